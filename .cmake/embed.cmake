@@ -1,0 +1,13 @@
+# hilbench_embed(target name file): the text of `file` as `const std::string_view hilbench::embedded_<name>()`,
+# declared in harness/embedded.hpp, so that the program needs no files of its own at run time.
+function(hilbench_embed target name file)
+  get_filename_component(source ${file} ABSOLUTE)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_${name}.cpp)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DSOURCE=${source} -DOUTPUT=${output}
+            -P ${PROJECT_SOURCE_DIR}/.cmake/embed_script.cmake
+    DEPENDS ${source} ${PROJECT_SOURCE_DIR}/.cmake/embed_script.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

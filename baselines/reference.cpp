@@ -1,0 +1,1 @@
+#include "baselines/reference.hpp"

@@ -1,0 +1,105 @@
+#include "harness/case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hilbench {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 3> kDtypes = {"fp32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 2> kQueries = {"dilated", "dense"};
+constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous", "none"};
+constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
+constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
+constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
+
+template <auto Member>
+constexpr Field<Case> number(std::string_view name, std::string_view help,
+                             std::int64_t maximum = std::int64_t{1} << 40) {
+  return {.name = name,
+          .kind = FieldKind::integer,
+          .help = help,
+          .maximum = maximum,
+          .get = [](const Case& work) { return work.*Member; },
+          .set = [](Case& work, std::int64_t value) { work.*Member = value; }};
+}
+
+template <auto Member, class Enum>
+constexpr Field<Case> choice(std::string_view name, Names choices, std::string_view help) {
+  return {.name = name,
+          .kind = FieldKind::choice,
+          .help = help,
+          .choices = choices,
+          .get = [](const Case& work) { return static_cast<std::int64_t>(work.*Member); },
+          .set = [](Case& work, std::int64_t value) { work.*Member = static_cast<Enum>(value); }};
+}
+
+const std::array kFields = {
+    number<&Case::sequence_length>("sequence_length", "positions in the sequence"),
+    number<&Case::batch>("batch", "sequences in the batch"),
+    number<&Case::heads>("heads", "query heads"),
+    number<&Case::kv_heads>("kv_heads", "key and value heads; default: heads"),
+    number<&Case::head_dim>("head_dim", "elements of one head's row"),
+    choice<&Case::dtype, Dtype>("dtype", kDtypes, "storage type of Q, K, V and O"),
+    Field<Case>{
+        .name = "causal",
+        .kind = FieldKind::boolean,
+        .help = "mask keys after the query's position",
+        .get = [](const Case& work) { return std::int64_t{work.mask == Mask::causal}; },
+        .set = [](Case& work, std::int64_t value) { work.mask = value != 0 ? Mask::causal : Mask::full; }},
+    choice<&Case::pass, Pass>("pass", kPasses, "forward or backward"),
+    choice<&Case::queries, Queries>("queries", kQueries, "queries of a segment: the selected ones or all"),
+    choice<&Case::head_offset, HeadOffset>("head_offset", kHeadOffsets, "start of a head's dilated stream"),
+    choice<&Case::branch_heads, BranchHeads>("branch_heads", kBranchHeads, "branches that a head runs"),
+    number<&Case::ring_size>("ring_size", "ranks that share the sequence"),
+    choice<&Case::device, DeviceKind>("device", kDevices, "where the case runs"),
+    number<&Case::threads>("threads", "CPU threads; default: OMP_NUM_THREADS, else all cores", 4096),
+};
+
+// Parameters that the fixed part of an id holds.
+bool in_fixed_part(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kFixed = {"sequence_length", "heads",     "head_dim",
+                                                      "dtype",           "ring_size", "device"};
+  return std::find(kFixed.begin(), kFixed.end(), name) != kFixed.end();
+}
+
+}  // namespace
+
+std::int64_t dtype_bytes(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 4 : 2;
+}
+std::string_view to_string(Dtype dtype) {
+  return kDtypes[static_cast<std::size_t>(dtype)];
+}
+std::string_view to_string(DeviceKind device) {
+  return kDevices[static_cast<std::size_t>(device)];
+}
+
+std::span<const Field<Case>> case_fields() {
+  return kFields;
+}
+
+std::string case_id(const Case& work) {
+  std::vector<std::int64_t> segments, dilations;
+  for (const Branch& branch : work.pattern) {
+    segments.push_back(branch.segment_length);
+    dilations.push_back(branch.dilation);
+  }
+  std::string id = fmt::format("n{}-w{}-r{}-h{}-d{}-{}-p{}-{}", work.sequence_length,
+                               fmt::join(segments, "."), fmt::join(dilations, "."), work.heads, work.head_dim,
+                               to_string(work.dtype), work.ring_size, to_string(work.device));
+  Case defaults;
+  defaults.kv_heads = work.heads;
+  for (const Field<Case>& field : kFields) {
+    if (in_fixed_part(field.name) || field.get(work) == field.get(defaults)) continue;
+    id += fmt::format("-{}.{}", field.name, field_text(field, field.get(work)));
+  }
+  return id;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,1 @@
+#include "harness/counters/counters.hpp"

@@ -1,0 +1,69 @@
+// Errors that end a case or the run, in the one-line form `WHAT (WHERE): WHY; TRY`.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace hilbench {
+
+enum class ExitCode : int {
+  done = 0,
+  failed = 1,  // some record failed, or a regression
+  usage = 2,   // bad usage or input
+  inconclusive = 3,
+  environment = 4,    // device, permission, store lost while running
+  interrupted = 130,  // Ctrl-C
+};
+
+struct Problem {
+  std::string what;    // "unknown key 'sequnce_length'"
+  std::string where;   // "quick.yaml:7, axes.sequnce_length"; may be empty
+  std::string why;     // may be empty
+  std::string remedy;  // "did you mean 'sequence_length'?"; may be empty
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const Problem& problem);
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+// Bad usage or input: exit status 2.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const Problem& problem) : Error(ExitCode::usage, problem) {}
+};
+
+// The machine, a permission or the store failed: exit status 4.
+class EnvironmentError : public Error {
+ public:
+  explicit EnvironmentError(const Problem& problem) : Error(ExitCode::environment, problem) {}
+};
+
+// Text from outside on one line: control characters become spaces, long text is cut with an ellipsis.
+std::string one_line(std::string_view text, std::size_t limit = 400);
+
+// The member of `names` with the smallest edit distance to `word`, or "" when none is near.
+template <class Names>
+std::string nearest_name(std::string_view word, const Names& names);
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+template <class Names>
+std::string nearest_name(std::string_view word, const Names& names) {
+  std::string best;
+  std::size_t best_distance = 1 + word.size() / 3 + 1;
+  for (const auto& name : names) {
+    const std::size_t distance = edit_distance(word, std::string_view(name));
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = std::string(std::string_view(name));
+    }
+  }
+  return best;
+}
+
+}  // namespace hilbench

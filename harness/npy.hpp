@@ -1,0 +1,27 @@
+// Reading and writing NumPy .npy files (format 1.0 to 3.0, C order, little endian).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace hilbench {
+
+struct NpyFloats {
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;  // from f2, f4 or f8
+};
+// Throws UsageError: unreadable, not .npy, truncated, another dtype, Fortran order, NaN or infinity in it.
+NpyFloats read_npy_floats(const std::filesystem::path& file);
+// Shape alone, without reading the data. Also checks that the file is as long as its header says.
+std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& file);
+// From i4, i8, u4 or u8, one-dimensional.
+std::vector<std::int64_t> read_npy_integers(const std::filesystem::path& file);
+
+// Written to a temporary name first. Throws UsageError where the file cannot be written.
+void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> shape,
+               std::span<const float> values);
+void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> values);
+
+}  // namespace hilbench

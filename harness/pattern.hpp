@@ -1,0 +1,47 @@
+// The mathematics of a pattern: which positions a branch selects, and how many query-key pairs that makes.
+// LongNet (arXiv 2307.02486), Eqs. 6-8 for segments and dilation, Eq. 13 for the offset of a head.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/case.hpp"
+
+namespace hilbench {
+
+// K/V head that query head `head` reads: floor(head * kv_heads / heads).
+std::int64_t kv_head_of(const Case& work, std::int64_t head);
+
+// Offset o of a K/V head's stream in a branch: 0 <= o < dilation.
+std::int64_t offset_of(const Case& work, const Branch& branch, std::int64_t kv_head);
+
+// Whether query head `head` runs branch `branch_index` (`branch_heads: partition` gives it just one).
+bool head_runs_branch(const Case& work, std::int64_t head, std::int64_t branch_index);
+
+std::int64_t segment_count(const Case& work, const Branch& branch);
+std::int64_t segment_begin(const Branch& branch, std::int64_t segment);
+// One past the last position of the segment: a short last segment ends with the sequence.
+std::int64_t segment_end(const Case& work, const Branch& branch, std::int64_t segment);
+
+// Selected positions of a stretch of `length` positions for offset o: o, o + r, ... < length.
+std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64_t dilation);
+
+// Totals over batch, heads, branches and segments, counted from what is really selected and unmasked.
+struct Work {
+  double pairs = 0;         // unmasked (query, key) pairs
+  double query_rows = 0;    // (query row, branch) incidences
+  double kv_rows = 0;       // distinct (batch, kv head, position) rows of K (and as many of V) that are read
+  double covered_rows = 0;  // distinct (batch, head, position) rows of O that some branch covers
+};
+// Closed form per segment; full segments are counted once. Doubles, because 2^40 x 2^40 pairs pass 2^63;
+// exact below 2^53.
+Work count_work(const Case& work);
+
+// 4 * head_dim per pair forward; backward 2.5 times that.
+double flops(const Case& work);
+
+// Bytes that any implementation must move: selected K, V rows and covered Q rows read once, O and LSE
+// written.
+double min_bytes(const Case& work);
+
+}  // namespace hilbench

@@ -1,0 +1,44 @@
+// The plan: what a sweep will do on this host, as values. Nothing runs here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/host.hpp"
+#include "harness/sweep.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+struct PlannedVariant {
+  VariantSpec spec;
+  std::string id;
+  const Variant* variant = nullptr;  // null only where `skip` says why
+  std::optional<std::string> skip;   // reason
+  std::optional<double> flops;
+  std::optional<double> min_bytes;
+  std::optional<double> memory_bytes;  // operands, permuted copies, index and workspace of this variant
+  std::optional<double> comm_bytes;
+  std::optional<double> seconds;  // estimate of one execution from nominal rates
+};
+
+struct Comparison {
+  Case work;  // device resolved
+  std::string case_id;
+  std::int64_t threads = 1;  // resolved
+  std::vector<PlannedVariant> variants;
+  std::optional<std::size_t> reference;  // index into variants; none where it is skipped
+  bool runnable() const;                 // some variant is not skipped
+};
+
+struct Plan {
+  std::vector<Comparison> comparisons;
+};
+
+Plan make_plan(const Sweep& sweep, const Host& host);
+
+// `hilbench plan`: one line per variant, then totals.
+std::string plan_table(const Plan& plan);
+
+}  // namespace hilbench

@@ -1,0 +1,94 @@
+// A record: everything known of one (case, variant). Its JSON form is one line of `export --format jsonl`,
+// what a worker hands to its supervisor, and what the store keeps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
+
+namespace hilbench {
+
+inline constexpr int kRecordSchema = 1;
+
+enum class Status { ok, skipped, failed, invalid };
+enum class RecordKind { kernel, baseline };
+enum class Verdict { faster, slower, no_difference, different_function };
+
+std::string_view to_string(Status status);
+std::string_view to_string(Verdict verdict);  // "no difference shown", "different function", ...
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct Verification {
+  double max_abs = 0;      // largest |O - reference|, over the rows compared
+  double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
+  double lse_max_abs = 0;  // largest |LSE - reference|
+  std::int64_t rows = 0;   // (row, head) pairs compared
+  double tolerance = 0;    // what max_abs was held to
+};
+
+struct Timing {
+  double median_ns = 0;
+  Interval ci_ns;
+  std::vector<double> samples_ns;            // in the order measured, processes one after another
+  std::vector<std::int64_t> process_rounds;  // how many of them each process gave: rounds pair by index
+  std::string timer;                         // steady_clock | cuda_events | cupti_activity
+};
+
+// A counter that was read, or the reason why it was not. Never 0 for "not read".
+struct Counter {
+  std::optional<double> value;
+  std::string unit;
+  std::string source;  // perf | layout | measured | cupti_range ...
+  int passes = 0;
+  std::string reason;  // why there is no value
+};
+
+struct Speedup {
+  std::string against;
+  double ratio = 0;  // reference time / this time: above 1 is faster
+  Interval ci;
+  Verdict verdict = Verdict::no_difference;
+};
+
+struct Record {
+  std::string sweep;
+  Case work;
+  VariantSpec variant;
+  std::string case_id;
+  std::string variant_id;
+  std::string kernel;  // resolved: "dilated_cpu"
+  RecordKind kind = RecordKind::kernel;
+  std::int64_t order_chunk = 0;  // resolved; 0: not applicable
+  std::int64_t threads = 0;      // resolved
+  std::string cache = "warm";
+  Status status = Status::ok;
+  std::string reason;  // empty where status is ok
+  std::optional<Verification> verify;
+  std::optional<Timing> time;
+  std::optional<double> permute_ns;
+  std::optional<double> flops;
+  std::optional<double> min_bytes;
+  std::optional<double> tflops;
+  std::optional<double> memory_bytes;
+  std::optional<double> comm_bytes;
+  std::map<std::string, Counter> counters;
+  std::optional<Speedup> speedup;
+  nlohmann::json environment;  // host, device, build, time; `library` where a rival comes from one
+};
+
+// Keys always present; null where unknown or not applicable; never NaN or Infinity.
+nlohmann::json to_json(const Record& record);
+// Throws UsageError where `json` is not a record of this schema.
+Record record_from_json(const nlohmann::json& json);
+
+}  // namespace hilbench

@@ -1,0 +1,63 @@
+// The store: one SQLite file, DIR/results.sqlite. A commit makes a comparison's records durable together.
+//
+// Schema 1 (PRAGMA user_version and meta.schema):
+//   meta(key TEXT PRIMARY KEY, value TEXT)               schema, sweep name, title, sweep file text, command
+//   environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE)
+//   comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT)
+//   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, kind, status, reason, time_median_ns,
+//          speedup_ratio, environment_id, json TEXT, UNIQUE(case_id, variant_id))
+// `json` is the record as `export --format jsonl` prints it, less its environment.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record.hpp"
+
+struct sqlite3;
+
+namespace hilbench {
+
+inline constexpr int kStoreSchema = 1;
+
+class Store {
+ public:
+  // Creates DIR and the store, or opens it for writing. Takes the lock of the folder (flock on the folder
+  // itself, so that no file stays behind). Throws UsageError: not writable, full, locked by another hilbench,
+  // not a store, a newer schema.
+  static Store open_for_writing(const std::filesystem::path& folder);
+  // Reads from a read-only folder too. Throws UsageError where there is no store or it cannot be read.
+  static Store open_for_reading(const std::filesystem::path& folder);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  void erase_all();  // --fresh
+  void set_meta(std::string_view key, std::string_view value);
+  std::map<std::string, std::string> meta() const;
+
+  // Fingerprint under which a case's comparison was committed, or nothing.
+  std::optional<std::string> fingerprint(const std::string& case_id) const;
+  // Commits the records of one comparison in one transaction, replacing earlier ones of that case.
+  // Throws EnvironmentError where the disk is full or the store is gone.
+  void commit(const std::string& case_id, const std::string& fingerprint, const std::vector<Record>& records);
+
+  // In the order committed.
+  std::vector<Record> records() const;
+  std::vector<Record> records_of(const std::string& case_id) const;
+
+  // Leaves one plain file that opens from a read-only folder.
+  void finish();
+
+ private:
+  struct Handle;
+  explicit Store(std::unique_ptr<Handle> handle);
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace hilbench

@@ -1,0 +1,80 @@
+// A sweep: what a YAML file asks for, validated. YAML stops here.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/condition.hpp"
+#include "harness/variant_spec.hpp"
+
+namespace hilbench {
+
+enum class CacheState { warm, cold };
+enum class InputSource { random, npy };
+
+struct Measure {
+  double interval = 0.02;        // relative half-width of every ratio's 95 % interval at which timing stops
+  double budget_s = 30;          // timing of one comparison, all processes together
+  std::int64_t min_rounds = 10;  // per process
+  CacheState cache = CacheState::warm;
+  std::uint64_t seed = 1;
+  std::int64_t processes = 1;  // independent worker processes per comparison
+  double timeout_s = 300;      // one phase of one variant; longer is a hang
+  bool operator==(const Measure&) const = default;
+};
+
+struct Inputs {
+  InputSource source = InputSource::random;
+  std::filesystem::path q, k, v;  // .npy, absolute or relative to the sweep file (stored absolute)
+  bool operator==(const Inputs&) const = default;
+};
+
+// A parameter of the case and the values it takes. `segments` and `dilations` hold lists; see `patterns`.
+struct Axis {
+  std::string name;                  // of case_fields()
+  std::vector<std::int64_t> values;  // as Field<Case>::set takes them
+};
+
+struct Sweep {
+  std::filesystem::path file;
+  std::string text;  // the file as read: kept with the records
+  std::string name;  // [a-z0-9_-]+
+  std::string title;
+  std::string description;
+  std::vector<Axis> axes;                     // scalar parameters, in the file's order
+  std::vector<std::vector<Branch>> patterns;  // segments paired with dilations; one axis
+  std::vector<Case> points;                   // `cases:`, complete
+  Condition skip_when;                        // empty: never
+  std::vector<VariantSpec> variants;          // kernels, then baselines; ids distinct
+  std::string reference;                      // id of one of them
+  Measure measure;
+  std::vector<std::string> counters;  // set names
+  Inputs inputs;
+};
+
+// What the command line changes in a sweep.
+struct SweepOverrides {
+  std::vector<std::string> axes;              // "NAME=V,V"
+  DeviceKind device = DeviceKind::automatic;  // --device
+};
+
+// Reads and validates all of it. Throws UsageError naming file, line, key and the allowed values.
+Sweep load_sweep(const std::filesystem::path& file, const SweepOverrides& overrides);
+// The same from text; `file` is only named in messages and anchors relative paths.
+Sweep parse_sweep(const std::string& text, const std::filesystem::path& file,
+                  const SweepOverrides& overrides);
+
+// Cases of a sweep in the file's order (last axis fastest), duplicates collapsed; kv_heads resolved, device
+// not. `skipped` holds those that skip_when matches. Throws UsageError past a million cases.
+struct SweepCase {
+  Case work;
+  bool skipped = false;
+};
+std::vector<SweepCase> cases_of(const Sweep& sweep);
+
+}  // namespace hilbench

@@ -1,0 +1,64 @@
+#include "harness/variant_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+constexpr std::array<std::string_view, 2> kScopes = {"memory", "tokens"};
+constexpr std::array<std::string_view, 2> kTensors = {"kv", "qkv"};
+constexpr std::array<std::string_view, 2> kVisits = {"position", "slot"};
+constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
+constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
+
+template <auto Member, class Enum>
+constexpr Field<VariantSpec> choice(std::string_view name, std::span<const std::string_view> choices,
+                                    std::string_view help) {
+  return {.name = name,
+          .kind = FieldKind::choice,
+          .help = help,
+          .choices = choices,
+          .get = [](const VariantSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
+          .set = [](VariantSpec& spec, std::int64_t value) { spec.*Member = static_cast<Enum>(value); }};
+}
+
+const std::array kFields = {
+    choice<&VariantSpec::order_scope, OrderScope>("order_scope", kScopes,
+                                                  "memory: layout only; tokens: another function"),
+    choice<&VariantSpec::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
+    choice<&VariantSpec::key_visit, KeyVisit>("key_visit", kVisits,
+                                              "sequence in which a tile walks its keys"),
+    choice<&VariantSpec::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
+    choice<&VariantSpec::index, IndexUse>("index", kIndexes,
+                                          "maps and tile lists: kept, or built every time"),
+};
+
+}  // namespace
+
+std::span<const Field<VariantSpec>> variant_fields() {
+  return kFields;
+}
+
+std::string variant_id(const VariantSpec& variant) {
+  if (variant.baseline) return variant.kernel;
+  const VariantSpec defaults;
+  std::string id = variant.kernel + "/" + variant.order;
+  if (variant.order_param) id += fmt::format(".{}", *variant.order_param);
+  if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
+  if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
+  for (const Field<VariantSpec>& field : kFields) {
+    const bool said_by_scope = field.name == "order_scope";
+    if (said_by_scope || field.get(variant) == field.get(defaults)) continue;
+    id += fmt::format(".{}", field_text(field, field.get(variant)));
+  }
+  if (variant.order_scope == OrderScope::tokens) id += "@tokens";
+  if (variant.traversal != defaults.traversal || variant.traversal_param) {
+    id += "/" + variant.traversal;
+    if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
+  }
+  return id;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,50 @@
+// A variant as a sweep names it: a kernel with an order, a traversal and their options, or a baseline.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/field.hpp"
+
+namespace hilbench {
+
+enum class OrderScope { memory, tokens };  // tokens: another function, what the seeds computed
+enum class OrderTensors { kv, qkv };       // which tensors are stored permuted
+enum class KeyVisit { position, slot };    // sequence in which a tile walks its keys
+enum class Buffers { pooled, fresh };      // workspace: allocated once, or in every timed execution
+enum class IndexUse { cached, computed };  // maps and tile lists: built once, or in every timed execution
+
+struct VariantSpec {
+  std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
+  bool baseline = false;                    // a baseline has no order, traversal or option below
+  std::string order = "linear";             // a name of `list orders`
+  std::optional<std::int64_t> order_param;  // NAME.PARAM: chunk of a curve, r of residue, r_max of
+                                            // bitrev_residue, seed of random
+  std::int64_t order_chunk = 0;             // `order_chunk`; 0: the whole length
+  bool chunk_in_id = false;                 // the sweep lists several chunks, so the id tells them apart
+  std::filesystem::path order_file;         // order `file`: .npy with the slot of each position
+  std::uint32_t order_file_hash = 0;        // of the file's content: what the id shows
+  OrderScope order_scope = OrderScope::memory;
+  OrderTensors order_tensors = OrderTensors::kv;
+  KeyVisit key_visit = KeyVisit::position;
+  std::string traversal = "head_major";         // a name of `list traversals`
+  std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`
+  Buffers buffers = Buffers::pooled;
+  IndexUse index = IndexUse::cached;
+  bool operator==(const VariantSpec&) const = default;
+};
+
+// The options that are one word each (order, order_chunk, order_file and traversal stand beside this table).
+std::span<const Field<VariantSpec>> variant_fields();
+
+// `kernel/order[.param]...[@tokens][/traversal]`, trailing defaults left out; a baseline's name alone.
+// Options that are not at their default are params of the order: `dilated/hilbert.4096.slot.fresh@tokens`.
+std::string variant_id(const VariantSpec& variant);
+
+// The chunk that applies to the order: its own param if it is a curve, else `order_chunk`; 0: whole length.
+// Whether an order's param is a chunk is the orders' knowledge: see kernels/orders/order.hpp.
+
+}  // namespace hilbench

@@ -1,0 +1,50 @@
+// The index of a variant: everything that is derived from pattern, order and traversal before a kernel runs.
+// Kernels read rows through it, so that orders share one kernel body and differ only here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
+#include "kernels/traversals/traversal.hpp"
+
+namespace hilbench {
+
+// The selected keys of one branch. Streams (classes of K/V heads with equal offset o) come first to last by
+// o; inside a stream segments follow each other; inside a segment keys stand in visiting sequence.
+struct BranchIndex {
+  std::vector<std::int64_t> offsets;         // offset o of each stream
+  std::vector<std::int32_t> stream_of_head;  // [kv_heads]: index into `offsets`
+  std::vector<std::int64_t> begin;           // [streams * segments + 1]: first key of (stream, segment)
+  std::vector<std::int32_t> key_slot;        // memory slot of each key
+  std::vector<std::int32_t> key_position;    // original position of each key
+  std::int64_t segments = 0;
+  std::int64_t tile_rows = 0;          // query rows of a tile
+  std::int64_t tiles_per_segment = 0;  // of a full segment with offset 0
+  std::vector<std::int32_t> y_head;    // grid row -> batch * heads + head that runs this branch
+  std::vector<TileVisit> tiles;        // x = segment * tiles_per_segment + tile; y indexes y_head
+};
+
+struct Index {
+  std::vector<std::int32_t> q_slots;  // slot of each position; empty: linear
+  std::vector<std::int32_t> k_slots;  // for K and V
+  std::vector<BranchIndex> branches;
+};
+
+// `tile_rows`: query rows of a kernel's tile. Throws UsageError where the order cannot be built.
+// For order_scope tokens the index is that of the linear order: the harness permutes the tensors.
+Index build_index(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
+
+// Bytes that the index occupies, without building it.
+double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
+
+// The sequence of (slots per tile) that measure_locality wants, for the first head of the first batch entry.
+struct TileReads {
+  std::vector<std::int64_t> visits;
+  std::vector<std::int64_t> tile_begin;
+};
+TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit);
+
+}  // namespace hilbench

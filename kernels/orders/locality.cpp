@@ -1,0 +1,1 @@
+#include "kernels/orders/locality.hpp"

@@ -1,0 +1,1 @@
+#include "kernels/traversals/traversal.hpp"

@@ -1,0 +1,22 @@
+// Records for other people's tools.
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "harness/record.hpp"
+
+namespace hilbench {
+
+// Names for --format, in the order of the help text.
+std::span<const std::string_view> export_formats();
+// Throws UsageError for an unknown format.
+//   jsonl          one record a line (README, Files and formats)
+//   csv            one record a row, parameters and results flat, RFC 4180
+//   gbench         Google Benchmark JSON, one run per sample: its compare.py reads it
+//   gbench-summary Google Benchmark JSON, one row per case and variant, no aggregate rows
+void export_records(std::string_view format, const std::vector<Record>& records, std::ostream& out);
+
+}  // namespace hilbench

@@ -1,0 +1,29 @@
+// `hilbench report`: stored records in, tables, figures and a page out. Reads records only.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/record.hpp"
+
+namespace hilbench {
+
+struct ReportInput {
+  std::vector<Record> records;
+  std::map<std::string, std::string> meta;  // of the store: sweep name, title, command, ...
+  std::filesystem::path source;             // DIR as the user gave it
+  std::filesystem::path claims_file;        // empty: the claims embedded in this build
+};
+
+struct ReportOutput {
+  std::filesystem::path folder;
+  std::vector<std::string> notes;  // what could not be made and why ("no gnuplot: figures left out; ...")
+};
+
+// Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder` (created).
+// Throws UsageError where the folder cannot be written or the claims file is wrong.
+ReportOutput write_report(const ReportInput& input, const std::filesystem::path& folder);
+
+}  // namespace hilbench

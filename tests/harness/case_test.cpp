@@ -1,0 +1,28 @@
+#include "harness/case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hilbench {
+namespace {
+
+TEST(CaseId, HasTheContractsForm) {
+  Case work{
+      .sequence_length = 8192, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8, .device = DeviceKind::cpu};
+  EXPECT_EQ(case_id(work), "n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu");
+}
+
+TEST(CaseId, NamesEveryOtherParameterThatIsNotAtItsDefault) {
+  Case work{.sequence_length = 100,
+            .pattern = {{50, 3}},
+            .batch = 2,
+            .kv_heads = 4,
+            .mask = Mask::causal,
+            .queries = Queries::dense,
+            .device = DeviceKind::cpu,
+            .threads = 1};
+  EXPECT_EQ(case_id(work),
+            "n100-w50-r3-h8-d64-fp32-p1-cpu-batch.2-kv_heads.4-causal.true-queries.dense-threads.1");
+}
+
+}  // namespace
+}  // namespace hilbench
