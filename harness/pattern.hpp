@@ -39,9 +39,11 @@ Work count_work(const Case& work);
 
 // 4 * head_dim per pair forward; backward 2.5 times that.
 double flops(const Case& work);
+double flops(const Case& work, const Work& counted);
 
 // Bytes that any implementation must move: selected K, V rows and covered Q rows read once, O and LSE
 // written.
 double min_bytes(const Case& work);
+double min_bytes(const Case& work, const Work& counted);
 
 }  // namespace hilbench

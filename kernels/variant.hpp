@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -33,6 +34,8 @@ class Execution {
  public:
   virtual ~Execution() = default;
   virtual void run(const Operands& operands, const Index& index) = 0;
+  // Figures that the variant measures of itself, beside its time.
+  virtual std::map<std::string, Counter> measured() { return {}; }
 };
 
 struct Variant {
@@ -41,8 +44,6 @@ struct Variant {
   RecordKind kind = RecordKind::kernel;
   DeviceKind device = DeviceKind::cpu;
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
-  // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma").
-  std::string_view (*peak_unit)(const Case&) = nullptr;
   // Query rows of a tile, for the index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
