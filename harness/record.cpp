@@ -29,8 +29,10 @@ json number(double value) {
 json number(const std::optional<double>& value) {
   return value ? number(*value) : json(nullptr);
 }
+// Bytes that are no UTF-8 (a path, a message of a library) become U+FFFD, so that every record can be dumped.
 json text(const std::string& value) {
-  return value.empty() ? json(nullptr) : json(value);
+  if (value.empty()) return nullptr;
+  return json::parse(json(value).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 // Integers for which 0 means "not given" or "not applicable".
 json positive(std::int64_t value) {
