@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {
@@ -76,7 +77,9 @@ std::span<const std::int32_t> Candidate::token_slots() const {
   return slots_;
 }
 
-Index Candidate::build() const { return build_index(bench_.work, spec_, variant_.tile_rows(bench_.work)); }
+Index Candidate::build() const {
+  return build_index(bench_.work, spec_, variant_.tile_rows(bench_.work));
+}
 
 std::unique_ptr<Execution> Candidate::make_execution() const {
   return variant_.prepare(bench_.work, spec_, bench_.threads);

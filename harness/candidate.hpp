@@ -30,7 +30,8 @@ class Bench {
  public:
   explicit Bench(const Task& task);
 
-  // Oracle of the case's own function (no slots), or of what a `tokens` order makes of it; computed once a `key`.
+  // Oracle of the case's own function (no slots), or of what a `tokens` order makes of it; computed once a
+  // `key`.
   const Oracle& oracle(const std::string& key, std::span<const std::int32_t> slots);
 
   const Case work;

@@ -1,12 +1,12 @@
 #include "harness/cli.hpp"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "harness/commands.hpp"
 #include "harness/error.hpp"
@@ -27,9 +27,12 @@ std::string command_text(int argc, char** argv) {
 }
 
 void add_sweep_options(CLI::App& command, RunArguments& arguments) {
-  command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")->required();
-  command.add_option("--filter", arguments.filter, "only variants whose CASE/VARIANT this regular expression finds");
-  command.add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
+  command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
+      ->required();
+  command.add_option("--filter", arguments.filter,
+                     "only variants whose CASE/VARIANT this regular expression finds");
+  command
+      .add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
 }
@@ -61,7 +64,8 @@ void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
 void add_export(CLI::App& app, ExportArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("export", "write the records for other tools");
   std::string formats;
-  for (const std::string_view format : export_formats()) formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format);
+  for (const std::string_view format : export_formats())
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format);
   command.add_option("DIR", arguments.folder, "folder of the results")->required();
   command.add_option("--format", arguments.format, formats)->required();
   command.add_option("-o", arguments.output, "file to write; default: standard output");
@@ -82,10 +86,13 @@ void add_order(CLI::App& app, OrderArguments& arguments, Action& action) {
 }
 
 void add_information(CLI::App& app, std::string& topic, Action& action) {
-  CLI::App& list = *app.add_subcommand("list", "what this build knows, and why something is unavailable here");
-  list.add_option("WHAT", topic, "orders, traversals, kernels, baselines, counters, devices or claims")->required();
+  CLI::App& list =
+      *app.add_subcommand("list", "what this build knows, and why something is unavailable here");
+  list.add_option("WHAT", topic, "orders, traversals, kernels, baselines, counters, devices or claims")
+      ->required();
   list.callback([&] { action = [&] { return list_command(topic); }; });
-  CLI::App& doctor = *app.add_subcommand("doctor", "check each optional part: works, or why not and what to do");
+  CLI::App& doctor =
+      *app.add_subcommand("doctor", "check each optional part: works, or why not and what to do");
   doctor.callback([&] { action = [] { return doctor_command(); }; });
 }
 
@@ -104,11 +111,13 @@ int report_error(const std::string& message, ExitCode code) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?", "hilbench");
+  CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
+               "hilbench");
   app.require_subcommand(1);
   app.set_version_flag("--version", [] { return version_text(); });
-  app.footer("Exit status: 0 done, 1 some record failed, 2 bad usage or input, 3 inconclusive, 4 environment, "
-             "130 after Ctrl-C.");
+  app.footer(
+      "Exit status: 0 done, 1 some record failed, 2 bad usage or input, 3 inconclusive, 4 environment, "
+      "130 after Ctrl-C.");
   Action action;
   RunArguments run, plan;
   run.command = command_text(argc, argv);

@@ -1,12 +1,12 @@
 #include "harness/commands.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <regex>
-
-#include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include "harness/counters/counters.hpp"
 #include "harness/doctor.hpp"
@@ -32,11 +32,13 @@ DeviceKind parse_device(const std::string& device) {
   if (device.empty()) return DeviceKind::automatic;
   if (device == "cpu") return DeviceKind::cpu;
   if (device == "cuda" || device.starts_with("cuda:")) return DeviceKind::cuda;
-  throw UsageError({.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
+  throw UsageError(
+      {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device)}, known_names());
+  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device)},
+                    known_names());
 }
 
 Plan filtered(Plan plan, const std::string& filter) {
@@ -45,7 +47,9 @@ Plan filtered(Plan plan, const std::string& filter) {
   try {
     pattern = std::regex(filter);
   } catch (const std::regex_error& error) {
-    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter), .where = "--filter", .why = error.what()});
+    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
+                      .where = "--filter",
+                      .why = error.what()});
   }
   Plan result;
   for (Comparison& comparison : plan.comparisons) {
@@ -63,8 +67,10 @@ Plan filtered(Plan plan, const std::string& filter) {
     if (found) result.comparisons.push_back(std::move(kept));
   }
   if (result.comparisons.empty())
-    throw UsageError({.what = fmt::format("'{}' matches no variant", filter), .where = "--filter",
-                      .remedy = "`hilbench plan` lists cases and variants; the text searched is CASE/VARIANT"});
+    throw UsageError(
+        {.what = fmt::format("'{}' matches no variant", filter),
+         .where = "--filter",
+         .remedy = "`hilbench plan` lists cases and variants; the text searched is CASE/VARIANT"});
   return result;
 }
 
@@ -82,7 +88,8 @@ void write_text(const std::filesystem::path& file, const std::function<void(std:
 }
 
 void print_summary(const RunSummary& summary, const std::filesystem::path& folder) {
-  fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid, summary.skipped);
+  fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
+             summary.skipped);
   if (summary.resumed > 0) fmt::print(" ({} comparisons were measured before)", summary.resumed);
   fmt::print("\n{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
@@ -115,7 +122,8 @@ ExitCode plan_command(const RunArguments& arguments) {
 ExitCode report_command(const ReportArguments& arguments) {
   const Store store = Store::open_for_reading(arguments.folder);
   const ReportInput input{store.records(), store.meta(), arguments.folder, arguments.claims};
-  const ReportOutput output = write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
+  const ReportOutput output =
+      write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
   fmt::print("{}\n", (output.folder / "report.html").string());
   return ExitCode::done;

@@ -1,4 +1,5 @@
-// What each command does once its options are parsed. Results go to standard output, the rest to standard error.
+// What each command does once its options are parsed. Results go to standard output, the rest to standard
+// error.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ class Device {
   virtual void download(const Buffer& from, void* to) = 0;  // from.bytes
   virtual void fill(Buffer& buffer, std::byte value) = 0;
   // Rows of `row_bytes`: into_order puts row t of every batch entry at slots[t], out_of_order brings it back.
-  virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
-                       std::int64_t row_bytes, Direction direction) = 0;
+  virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,
+                       std::span<const std::int32_t> slots, std::int64_t row_bytes, Direction direction) = 0;
   // Duration of one execution of `work` by the device's own clock.
   virtual double time_ns(const std::function<void()>& work) = 0;
   virtual std::string_view timer() const = 0;

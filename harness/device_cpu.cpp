@@ -1,10 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "harness/device.hpp"
 #include "harness/error.hpp"
@@ -14,7 +14,8 @@
 namespace hilbench {
 namespace {
 
-// Large buffers start on a 2 MiB boundary, so that every variant gets the same pages the kernel's setting allows.
+// Large buffers start on a 2 MiB boundary, so that every variant gets the same pages the kernel's setting
+// allows.
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::size_t kCacheLine = 64;
 
@@ -27,7 +28,8 @@ class CpuDevice final : public Device {
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded);
     if (memory == nullptr)
-      throw EnvironmentError({.what = fmt::format("cannot allocate {} bytes", bytes), .why = "out of memory"});
+      throw EnvironmentError(
+          {.what = fmt::format("cannot allocate {} bytes", bytes), .why = "out of memory"});
     return {.memory = std::shared_ptr<void>(memory, std::free), .bytes = bytes};
   }
 
@@ -74,6 +76,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> open_cpu_device(int threads) { return std::make_unique<CpuDevice>(threads); }
+std::unique_ptr<Device> open_cpu_device(int threads) {
+  return std::make_unique<CpuDevice>(threads);
+}
 
 }  // namespace hilbench

@@ -1,11 +1,10 @@
 #include "harness/inputs.hpp"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "harness/npy.hpp"
+#include "harness/rounding.hpp"
 
 namespace hilbench {
 namespace {
@@ -18,7 +17,9 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-double unit_interval(std::uint64_t word) { return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53; }
+double unit_interval(std::uint64_t word) {
+  return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;
+}
 
 float random_value(std::uint64_t key, std::uint64_t i) {
   const std::uint64_t word = mix(key + 2 * i);
@@ -42,47 +43,7 @@ std::vector<float> file_tensor(const std::filesystem::path& file, Dtype dtype) {
   return values;
 }
 
-std::uint16_t bf16_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-// IEEE binary16 by the compiler's own conversions.
-std::uint16_t fp16_bits(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
-
-float widened(Dtype dtype, std::uint16_t bits) {
-  if (dtype == Dtype::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
-  return static_cast<float>(std::bit_cast<_Float16>(bits));
-}
-
-std::uint16_t narrowed(Dtype dtype, float value) {
-  return dtype == Dtype::bf16 ? bf16_bits(value) : fp16_bits(value);
-}
-
 }  // namespace
-
-float round_to(Dtype dtype, float value) {
-  return dtype == Dtype::fp32 ? value : widened(dtype, narrowed(dtype, value));
-}
-
-void narrow(Dtype dtype, std::span<const float> from, void* to) {
-  if (dtype == Dtype::fp32) {
-    std::memcpy(to, from.data(), from.size_bytes());
-    return;
-  }
-  auto* out = static_cast<std::uint16_t*>(to);
-  for (std::size_t i = 0; i < from.size(); ++i) out[i] = narrowed(dtype, from[i]);
-}
-
-void widen(Dtype dtype, const void* from, std::span<float> to) {
-  if (dtype == Dtype::fp32) {
-    std::memcpy(to.data(), from, to.size_bytes());
-    return;
-  }
-  const auto* in = static_cast<const std::uint16_t*>(from);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = widened(dtype, in[i]);
-}
 
 HostTensors make_inputs(const Case& work, const Inputs& inputs, std::uint64_t seed, int threads) {
   if (inputs.source == InputSource::npy)

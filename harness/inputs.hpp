@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "harness/case.hpp"
@@ -16,13 +15,8 @@ struct HostTensors {
 };
 
 // Random values are N(0, 1) with one in a thousand drawn from N(0, 100) instead, the outliers of the
-// FlashAttention-3 accuracy test (arXiv 2407.08608, section 4.3, there added rather than drawn). Element i of a
-// tensor depends on (seed, tensor, i) alone, so any number of threads gives the same values.
+// FlashAttention-3 accuracy test (arXiv 2407.08608, section 4.3, there added rather than drawn). Element i of
+// a tensor depends on (seed, tensor, i) alone, so any number of threads gives the same values.
 HostTensors make_inputs(const Case& work, const Inputs& inputs, std::uint64_t seed, int threads);
-
-// Conversion between fp32 and a storage dtype; round to nearest even.
-float round_to(Dtype dtype, float value);
-void narrow(Dtype dtype, std::span<const float> from, void* to);  // to: from.size() elements of dtype
-void widen(Dtype dtype, const void* from, std::span<float> to);
 
 }  // namespace hilbench

@@ -52,7 +52,11 @@ Pipe::~Pipe() {
   close_write();
 }
 
-void Pipe::close_read() { close_end(ends_[0]); }
-void Pipe::close_write() { close_end(ends_[1]); }
+void Pipe::close_read() {
+  close_end(ends_[0]);
+}
+void Pipe::close_write() {
+  close_end(ends_[1]);
+}
 
 }  // namespace hilbench

@@ -1,10 +1,9 @@
 #include "harness/progress.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-
-#include <fmt/format.h>
 
 namespace hilbench {
 namespace {
@@ -57,7 +56,8 @@ void Progress::event(const Event& event) {
 void Progress::settled(const std::string& outcome) {
   const double took = seconds_since(started_);
   if (budget_s_ > 0) spent_share_ = took / budget_s_;
-  if (style_ == Style::updating) fmt::print(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
+  if (style_ == Style::updating)
+    fmt::print(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
   if (style_ == Style::plain) fmt::print(stream_, "    ");
   if (style_ != Style::silent) fmt::print(stream_, "{} in {}\n", outcome, duration_text(took));
   std::fflush(stream_);

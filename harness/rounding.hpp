@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "harness/case.hpp"
 
@@ -22,5 +23,9 @@ inline std::uint16_t bf16_bits(float value) {
 
 // `value` as it comes back from storage in `dtype`.
 float round_to(Dtype dtype, float value);
+
+// Whole tensors into storage and back; `to` of narrow and `from` of widen hold elements of `dtype`.
+void narrow(Dtype dtype, std::span<const float> from, void* to);
+void widen(Dtype dtype, const void* from, std::span<float> to);
 
 }  // namespace hilbench

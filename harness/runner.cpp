@@ -1,8 +1,8 @@
 #include "harness/runner.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "harness/error.hpp"
 #include "harness/store.hpp"
@@ -36,7 +36,8 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
 }
 
 Task make_task(const Sweep& sweep, const Comparison& comparison, const RunOptions& options) {
-  Task task{.measure = sweep.measure, .inputs = sweep.inputs, .counters = sweep.counters, .dump = options.dump};
+  Task task{
+      .measure = sweep.measure, .inputs = sweep.inputs, .counters = sweep.counters, .dump = options.dump};
   for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
     if (comparison.variants[i].skip) continue;
     if (comparison.reference == i) task.reference = task.records.size();
@@ -46,7 +47,8 @@ Task make_task(const Sweep& sweep, const Comparison& comparison, const RunOption
 }
 
 // Records of all variants in the plan's order: the measured ones and the skips.
-std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison, const std::vector<Record>& measured) {
+std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
+                             const std::vector<Record>& measured) {
   std::vector<Record> records;
   for (const PlannedVariant& planned : comparison.variants) {
     const auto at = std::find_if(measured.begin(), measured.end(),
@@ -58,8 +60,9 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison, c
 
 void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
   for (Record& record : records) {
-    const nlohmann::json library = record.environment.is_object() ? record.environment.value("library", nlohmann::json())
-                                                                  : nlohmann::json();
+    const nlohmann::json library = record.environment.is_object()
+                                       ? record.environment.value("library", nlohmann::json())
+                                       : nlohmann::json();
     record.environment = environment;
     record.environment["library"] = library;
   }
@@ -68,10 +71,18 @@ void describe_environment(std::vector<Record>& records, const nlohmann::json& en
 void tally(const std::vector<Record>& records, RunSummary& summary) {
   for (const Record& record : records) {
     switch (record.status) {
-      case Status::ok: ++summary.ok; break;
-      case Status::failed: ++summary.failed; break;
-      case Status::invalid: ++summary.invalid; break;
-      case Status::skipped: ++summary.skipped; break;
+      case Status::ok:
+        ++summary.ok;
+        break;
+      case Status::failed:
+        ++summary.failed;
+        break;
+      case Status::invalid:
+        ++summary.invalid;
+        break;
+      case Status::skipped:
+        ++summary.skipped;
+        break;
     }
   }
 }
@@ -87,16 +98,18 @@ std::string outcome_text(const std::vector<Record>& records) {
 }
 
 // Which comparisons the store holds already. Refuses a store that holds one measured otherwise.
-std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan, const RunOptions& options) {
+std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
+                            const RunOptions& options) {
   std::vector<bool> done;
   for (const Comparison& comparison : plan.comparisons) {
     const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
     done.push_back(stored.has_value());
     if (stored && *stored != fingerprint(sweep, comparison))
-      throw UsageError({.what = fmt::format("the store holds {} measured with other settings", comparison.case_id),
-                        .where = options.folder.string(),
-                        .why = "variants, measure, inputs or counters have changed since",
-                        .remedy = "use --fresh to start over, or -o for another folder"});
+      throw UsageError(
+          {.what = fmt::format("the store holds {} measured with other settings", comparison.case_id),
+           .where = options.folder.string(),
+           .why = "variants, measure, inputs or counters have changed since",
+           .remedy = "use --fresh to start over, or -o for another folder"});
   }
   return done;
 }

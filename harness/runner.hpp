@@ -15,8 +15,8 @@ enum class Start { resume, fresh };
 struct RunOptions {
   std::filesystem::path folder;  // of the results
   Start start = Start::resume;
-  std::filesystem::path dump;    // empty: none
-  std::string command;           // as typed: kept with the records
+  std::filesystem::path dump;  // empty: none
+  std::string command;         // as typed: kept with the records
 };
 
 struct RunSummary {

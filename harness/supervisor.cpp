@@ -1,6 +1,7 @@
 #include "harness/supervisor.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,8 +13,6 @@
 #include <chrono>
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "harness/error.hpp"
 #include "harness/pipe.hpp"
 #include "harness/stats.hpp"
@@ -23,7 +22,9 @@ namespace {
 
 volatile sig_atomic_t g_stop_signal = 0;
 
-void note_stop(int signal) { g_stop_signal = signal; }
+void note_stop(int signal) {
+  g_stop_signal = signal;
+}
 
 // A worker process. Killed and reaped with its owner.
 class Worker {
@@ -150,8 +151,8 @@ void fail(Record& record, std::string reason) {
 // What one worker left behind.
 struct WorkerResult {
   std::vector<Record> settled;
-  std::string failure;   // why the worker did not finish; empty where it did
-  std::string in_flight; // variant at work when it ended; empty: the comparison itself
+  std::string failure;    // why the worker did not finish; empty where it did
+  std::string in_flight;  // variant at work when it ended; empty: the comparison itself
   Phase phase = Phase::prepare;
 };
 
@@ -217,7 +218,9 @@ void join(Record& total, const Record& part) {
 
 }  // namespace
 
-int stop_signal() { return g_stop_signal; }
+int stop_signal() {
+  return g_stop_signal;
+}
 
 void catch_stop_signals() {
   struct sigaction action = {};
@@ -256,7 +259,8 @@ std::vector<Record> run_in_worker(const Task& task, double timeout_s,
   return ordered;
 }
 
-void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference, std::uint64_t seed) {
+void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference,
+                       std::uint64_t seed) {
   const auto rounds = [](const Record& record) {
     return Rounds{record.time->samples_ns, record.time->process_rounds};
   };
@@ -266,8 +270,8 @@ void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> 
     record.time->median_ns = median(record.time->samples_ns);
     record.time->ci_ns = median_interval(rounds(record), seed);
     if (record.flops) record.tflops = *record.flops / record.time->median_ns * 1e-3;
-    const bool comparable = against != nullptr && against->status == Status::ok && record.status == Status::ok &&
-                            &record != against && record.verify &&
+    const bool comparable = against != nullptr && against->status == Status::ok &&
+                            record.status == Status::ok && &record != against && record.verify &&
                             record.time->process_rounds == against->time->process_rounds;
     if (!comparable) continue;
     const Ratio ratio = paired_ratio(rounds(*against), rounds(record), seed);

@@ -18,8 +18,8 @@ void catch_stop_signals();
 struct Interrupted {};
 
 // The words of `task`'s variants, each settled: measured by one or more workers, or `failed` with the reason.
-// A worker that crashes, is killed, or lets `timeout_s` pass without an event costs the variant in flight; the
-// others start again in a new worker. Workers die with this process.
+// A worker that crashes, is killed, or lets `timeout_s` pass without an event costs the variant in flight;
+// the others start again in a new worker. Workers die with this process.
 std::vector<Record> run_in_worker(const Task& task, double timeout_s,
                                   const std::function<void(const Event&)>& progress);
 
@@ -28,6 +28,7 @@ std::vector<Record> measure_comparison(const Task& task, const std::function<voi
 
 // Medians with intervals, rates, and speedups against `reference` (an index into records, or none). Value to
 // value: what measure_comparison does once the samples are there.
-void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference, std::uint64_t seed);
+void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference,
+                       std::uint64_t seed);
 
 }  // namespace hilbench

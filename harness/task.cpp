@@ -11,7 +11,9 @@ constexpr std::array<std::string_view, 4> kPhases = {"prepare", "verify", "time"
 
 }  // namespace
 
-std::string_view to_string(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+std::string_view to_string(Phase phase) {
+  return kPhases[static_cast<std::size_t>(phase)];
+}
 
 Json to_json(const Task& task) {
   Json records = Json::array();

@@ -18,8 +18,8 @@ struct Task {
   std::optional<std::size_t> reference;  // index into records
   Measure measure;                       // budget_s: of this process
   Inputs inputs;
-  std::vector<std::string> counters;     // set names; empty: no counting pass
-  std::filesystem::path dump;            // folder for inputs and outputs; empty: none
+  std::vector<std::string> counters;  // set names; empty: no counting pass
+  std::filesystem::path dump;         // folder for inputs and outputs; empty: none
 };
 nlohmann::json to_json(const Task& task);
 Task task_from_json(const nlohmann::json& json);

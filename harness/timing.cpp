@@ -1,11 +1,11 @@
 #include "harness/timing.hpp"
 
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-
-#include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include "harness/error.hpp"
 #include "harness/stats.hpp"
@@ -14,8 +14,8 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kFewestRounds = 6;
-constexpr double kShortestSampleNs = 2e6;     // executions are repeated until a sample is at least so long
-constexpr double kRewarmBelowNs = 50e6;       // longer executions pass through the cache many times anyway
+constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least so long
+constexpr double kRewarmBelowNs = 50e6;    // longer executions pass through the cache many times anyway
 constexpr std::int64_t kMostIterations = 10000;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -45,7 +45,8 @@ class Rig {
     const auto wanted = static_cast<std::int64_t>(std::ceil(kShortestSampleNs / longest));
     const std::int64_t iterations =
         rules.cache == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
-    benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(), [this](benchmark::State& state) { run(state); })
+    benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
+                                 [this](benchmark::State& state) { run(state); })
         ->Iterations(iterations)
         ->UseManualTime();
   }
@@ -54,7 +55,8 @@ class Rig {
     if (rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs) variant_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
-    if (!reporter.ns()) throw EnvironmentError({.what = "Google Benchmark gave no time", .where = variant_.id});
+    if (!reporter.ns())
+      throw EnvironmentError({.what = "Google Benchmark gave no time", .where = variant_.id});
     return *reporter.ns();
   }
 
@@ -112,7 +114,8 @@ std::vector<std::vector<double>> time_variants(Device& device, const std::vector
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t round = 0;; ++round) {
     const bool enough = round >= rules.min_rounds && all_tight(variants, samples, reference, rules);
-    const bool spent = round >= std::min(kFewestRounds, rules.min_rounds) && seconds_since(start) >= rules.budget_s;
+    const bool spent =
+        round >= std::min(kFewestRounds, rules.min_rounds) && seconds_since(start) >= rules.budget_s;
     if (enough || spent) break;
     for (const std::size_t v : round_order(variants.size(), static_cast<std::size_t>(round))) {
       progress(variants[v].id, round, seconds_since(start));

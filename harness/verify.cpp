@@ -1,11 +1,11 @@
 #include "harness/verify.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
-
-#include <fmt/format.h>
 
 #include "harness/pattern.hpp"
 
@@ -65,7 +65,8 @@ struct Distance {
 
 Distance distance(const ReferenceRow& expected, const ReferenceRow& other) {
   Distance d;
-  for (std::size_t i = 0; i < expected.o.size(); ++i) d.o = std::max(d.o, std::abs(expected.o[i] - other.o[i]));
+  for (std::size_t i = 0; i < expected.o.size(); ++i)
+    d.o = std::max(d.o, std::abs(expected.o[i] - other.o[i]));
   if (std::isfinite(expected.lse)) d.lse = std::abs(expected.lse - other.lse);
   return d;
 }
@@ -122,27 +123,30 @@ VerifyResult verify_output(const Case& work, const Oracle& oracle, std::span<con
   double square_error = 0, square_expected = 0;
   for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
     const RowId& row = oracle.rows[i];
-    const auto at = static_cast<std::size_t>((row.batch * work.sequence_length + row.position) * work.heads + row.head);
+    const auto at =
+        static_cast<std::size_t>((row.batch * work.sequence_length + row.position) * work.heads + row.head);
     for (std::size_t d = 0; d < head_dim; ++d) {
       const double expected = oracle.expected[i].o[d];
       const double error = std::abs(o[at * head_dim + d] - expected);
-      found.max_abs = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(found.max_abs, error);
+      found.max_abs =
+          std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(found.max_abs, error);
       square_error += error * error;
       square_expected += expected * expected;
     }
     const double expected_lse = oracle.expected[i].lse;
     const double lse_error = lse[at] == expected_lse ? 0 : std::abs(lse[at] - expected_lse);
-    found.lse_max_abs =
-        std::isnan(lse_error) ? std::numeric_limits<double>::infinity() : std::max(found.lse_max_abs, lse_error);
+    found.lse_max_abs = std::isnan(lse_error) ? std::numeric_limits<double>::infinity()
+                                              : std::max(found.lse_max_abs, lse_error);
   }
   found.rel_l2 = square_expected > 0 ? std::sqrt(square_error / square_expected) : std::sqrt(square_error);
   const auto bad = static_cast<std::int64_t>(
       std::count_if(o.begin(), o.end(), [](float value) { return !std::isfinite(value); }));
   if (bad > 0)
-    result.fault = fmt::format("{} of {} output values are NaN, infinite or were never written", bad, o.size());
+    result.fault =
+        fmt::format("{} of {} output values are NaN, infinite or were never written", bad, o.size());
   else if (found.max_abs > oracle.tolerance)
-    result.fault = fmt::format("largest error {:.3g} of {} compared rows exceeds the tolerance {:.3g}", found.max_abs,
-                               found.rows, oracle.tolerance);
+    result.fault = fmt::format("largest error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
+                               found.max_abs, found.rows, oracle.tolerance);
   else if (found.lse_max_abs > oracle.lse_tolerance)
     result.fault = fmt::format("largest LSE error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
                                found.lse_max_abs, found.rows, oracle.lse_tolerance);

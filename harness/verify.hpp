@@ -27,8 +27,8 @@ struct Oracle {
 Oracle make_oracle(const Case& work, const HostTensors& inputs, std::span<const std::int32_t> slots,
                    std::uint64_t seed, int threads);
 
-// What was found, and why the output is wrong if it is. `o`: batch * sequence * heads * head_dim values widened
-// to fp32; all of it must be finite and no longer the poison, also where no row is compared.
+// What was found, and why the output is wrong if it is. `o`: batch * sequence * heads * head_dim values
+// widened to fp32; all of it must be finite and no longer the poison, also where no row is compared.
 struct VerifyResult {
   Verification verification;
   std::optional<std::string> fault;

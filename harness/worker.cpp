@@ -1,9 +1,9 @@
 #include "harness/worker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "baselines/peak.hpp"
 #include "harness/candidate.hpp"
@@ -67,7 +67,8 @@ class TaskRun {
     }
     auto candidate = std::make_unique<Candidate>(*bench_, record);
     record.permute_ns = candidate->permute_ns();
-    record.environment["library"] = candidate->variant().library ? candidate->variant().library() : nlohmann::json();
+    record.environment["library"] =
+        candidate->variant().library ? candidate->variant().library() : nlohmann::json();
     if (candidate->variant().has_output) {
       const VerifyResult result = check_output(*candidate, record);
       record.verify = result.verification;
@@ -101,7 +102,8 @@ class TaskRun {
                           .run = [candidate = entrant.candidate.get()] { candidate->run(); },
                           .paired = entrant.candidate->variant().has_output});
     const Measure& measure = task_.measure;
-    const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds, measure.seed};
+    const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
+                            measure.seed};
     const auto progress = [this](const std::string& id, std::int64_t round, double spent_s) {
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
@@ -122,12 +124,14 @@ class TaskRun {
     for (Entrant& entrant : entrants_) {
       Record& record = entrant.record;
       if (!record.flops || !entrant.candidate->variant().has_output) continue;
-      const double best_ns = *std::min_element(record.time->samples_ns.begin(), record.time->samples_ns.end());
+      const double best_ns =
+          *std::min_element(record.time->samples_ns.begin(), record.time->samples_ns.end());
       const double rate = *record.flops / (best_ns * 1e-9);
       if (rate <= kPeakMargin * peak.fp32_fma_flops) continue;
       record.status = Status::invalid;
-      record.reason = fmt::format("{:.1f} GFLOP/s is above the measured fp32 FMA peak of {:.1f}: some work did not run",
-                                  rate * 1e-9, peak.fp32_fma_flops * 1e-9);
+      record.reason =
+          fmt::format("{:.1f} GFLOP/s is above the measured fp32 FMA peak of {:.1f}: some work did not run",
+                      rate * 1e-9, peak.fp32_fma_flops * 1e-9);
     }
   }
 
@@ -139,8 +143,8 @@ class TaskRun {
     if (!record.variant.baseline) {
       const TileReads reads = tile_reads(record.work, candidate.index(), kLocalityVisits);
       const std::int64_t head_bytes = row_bytes(record.work, 1);
-      record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
-                                                               row_bytes(record.work, record.work.kv_heads))));
+      record.counters.merge(locality_counters(measure_locality(
+          reads.visits, reads.tile_begin, head_bytes, row_bytes(record.work, record.work.kv_heads))));
     }
     const auto restore = [&] {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
@@ -159,7 +163,9 @@ class TaskRun {
 
 }  // namespace
 
-void run_task(const Task& task, const std::function<void(const Event&)>& tell) { TaskRun(task, tell).run(); }
+void run_task(const Task& task, const std::function<void(const Event&)>& tell) {
+  TaskRun(task, tell).run();
+}
 
 int worker_main(int task_fd, int event_fd) {
   const auto write_json = [event_fd](const nlohmann::json& json) {
