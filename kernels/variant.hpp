@@ -44,6 +44,8 @@ struct Variant {
   RecordKind kind = RecordKind::kernel;
   DeviceKind device = DeviceKind::cpu;
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
+  // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma").
+  std::string_view (*peak_unit)(const Case&) = nullptr;
   // Query rows of a tile, for the index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
