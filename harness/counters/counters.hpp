@@ -23,8 +23,9 @@ struct CounterEvent {
 struct DerivedCounter {
   std::string name;
   std::string unit;
-  std::string numerator;  // names of events; value = scale * numerator / denominator
+  std::string numerator;  // names of events; value = offset + scale * numerator / denominator
   std::string denominator;
+  double offset = 0;
   double scale = 1;
 };
 struct CounterSet {
@@ -42,6 +43,7 @@ const CounterSet* find_counter_set(std::string_view name);
 struct RawCount {
   std::optional<double> value;
   std::string reason;
+  bool scaled = false;  // counted for part of the time only and extrapolated: the source says so
 };
 
 class CounterBackend {
@@ -56,7 +58,8 @@ class CounterBackend {
 // threads whose work counts.
 std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads);
 
-// Adds derived counters; a missing part makes the ratio absent with that part's reason.
+// Adds derived counters; a missing part makes the ratio absent with that part's reason. Events of the set
+// that are not in `raw` are absent too. Where a value is scaled, its source is "SOURCE, scaled".
 std::map<std::string, Counter> finish_counters(const CounterSet& set,
                                                const std::map<std::string, RawCount>& raw,
                                                std::string_view source, int passes);

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "harness/counters/counters.hpp"
+
+namespace hilbench {
+namespace {
+
+Counter absent(const std::string& unit, std::string_view source, std::string reason) {
+  return {.unit = unit, .source = std::string(source), .reason = std::move(reason)};
+}
+
+Counter present(double value, const std::string& unit, std::string_view source, bool scaled, int passes) {
+  return {.value = value,
+          .unit = unit,
+          .source = std::string(source) + (scaled ? ", scaled" : ""),
+          .passes = passes};
+}
+
+RawCount find_raw(const std::map<std::string, RawCount>& raw, const std::string& name) {
+  const auto found = raw.find(name);
+  if (found == raw.end()) return {.reason = fmt::format("{} was not counted", name)};
+  return found->second;
+}
+
+Counter derive(const DerivedCounter& derived, const std::map<std::string, RawCount>& raw,
+               std::string_view source, int passes) {
+  const RawCount numerator = find_raw(raw, derived.numerator);
+  const RawCount denominator = find_raw(raw, derived.denominator);
+  for (const auto& [name, part] :
+       {std::pair{derived.numerator, numerator}, std::pair{derived.denominator, denominator}})
+    if (!part.value) return absent(derived.unit, source, fmt::format("needs {}: {}", name, part.reason));
+  if (*denominator.value == 0)
+    return absent(derived.unit, source, fmt::format("{} is 0", derived.denominator));
+  return present(derived.offset + derived.scale * *numerator.value / *denominator.value, derived.unit, source,
+                 numerator.scaled || denominator.scaled, passes);
+}
+
+}  // namespace
+
+std::map<std::string, Counter> finish_counters(const CounterSet& set,
+                                               const std::map<std::string, RawCount>& raw,
+                                               std::string_view source, int passes) {
+  std::map<std::string, Counter> counters;
+  for (const CounterEvent& event : set.events) {
+    const RawCount count = find_raw(raw, event.name);
+    counters[event.name] = count.value ? present(*count.value, event.unit, source, count.scaled, passes)
+                                       : absent(event.unit, source, count.reason);
+  }
+  for (const DerivedCounter& derived : set.derived)
+    counters[derived.name] = derive(derived, raw, source, passes);
+  return counters;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,26 @@
+#include "harness/counters/backends.hpp"
+
+namespace hilbench {
+namespace {
+
+class NoCounters : public CounterBackend {
+ public:
+  NoCounters(const CounterSet& set, const std::string& reason) {
+    for (const CounterEvent& event : set.events) absent_[event.name] = {.reason = reason};
+  }
+  int passes() const override { return 0; }
+  void begin(int) override {}
+  void end(int) override {}
+  std::map<std::string, RawCount> read() override { return absent_; }
+
+ private:
+  std::map<std::string, RawCount> absent_;
+};
+
+}  // namespace
+
+std::unique_ptr<CounterBackend> open_none(const CounterSet& set, std::string reason) {
+  return std::make_unique<NoCounters>(set, reason);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,158 @@
+#include "harness/counters/counters.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <set>
+
+#include "harness/counters/backends.hpp"
+
+namespace hilbench {
+namespace {
+
+const CounterSet kSet{.name = "made_up",
+                      .backend = "perf",
+                      .events = {{"reads", "hardware:x", "count"}, {"misses", "hardware:y", "count"}},
+                      .derived = {{.name = "hit_rate",
+                                   .unit = "ratio",
+                                   .numerator = "misses",
+                                   .denominator = "reads",
+                                   .offset = 1,
+                                   .scale = -1}}};
+
+TEST(CounterSets, HoldTheNamedSetsWithUniqueNamesAndKnownEvents) {
+  ASSERT_NE(find_counter_set("default"), nullptr);
+  ASSERT_NE(find_counter_set("software"), nullptr);
+  EXPECT_EQ(find_counter_set("nonsense"), nullptr);
+  for (const CounterSet& set : counter_sets()) {
+    std::set<std::string> names;
+    for (const CounterEvent& event : set.events) {
+      EXPECT_TRUE(names.insert(event.name).second) << event.name;
+      EXPECT_TRUE(set.backend != "perf" || parse_perf_event(event.event)) << event.event;
+    }
+    for (const DerivedCounter& derived : set.derived) {
+      EXPECT_TRUE(names.count(derived.numerator) && names.count(derived.denominator)) << derived.name;
+      EXPECT_FALSE(names.count(derived.name)) << derived.name;
+    }
+  }
+}
+
+TEST(FinishCounters, DerivesRatios) {
+  const auto counters =
+      finish_counters(kSet, {{"reads", {.value = 200}}, {"misses", {.value = 50}}}, "perf", 1);
+  ASSERT_EQ(counters.size(), 3u);
+  EXPECT_EQ(counters.at("reads").value, 200);
+  EXPECT_EQ(counters.at("hit_rate").value, 0.75);
+  EXPECT_EQ(counters.at("hit_rate").unit, "ratio");
+  EXPECT_EQ(counters.at("hit_rate").source, "perf");
+  EXPECT_EQ(counters.at("hit_rate").passes, 1);
+}
+
+TEST(FinishCounters, SaysWhatIsMissingInsteadOfZero) {
+  const auto counters =
+      finish_counters(kSet, {{"reads", {.value = 200}}, {"misses", {.reason = "hidden"}}}, "perf", 1);
+  EXPECT_FALSE(counters.at("misses").value);
+  EXPECT_EQ(counters.at("misses").reason, "hidden");
+  EXPECT_FALSE(counters.at("hit_rate").value);
+  EXPECT_NE(counters.at("hit_rate").reason.find("hidden"), std::string::npos);
+  const auto none = finish_counters(kSet, {}, "perf", 1);
+  EXPECT_FALSE(none.at("reads").value);
+  EXPECT_FALSE(none.at("reads").reason.empty());
+}
+
+TEST(FinishCounters, DoesNotDivideByZero) {
+  const auto counters = finish_counters(kSet, {{"reads", {.value = 0}}, {"misses", {.value = 0}}}, "perf", 1);
+  EXPECT_EQ(counters.at("reads").value, 0);
+  EXPECT_FALSE(counters.at("hit_rate").value);
+  EXPECT_EQ(counters.at("hit_rate").reason, "reads is 0");
+}
+
+TEST(FinishCounters, StatesThatAValueWasScaled) {
+  const auto counters = finish_counters(
+      kSet, {{"reads", {.value = 200, .scaled = true}}, {"misses", {.value = 50}}}, "perf", 1);
+  EXPECT_EQ(counters.at("reads").source, "perf, scaled");
+  EXPECT_EQ(counters.at("misses").source, "perf");
+  EXPECT_EQ(counters.at("hit_rate").source, "perf, scaled");
+}
+
+TEST(PerfEvents, AreReadFromText) {
+  const auto miss = parse_perf_event("hw-cache:l1d:read:miss");
+  ASSERT_TRUE(miss);
+  EXPECT_EQ(miss->type, 3u);
+  EXPECT_EQ(miss->config, 0x10000u);
+  EXPECT_FALSE(parse_perf_event(""));
+  EXPECT_FALSE(parse_perf_event("hardware:nonsense"));
+  EXPECT_FALSE(parse_perf_event("hw-cache:l1d:read"));
+  EXPECT_TRUE(parse_perf_event("software:context_switches")->in_kernel);
+}
+
+TEST(PerfFailure, GivesReasonAndRemedy) {
+  EXPECT_NE(perf_failure(ENOENT, "2").find("virtual machines"), std::string::npos);
+  EXPECT_EQ(perf_failure(EOPNOTSUPP, "2"), perf_failure(ENOENT, "2"));
+  EXPECT_NE(perf_failure(EACCES, "3").find("perf_event_paranoid is 3"), std::string::npos);
+  EXPECT_NE(perf_failure(EPERM, "").find("sysctl"), std::string::npos);
+}
+
+TEST(OpenCounters, NeverFails) {
+  CounterSet set = kSet;
+  const auto wrong_events = count(
+      set, 2, [] {}, [] {});
+  EXPECT_NE(wrong_events.at("reads").reason.find("no perf event"), std::string::npos);
+  set.backend = "abacus";
+  const auto wrong_backend = count(
+      set, 2, [] {}, [] {});
+  EXPECT_NE(wrong_backend.at("reads").reason.find("abacus"), std::string::npos);
+}
+
+TEST(OpenCounters, EveryEventHasAValueOrAReason) {
+  for (const CounterSet& set : counter_sets())
+    for (const auto& [name, counter] : count(
+             set, 2, [] {}, [] {}))
+      EXPECT_NE(counter.value.has_value(), !counter.reason.empty()) << set.name << " " << name;
+}
+
+// Touches each of `pages` fresh pages once, in a region of `threads` threads.
+void touch_fresh_pages(std::int64_t pages, int threads) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  const auto bytes = static_cast<std::size_t>(pages * page);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  auto* first = static_cast<volatile char*>(memory);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t i = 0; i < pages; ++i) first[i * page] = 1;
+  munmap(memory, bytes);
+}
+
+class SoftwareCounters : public testing::TestWithParam<int> {};
+
+TEST_P(SoftwareCounters, CountFreshPagesAndTimeOfEveryThread) {
+  const std::int64_t pages = 16384;
+  int restored = 0;
+  const auto counters = count(
+      *find_counter_set("software"), GetParam(), [&] { ++restored; },
+      [&] { touch_fresh_pages(pages, GetParam()); });
+  EXPECT_EQ(restored, 1);
+  const Counter& faults = counters.at("page_faults");
+  if (!faults.value) GTEST_SKIP() << "software events are refused here: " << faults.reason;
+  EXPECT_NEAR(*faults.value, static_cast<double>(pages), 0.03 * static_cast<double>(pages));
+  ASSERT_TRUE(counters.at("task_clock").value);
+  EXPECT_GT(*counters.at("task_clock").value, 1e5);
+  EXPECT_EQ(counters.at("task_clock").unit, "ns");
+}
+
+TEST_P(SoftwareCounters, DoNotCountOutsideOfThePass) {
+  const auto counters = count(
+      *find_counter_set("software"), GetParam(), [&] { touch_fresh_pages(5000, GetParam()); }, [] {});
+  const Counter& faults = counters.at("page_faults");
+  if (!faults.value) GTEST_SKIP() << "software events are refused here: " << faults.reason;
+  EXPECT_LT(*faults.value, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, SoftwareCounters, testing::Values(1, 2));
+
+}  // namespace
+}  // namespace hilbench
