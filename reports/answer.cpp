@@ -56,9 +56,8 @@ ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
       break;
     case Quantity::cache_lines:
       if (both) answer.measured = counter_ratio(*trio.standard, *trio.hilbert, kLinesCounter);
-      answer.why = answer.measured
-                       ? "exact count of distinct 64-byte lines per tile; " + hardware_text(trio)
-                       : no_pair(trio, "no layout counters in the records");
+      answer.why = answer.measured ? "exact count of distinct 64-byte lines per tile; " + hardware_text(trio)
+                                   : no_pair(trio, "no layout counters in the records");
       break;
     case Quantity::memory:
       if (both) answer.measured = memory_ratio(*trio.standard, *trio.hilbert);
@@ -88,15 +87,16 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
       if (found == pooled.end()) continue;
       ClaimAnswer answer{.claim = &claim, .where = &of_case};
       answer.measured = time_ratio(*fresh, *found->second);
-      answer.why = answer.measured ? fmt::format("{} over {}; the claim names no case", fresh->variant_id,
-                                                 found->first)
-                                   : "the two have no paired times";
+      answer.why = answer.measured
+                       ? fmt::format("{} over {}; the claim names no case", fresh->variant_id, found->first)
+                       : "the two have no paired times";
       settle(answer);
       answers.push_back(std::move(answer));
     }
   }
   if (answers.empty())
-    answers.push_back({.claim = &claim, .why = "needs one variant with buffers pooled and fresh in one case"});
+    answers.push_back(
+        {.claim = &claim, .why = "needs one variant with buffers pooled and fresh in one case"});
   return answers;
 }
 
@@ -112,7 +112,8 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
     if (!ratio) continue;
     const double length = static_cast<double>(of_case.work->sequence_length);
     if (seen.size() < 8)
-      seen.push_back(fmt::format("{}: {}", of_case.work->sequence_length, ratio_text(ratio->ratio, ratio->ci)));
+      seen.push_back(
+          fmt::format("{}: {}", of_case.work->sequence_length, ratio_text(ratio->ratio, ratio->ci)));
     if (length < *claim.claimed) ++below, against += ratio->ci.low > 1;
     if (length > *claim.claimed) ++above, above_faster += ratio->ci.low > 1, against += ratio->ci.high < 1;
   }

@@ -163,7 +163,8 @@ class Loader {
     if (row["value"] || row["low"]) return add_metric(row, base);
     if (row["option"]) return add_option(row, base);
     if (row["speedup"]) add(claim, row, base, Quantity::speedup, Form::ratio, "speedup", "");
-    if (row["speedup_low"]) add(claim, row, base, Quantity::speedup, Form::ratio, "speedup_low", "speedup_high");
+    if (row["speedup_low"])
+      add(claim, row, base, Quantity::speedup, Form::ratio, "speedup_low", "speedup_high");
     if (row["cache_reduction"]) {
       ClaimRow lines = base;
       lines.metric = "cache_line_accesses_reduction";
@@ -207,9 +208,9 @@ class Loader {
   void add_option(const YAML::Node& row, const ClaimRow& base) {
     const std::string option = text_of(row, "option");
     if (option == "memory_pool") return add({}, row, base, Quantity::buffers, Form::ratio, "speedup", "");
-    add_value(row, base, "speedup",
-              fmt::format("compares two attention backends of its authors' program ({}), not two orders",
-                          option));
+    add_value(
+        row, base, "speedup",
+        fmt::format("compares two attention backends of its authors' program ({}), not two orders", option));
   }
 
   void add_value(const YAML::Node& row, ClaimRow claim, const char* key, std::string untestable) {
@@ -228,7 +229,8 @@ class Loader {
       claim.claimed_range = Interval{*claim.claimed, as_ratio(form, stated_number(row[high], high, form))};
     }
     const bool needs_case = quantity != Quantity::buffers && quantity != Quantity::break_even;
-    if (claim.untestable.empty() && needs_case && !claim.work) claim.untestable = missing_case(claim_node, row);
+    if (claim.untestable.empty() && needs_case && !claim.work)
+      claim.untestable = missing_case(claim_node, row);
     rows_.push_back(std::move(claim));
   }
 
@@ -324,7 +326,8 @@ class Loader {
     if (node.IsScalar()) return one_line(node.Scalar(), 120);
     std::vector<std::string> parts;
     if (node.IsSequence())
-      for (const YAML::Node& part : node) parts.push_back(part.IsScalar() ? one_line(part.Scalar(), 40) : "?");
+      for (const YAML::Node& part : node)
+        parts.push_back(part.IsScalar() ? one_line(part.Scalar(), 40) : "?");
     return fmt::format("[{}]", fmt::join(parts, ", "));
   }
 
@@ -365,7 +368,8 @@ class Loader {
 
   double positive(const YAML::Node& node, const char* key) {
     double value = 0;
-    if (!node.IsScalar() || !YAML::convert<double>::decode(node, value) || !std::isfinite(value) || value <= 0)
+    if (!node.IsScalar() || !YAML::convert<double>::decode(node, value) || !std::isfinite(value) ||
+        value <= 0)
       fail(where_, node.Mark(), fmt::format("'{}' is not a positive number", key), "");
     return value;
   }
@@ -373,7 +377,8 @@ class Loader {
   double stated_number(const YAML::Node& node, const char* key, Form form) {
     const double value = positive(node, key);
     if (form == Form::reduction && value >= 1)
-      fail(where_, node.Mark(), fmt::format("'{}' is a reduction of {}", key, value), "it lies between 0 and 1");
+      fail(where_, node.Mark(), fmt::format("'{}' is a reduction of {}", key, value),
+           "it lies between 0 and 1");
     return value;
   }
 
@@ -402,7 +407,8 @@ std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf()))
-    throw UsageError({"claims file cannot be read", file.string(), "no such file, empty, or no permission", ""});
+    throw UsageError(
+        {"claims file cannot be read", file.string(), "no such file, empty, or no permission", ""});
   return parse_claims(text.str(), file.string());
 }
 

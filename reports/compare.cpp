@@ -37,7 +37,8 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
     return Measured{variant.speedup->ratio, variant.speedup->ci};
   const Timing &a = *reference.time, &b = *variant.time;
-  if (a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() || a.process_rounds != b.process_rounds)
+  if (a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() ||
+      a.process_rounds != b.process_rounds)
     return std::nullopt;
   Rounds slower{b.samples_ns, b.process_rounds};
   for (double& ns : slower.ns) ns += added_ns;
@@ -45,10 +46,12 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   return Measured{ratio.value, ratio.ci};
 }
 
-std::optional<Measured> counter_ratio(const Record& reference, const Record& variant, const std::string& name) {
+std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
+                                      const std::string& name) {
   const auto a = reference.counters.find(name), b = variant.counters.find(name);
   if (a == reference.counters.end() || b == variant.counters.end()) return std::nullopt;
-  if (!a->second.value || !b->second.value || *a->second.value <= 0 || *b->second.value <= 0) return std::nullopt;
+  if (!a->second.value || !b->second.value || *a->second.value <= 0 || *b->second.value <= 0)
+    return std::nullopt;
   const double ratio = *a->second.value / *b->second.value;
   return Measured{ratio, {ratio, ratio}};
 }

@@ -19,7 +19,8 @@ struct Measured {
 // their rounds do not pair.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
 // The same for a counter and for memory: counts have no interval of their own.
-std::optional<Measured> counter_ratio(const Record& reference, const Record& variant, const std::string& name);
+std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
+                                      const std::string& name);
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant);
 
 // What the claims call `standard`, `hilbert` and the seeds' own variant, in one case.
@@ -38,7 +39,7 @@ struct ClaimAnswer {
   const ClaimRow* claim = nullptr;
   const CaseView* where = nullptr;  // null where no case answers it
   ClaimVerdict verdict = ClaimVerdict::not_testable;
-  std::string why;                  // what the verdict rests on, or why there is none
+  std::string why;  // what the verdict rests on, or why there is none
   std::optional<Measured> measured;
   std::optional<Measured> with_permutation;  // one permutation added to the hilbert side
   std::optional<Measured> tokens;            // the seeds' variant: a different function, never judged

@@ -33,11 +33,12 @@ std::string machine_of(const std::vector<Record>& records) {
     const std::string device = text_in(record.environment, "device", "name");
     const std::string cpu = text_in(record.environment, "host", "cpu");
     const bool on_cpu = record.work.device != DeviceKind::cuda;
-    if (const std::string& name = !on_cpu && !device.empty() ? device : cpu; !name.empty()) names.insert(name);
+    if (const std::string& name = !on_cpu && !device.empty() ? device : cpu; !name.empty())
+      names.insert(name);
     if (on_cpu && record.threads > 0) threads.insert(record.threads);
   }
-  std::string text = names.empty() ? "a machine that the records do not name"
-                                   : fmt::format("{}", fmt::join(names, " + "));
+  std::string text =
+      names.empty() ? "a machine that the records do not name" : fmt::format("{}", fmt::join(names, " + "));
   if (!threads.empty())
     text += fmt::format(", {} thread{}", fmt::join(threads, " and "), *threads.rbegin() == 1 ? "" : "s");
   return text;

@@ -14,9 +14,9 @@ namespace hilbench {
 struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
-  std::vector<const Record*> records;             // in the store's order
-  std::optional<double> peak_flops_per_s;         // of the case's `peak` record
-  std::optional<double> copy_bytes_per_s;         // of the case's `peak` record
+  std::vector<const Record*> records;      // in the store's order
+  std::optional<double> peak_flops_per_s;  // of the case's `peak` record
+  std::optional<double> copy_bytes_per_s;  // of the case's `peak` record
 };
 
 struct View {

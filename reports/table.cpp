@@ -101,13 +101,15 @@ std::string to_markdown(const Table& table) {
 }
 
 std::string to_html(const Table& table) {
-  std::string html = fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n",
-                                 html_text(table.caption.empty() ? table.name : table.caption));
+  std::string html =
+      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n",
+                  html_text(table.caption.empty() ? table.name : table.caption));
   if (!table.caption.empty()) html += fmt::format("<caption>{}</caption>\n", html_text(table.caption));
   html += "<thead><tr>";
   for (const Column& column : table.columns)
     if (column.show != Show::data)
-      html += fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, Tone::plain), html_text(column.title));
+      html +=
+          fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, Tone::plain), html_text(column.title));
   html += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";

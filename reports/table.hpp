@@ -9,8 +9,14 @@
 namespace hilbench {
 
 enum class Align { left, right };
-enum class Show { everywhere, page, data };          // page: Markdown and HTML only; data: CSV only
-enum class Tone { plain, good, bad, neutral, muted };  // how HTML marks a cell; never the only carrier of meaning
+enum class Show { everywhere, page, data };  // page: Markdown and HTML only; data: CSV only
+enum class Tone {
+  plain,
+  good,
+  bad,
+  neutral,
+  muted
+};  // how HTML marks a cell; never the only carrier of meaning
 
 struct Cell {
   std::string text;
