@@ -1,27 +1,22 @@
 #include "harness/commands.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <sstream>
 
-#include "harness/counters/counters.hpp"
 #include "harness/doctor.hpp"
 #include "harness/host.hpp"
 #include "harness/list.hpp"
-#include "harness/npy.hpp"
+#include "harness/names.hpp"
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/runner.hpp"
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
-#include "kernels/orders/describe.hpp"
-#include "kernels/orders/order.hpp"
-#include "kernels/traversals/traversal.hpp"
-#include "kernels/variant.hpp"
 #include "reports/export.hpp"
 #include "reports/report.hpp"
 
