@@ -1,6 +1,5 @@
-#include <cstdio>
+#include "harness/cli.hpp"
 
-int main() {
-  std::puts("hilbench");
-  return 0;
+int main(int argc, char** argv) {
+  return hilbench::run_command_line(argc, argv);
 }

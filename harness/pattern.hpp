@@ -26,22 +26,30 @@ std::int64_t segment_end(const Case& work, const Branch& branch, std::int64_t se
 // Selected positions of a stretch of `length` positions for offset o: o, o + r, ... < length.
 std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64_t dilation);
 
+// Query rows of such a stretch: the selected ones, or all of them with dense queries.
+std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t offset, std::int64_t dilation);
+
 // Totals over batch, heads, branches and segments, counted from what is really selected and unmasked.
 struct Work {
   double pairs = 0;         // unmasked (query, key) pairs
-  double query_rows = 0;    // (query row, branch) incidences
+  double query_rows = 0;    // (query row, branch) incidences with at least one key
   double kv_rows = 0;       // distinct (batch, kv head, position) rows of K (and as many of V) that are read
   double covered_rows = 0;  // distinct (batch, head, position) rows of O that some branch covers
 };
 // Closed form per segment; full segments are counted once. Doubles, because 2^40 x 2^40 pairs pass 2^63;
-// exact below 2^53.
+// exact below 2^53, with two exceptions. The distinct counts are exact where every dilation divides its
+// segment, and where segment borders repeat after, or come to, about a thousand; else they are the upper
+// bound min(N, sum over branches). Above 4096 K/V heads, blocks of neighbouring heads count as if they shared
+// their offsets. Expects kv_heads resolved, and sizes of at least 1.
 Work count_work(const Case& work);
 
 // 4 * head_dim per pair forward; backward 2.5 times that.
 double flops(const Case& work);
+double flops(const Case& work, const Work& counted);
 
 // Bytes that any implementation must move: selected K, V rows and covered Q rows read once, O and LSE
 // written.
 double min_bytes(const Case& work);
+double min_bytes(const Case& work, const Work& counted);
 
 }  // namespace hilbench

@@ -1,1 +1,159 @@
 #include "harness/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+// Nominal rates for estimates alone; every figure that is reported is measured.
+constexpr double kFlopsPerCycle = 32;       // fp32 FMA on two 256-bit units
+constexpr double kNominalGhz = 3.0;         // where the host does not tell
+constexpr double kUsableMemory = 0.9;       // of what is available now
+constexpr double kCountableBytes = 0x1p50;  // beyond this a case is not counted, only refused
+
+double tensor_bytes(const Case& work, std::int64_t heads, double element_bytes) {
+  return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
+         static_cast<double>(heads) * static_cast<double>(work.head_dim) * element_bytes;
+}
+
+// Q, K, V, O in the case's dtype, LSE, and the fp32 copies of Q, K and V that the reference reads.
+double shared_bytes(const Case& work) {
+  const auto element = static_cast<double>(dtype_bytes(work.dtype));
+  const double q = tensor_bytes(work, work.heads, 1), kv = 2 * tensor_bytes(work, work.kv_heads, 1);
+  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4 + (q + kv) * 4;
+}
+
+// Permuted copies of a variant.
+double copy_bytes(const Case& work, const VariantSpec& spec) {
+  const bool tokens = spec.order_scope == OrderScope::tokens;
+  if (spec.baseline || (spec.order == "linear" && !tokens)) return 0;
+  const auto element = static_cast<double>(dtype_bytes(work.dtype));
+  double bytes = 2 * tensor_bytes(work, work.kv_heads, element);
+  if (tokens || spec.order_tensors == OrderTensors::qkv) bytes += tensor_bytes(work, work.heads, element);
+  if (tokens)
+    bytes += tensor_bytes(work, work.heads, element) +
+             tensor_bytes(work, work.heads, 4) / static_cast<double>(work.head_dim);
+  return bytes;
+}
+
+std::optional<std::string> reason_to_skip(const Comparison& comparison, const PlannedVariant& planned) {
+  const Case& work = comparison.work;
+  if (planned.variant == nullptr)
+    return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
+  if (work.ring_size > 1)
+    return fmt::format("ring_size {}: this version has no ring transport", work.ring_size);
+  if (work.sequence_length > 0x7fffffff)
+    return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
+  return planned.variant->unsupported(work, planned.spec);
+}
+
+std::string gib(double bytes) {
+  return fmt::format("{:.1f} GiB", bytes / 0x1p30);
+}
+
+PlannedVariant plan_variant(const Comparison& comparison, const VariantSpec& spec,
+                            const std::optional<Work>& counted) {
+  const Case& work = comparison.work;
+  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = resolve_variant(spec, work.device)};
+  planned.skip = reason_to_skip(comparison, planned);
+  if (planned.variant == nullptr || !counted) return planned;
+  const Variant& variant = *planned.variant;
+  const auto threads = static_cast<int>(comparison.threads);
+  planned.flops = variant.own_flops != nullptr ? variant.own_flops(work, threads) : flops(work, *counted);
+  if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
+  planned.memory_bytes = shared_bytes(work) + copy_bytes(work, spec) + variant.workspace_bytes(work, threads);
+  if (variant.tile_rows != nullptr) *planned.memory_bytes += index_bytes(work, spec, variant.tile_rows(work));
+  planned.comm_bytes = 0;
+  return planned;
+}
+
+// Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
+// first.
+void admit_by_memory(Comparison& comparison, double available) {
+  const double shared = shared_bytes(comparison.work);
+  double used = shared;
+  const auto admit = [&](PlannedVariant& planned) {
+    if (planned.skip) return;
+    const double own = planned.memory_bytes ? *planned.memory_bytes - shared : 0;
+    if (used + own > available)
+      planned.skip = fmt::format("does not fit: the comparison would need {} of {} available",
+                                 gib(used + own), gib(available));
+    else
+      used += own;
+  };
+  if (comparison.reference) admit(comparison.variants[*comparison.reference]);
+  for (std::size_t i = 0; i < comparison.variants.size(); ++i)
+    if (comparison.reference != i) admit(comparison.variants[i]);
+}
+
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& host) {
+  Comparison comparison{.work = swept.work};
+  Case& work = comparison.work;
+  if (work.device == DeviceKind::automatic) work.device = DeviceKind::cpu;
+  comparison.case_id = case_id(work);
+  comparison.threads = work.threads > 0 ? work.threads : default_threads(host);
+  std::optional<Work> counted;
+  if (shared_bytes(work) < kCountableBytes) counted = count_work(work);
+  const double ghz = host.nominal_ghz > 0 ? host.nominal_ghz : kNominalGhz;
+  const double rate = kFlopsPerCycle * ghz * 1e9 *
+                      static_cast<double>(std::min<std::int64_t>(comparison.threads, host.cores));
+  for (const VariantSpec& spec : sweep.variants) {
+    PlannedVariant planned = plan_variant(comparison, spec, counted);
+    if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
+    if (swept.skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
+    if (planned.flops) planned.seconds = *planned.flops / rate;
+    comparison.variants.push_back(std::move(planned));
+  }
+  admit_by_memory(comparison, kUsableMemory * static_cast<double>(host.available_memory_bytes));
+  return comparison;
+}
+
+std::string number(const std::optional<double>& value, double unit) {
+  return value ? fmt::format("{:.4g}", *value / unit) : "-";
+}
+
+}  // namespace
+
+bool Comparison::runnable() const {
+  return std::any_of(variants.begin(), variants.end(),
+                     [](const PlannedVariant& planned) { return !planned.skip; });
+}
+
+Plan make_plan(const Sweep& sweep, const Host& host) {
+  Plan plan;
+  for (const SweepCase& swept : cases_of(sweep)) plan.comparisons.push_back(plan_case(sweep, swept, host));
+  return plan;
+}
+
+std::string plan_table(const Plan& plan) {
+  fmt::memory_buffer text;
+  const auto out = std::back_inserter(text);
+  std::size_t measured = 0, skipped = 0;
+  double seconds = 0;
+  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB", "MiB",
+                 "est. s", "skip");
+  for (const Comparison& comparison : plan.comparisons) {
+    fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
+    for (const PlannedVariant& planned : comparison.variants) {
+      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>10}  {}\n", planned.id, number(planned.flops, 1e9),
+                     number(planned.min_bytes, 0x1p20), number(planned.memory_bytes, 0x1p20),
+                     number(planned.seconds, 1), planned.skip.value_or(""));
+      ++(planned.skip ? skipped : measured);
+      if (!planned.skip) seconds += planned.seconds.value_or(0);
+    }
+  }
+  fmt::format_to(out,
+                 "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
+                 plan.comparisons.size(), measured, skipped, seconds);
+  fmt::format_to(
+      out,
+      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
+  return fmt::to_string(text);
+}
+
+}  // namespace hilbench

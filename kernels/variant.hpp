@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -33,6 +34,8 @@ class Execution {
  public:
   virtual ~Execution() = default;
   virtual void run(const Operands& operands, const Index& index) = 0;
+  // Figures that the variant measures of itself, beside its time.
+  virtual std::map<std::string, Counter> measured() { return {}; }
 };
 
 struct Variant {

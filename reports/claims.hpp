@@ -4,31 +4,50 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/record.hpp"
 
 namespace hilbench {
 
+// What a claim compares, and so which measurement answers it.
+enum class Quantity {
+  speedup,      // kernel time, standard / hilbert
+  buffers,      // kernel time, fresh buffers / pooled ones
+  cache_lines,  // distinct lines touched, standard / hilbert
+  memory,       // peak memory, standard / hilbert
+  break_even,   // sequence length above which hilbert pays
+  other,        // nothing that a record holds: `untestable` says why
+};
+
 struct ClaimRow {
   std::string claim_id;  // "hybrid-core"
   std::string title;
-  std::string source;                     // seed and section
-  std::string provenance;                 // measured | modelled | unsourced (a row's own wins)
-  std::string metric;                     // speedup, peak_memory_gb, ...
+  std::string source;      // seed and section
+  std::string provenance;  // measured | modelled | unsourced (a row's own wins)
+  std::string metric;      // speedup, peak_memory_gb, ...
+  Quantity quantity = Quantity::other;
   std::string configuration;              // what the row says of the case, as text; what is assumed is marked
+  std::string stated;                     // the row's own figures, as text
   std::optional<Case> work;               // the case that would answer it; none where the row names no case
+  std::int64_t order_chunk = 4096;        // of the hilbert side
   std::optional<double> claimed;          // ratio standard / hilbert (c), or the value claimed
-  std::optional<Interval> claimed_range;  // where low and high are given
+  std::optional<Interval> claimed_range;  // where low and high are given, as ratios; judged by the low end
+  std::string untestable;                 // why no record of any store can answer it; empty where one can
   std::string note;
 };
 
-// All rows of all claims. Throws UsageError where the file is not a claims file. Empty path: embedded.
+// All rows of all claims; a row that states several quantities becomes several ClaimRows.
+// Throws UsageError where the file is not a claims file. Empty path: embedded.
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
+// The same from text; `where` names it in messages.
+std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
 
 enum class ClaimVerdict { reproduced, smaller_than_claimed, no_difference, contradicted, not_testable };
 std::string_view to_string(ClaimVerdict verdict);
-// README, Claims: c > 1 against [l, u]; mirrored for c < 1.
+// README, Claims: c > 1 against [l, u]; mirrored for c < 1. A claim of exactly 1 says "no difference": it is
+// reproduced by an interval that holds 1 and contradicted by any other.
 ClaimVerdict judge(double claimed, const Interval& measured);
 
 }  // namespace hilbench

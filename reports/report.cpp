@@ -1,1 +1,61 @@
 #include "reports/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "harness/error.hpp"
+#include "reports/document.hpp"
+#include "reports/figures.hpp"
+#include "reports/tables.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder))
+    throw UsageError({"report folder cannot be made", folder.string(),
+                      error ? error.message() : "it is not a folder", "give another one with -o"});
+}
+
+// Written beside its place and renamed, so that a reader never sees half a file.
+void write_file(const fs::path& file, const std::string& text) {
+  const fs::path part = file.string() + ".part";
+  std::ofstream out(part, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(part, file, error);
+  if (!out || error)
+    throw UsageError({"report cannot be written", file.string(),
+                      error ? error.message() : std::strerror(errno),
+                      "free some space, or give another folder with -o"});
+}
+
+}  // namespace
+
+ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
+  const std::vector<ClaimRow> claims = load_claims(input.claims_file);
+  make_folder(folder / "tables");
+  make_folder(folder / "figures");
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  Drawn drawn = draw(plots_of(view, answers), folder / "figures");
+  for (const Table& table : {claims_table(answers), comparison_table(view.cases), summary_table(view),
+                             locality_table(view), problems_table(view), unavailable_table(view),
+                             environment_table(view), commands_table(view.cases, view)})
+    write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
+  const Document document = document_of(view, answers, std::move(drawn.figures), drawn.notes);
+  write_file(folder / "report.md", to_markdown(document));
+  write_file(folder / "report.html", to_html(document));
+  return {.folder = folder, .notes = std::move(drawn.notes)};
+}
+
+}  // namespace hilbench

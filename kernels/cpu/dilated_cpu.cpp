@@ -1,1 +1,223 @@
-#include "kernels/variant.hpp"
+// Dilated attention (README, Definitions; LongNet, arXiv 2307.02486, Eqs. 6-10) branch by branch: the tiles
+// of one branch run in parallel and merge into O and LSE, which later branches read back.
+// q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim]; lse [batch, sequence,
+// heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
+#include "kernels/cpu/dilated_cpu.hpp"
+
+#include <fmt/format.h>
+#include <hwy/aligned_allocator.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/pattern.hpp"
+#include "kernels/cpu/dilated_tile.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kMinHeadDim = 16;
+constexpr std::int64_t kMaxHeadDim = 256;
+// Queries that share one gathered block of keys: whole register tiles of 12, 24 and 48 queries.
+constexpr std::int64_t kMaxTileRows = 192;
+constexpr std::int64_t kPanelRows = 48;
+constexpr std::int64_t kMinTiles = 64;  // of a branch: enough for threads to share them evenly
+
+std::string_view peak_unit(const Case&) {
+  return "fp32_fma";
+}
+
+std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
+  const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
+  return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
+}
+
+// As many rows as amortise the gathering, but no more than the longest branch has, and fewer where a branch
+// would have too few tiles.
+std::int64_t tile_rows(const Case& work) {
+  std::int64_t longest = 1;
+  std::int64_t fair = kMaxTileRows;
+  for (const Branch& branch : work.pattern) {
+    const std::int64_t rows = rows_of_segment(work, branch);
+    const std::int64_t all_rows = rows * segment_count(work, branch) * work.batch * work.heads;
+    longest = std::max(longest, rows);
+    fair = std::min(fair, std::max(kPanelRows, all_rows / kMinTiles / kPanelRows * kPanelRows));
+  }
+  return std::min(fair, longest);
+}
+
+std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+  if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
+  if (work.pass == Pass::backward) return "dilated_cpu has no backward pass";
+  if (work.ring_size > 1) return "dilated_cpu runs on one rank";
+  if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
+    return fmt::format("dilated_cpu takes head_dim {} to {}, not {}", kMinHeadDim, kMaxHeadDim,
+                       work.head_dim);
+  if (work.sequence_length > std::numeric_limits<std::int32_t>::max())
+    return "dilated_cpu numbers rows with 32 bits: sequence_length must stay below 2^31";
+  return std::nullopt;
+}
+
+// Whether bf16 results of several branches must wait in fp32 until the last one is merged.
+bool merges_in_workspace(const Case& work) {
+  return work.dtype == Dtype::bf16 && work.pattern.size() > 1 && work.branch_heads == BranchHeads::all;
+}
+
+std::int64_t output_elements(const Case& work) {
+  return work.batch * work.sequence_length * work.heads * work.head_dim;
+}
+
+double workspace_bytes(const Case& work, int threads) {
+  const auto tiles = static_cast<double>(tile_workspace_floats(work.head_dim, tile_rows(work))) * threads;
+  const double merged = merges_in_workspace(work) ? static_cast<double>(output_elements(work)) : 0;
+  return sizeof(float) * (tiles + merged);
+}
+
+hwy::AlignedFreeUniquePtr<float[]> allocate_floats(std::int64_t count) {
+  auto floats = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
+  if (floats == nullptr) throw std::bad_alloc();
+  return floats;
+}
+
+// The first branch that a head runs: the one that stores, not merges.
+std::size_t first_branch(const Case& work, std::int64_t head) {
+  std::int64_t branch = 0;
+  while (!head_runs_branch(work, head, branch)) ++branch;
+  return static_cast<std::size_t>(branch);
+}
+
+class DilatedCpu final : public Execution {
+ public:
+  DilatedCpu(const Case& work, int threads)
+      : work_(work),
+        threads_(threads),
+        floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))) {
+    for (int thread = 0; thread < threads; ++thread)
+      workspaces_.push_back(allocate_floats(floats_per_thread_));
+    if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
+    for (std::int64_t head = 0; head < work.heads; ++head) {
+      first_branch_.push_back(first_branch(work, head));
+      first_offset_.push_back(offset_of(work, work.pattern[first_branch_.back()], kv_head_of(work, head)));
+    }
+  }
+
+  void run(const Operands& operands, const Index& index) override;
+
+ private:
+  Tile tile_of(const Operands& operands, const Index& index, std::size_t branch,
+               const TileVisit& visit) const;
+  void clear_uncovered(const Operands& operands) const;
+  void round_merged(void* o) const;
+  void* output(const Operands& operands) const { return merged_ ? merged_.get() : operands.o; }
+  Dtype output_dtype() const { return merged_ ? Dtype::fp32 : work_.dtype; }
+
+  Case work_;
+  int threads_;
+  std::int64_t floats_per_thread_;
+  std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
+  hwy::AlignedFreeUniquePtr<float[]> merged_;  // O of several bf16 branches, fp32
+  std::vector<std::size_t> first_branch_;      // of each head
+  std::vector<std::int64_t> first_offset_;     // of each head's stream in it
+};
+
+// Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
+void DilatedCpu::clear_uncovered(const Operands& operands) const {
+  const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
+  if (work_.queries == Queries::dense || std::ranges::all_of(first_branch_, all_selected)) return;
+  const std::int64_t row_bytes = work_.head_dim * dtype_bytes(output_dtype());
+  auto* o = static_cast<std::byte*>(output(operands));
+#pragma omp parallel for schedule(static) num_threads(threads_)
+  for (std::int64_t row = 0; row < work_.batch * work_.sequence_length; ++row) {
+    std::int64_t phase = 0;  // of the position inside its dilated stream
+    for (std::int64_t head = 0; head < work_.heads; ++head) {
+      const auto at = static_cast<std::size_t>(head);
+      const Branch& branch = work_.pattern[first_branch_[at]];
+      if (head == 0 || first_branch_[at] != first_branch_[at - 1])
+        phase = row % work_.sequence_length % branch.segment_length % branch.dilation;
+      if (phase == first_offset_[at]) continue;
+      const std::int64_t place = row * work_.heads + head;
+      std::memset(o + place * row_bytes, 0, static_cast<std::size_t>(row_bytes));
+      operands.lse[place] = -std::numeric_limits<float>::infinity();
+    }
+  }
+}
+
+Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, std::size_t branch,
+                         const TileVisit& visit) const {
+  const BranchIndex& keys = index.branches[branch];
+  const std::int64_t row = keys.y_head[static_cast<std::size_t>(visit.y)];
+  const std::int64_t head = row % work_.heads;
+  const std::int64_t kv_head = kv_head_of(work_, head);
+  const std::int64_t first_q = row / work_.heads * work_.sequence_length * work_.heads + head;
+  const std::int64_t first_kv = row / work_.heads * work_.sequence_length * work_.kv_heads + kv_head;
+  const std::int64_t row_bytes = work_.head_dim * dtype_bytes(work_.dtype);
+  const auto stretch =
+      static_cast<std::size_t>(keys.stream_of_head[static_cast<std::size_t>(kv_head)] * keys.segments +
+                               visit.x / keys.tiles_per_segment);
+  const auto begin = static_cast<std::size_t>(keys.begin[stretch]);
+  const std::size_t count = static_cast<std::size_t>(keys.begin[stretch + 1]) - begin;
+  return {
+      .dtype = work_.dtype,
+      .head_dim = work_.head_dim,
+      .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
+      .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
+      .v = static_cast<const std::byte*>(operands.v) + first_kv * row_bytes,
+      .q_stride = work_.heads * work_.head_dim,
+      .kv_stride = work_.kv_heads * work_.head_dim,
+      .queries = tile_queries(work_, index, branch, visit),
+      .q_slots = index.q_slots,
+      .key_slot = std::span(keys.key_slot).subspan(begin, count),
+      .key_position = std::span(keys.key_position).subspan(begin, count),
+      .keys_backwards = visit.keys_backwards,
+      .mask = work_.mask,
+      .o = static_cast<std::byte*>(output(operands)) + first_q * work_.head_dim * dtype_bytes(output_dtype()),
+      .o_dtype = output_dtype(),
+      .lse = operands.lse + first_q,
+      .lse_stride = work_.heads,
+      .combine = first_branch_[static_cast<std::size_t>(head)] == branch ? Combine::store : Combine::merge};
+}
+
+void DilatedCpu::round_merged(void* o) const {
+  const std::int64_t row = work_.heads * work_.head_dim;
+#pragma omp parallel for schedule(static) num_threads(threads_)
+  for (std::int64_t t = 0; t < work_.batch * work_.sequence_length; ++t)
+    round_to_bf16(merged_.get() + t * row, static_cast<std::uint16_t*>(o) + t * row, row);
+}
+
+void DilatedCpu::run(const Operands& operands, const Index& index) {
+  clear_uncovered(operands);
+  for (std::size_t branch = 0; branch < index.branches.size(); ++branch) {
+    const std::vector<TileVisit>& tiles = index.branches[branch].tiles;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+    for (std::size_t i = 0; i < tiles.size(); ++i)
+      run_tile(tile_of(operands, index, branch, tiles[i]),
+               workspaces_[static_cast<std::size_t>(omp_get_thread_num())].get());
+  }
+  if (merged_) round_merged(operands.o);
+}
+
+std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int threads) {
+  return std::make_unique<DilatedCpu>(work, threads);
+}
+
+}  // namespace
+
+const Variant kDilatedCpu = {
+    .name = "dilated_cpu",
+    .help = "fused dilated attention, Highway and OpenMP; fp32 and bf16, any order",
+    .kind = RecordKind::kernel,
+    .device = DeviceKind::cpu,
+    .peak_unit = peak_unit,
+    .tile_rows = tile_rows,
+    .unsupported = unsupported,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+};
+
+}  // namespace hilbench

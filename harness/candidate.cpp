@@ -1,0 +1,123 @@
+#include "harness/candidate.hpp"
+
+#include <utility>
+
+#include "harness/rounding.hpp"
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+
+std::int64_t row_bytes(const Case& work, std::int64_t heads) {
+  return heads * work.head_dim * dtype_bytes(work.dtype);
+}
+
+Bench::Bench(const Task& task)
+    : work(task.records.at(0).work),
+      threads(static_cast<int>(task.records.at(0).threads)),
+      seed(task.measure.seed),
+      device(open_cpu_device(threads)),
+      host(make_inputs(work, task.inputs, seed, threads)),
+      stored{store(host.q), store(host.k), store(host.v)} {
+  const std::int64_t rows = work.batch * work.sequence_length;
+  o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
+  lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
+}
+
+const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
+  auto [at, created] = oracles_.try_emplace(key);
+  if (created) at->second = make_oracle(work, host, slots, seed, threads);
+  return at->second;
+}
+
+Buffer Bench::store(const std::vector<float>& values) {
+  std::vector<std::byte> narrowed(values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
+  narrow(work.dtype, values, narrowed.data());
+  Buffer buffer = device->allocate(narrowed.size());
+  device->upload(narrowed.data(), buffer);
+  return buffer;
+}
+
+Candidate::Candidate(Bench& bench, const Record& record)
+    : bench_(bench), spec_(record.variant), variant_(*find_variant(record.kernel)), inputs_(bench.stored) {
+  if (variant_.tile_rows != nullptr) index_ = build();
+  permute_inputs();
+  if (spec_.buffers == Buffers::pooled) execution_ = make_execution();
+}
+
+void Candidate::run() {
+  const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
+                          static_cast<float*>(bench_.lse.data())};
+  std::unique_ptr<Execution> fresh;
+  if (spec_.buffers == Buffers::fresh) fresh = make_execution();
+  Execution& execution = fresh ? *fresh : *execution_;
+  if (spec_.index == IndexUse::computed)
+    execution.run(operands, build());
+  else
+    execution.run(operands, index_);
+}
+
+void Candidate::read_output(std::vector<float>& o, std::vector<float>& lse) {
+  const bool tokens = !token_slots().empty();
+  if (tokens) unpermute_output();
+  const Buffer& from = tokens ? moved_o_ : bench_.o;
+  std::vector<std::byte> raw(from.bytes);
+  bench_.device->download(from, raw.data());
+  o.resize(raw.size() / static_cast<std::size_t>(dtype_bytes(bench_.work.dtype)));
+  widen(bench_.work.dtype, raw.data(), o);
+  lse.resize(bench_.lse.bytes / sizeof(float));
+  bench_.device->download(tokens ? moved_lse_ : bench_.lse, lse.data());
+}
+
+std::map<std::string, Counter> Candidate::measured() const {
+  return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
+}
+
+std::span<const std::int32_t> Candidate::token_slots() const {
+  if (spec_.order_scope != OrderScope::tokens) return {};
+  return slots_;
+}
+
+Index Candidate::build() const {
+  return build_index(bench_.work, spec_, variant_.tile_rows(bench_.work));
+}
+
+std::unique_ptr<Execution> Candidate::make_execution() const {
+  return variant_.prepare(bench_.work, spec_, bench_.threads);
+}
+
+Buffer Candidate::permuted(const Buffer& from, std::int64_t heads) {
+  Buffer to = bench_.device->allocate(from.bytes);
+  const auto move = [&] {
+    bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
+                           Direction::into_order);
+  };
+  move();  // touches the pages
+  permute_ns_ = permute_ns_.value_or(0) + bench_.device->time_ns(move);
+  return to;
+}
+
+void Candidate::permute_inputs() {
+  const bool tokens = spec_.order_scope == OrderScope::tokens;
+  if (spec_.baseline || (spec_.order == "linear" && !tokens)) return;
+  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, spec_));
+  slots_.assign(slots.begin(), slots.end());
+  inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);
+  inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
+  if (tokens || spec_.order_tensors == OrderTensors::qkv)
+    inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
+  if (!tokens) return;
+  moved_o_ = bench_.device->allocate(bench_.o.bytes);
+  moved_lse_ = bench_.device->allocate(bench_.lse.bytes);
+  unpermute_output();
+  *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
+}
+
+void Candidate::unpermute_output() {
+  const Case& work = bench_.work;
+  const auto lse_row = work.heads * static_cast<std::int64_t>(sizeof(float));
+  bench_.device->permute(bench_.o, moved_o_, work.batch, slots_, row_bytes(work, work.heads),
+                         Direction::out_of_order);
+  bench_.device->permute(bench_.lse, moved_lse_, work.batch, slots_, lse_row, Direction::out_of_order);
+}
+
+}  // namespace hilbench

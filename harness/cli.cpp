@@ -1,0 +1,156 @@
+#include "harness/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "harness/commands.hpp"
+#include "harness/error.hpp"
+#include "harness/host.hpp"
+#include "harness/supervisor.hpp"
+#include "harness/worker.hpp"
+#include "reports/export.hpp"
+
+namespace hilbench {
+namespace {
+
+using Action = std::function<ExitCode()>;
+
+std::string command_text(int argc, char** argv) {
+  std::string text = "hilbench";
+  for (int i = 1; i < argc; ++i) text += fmt::format(" {}", argv[i]);
+  return text;
+}
+
+void add_sweep_options(CLI::App& command, RunArguments& arguments) {
+  command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
+      ->required();
+  command.add_option("--filter", arguments.filter,
+                     "only variants whose CASE/VARIANT this regular expression finds");
+  command
+      .add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
+}
+
+void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand("run", "measure a sweep; resumes what an earlier run left");
+  add_sweep_options(command, arguments);
+  command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>");
+  command.add_flag("--fresh", arguments.fresh, "start over instead of resuming");
+  command.add_flag("--dry-run", arguments.dry_run, "print the plan, measure nothing");
+  command.add_option("--dump", arguments.dump, "folder for q, k, v, o and lse of every variant as .npy");
+  command.callback([&] { action = [&] { return run_command(arguments); }; });
+}
+
+void add_plan(CLI::App& app, RunArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand("plan", "print what a sweep would do; nothing runs");
+  add_sweep_options(command, arguments);
+  command.callback([&] { action = [&] { return plan_command(arguments); }; });
+}
+
+void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand("report", "write report.html, report.md, tables and figures");
+  command.add_option("DIR", arguments.folder, "folder of the results")->required();
+  command.add_option("-o", arguments.output, "folder to write to; default: DIR");
+  command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports");
+  command.callback([&] { action = [&] { return report_command(arguments); }; });
+}
+
+void add_export(CLI::App& app, ExportArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand("export", "write the records for other tools");
+  std::string formats;
+  for (const std::string_view format : export_formats())
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format);
+  command.add_option("DIR", arguments.folder, "folder of the results")->required();
+  command.add_option("--format", arguments.format, formats)->required();
+  command.add_option("-o", arguments.output, "file to write; default: standard output");
+  command.callback([&] { action = [&] { return export_command(arguments); }; });
+}
+
+void add_order(CLI::App& app, OrderArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand(
+      "order", "print the memory slot of each position; checks and locality on standard error");
+  command.add_option("NAME", arguments.name, "an order of `hilbench list orders`, or NAME.PARAM")->required();
+  command.add_option("--length", arguments.length, "positions")->required();
+  command.add_option("--chunk", arguments.chunk, "curves: apply inside chunks of so many positions");
+  command.add_option("--residue", arguments.residue, "residue: r; bitrev_residue: r_max");
+  command.add_option("--seed", arguments.seed, "random: seed");
+  command.add_option("--file", arguments.file, "file: .npy with the slot of each position");
+  command.add_option("-o", arguments.output, "write an int64 .npy instead");
+  command.callback([&] { action = [&] { return order_command(arguments); }; });
+}
+
+void add_information(CLI::App& app, std::string& topic, Action& action) {
+  CLI::App& list =
+      *app.add_subcommand("list", "what this build knows, and why something is unavailable here");
+  list.add_option("WHAT", topic, "orders, traversals, kernels, baselines, counters, devices or claims")
+      ->required();
+  list.callback([&] { action = [&] { return list_command(topic); }; });
+  CLI::App& doctor =
+      *app.add_subcommand("doctor", "check each optional part: works, or why not and what to do");
+  doctor.callback([&] { action = [] { return doctor_command(); }; });
+}
+
+// The hidden command of worker processes: `worker TASK_FD EVENT_FD`.
+void add_worker(CLI::App& app, std::vector<int>& pipes, Action& action) {
+  CLI::App& command = *app.add_subcommand("worker", "")->group("");
+  command.add_option("FDS", pipes)->expected(2)->required();
+  command.callback([&] { action = [&] { return static_cast<ExitCode>(worker_main(pipes[0], pipes[1])); }; });
+}
+
+int report_error(const std::string& message, ExitCode code) {
+  fmt::print(stderr, "hilbench: error: {}\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
+               "hilbench");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", [] { return version_text(); });
+  app.footer(
+      "Exit status: 0 done, 1 some record failed, 2 bad usage or input, 3 inconclusive, 4 environment, "
+      "130 after Ctrl-C.");
+  Action action;
+  RunArguments run, plan;
+  run.command = command_text(argc, argv);
+  ReportArguments report;
+  ExportArguments exported;
+  OrderArguments order;
+  std::string topic;
+  std::vector<int> pipes;
+  add_run(app, run, action);
+  add_plan(app, plan, action);
+  add_report(app, report, action);
+  add_export(app, exported, action);
+  add_order(app, order, action);
+  add_information(app, topic, action);
+  add_worker(app, pipes, action);
+  try {
+    app.parse(argc, argv);
+    return static_cast<int>(action());
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return report_error(one_line(error.what(), 1000) + "; see hilbench --help", ExitCode::usage);
+  } catch (const Error& error) {
+    return report_error(error.what(), error.code());
+  } catch (const Interrupted&) {
+    const int signal = stop_signal();
+    report_error("stopped; run the same command again to resume", ExitCode::interrupted);
+    return 128 + signal;
+  } catch (const std::bad_alloc&) {
+    return report_error("out of memory", ExitCode::environment);
+  } catch (const std::exception& error) {
+    return report_error(one_line(error.what(), 1000), ExitCode::environment);
+  }
+}
+
+}  // namespace hilbench

@@ -1,0 +1,56 @@
+// What each command does once its options are parsed. Results go to standard output, the rest to standard
+// error.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/error.hpp"
+#include "harness/sweep.hpp"
+
+namespace hilbench {
+
+struct RunArguments {
+  std::filesystem::path sweep;
+  std::filesystem::path folder;  // empty: results/<sweep name>
+  std::string filter;
+  std::vector<std::string> axes;
+  std::string device;  // "", "cpu" or "cuda[:i]"
+  bool fresh = false;
+  bool dry_run = false;
+  std::filesystem::path dump;
+  std::string command;  // as typed
+};
+ExitCode run_command(const RunArguments& arguments);
+ExitCode plan_command(const RunArguments& arguments);
+
+struct ReportArguments {
+  std::filesystem::path folder;
+  std::filesystem::path output;  // empty: beside the store
+  std::filesystem::path claims;  // empty: those of this build
+};
+ExitCode report_command(const ReportArguments& arguments);
+
+struct ExportArguments {
+  std::filesystem::path folder;
+  std::string format;
+  std::filesystem::path output;  // empty: standard output
+};
+ExitCode export_command(const ExportArguments& arguments);
+
+struct OrderArguments {
+  std::string name;  // NAME or NAME.PARAM
+  std::int64_t length = 0;
+  std::optional<std::int64_t> chunk, residue, seed;
+  std::filesystem::path file;    // of order `file`
+  std::filesystem::path output;  // .npy; empty: text on standard output
+};
+ExitCode order_command(const OrderArguments& arguments);
+
+ExitCode list_command(const std::string& topic);
+ExitCode doctor_command();
+
+}  // namespace hilbench

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "harness/error.hpp"
+#include "harness/host.hpp"
+#include "kernels/cpu/permute.hpp"
+
+namespace hilbench {
+namespace {
+
+// Large buffers start on a 2 MiB boundary, so that every variant gets the same pages the kernel's setting
+// allows.
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+constexpr std::size_t kCacheLine = 64;
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(int threads) : threads_(threads) {}
+
+  Buffer allocate(std::size_t bytes) override {
+    const std::size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
+    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, rounded);
+    if (memory == nullptr)
+      throw EnvironmentError(
+          {.what = fmt::format("cannot allocate {} bytes", bytes), .why = "out of memory"});
+    return {.memory = std::shared_ptr<void>(memory, std::free), .bytes = bytes};
+  }
+
+  void upload(const void* from, Buffer& to) override { std::memcpy(to.data(), from, to.bytes); }
+  void download(const Buffer& from, void* to) override { std::memcpy(to, from.data(), from.bytes); }
+  void fill(Buffer& buffer, std::byte value) override {
+    std::memset(buffer.data(), std::to_integer<int>(value), buffer.bytes);
+  }
+
+  void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
+               std::int64_t row_bytes, Direction direction) override {
+    if (direction == Direction::into_order)
+      permute_rows(from.data(), to.data(), batch, slots, row_bytes, threads_);
+    else
+      unpermute_rows(from.data(), to.data(), batch, slots, row_bytes, threads_);
+  }
+
+  double time_ns(const std::function<void()>& work) override {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  std::string_view timer() const override { return "steady_clock"; }
+
+  // Writes twice the last-level cache, from every thread.
+  void evict_caches() override {
+    if (scratch_.empty()) scratch_.resize(2 * last_level_bytes());
+    const std::int64_t lines = static_cast<std::int64_t>(scratch_.size() / kCacheLine);
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t line = 0; line < lines; ++line) ++scratch_[static_cast<std::size_t>(line) * kCacheLine];
+  }
+
+ private:
+  static std::size_t last_level_bytes() {
+    std::int64_t bytes = std::int64_t{32} << 20;
+    for (const CacheLevel& cache : inspect_host().data_caches) bytes = std::max(bytes, cache.bytes);
+    return static_cast<std::size_t>(bytes);
+  }
+
+  int threads_;
+  std::vector<unsigned char> scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cpu_device(int threads) {
+  return std::make_unique<CpuDevice>(threads);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,43 @@
+#include "harness/names.hpp"
+
+#include "harness/counters/counters.hpp"
+#include "kernels/orders/order.hpp"
+#include "kernels/traversals/traversal.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+namespace {
+
+NameParam param_of(OrderParam param) {
+  switch (param) {
+    case OrderParam::none:
+      return NameParam::none;
+    case OrderParam::chunk:
+      return NameParam::chunk;
+    case OrderParam::residue:
+      return NameParam::positive;
+    case OrderParam::max_residue:
+      return NameParam::power_of_two;
+    case OrderParam::seed:
+      return NameParam::seed;
+  }
+  return NameParam::none;
+}
+
+}  // namespace
+
+KnownNames known_names() {
+  KnownNames names;
+  names.kernels.push_back("dilated");
+  for (const Variant* variant : variant_table())
+    (variant->kind == RecordKind::kernel ? names.kernels : names.baselines).emplace_back(variant->name);
+  for (const OrderInfo& order : orders())
+    names.orders.push_back({std::string(order.name), param_of(order.param)});
+  for (const TraversalInfo& traversal : traversals())
+    names.traversals.push_back(
+        {std::string(traversal.name), traversal.has_param ? NameParam::positive : NameParam::none});
+  for (const CounterSet& set : counter_sets()) names.counters.push_back(set.name);
+  return names;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "harness/commands.hpp"
+#include "harness/npy.hpp"
+#include "kernels/orders/describe.hpp"
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+namespace {
+
+const OrderInfo& order_named(const std::string& name) {
+  if (const OrderInfo* order = find_order(name)) return *order;
+  std::vector<std::string_view> names;
+  for (const OrderInfo& order : orders()) names.push_back(order.name);
+  const std::string near = nearest_name(name, names);
+  throw UsageError(
+      {.what = fmt::format("unknown order '{}'", name),
+       .remedy = near.empty() ? "see `hilbench list orders`" : fmt::format("did you mean '{}'?", near)});
+}
+
+// NAME.PARAM apart. Digits alone are a param.
+std::pair<std::string, std::optional<std::int64_t>> split_name(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return {text, std::nullopt};
+  const std::string digits = text.substr(dot + 1);
+  if (digits.empty() || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos)
+    throw UsageError(
+        {.what = fmt::format("bad parameter '{}'", digits), .where = text, .why = "not a whole number"});
+  return {text.substr(0, dot), std::stoll(digits)};
+}
+
+// The one option that sets the order's parameter; another one is a mistake.
+std::optional<std::int64_t> param_of(const OrderArguments& arguments, const OrderInfo& order) {
+  const auto refuse = [&](const char* option) {
+    throw UsageError({.what = fmt::format("{} does not apply to order '{}'", option, order.name)});
+  };
+  const bool residue = order.param == OrderParam::residue || order.param == OrderParam::max_residue;
+  if (arguments.chunk && order.param != OrderParam::chunk) refuse("--chunk");
+  if (arguments.residue && !residue) refuse("--residue");
+  if (arguments.seed && order.param != OrderParam::seed) refuse("--seed");
+  if (!arguments.file.empty() && order.name != "file") refuse("--file");
+  if (arguments.chunk) return arguments.chunk;
+  return arguments.residue ? arguments.residue : arguments.seed;
+}
+
+OrderRequest request_of(const OrderArguments& arguments) {
+  if (arguments.length < 1) throw UsageError({.what = "--length must be at least 1"});
+  auto [name, param] = split_name(arguments.name);
+  const OrderInfo& order = order_named(name);
+  if (const auto option = param_of(arguments, order)) param = option;
+  if (param && order.param == OrderParam::none)
+    throw UsageError({.what = fmt::format("order '{}' takes no parameter", name)});
+  const bool residue = order.param == OrderParam::residue || order.param == OrderParam::max_residue;
+  if (residue && !param)
+    throw UsageError(
+        {.what = fmt::format("order '{}' needs a dilation rate", name), .remedy = "add --residue R"});
+  if (name == "file" && arguments.file.empty())
+    throw UsageError({.what = "order 'file' needs a permutation", .remedy = "add --file MAP.npy"});
+  const Case work{.sequence_length = arguments.length, .pattern = {{arguments.length, 1}}, .kv_heads = 8};
+  return order_request(work, {.order = name, .order_param = param, .order_file = arguments.file});
+}
+
+}  // namespace
+
+ExitCode order_command(const OrderArguments& arguments) {
+  const OrderRequest request = request_of(arguments);
+  const std::vector<std::int64_t> slots = order_slots(request);
+  fmt::print(stderr, "{}", describe_order(request, slots));
+  if (!arguments.output.empty()) {
+    write_npy(arguments.output, slots);
+    return ExitCode::done;
+  }
+  fmt::memory_buffer text;
+  for (const std::int64_t slot : slots) fmt::format_to(std::back_inserter(text), "{}\n", slot);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw EnvironmentError({.what = "cannot write to standard output"});
+  return ExitCode::done;
+}
+
+}  // namespace hilbench

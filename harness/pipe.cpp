@@ -1,0 +1,62 @@
+#include "harness/pipe.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw EnvironmentError({.what = what, .why = std::strerror(errno)});
+}
+
+void close_end(int& fd) {
+  if (fd >= 0) ::close(fd);
+  fd = -1;
+}
+
+}  // namespace
+
+std::string read_all(int fd) {
+  std::string text;
+  char chunk[65536];
+  for (;;) {
+    const ssize_t got = ::read(fd, chunk, sizeof chunk);
+    if (got == 0) return text;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read from a pipe");
+    text.append(chunk, static_cast<std::size_t>(got));
+  }
+}
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("cannot write to a pipe");
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+Pipe::Pipe() {
+  if (::pipe2(ends_, O_CLOEXEC) != 0) fail("cannot make a pipe");
+}
+
+Pipe::~Pipe() {
+  close_read();
+  close_write();
+}
+
+void Pipe::close_read() {
+  close_end(ends_[0]);
+}
+void Pipe::close_write() {
+  close_end(ends_[1]);
+}
+
+}  // namespace hilbench

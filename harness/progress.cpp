@@ -1,0 +1,85 @@
+#include "harness/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace hilbench {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+constexpr const char* kClearLine = "\r\033[K";
+
+}  // namespace
+
+Progress Progress::for_stream(std::FILE* stream) {
+  return {stream, ::isatty(::fileno(stream)) != 0 ? Style::updating : Style::plain};
+}
+
+Progress::~Progress() {
+  if (style_ == Style::updating) fmt::print(stream_, "{}", kClearLine);
+}
+
+void Progress::begin(std::int64_t comparisons, double seconds_expected) {
+  comparisons_ = comparisons;
+  expected_after_s_ = seconds_expected;
+}
+
+void Progress::comparison(const std::string& case_id, double budget_s) {
+  ++current_;
+  case_id_ = case_id;
+  budget_s_ = budget_s;
+  expected_after_s_ -= budget_s;
+  started_ = std::chrono::steady_clock::now();
+  if (style_ == Style::plain)
+    fmt::print(stream_, "[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
+               duration_text(seconds_left()));
+  std::fflush(stream_);
+}
+
+double Progress::seconds_left() const {
+  return std::max(0.0, budget_s_ * spent_share_ - seconds_since(started_)) + expected_after_s_ * spent_share_;
+}
+
+void Progress::event(const Event& event) {
+  if (style_ != Style::updating) return;
+  std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
+  if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
+  show(fmt::format("[{}/{}] {}: {}, about {} left", current_, comparisons_, case_id_, at,
+                   duration_text(seconds_left())));
+}
+
+void Progress::settled(const std::string& outcome) {
+  const double took = seconds_since(started_);
+  if (budget_s_ > 0) spent_share_ = took / budget_s_;
+  if (style_ == Style::updating)
+    fmt::print(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
+  if (style_ == Style::plain) fmt::print(stream_, "    ");
+  if (style_ != Style::silent) fmt::print(stream_, "{} in {}\n", outcome, duration_text(took));
+  std::fflush(stream_);
+}
+
+void Progress::note(const std::string& line) {
+  if (style_ == Style::silent) return;
+  if (style_ == Style::updating) fmt::print(stream_, "{}", kClearLine);
+  fmt::print(stream_, "{}\n", line);
+  std::fflush(stream_);
+}
+
+void Progress::show(const std::string& line) {
+  fmt::print(stream_, "{}{}", kClearLine, line.substr(0, 160));
+  std::fflush(stream_);
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace hilbench

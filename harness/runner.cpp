@@ -1,0 +1,171 @@
+#include "harness/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/error.hpp"
+#include "harness/store.hpp"
+#include "harness/supervisor.hpp"
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+namespace {
+
+Record planned_record(const Sweep& sweep, const Comparison& comparison, const PlannedVariant& planned) {
+  Record record;
+  record.sweep = sweep.name;
+  record.work = comparison.work;
+  record.variant = planned.spec;
+  record.case_id = comparison.case_id;
+  record.variant_id = planned.id;
+  record.kernel = planned.variant != nullptr ? std::string(planned.variant->name) : planned.spec.kernel;
+  record.kind = planned.spec.baseline ? RecordKind::baseline : RecordKind::kernel;
+  record.threads = comparison.threads;
+  record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
+  record.flops = planned.flops;
+  record.min_bytes = planned.min_bytes;
+  record.memory_bytes = planned.memory_bytes;
+  record.comm_bytes = planned.comm_bytes;
+  if (!planned.spec.baseline) record.order_chunk = order_request(comparison.work, planned.spec).chunk;
+  if (planned.skip) {
+    record.status = Status::skipped;
+    record.reason = *planned.skip;
+  }
+  return record;
+}
+
+Task make_task(const Sweep& sweep, const Comparison& comparison, const RunOptions& options) {
+  Task task{
+      .measure = sweep.measure, .inputs = sweep.inputs, .counters = sweep.counters, .dump = options.dump};
+  for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
+    if (comparison.variants[i].skip) continue;
+    if (comparison.reference == i) task.reference = task.records.size();
+    task.records.push_back(planned_record(sweep, comparison, comparison.variants[i]));
+  }
+  return task;
+}
+
+// Records of all variants in the plan's order: the measured ones and the skips.
+std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
+                             const std::vector<Record>& measured) {
+  std::vector<Record> records;
+  for (const PlannedVariant& planned : comparison.variants) {
+    const auto at = std::find_if(measured.begin(), measured.end(),
+                                 [&](const Record& record) { return record.variant_id == planned.id; });
+    records.push_back(at != measured.end() ? *at : planned_record(sweep, comparison, planned));
+  }
+  return records;
+}
+
+void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
+  for (Record& record : records) {
+    const nlohmann::json library = record.environment.is_object()
+                                       ? record.environment.value("library", nlohmann::json())
+                                       : nlohmann::json();
+    record.environment = environment;
+    record.environment["library"] = library;
+  }
+}
+
+void tally(const std::vector<Record>& records, RunSummary& summary) {
+  for (const Record& record : records) {
+    switch (record.status) {
+      case Status::ok:
+        ++summary.ok;
+        break;
+      case Status::failed:
+        ++summary.failed;
+        break;
+      case Status::invalid:
+        ++summary.invalid;
+        break;
+      case Status::skipped:
+        ++summary.skipped;
+        break;
+    }
+  }
+}
+
+std::string outcome_text(const std::vector<Record>& records) {
+  RunSummary counts;
+  tally(records, counts);
+  std::string text = fmt::format("{} ok", counts.ok);
+  if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
+  if (counts.invalid > 0) text += fmt::format(", {} invalid", counts.invalid);
+  if (counts.skipped > 0) text += fmt::format(", {} skipped", counts.skipped);
+  return text;
+}
+
+// Which comparisons the store holds already. Refuses a store that holds one measured otherwise.
+std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
+                            const RunOptions& options) {
+  std::vector<bool> done;
+  for (const Comparison& comparison : plan.comparisons) {
+    const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
+    done.push_back(stored.has_value());
+    if (stored && *stored != fingerprint(sweep, comparison))
+      throw UsageError(
+          {.what = fmt::format("the store holds {} measured with other settings", comparison.case_id),
+           .where = options.folder.string(),
+           .why = "variants, measure, inputs or counters have changed since",
+           .remedy = "use --fresh to start over, or -o for another folder"});
+  }
+  return done;
+}
+
+}  // namespace
+
+std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
+  std::string text = fmt::format("{}|{}|", comparison.case_id, comparison.threads);
+  for (const PlannedVariant& planned : comparison.variants)
+    text += fmt::format("{} {} {}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash);
+  const Measure& measure = sweep.measure;
+  text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
+                      static_cast<int>(measure.cache), measure.seed, measure.processes, measure.timeout_s);
+  text += fmt::format("{} {} {} {}|", static_cast<int>(sweep.inputs.source), sweep.inputs.q.string(),
+                      sweep.inputs.k.string(), sweep.inputs.v.string());
+  for (const std::string& set : sweep.counters) text += set + "|";
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
+                    Progress& progress) {
+  Store store = Store::open_for_writing(options.folder);
+  if (options.start == Start::fresh) store.erase_all();
+  const std::vector<bool> done = find_done(store, sweep, plan, options);
+  store.set_meta("sweep", sweep.name);
+  store.set_meta("title", sweep.title);
+  store.set_meta("description", sweep.description);
+  store.set_meta("sweep_file", sweep.file.string());
+  store.set_meta("sweep_text", sweep.text);
+  store.set_meta("command", options.command);
+  const auto to_do = static_cast<std::int64_t>(std::count(done.begin(), done.end(), false));
+  RunSummary summary;
+  summary.resumed = static_cast<std::int64_t>(done.size()) - to_do;
+  progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_do));
+  for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
+    const Comparison& comparison = plan.comparisons[i];
+    if (done[i]) {
+      tally(store.records_of(comparison.case_id), summary);
+      continue;
+    }
+    if (stop_signal() != 0) throw Interrupted{};
+    progress.comparison(comparison.case_id, comparison.runnable() ? sweep.measure.budget_s : 0);
+    std::vector<Record> records;
+    if (comparison.runnable())
+      records = measure_comparison(make_task(sweep, comparison, options),
+                                   [&](const Event& event) { progress.event(event); });
+    records = assemble(sweep, comparison, records);
+    describe_environment(records, environment_json(host));
+    store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
+    tally(records, summary);
+    progress.settled(outcome_text(records));
+  }
+  store.finish();
+  return summary;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,37 @@
+// Runs a plan into a store.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "harness/plan.hpp"
+#include "harness/progress.hpp"
+#include "harness/sweep.hpp"
+
+namespace hilbench {
+
+enum class Start { resume, fresh };
+
+struct RunOptions {
+  std::filesystem::path folder;  // of the results
+  Start start = Start::resume;
+  std::filesystem::path dump;  // empty: none
+  std::string command;         // as typed: kept with the records
+};
+
+struct RunSummary {
+  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;  // records of this plan, resumed ones too
+  std::int64_t resumed = 0;                                   // comparisons that were there already
+};
+
+// Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.
+// Throws UsageError where the folder cannot be used or holds a comparison measured with other settings,
+// EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays.
+RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
+                    Progress& progress);
+
+// What a comparison's records depend on, as 16 hexadecimal digits: case, variants with all options, measure,
+// inputs, counters. Equal fingerprints may be resumed.
+std::string fingerprint(const Sweep& sweep, const Comparison& comparison);
+
+}  // namespace hilbench

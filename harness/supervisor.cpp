@@ -1,0 +1,305 @@
+#include "harness/supervisor.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "harness/error.hpp"
+#include "harness/pipe.hpp"
+#include "harness/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+volatile sig_atomic_t g_stop_signal = 0;
+
+void note_stop(int signal) {
+  g_stop_signal = signal;
+}
+
+// A worker process. Killed and reaped with its owner.
+class Worker {
+ public:
+  explicit Worker(const Task& task) {
+    Pipe task_pipe, event_pipe;
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
+    if (pid_ == 0) become_worker(task_pipe.read_end(), event_pipe.write_end(), parent);
+    task_pipe.close_read();
+    event_fd_ = ::fcntl(event_pipe.read_end(), F_DUPFD_CLOEXEC, 0);
+    if (event_fd_ < 0) throw EnvironmentError({.what = "cannot watch a worker", .why = std::strerror(errno)});
+    try {
+      write_all(task_pipe.write_end(), to_json(task).dump());
+    } catch (const EnvironmentError&) {
+      // The worker is gone already; its exit status tells more than the broken pipe.
+    }
+  }
+
+  ~Worker() {
+    kill();
+    if (event_fd_ >= 0) ::close(event_fd_);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  int event_fd() const { return event_fd_; }
+
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    wait();
+  }
+
+  // Waits for the end and says how it came, as a reason: empty for exit status 0.
+  std::string wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0)
+      if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
+    pid_ = -1;
+    if (WIFSIGNALED(status)) return signal_reason(WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0) return fmt::format("worker left with status {}", WEXITSTATUS(status));
+    return "";
+  }
+
+ private:
+  [[noreturn]] static void become_worker(int task_fd, int event_fd, pid_t parent) {
+    // A group of its own: Ctrl-C reaches the supervisor alone, which then ends the worker.
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    ::fcntl(task_fd, F_SETFD, 0);
+    ::fcntl(event_fd, F_SETFD, 0);
+    const std::string task_text = std::to_string(task_fd), event_text = std::to_string(event_fd);
+    ::execl("/proc/self/exe", "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
+    ::_exit(127);
+  }
+
+  static std::string signal_reason(int signal) {
+    std::string reason = fmt::format("worker killed by signal {} ({})", signal, ::strsignal(signal));
+    if (signal == SIGKILL) reason += ", perhaps for want of memory";
+    return reason;
+  }
+
+  pid_t pid_ = -1;
+  int event_fd_ = -1;
+};
+
+// Lines of a worker as they come.
+class EventReader {
+ public:
+  EventReader(int fd, double timeout_s) : fd_(fd), timeout_s_(timeout_s) {}
+
+  enum class Outcome { line, end, timeout };
+
+  Outcome next(std::string& line) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s_);
+    for (;;) {
+      const std::size_t newline = pending_.find('\n');
+      if (newline != std::string::npos) {
+        line = pending_.substr(0, newline);
+        pending_.erase(0, newline + 1);
+        return Outcome::line;
+      }
+      if (stop_signal() != 0) throw Interrupted{};
+      const double left = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+      if (left <= 0) return Outcome::timeout;
+      if (!wait_readable(std::min(left, kSlice_s))) continue;
+      if (!fill()) return Outcome::end;
+    }
+  }
+
+ private:
+  static constexpr double kSlice_s = 0.5;  // how soon a stop signal that slipped past poll is seen
+
+  bool wait_readable(double seconds) {
+    pollfd watched{fd_, POLLIN, 0};
+    const int ready = ::poll(&watched, 1, static_cast<int>(seconds * 1000) + 1);
+    if (ready < 0 && errno != EINTR)
+      throw EnvironmentError({.what = "cannot watch a worker", .why = std::strerror(errno)});
+    return ready > 0;
+  }
+
+  bool fill() {
+    char chunk[65536];
+    const ssize_t got = ::read(fd_, chunk, sizeof chunk);
+    if (got < 0 && errno != EINTR)
+      throw EnvironmentError({.what = "cannot hear a worker", .why = std::strerror(errno)});
+    if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
+    return got != 0;
+  }
+
+  int fd_;
+  double timeout_s_;
+  std::string pending_;
+};
+
+void fail(Record& record, std::string reason) {
+  record.status = Status::failed;
+  record.reason = std::move(reason);
+}
+
+// What one worker left behind.
+struct WorkerResult {
+  std::vector<Record> settled;
+  std::string failure;    // why the worker did not finish; empty where it did
+  std::string in_flight;  // variant at work when it ended; empty: the comparison itself
+  Phase phase = Phase::prepare;
+};
+
+WorkerResult run_once(const Task& task, double timeout_s, const std::function<void(const Event&)>& progress) {
+  WorkerResult result;
+  Worker worker(task);
+  EventReader reader(worker.event_fd(), timeout_s);
+  std::string line;
+  for (;;) {
+    const EventReader::Outcome outcome = reader.next(line);
+    if (outcome == EventReader::Outcome::timeout) {
+      result.failure = fmt::format("no progress for {:g} s: taken for hung and stopped", timeout_s);
+      return result;
+    }
+    if (outcome == EventReader::Outcome::end) break;
+    const nlohmann::json json = nlohmann::json::parse(line);
+    if (json.contains("error")) {
+      result.failure = json.at("error").get<std::string>();
+      continue;
+    }
+    Event event = event_from_json(json);
+    result.in_flight = event.variant_id;
+    result.phase = event.phase;
+    progress(event);
+    if (event.record) result.settled.push_back(std::move(*event.record));
+  }
+  const std::string ending = worker.wait();
+  if (result.failure.empty()) result.failure = ending;
+  return result;
+}
+
+Record* find_record(std::vector<Record>& records, const std::string& variant_id) {
+  const auto at = std::find_if(records.begin(), records.end(),
+                               [&](const Record& record) { return record.variant_id == variant_id; });
+  return at == records.end() ? nullptr : &*at;
+}
+
+// The task less the variants in `settled`; the reference follows its record.
+Task remaining(const Task& task, std::vector<Record>& settled) {
+  Task rest = task;
+  rest.records.clear();
+  rest.reference.reset();
+  for (std::size_t i = 0; i < task.records.size(); ++i) {
+    if (find_record(settled, task.records[i].variant_id) != nullptr) continue;
+    if (task.reference == i) rest.reference = rest.records.size();
+    rest.records.push_back(task.records[i]);
+  }
+  return rest;
+}
+
+void join(Record& total, const Record& part) {
+  if (total.status != Status::ok) return;
+  if (part.status != Status::ok) {
+    total.status = part.status;
+    total.reason = part.reason;
+    return;
+  }
+  auto& into = *total.time;
+  into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
+  into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),
+                             part.time->process_rounds.end());
+}
+
+}  // namespace
+
+int stop_signal() {
+  return g_stop_signal;
+}
+
+void catch_stop_signals() {
+  struct sigaction action = {};
+  action.sa_handler = note_stop;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (::sigaction(signal, &action, nullptr) != 0)
+      throw EnvironmentError({.what = "cannot catch signals", .why = std::strerror(errno)});
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::vector<Record> run_in_worker(const Task& task, double timeout_s,
+                                  const std::function<void(const Event&)>& progress) {
+  std::vector<Record> settled;
+  for (Task rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
+    WorkerResult result = run_once(rest, timeout_s, progress);
+    // Timed variants belong to one run: after a crash they are measured again together.
+    for (Record& record : result.settled)
+      if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));
+    if (result.failure.empty()) {
+      for (Record& record : remaining(task, settled).records) {
+        fail(record, "the worker ended without a result for it");
+        settled.push_back(record);
+      }
+      continue;
+    }
+    Task unsettled = remaining(task, settled);
+    const bool one_is_to_blame = find_record(unsettled.records, result.in_flight) != nullptr;
+    for (Record& record : unsettled.records) {
+      if (one_is_to_blame && record.variant_id != result.in_flight) continue;
+      fail(record, fmt::format("{}: {}", to_string(result.phase), result.failure));
+      settled.push_back(record);
+    }
+  }
+  std::vector<Record> ordered;
+  for (const Record& record : task.records) ordered.push_back(*find_record(settled, record.variant_id));
+  return ordered;
+}
+
+void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference,
+                       std::uint64_t seed) {
+  const auto rounds = [](const Record& record) {
+    return Rounds{record.time->samples_ns, record.time->process_rounds};
+  };
+  const Record* against = reference ? &records[*reference] : nullptr;
+  for (Record& record : records) {
+    if (!record.time) continue;
+    record.time->median_ns = median(record.time->samples_ns);
+    record.time->ci_ns = median_interval(rounds(record), seed);
+    if (record.flops) record.tflops = *record.flops / record.time->median_ns * 1e-3;
+    const bool comparable = against != nullptr && against->status == Status::ok &&
+                            record.status == Status::ok && &record != against && record.verify &&
+                            record.time->process_rounds == against->time->process_rounds;
+    if (!comparable) continue;
+    const Ratio ratio = paired_ratio(rounds(*against), rounds(record), seed);
+    const bool other_function = record.variant.order_scope == OrderScope::tokens;
+    record.speedup = {.against = against->variant_id,
+                      .ratio = ratio.value,
+                      .ci = ratio.ci,
+                      .verdict = other_function ? Verdict::different_function : verdict_of(ratio.ci)};
+  }
+}
+
+std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress) {
+  Task share = task;
+  share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
+  std::vector<Record> records = run_in_worker(share, task.measure.timeout_s, progress);
+  share.counters.clear();
+  share.dump.clear();
+  for (std::int64_t process = 1; process < task.measure.processes; ++process) {
+    std::vector<Record> failed;
+    for (const Record& record : records)
+      if (record.status != Status::ok) failed.push_back(record);
+    Task rest = remaining(share, failed);
+    if (rest.records.empty()) break;
+    const std::vector<Record> parts = run_in_worker(rest, task.measure.timeout_s, progress);
+    for (const Record& part : parts) join(*find_record(records, part.variant_id), part);
+  }
+  finish_statistics(records, task.reference, task.measure.seed);
+  return records;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,78 @@
+#include "harness/task.hpp"
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::string_view, 4> kPhases = {"prepare", "verify", "time", "count"};
+
+}  // namespace
+
+std::string_view to_string(Phase phase) {
+  return kPhases[static_cast<std::size_t>(phase)];
+}
+
+Json to_json(const Task& task) {
+  Json records = Json::array();
+  for (const Record& record : task.records) records.push_back(to_json(record));
+  const Measure& measure = task.measure;
+  return {{"records", records},
+          {"reference", task.reference ? Json(*task.reference) : Json()},
+          {"measure",
+           {{"interval", measure.interval},
+            {"budget_s", measure.budget_s},
+            {"min_rounds", measure.min_rounds},
+            {"cold", measure.cache == CacheState::cold},
+            {"seed", measure.seed}}},
+          {"inputs",
+           {{"npy", task.inputs.source == InputSource::npy},
+            {"q", task.inputs.q.string()},
+            {"k", task.inputs.k.string()},
+            {"v", task.inputs.v.string()}}},
+          {"counters", task.counters},
+          {"dump", task.dump.string()}};
+}
+
+Task task_from_json(const Json& json) {
+  Task task;
+  for (const Json& record : json.at("records")) task.records.push_back(record_from_json(record));
+  if (!json.at("reference").is_null()) task.reference = json.at("reference").get<std::size_t>();
+  const Json& measure = json.at("measure");
+  task.measure.interval = measure.at("interval");
+  task.measure.budget_s = measure.at("budget_s");
+  task.measure.min_rounds = measure.at("min_rounds");
+  task.measure.cache = measure.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
+  task.measure.seed = measure.at("seed");
+  const Json& inputs = json.at("inputs");
+  task.inputs.source = inputs.at("npy").get<bool>() ? InputSource::npy : InputSource::random;
+  task.inputs.q = inputs.at("q").get<std::string>();
+  task.inputs.k = inputs.at("k").get<std::string>();
+  task.inputs.v = inputs.at("v").get<std::string>();
+  task.counters = json.at("counters").get<std::vector<std::string>>();
+  task.dump = json.at("dump").get<std::string>();
+  return task;
+}
+
+Json to_json(const Event& event) {
+  Json json = {{"phase", static_cast<int>(event.phase)},
+               {"variant", event.variant_id},
+               {"round", event.round},
+               {"spent_s", event.spent_s}};
+  if (event.record) json["record"] = to_json(*event.record);
+  return json;
+}
+
+Event event_from_json(const Json& json) {
+  Event event;
+  event.phase = static_cast<Phase>(json.at("phase").get<int>());
+  event.variant_id = json.at("variant");
+  event.round = json.at("round");
+  event.spent_s = json.at("spent_s");
+  if (json.contains("record")) event.record = record_from_json(json.at("record"));
+  return event;
+}
+
+}  // namespace hilbench

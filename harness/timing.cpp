@@ -1,0 +1,129 @@
+#include "harness/timing.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "harness/error.hpp"
+#include "harness/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kFewestRounds = 6;
+constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least so long
+constexpr double kRewarmBelowNs = 50e6;    // longer executions pass through the cache many times anyway
+constexpr std::int64_t kMostIterations = 10000;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Takes the one number we want from a Google Benchmark run: manual time per iteration.
+class SampleReporter final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs)
+      if (run.iterations > 0) ns_ = run.real_accumulated_time * 1e9 / static_cast<double>(run.iterations);
+  }
+  std::optional<double> ns() const { return ns_; }
+
+ private:
+  std::optional<double> ns_;
+};
+
+class Rig {
+ public:
+  Rig(Device& device, const TimingRules& rules, const TimedVariant& variant, std::size_t number)
+      : device_(device), rules_(rules), variant_(variant), filter_(fmt::format("^v{}/", number)) {
+    warm_up();
+    const double longest = std::max(estimate_ns_, 1.0);
+    const auto wanted = static_cast<std::int64_t>(std::ceil(kShortestSampleNs / longest));
+    const std::int64_t iterations =
+        rules.cache == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
+    benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
+                                 [this](benchmark::State& state) { run(state); })
+        ->Iterations(iterations)
+        ->UseManualTime();
+  }
+
+  double sample_ns() {
+    if (rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs) variant_.run();
+    SampleReporter reporter;
+    benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
+    if (!reporter.ns())
+      throw EnvironmentError({.what = "Google Benchmark gave no time", .where = variant_.id});
+    return *reporter.ns();
+  }
+
+ private:
+  void warm_up() {
+    variant_.run();
+    estimate_ns_ = device_.time_ns(variant_.run);
+  }
+
+  void run(benchmark::State& state) {
+    for (auto _ : state) {
+      if (rules_.cache == CacheState::cold) device_.evict_caches();
+      state.SetIterationTime(device_.time_ns(variant_.run) * 1e-9);
+    }
+  }
+
+  Device& device_;
+  const TimingRules& rules_;
+  const TimedVariant& variant_;
+  std::string filter_;
+  double estimate_ns_ = 0;
+};
+
+bool tight(const Interval& interval, double centre, double wanted) {
+  return interval.high - interval.low <= 2 * wanted * centre;
+}
+
+bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<std::vector<double>>& samples,
+               std::optional<std::size_t> reference, const TimingRules& rules) {
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (!variants[v].paired || v == reference) continue;
+    const Rounds own{samples[v], {static_cast<std::int64_t>(samples[v].size())}};
+    if (reference) {
+      const Ratio ratio = paired_ratio({samples[*reference], own.process_rounds}, own, rules.seed);
+      if (!tight(ratio.ci, ratio.value, rules.interval)) return false;
+    } else if (!tight(median_interval(own, rules.seed), median(samples[v]), rules.interval)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> time_variants(Device& device, const std::vector<TimedVariant>& variants,
+                                               std::optional<std::size_t> reference, const TimingRules& rules,
+                                               const TimingProgress& progress) {
+  benchmark::ClearRegisteredBenchmarks();
+  std::vector<std::unique_ptr<Rig>> rigs;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    progress(variants[v].id, 0, 0);
+    rigs.push_back(std::make_unique<Rig>(device, rules, variants[v], v));
+  }
+  std::vector<std::vector<double>> samples(variants.size());
+  const auto start = std::chrono::steady_clock::now();
+  for (std::int64_t round = 0;; ++round) {
+    const bool enough = round >= rules.min_rounds && all_tight(variants, samples, reference, rules);
+    const bool spent =
+        round >= std::min(kFewestRounds, rules.min_rounds) && seconds_since(start) >= rules.budget_s;
+    if (enough || spent) break;
+    for (const std::size_t v : round_order(variants.size(), static_cast<std::size_t>(round))) {
+      progress(variants[v].id, round, seconds_since(start));
+      samples[v].push_back(rigs[v]->sample_ns());
+    }
+  }
+  benchmark::ClearRegisteredBenchmarks();
+  return samples;
+}
+
+}  // namespace hilbench

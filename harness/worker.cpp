@@ -1,0 +1,184 @@
+#include "harness/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "baselines/peak.hpp"
+#include "harness/candidate.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/dump.hpp"
+#include "harness/error.hpp"
+#include "harness/pipe.hpp"
+#include "harness/timing.hpp"
+#include "kernels/orders/locality.hpp"
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
+constexpr double kPeakMargin = 1.05;
+constexpr std::int64_t kLocalityVisits = 1 << 20;
+
+class TaskRun {
+ public:
+  TaskRun(const Task& task, const std::function<void(const Event&)>& tell) : task_(task), tell_(tell) {}
+
+  void run() {
+    tell_({.phase = Phase::prepare});
+    bench_ = std::make_unique<Bench>(task_);
+    for (const Record& planned : task_.records) admit(planned);
+    if (entrants_.empty()) return;
+    time();
+    for (Entrant& entrant : entrants_) {
+      count(entrant);
+      tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
+    }
+  }
+
+ private:
+  struct Entrant {
+    Record record;
+    std::unique_ptr<Candidate> candidate;
+  };
+
+  void settle(Record record, Status status, std::string reason) {
+    record.status = status;
+    record.reason = std::move(reason);
+    tell_({.phase = Phase::verify, .variant_id = record.variant_id, .record = std::move(record)});
+  }
+
+  void admit(const Record& planned) {
+    tell_({.phase = Phase::verify, .variant_id = planned.variant_id});
+    try {
+      verify(planned);
+    } catch (const std::exception& error) {
+      settle(planned, Status::failed, error.what());
+    }
+  }
+
+  void verify(Record record) {
+    if (!record.variant.baseline) {
+      const OrderRequest request = order_request(record.work, record.variant);
+      const std::string fault = order_fault(request, check_order(request, order_slots(request)));
+      if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
+    }
+    auto candidate = std::make_unique<Candidate>(*bench_, record);
+    record.permute_ns = candidate->permute_ns();
+    record.environment["library"] =
+        candidate->variant().library ? candidate->variant().library() : nlohmann::json();
+    if (candidate->variant().has_output) {
+      const VerifyResult result = check_output(*candidate, record);
+      record.verify = result.verification;
+      if (result.fault) return settle(std::move(record), Status::failed, *result.fault);
+    }
+    entrants_.push_back({std::move(record), std::move(candidate)});
+  }
+
+  VerifyResult check_output(Candidate& candidate, const Record& record) {
+    bench_->device->fill(bench_->o, kPoison);
+    bench_->device->fill(bench_->lse, kPoison);
+    candidate.run();
+    std::vector<float> o, lse;
+    candidate.read_output(o, lse);
+    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->host, o, lse);
+    const std::string key = candidate.token_slots().empty() ? "" : record.variant_id;
+    return verify_output(bench_->work, bench_->oracle(key, candidate.token_slots()), o, lse);
+  }
+
+  std::optional<std::size_t> reference() const {
+    if (!task_.reference) return std::nullopt;
+    for (std::size_t i = 0; i < entrants_.size(); ++i)
+      if (entrants_[i].record.variant_id == task_.records[*task_.reference].variant_id) return i;
+    return std::nullopt;
+  }
+
+  void time() {
+    std::vector<TimedVariant> variants;
+    for (Entrant& entrant : entrants_)
+      variants.push_back({.id = entrant.record.variant_id,
+                          .run = [candidate = entrant.candidate.get()] { candidate->run(); },
+                          .paired = entrant.candidate->variant().has_output});
+    const Measure& measure = task_.measure;
+    const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
+                            measure.seed};
+    const auto progress = [this](const std::string& id, std::int64_t round, double spent_s) {
+      tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
+    };
+    const auto samples = time_variants(*bench_->device, variants, reference(), rules, progress);
+    for (std::size_t i = 0; i < entrants_.size(); ++i) {
+      Timing timing;
+      timing.samples_ns = samples[i];
+      timing.process_rounds = {static_cast<std::int64_t>(samples[i].size())};
+      timing.timer = bench_->device->timer();
+      entrants_[i].record.time = timing;
+    }
+    guard_peak();
+  }
+
+  // A figure above what the unit can do means that work was skipped or the clock is wrong.
+  void guard_peak() {
+    const Peak peak = measure_peak(bench_->threads, 0.05);
+    for (Entrant& entrant : entrants_) {
+      Record& record = entrant.record;
+      if (!record.flops || !entrant.candidate->variant().has_output) continue;
+      const double best_ns =
+          *std::min_element(record.time->samples_ns.begin(), record.time->samples_ns.end());
+      const double rate = *record.flops / (best_ns * 1e-9);
+      if (rate <= kPeakMargin * peak.fp32_fma_flops) continue;
+      record.status = Status::invalid;
+      record.reason =
+          fmt::format("{:.1f} GFLOP/s is above the measured fp32 FMA peak of {:.1f}: some work did not run",
+                      rate * 1e-9, peak.fp32_fma_flops * 1e-9);
+    }
+  }
+
+  void count(Entrant& entrant) {
+    Record& record = entrant.record;
+    Candidate& candidate = *entrant.candidate;
+    tell_({.phase = Phase::count, .variant_id = record.variant_id});
+    record.counters.merge(candidate.measured());
+    if (!record.variant.baseline) {
+      const TileReads reads = tile_reads(record.work, candidate.index(), kLocalityVisits);
+      const std::int64_t head_bytes = row_bytes(record.work, 1);
+      record.counters.merge(locality_counters(measure_locality(
+          reads.visits, reads.tile_begin, head_bytes, row_bytes(record.work, record.work.kv_heads))));
+    }
+    const auto restore = [&] {
+      if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
+      candidate.run();
+    };
+    for (const std::string& name : task_.counters)
+      record.counters.merge(
+          hilbench::count(*find_counter_set(name), bench_->threads, restore, [&] { candidate.run(); }));
+  }
+
+  const Task& task_;
+  const std::function<void(const Event&)>& tell_;
+  std::unique_ptr<Bench> bench_;
+  std::vector<Entrant> entrants_;
+};
+
+}  // namespace
+
+void run_task(const Task& task, const std::function<void(const Event&)>& tell) {
+  TaskRun(task, tell).run();
+}
+
+int worker_main(int task_fd, int event_fd) {
+  const auto write_json = [event_fd](const nlohmann::json& json) {
+    write_all(event_fd, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  };
+  try {
+    const Task task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
+    run_task(task, [&](const Event& event) { write_json(to_json(event)); });
+    return 0;
+  } catch (const std::exception& error) {
+    write_json({{"error", error.what()}});
+    return 1;
+  }
+}
+
+}  // namespace hilbench

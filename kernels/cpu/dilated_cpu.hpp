@@ -1,0 +1,10 @@
+// `dilated_cpu`: fused dilated attention forward on the CPU, fp32 arithmetic, fp32 or bf16 storage.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+extern const Variant kDilatedCpu;
+
+}  // namespace hilbench

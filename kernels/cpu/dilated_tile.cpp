@@ -1,0 +1,325 @@
+#include "kernels/cpu/dilated_tile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+// Vectors of a length unknown at compile time cannot stand in the register tile's array.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/dilated_tile.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/cpu/matrix_tile-inl.hpp"
+#include "kernels/cpu/rows-inl.hpp"
+#include "kernels/cpu/softmax_state-inl.hpp"
+
+#ifndef HILBENCH_KERNELS_CPU_DILATED_TILE_CPP_
+#define HILBENCH_KERNELS_CPU_DILATED_TILE_CPP_
+namespace hilbench {
+
+constexpr std::size_t kKeyBlock = 128;  // keys gathered at a time: probabilities of a panel stay in L1
+constexpr std::size_t kMaxPanel = 48;   // queries of a register tile, at most
+constexpr std::size_t kMaxLanes = 16;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Workspace of one thread. `width` is head_dim rounded up, `queries` those of a tile rounded up. Panels of
+// queries follow each other in q and o: a panel that begins at query i begins at i * width.
+struct TileBuffers {
+  std::size_t width;
+  std::size_t queries;
+  float* rows;                   // [kMaxPanel][width], on the way to or from the transposed form
+  float* q;                      // panels of [width][panel]
+  float* o;                      // panels of [width][panel]
+  float* k;                      // [kKeyBlock][width]
+  float* v;                      // [width / kTileRows][kKeyBlock][kTileRows]
+  float* scores;                 // [kKeyBlock][panel], then probabilities
+  float* max;                    // [queries], as in SoftmaxState
+  float* sum;                    // [queries]
+  float* lse;                    // [queries]: of earlier branches, then with this one
+  float* factor;                 // [queries] of this branch's sums
+  float* own;                    // [queries] of the row in memory
+  std::int32_t* query_position;  // [queries]
+  std::int32_t* key_position;    // [kKeyBlock]
+
+  TileBuffers(float* memory, std::size_t head_dim, std::size_t tile_rows)
+      : width(round_up(head_dim, 16)), queries(round_up(tile_rows, kMaxLanes)) {
+    const auto take = [&](std::size_t count) { return std::exchange(memory, memory + count); };
+    rows = take(kMaxPanel * width);
+    q = take(queries * width);
+    o = take(queries * width);
+    k = take(kKeyBlock * width);
+    v = take(kKeyBlock * width);
+    scores = take(kKeyBlock * kMaxPanel);
+    max = take(queries);
+    sum = take(queries);
+    lse = take(queries);
+    factor = take(queries);
+    own = take(queries);
+    query_position = reinterpret_cast<std::int32_t*>(take(queries));
+    key_position = reinterpret_cast<std::int32_t*>(take(kKeyBlock));
+    size = memory;
+  }
+  float* size;  // end of the workspace
+};
+
+}  // namespace hilbench
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+// Queries [begin, begin + count) of the tile in `vectors` vectors.
+struct Panel {
+  std::size_t begin, count, vectors;
+  std::size_t size() const { return vectors * kLanes; }
+};
+
+Panel panel_at(std::size_t begin, std::size_t queries) {
+  const std::size_t count = std::min(queries - begin, kTileVectors * kLanes);
+  return {begin, count, (count + kLanes - 1) / kLanes};
+}
+
+// Keys gathered into k and v, and the range of their positions.
+struct KeyBlock {
+  std::size_t count = 0;
+  std::int64_t first_position = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_position = -1;
+};
+
+template <class Element>
+const Element* row_of(const void* base, std::int64_t slot, std::int64_t stride) {
+  return static_cast<const Element*>(base) + slot * stride;
+}
+
+void widen_from(const Tile& tile, const void* base, std::int64_t slot, std::int64_t stride, std::size_t width,
+                float* to) {
+  const auto head_dim = static_cast<std::size_t>(tile.head_dim);
+  if (tile.dtype == Dtype::fp32)
+    widen_row(row_of<float>(base, slot, stride), head_dim, width, to);
+  else
+    widen_row(row_of<std::uint16_t>(base, slot, stride), head_dim, width, to);
+}
+
+void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, float* to) {
+  const auto head_dim = static_cast<std::size_t>(tile.head_dim);
+  constexpr std::size_t kSlab = kKeyBlock * kTileRows;
+  if (tile.dtype == Dtype::fp32)
+    widen_row_to_slabs(row_of<float>(tile.v, slot, tile.kv_stride), head_dim, width, kSlab, to);
+  else
+    widen_row_to_slabs(row_of<std::uint16_t>(tile.v, slot, tile.kv_stride), head_dim, width, kSlab, to);
+}
+
+void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buffers) {
+  for (std::size_t i = 0; i < panel.size(); ++i) {
+    float* row = buffers.rows + i * buffers.width;
+    if (i >= panel.count) {
+      std::fill_n(row, buffers.width, 0.0f);
+      buffers.query_position[panel.begin + i] = std::numeric_limits<std::int32_t>::max();
+      continue;
+    }
+    const std::int64_t position =
+        tile.queries.first + static_cast<std::int64_t>(panel.begin + i) * tile.queries.step;
+    const std::int64_t slot =
+        tile.q_slots.empty() ? position : tile.q_slots[static_cast<std::size_t>(position)];
+    widen_from(tile, tile.q, slot, tile.q_stride, buffers.width, row);
+    buffers.query_position[panel.begin + i] = static_cast<std::int32_t>(position);
+  }
+  transpose(buffers.rows, panel.size(), buffers.width, buffers.width, buffers.q + panel.begin * buffers.width,
+            panel.size());
+  std::fill_n(buffers.o + panel.begin * buffers.width, panel.size() * buffers.width, 0.0f);
+  std::fill_n(buffers.max + panel.begin, panel.size(), kMinusInfinity);
+  std::fill_n(buffers.sum + panel.begin, panel.size(), 0.0f);
+}
+
+// Takes the next keys from `next` on, leaving out those that no query of the tile sees.
+KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& next) {
+  const std::int64_t last_query = tile.queries.last();
+  const std::size_t keys = tile.key_slot.size();
+  KeyBlock block;
+  for (; next < keys && block.count < kKeyBlock; ++next) {
+    const std::size_t key = tile.keys_backwards ? keys - 1 - next : next;
+    const std::int32_t position = tile.key_position[key];
+    if (tile.mask == Mask::causal && position > last_query) continue;
+    const std::int64_t slot = tile.key_slot[key];
+    widen_from(tile, tile.k, slot, tile.kv_stride, buffers.width, buffers.k + block.count * buffers.width);
+    widen_value(tile, slot, buffers.width, buffers.v + block.count * kTileRows);
+    buffers.key_position[block.count++] = position;
+    block.first_position = std::min<std::int64_t>(block.first_position, position);
+    block.last_position = std::max<std::int64_t>(block.last_position, position);
+  }
+  return block;
+}
+
+template <std::size_t kVectors>
+void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position, std::size_t keys) {
+  const Ints ints;
+  const Vector masked = hn::Set(kFloats, kMinusInfinity);
+  for (std::size_t key = 0; key < keys; ++key) {
+    const auto position = hn::Set(ints, buffers.key_position[key]);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      float* scores = buffers.scores + (key * kVectors + v) * kLanes;
+      const auto later = hn::Gt(position, hn::Load(ints, query_position + v * kLanes));
+      hn::Store(hn::IfThenElse(hn::RebindMask(kFloats, later), masked, hn::Load(kFloats, scores)), kFloats,
+                scores);
+    }
+  }
+}
+
+// Scores become probabilities against the raised maximum; `factor` is left for the sums made before.
+template <std::size_t kVectors>
+void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log2, float* HWY_RESTRICT max,
+                   float* HWY_RESTRICT sum, float* HWY_RESTRICT factor) {
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const Vector scale = hn::Set(kFloats, scale_log2);
+  Vector top[kVectors], total[kVectors], shift[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) top[v] = hn::Set(kFloats, kMinusInfinity);
+  for (std::size_t key = 0; key < keys; ++key)
+    for (std::size_t v = 0; v < kVectors; ++v)
+      top[v] = hn::Max(top[v], hn::Load(kFloats, scores + key * kWidth + v * kLanes));
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    SoftmaxState state{hn::Load(kFloats, max + v * kLanes), hn::Load(kFloats, sum + v * kLanes)};
+    hn::Store(state.raise(hn::Mul(top[v], scale)), kFloats, factor + v * kLanes);
+    hn::Store(state.max, kFloats, max + v * kLanes);
+    shift[v] = state.shift();
+    total[v] = state.sum;
+  }
+  for (std::size_t key = 0; key < keys; ++key)
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      float* score = scores + key * kWidth + v * kLanes;
+      const Vector p = exp2_or_zero(hn::MulSub(hn::Load(kFloats, score), scale, shift[v]));
+      hn::Store(p, kFloats, score);
+      total[v] = hn::Add(total[v], p);
+    }
+  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(total[v], kFloats, sum + v * kLanes);
+}
+
+// Attention of a panel's queries to a block of keys.
+template <std::size_t kVectors>
+void attend(const Tile& tile, const Panel& panel, const KeyBlock& block, const TileBuffers& buffers) {
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const std::int64_t first_query = buffers.query_position[panel.begin];
+  const std::int64_t last_query = buffers.query_position[panel.begin + panel.count - 1];
+  const bool causal = tile.mask == Mask::causal;
+  if (causal && block.first_position > last_query) return;
+  const auto head_dim = static_cast<std::size_t>(tile.head_dim);
+  const float* q = buffers.q + panel.begin * buffers.width;
+  for (std::size_t key = 0; key < block.count; key += kTileRows)
+    multiply_tile<kVectors>(buffers.k + key * buffers.width, buffers.width, 1, q, head_dim, nullptr,
+                            buffers.scores + key * kWidth);
+  if (causal && block.last_position > first_query)
+    mask_scores<kVectors>(buffers, buffers.query_position + panel.begin, block.count);
+  const float scale_log2 = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(tile.head_dim));
+  float* factor = buffers.factor + panel.begin;
+  soften_scores<kVectors>(buffers.scores, block.count, scale_log2, buffers.max + panel.begin,
+                          buffers.sum + panel.begin, factor);
+  float* o = buffers.o + panel.begin * buffers.width;
+  for (std::size_t d = 0; d < head_dim; d += kTileRows)
+    multiply_tile<kVectors>(buffers.v + d * kKeyBlock, 1, kTileRows, buffers.scores, block.count, factor,
+                            o + d * kWidth);
+}
+
+void attend_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, const TileBuffers& buffers) {
+  static_assert(kTileVectors == 3);
+  switch (panel.vectors) {
+    case 1:
+      return attend<1>(tile, panel, block, buffers);
+    case 2:
+      return attend<2>(tile, panel, block, buffers);
+    default:
+      return attend<3>(tile, panel, block, buffers);
+  }
+}
+
+// Factors and LSE of a panel, merged with what earlier branches left in memory.
+void finish_states(const Panel& panel, const TileBuffers& buffers) {
+  for (std::size_t i = panel.begin; i < panel.begin + panel.size(); i += kLanes) {
+    const SoftmaxState branch{hn::Load(kFloats, buffers.max + i), hn::Load(kFloats, buffers.sum + i)};
+    SoftmaxState row = SoftmaxState::from_lse(hn::Load(kFloats, buffers.lse + i));
+    const SoftmaxState::Factors factors = row.merge(branch);
+    const Vector average = row.normalize();
+    hn::Store(hn::Mul(factors.own, average), kFloats, buffers.own + i);
+    hn::Store(hn::Mul(factors.other, average), kFloats, buffers.factor + i);
+    hn::Store(row.lse(), kFloats, buffers.lse + i);
+  }
+}
+
+void write_row(const Tile& tile, const float* row, float factor, float own, std::int64_t position) {
+  const auto head_dim = static_cast<std::size_t>(tile.head_dim);
+  if (tile.o_dtype == Dtype::bf16)
+    return store_row(row, factor, head_dim, static_cast<std::uint16_t*>(tile.o) + position * tile.q_stride);
+  float* to = static_cast<float*>(tile.o) + position * tile.q_stride;
+  if (tile.combine == Combine::store)
+    store_row(row, factor, head_dim, to);
+  else
+    merge_row(row, factor, own, head_dim, to);
+}
+
+void finish_panel(const Tile& tile, const Panel& panel, const TileBuffers& buffers) {
+  const std::int32_t* position = buffers.query_position + panel.begin;
+  float* lse = buffers.lse + panel.begin;
+  std::fill_n(lse, panel.size(), kMinusInfinity);
+  if (tile.combine == Combine::merge)
+    for (std::size_t i = 0; i < panel.count; ++i) lse[i] = tile.lse[position[i] * tile.lse_stride];
+  finish_states(panel, buffers);
+  transpose(buffers.o + panel.begin * buffers.width, buffers.width, panel.size(), panel.size(), buffers.rows,
+            buffers.width);
+  for (std::size_t i = 0; i < panel.count; ++i) {
+    write_row(tile, buffers.rows + i * buffers.width, buffers.factor[panel.begin + i],
+              buffers.own[panel.begin + i], position[i]);
+    tile.lse[position[i] * tile.lse_stride] = lse[i];
+  }
+}
+
+void run_tile_here(const Tile& tile, float* workspace) {
+  static_assert(kTileVectors * kLanes <= kMaxPanel && kLanes <= kMaxLanes && kKeyBlock % kTileRows == 0);
+  const auto queries = static_cast<std::size_t>(tile.queries.count);
+  const TileBuffers buffers(workspace, static_cast<std::size_t>(tile.head_dim), queries);
+  for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
+    gather_queries(tile, panel_at(i, queries), buffers);
+  for (std::size_t next = 0; next < tile.key_slot.size();) {
+    const KeyBlock block = gather_keys(tile, buffers, next);
+    if (block.count == 0) break;
+    for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
+      attend_panel(tile, panel_at(i, queries), block, buffers);
+  }
+  for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
+    finish_panel(tile, panel_at(i, queries), buffers);
+}
+
+void round_to_bf16_here(const float* from, std::uint16_t* to, std::int64_t count) {
+  store_row(from, 1.0f, static_cast<std::size_t>(count), to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hilbench {
+
+HWY_EXPORT(run_tile_here);
+HWY_EXPORT(round_to_bf16_here);
+
+std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows) {
+  const TileBuffers buffers(nullptr, static_cast<std::size_t>(head_dim), static_cast<std::size_t>(tile_rows));
+  return buffers.size - buffers.rows;
+}
+
+void run_tile(const Tile& tile, float* workspace) {
+  HWY_DYNAMIC_DISPATCH(run_tile_here)(tile, workspace);
+}
+
+void round_to_bf16(const float* from, std::uint16_t* to, std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(round_to_bf16_here)(from, to, count);
+}
+
+}  // namespace hilbench
+#endif

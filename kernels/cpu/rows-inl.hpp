@@ -1,0 +1,144 @@
+// Rows of head_dim elements between memory (fp32 or bf16, any stride) and packed fp32 buffers.
+#if defined(HILBENCH_KERNELS_CPU_ROWS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
+#undef HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
+#else
+#define HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
+#endif
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+inline float to_float(float value) {
+  return value;
+}
+inline float to_float(std::uint16_t bf16) {
+  return std::bit_cast<float>(std::uint32_t{bf16} << 16);
+}
+
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_floats(Tag tag, const float* from) {
+  return hn::LoadU(tag, from);
+}
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_floats(Tag tag, const std::uint16_t* from) {
+  const hn::Rebind<std::uint16_t, Tag> narrow;
+  const hn::Rebind<std::uint32_t, Tag> bits;
+  return hn::BitCast(tag, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(narrow, from))));
+}
+
+// Rounds to nearest even.
+inline void store_float(float value, float* to) {
+  *to = value;
+}
+inline void store_float(float value, std::uint16_t* to) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  *to = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+HWY_INLINE void store_floats(Vector values, float* to) {
+  hn::StoreU(values, kFloats, to);
+}
+HWY_INLINE void store_floats(Vector values, std::uint16_t* to) {
+  const hn::RebindToUnsigned<Floats> bits;
+  const hn::Rebind<std::uint16_t, Floats> narrow;
+  const auto exact = hn::BitCast(bits, values);
+  const auto odd = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(exact, hn::Add(odd, hn::Set(bits, 0x7fff))));
+  hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(Ints(), rounded)), narrow, to);
+}
+
+// to[0, width): `count` elements of `from`, widened, then zeros.
+template <class Element>
+HWY_INLINE void widen_row(const Element* HWY_RESTRICT from, std::size_t count, std::size_t width,
+                          float* HWY_RESTRICT to) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(load_floats(kFloats, from + i), kFloats, to + i);
+  for (; i < count; ++i) to[i] = to_float(from[i]);
+  for (; i < width; ++i) to[i] = 0;
+}
+
+// The same in slabs of kTileRows elements: element i goes to to[i / kTileRows * slab_stride + i % kTileRows].
+// `width` is a multiple of kTileRows.
+template <class Element>
+HWY_INLINE void widen_row_to_slabs(const Element* HWY_RESTRICT from, std::size_t count, std::size_t width,
+                                   std::size_t slab_stride, float* HWY_RESTRICT to) {
+  const hn::CappedTag<float, kTileRows> part;
+  constexpr std::size_t kPart = hn::MaxLanes(part);
+  std::size_t i = 0;
+  for (; i + kTileRows <= count; i += kTileRows, to += slab_stride)
+    for (std::size_t j = 0; j < kTileRows; j += kPart)
+      hn::StoreU(load_floats(part, from + i + j), part, to + j);
+  for (; i < width; i += kTileRows, to += slab_stride)
+    for (std::size_t j = 0; j < kTileRows; ++j) to[j] = i + j < count ? to_float(from[i + j]) : 0;
+}
+
+// to[column][row] = from[row][column]; `rows` and `columns` are multiples of 4, or of the vector length if
+// that is less.
+#if HWY_TARGET == HWY_SCALAR
+inline void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::size_t columns,
+                      std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t column = 0; column < columns; ++column)
+      to[column * to_stride + row] = from[row * from_stride + column];
+}
+#else
+HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::size_t columns,
+                          std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
+  const hn::FixedTag<float, 4> four;
+  const hn::FixedTag<double, 2> pairs;  // two floats moved together
+  for (std::size_t row = 0; row < rows; row += 4) {
+    for (std::size_t column = 0; column < columns; column += 4) {
+      const float* block = from + row * from_stride + column;
+      const auto row0 = hn::LoadU(four, block);
+      const auto row1 = hn::LoadU(four, block + from_stride);
+      const auto row2 = hn::LoadU(four, block + 2 * from_stride);
+      const auto row3 = hn::LoadU(four, block + 3 * from_stride);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(four, row0, row1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(four, row2, row3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(four, row0, row1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(four, row2, row3));
+      float* out = to + column * to_stride + row;
+      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, low01, low23)), four, out);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, low01, low23)), four, out + to_stride);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, high01, high23)), four, out + 2 * to_stride);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, high01, high23)), four, out + 3 * to_stride);
+    }
+  }
+}
+
+#endif
+
+// to[i] = from[i] * factor, rounded to Element.
+template <class Element>
+HWY_INLINE void store_row(const float* HWY_RESTRICT from, float factor, std::size_t count,
+                          Element* HWY_RESTRICT to) {
+  const Vector factors = hn::Set(kFloats, factor);
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    store_floats(hn::Mul(hn::LoadU(kFloats, from + i), factors), to + i);
+  for (; i < count; ++i) store_float(from[i] * factor, to + i);
+}
+
+// to[i] = to[i] * own + from[i] * factor.
+HWY_INLINE void merge_row(const float* HWY_RESTRICT from, float factor, float own, std::size_t count,
+                          float* HWY_RESTRICT to) {
+  const Vector factors = hn::Set(kFloats, factor);
+  const Vector owns = hn::Set(kFloats, own);
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    hn::StoreU(hn::MulAdd(hn::LoadU(kFloats, to + i), owns, hn::Mul(hn::LoadU(kFloats, from + i), factors)),
+               kFloats, to + i);
+  for (; i < count; ++i) to[i] = to[i] * own + from[i] * factor;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,96 @@
+// The running state of an online softmax, one row a lane, in units of log2.
+#if defined(HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_
+#undef HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_
+#else
+#define HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_
+#endif
+
+#include <limits>
+#include <numbers>
+
+#include "hwy/contrib/math/math-inl.h"
+#include "kernels/cpu/simd-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// 2^x for x up to about 0; exactly 0 below the smallest normal number, for -infinity and for NaN. Relative
+// error 1.6e-7: x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 5 with p(0) = 1, and n
+// added to the exponent.
+HWY_INLINE Vector exp2_or_zero(Vector x) {
+  const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: leaves round(x) in the low bits
+  const Vector shifted = hn::Add(x, shifter);
+  const Vector f = hn::Sub(x, hn::Sub(shifted, shifter));
+  Vector p = hn::Set(kFloats, 0.00132647273f);
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.00967151299f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0555073358f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.240222424f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.693147004f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 1.0f));
+  const Ints ints;
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(ints, shifted));
+  const Vector power = hn::BitCast(kFloats, hn::Add(hn::BitCast(ints, p), exponent));
+  return hn::IfThenElseZero(hn::Ge(x, hn::Set(kFloats, -126.0f)), power);
+}
+
+// sum of 2^(score - max) over the scores seen; no score yet: max -infinity, sum 0.
+struct SoftmaxState {
+  Vector max;
+  Vector sum;
+
+  // The largest score, or 0 where there is none: safe to subtract.
+  HWY_INLINE Vector shift() const {
+    return hn::IfThenZeroElse(hn::Eq(max, hn::Set(kFloats, kMinusInfinity)), max);
+  }
+
+  // Takes in a larger maximum; returns the factor of everything summed so far.
+  HWY_INLINE Vector raise(Vector other_max) {
+    const Vector old = max;
+    max = hn::Max(max, other_max);
+    const Vector factor = exp2_or_zero(hn::Sub(old, shift()));
+    sum = hn::Mul(sum, factor);
+    return factor;
+  }
+
+  // Takes in the state of other keys of the same row; returns the factors of this and of the other's sums.
+  struct Factors {
+    Vector own, other;
+  };
+  HWY_INLINE Factors merge(SoftmaxState other) {
+    const Vector own = raise(other.max);
+    const Vector factor = other.raise(max);
+    sum = hn::Add(sum, other.sum);
+    return {own, factor};
+  }
+
+  // Factor that turns weighted sums of values into averages; 0 for a row without keys.
+  HWY_INLINE Vector normalize() const {
+    const auto empty = hn::Eq(sum, hn::Zero(kFloats));
+    return hn::IfThenZeroElse(empty, hn::Div(hn::Set(kFloats, 1.0f), sum));
+  }
+
+  // log(sum of e^score), natural; -infinity for a row without keys.
+  HWY_INLINE Vector lse() const {
+    const auto empty = hn::Eq(sum, hn::Zero(kFloats));
+    const Vector value = hn::MulAdd(max, hn::Set(kFloats, std::numbers::ln2_v<float>), hn::Log(kFloats, sum));
+    return hn::IfThenElse(empty, hn::Set(kFloats, kMinusInfinity), value);
+  }
+
+  // The state whose lse() is `lse` and whose values are averages already.
+  static HWY_INLINE SoftmaxState from_lse(Vector lse) {
+    const Vector infinity = hn::Set(kFloats, kMinusInfinity);
+    const Vector one = hn::Set(kFloats, 1.0f);
+    return {hn::Mul(lse, hn::Set(kFloats, std::numbers::log2e_v<float>)),
+            hn::IfThenZeroElse(hn::Eq(lse, infinity), one)};
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs what hilbench needs, builds it, measures sweeps/quick.yaml on this machine and writes the report.
+#   --no-install   install nothing; say what is missing
+#   --setup        stop after installing and building (test.sh uses it)
+#   --tests        build the tests too
+set -euo pipefail
+cd "$(dirname "$0")"
+
+install=yes setup_only=no tests=OFF
+for argument in "$@"; do
+  case $argument in
+    --no-install) install=no ;;
+    --setup) setup_only=yes ;;
+    --tests) tests=ON ;;
+    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "quickstart.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
+  esac
+done
+
+packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
+  nlohmann-json3-dev libsqlite3-dev libhwy-dev libhwloc-dev libopenblas0-pthread gnuplot-nox)
+if [ $tests = ON ]; then
+  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-jsonschema clang libclang-rt-dev libomp-dev)
+fi
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  if [ ${#missing[@]} -gt 0 ] && [ $install = yes ]; then
+    as_root=()
+    if [ "$(id -u)" != 0 ]; then
+      command -v sudo >/dev/null || { echo "quickstart.sh: cannot install without root or sudo; missing: ${missing[*]}" >&2; exit 4; }
+      as_root=(sudo)
+    fi
+    echo "== installing: ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  elif [ ${#missing[@]} -gt 0 ]; then
+    echo "quickstart.sh: not installed (--no-install): ${missing[*]}" >&2
+  fi
+elif [ $install = yes ]; then
+  echo "quickstart.sh: no dpkg here, so nothing is installed. hilbench needs a C++20 compiler, CMake 3.22, Ninja, pkg-config," >&2
+  echo "fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, Highway, hwloc; and at run time OpenBLAS and gnuplot." >&2
+fi
+
+echo "== building"
+generator=()
+[ -f build/CMakeCache.txt ] || generator=(-G Ninja)
+cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=$tests >build-setup.log 2>&1 ||
+  { tail -20 build-setup.log >&2; exit 4; }
+cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 || { grep -E 'error|Error' build-setup.log | head -20 >&2; tail -5 build-setup.log >&2; exit 4; }
+mv build-setup.log build/setup.log
+[ $setup_only = no ] || exit 0
+
+echo "== measuring sweeps/quick.yaml (about two minutes)"
+status=0
+build/hilbench run sweeps/quick.yaml || status=$?
+[ $status -le 1 ] || exit $status
+echo "== the report"
+build/hilbench report results/quick
+exit $status

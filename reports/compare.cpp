@@ -1,0 +1,96 @@
+#include "reports/compare.hpp"
+
+#include <algorithm>
+
+#include "harness/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::uint64_t kBootstrapSeed = 1;
+
+bool timed(const Record& record) {
+  return record.status == Status::ok && record.time && record.time->median_ns > 0;
+}
+
+// The chunk that an order really had: 0 and anything beyond the sequence mean the whole length.
+std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
+  return chunk <= 0 ? length : std::min(chunk, length);
+}
+
+// Whether everything but order, order_param and scope is at its default.
+bool plain_options(const VariantSpec& spec) {
+  VariantSpec plain;
+  plain.kernel = spec.kernel;
+  plain.order = spec.order;
+  plain.order_param = spec.order_param;
+  plain.order_chunk = spec.order_chunk;
+  plain.chunk_in_id = spec.chunk_in_id;
+  plain.order_scope = spec.order_scope;
+  return spec == plain;
+}
+
+}  // namespace
+
+std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
+  if (!timed(reference) || !timed(variant)) return std::nullopt;
+  if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
+    return Measured{variant.speedup->ratio, variant.speedup->ci};
+  const Timing &a = *reference.time, &b = *variant.time;
+  if (a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() ||
+      a.process_rounds != b.process_rounds)
+    return std::nullopt;
+  Rounds slower{b.samples_ns, b.process_rounds};
+  for (double& ns : slower.ns) ns += added_ns;
+  const Ratio ratio = paired_ratio({a.samples_ns, a.process_rounds}, slower, kBootstrapSeed);
+  return Measured{ratio.value, ratio.ci};
+}
+
+std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
+                                      const std::string& name) {
+  const auto a = reference.counters.find(name), b = variant.counters.find(name);
+  if (a == reference.counters.end() || b == variant.counters.end()) return std::nullopt;
+  if (!a->second.value || !b->second.value || *a->second.value <= 0 || *b->second.value <= 0)
+    return std::nullopt;
+  const double ratio = *a->second.value / *b->second.value;
+  return Measured{ratio, {ratio, ratio}};
+}
+
+std::optional<Measured> memory_ratio(const Record& reference, const Record& variant) {
+  if (reference.status != Status::ok || variant.status != Status::ok) return std::nullopt;
+  if (!reference.memory_bytes || !variant.memory_bytes) return std::nullopt;
+  if (*reference.memory_bytes <= 0 || *variant.memory_bytes <= 0) return std::nullopt;
+  const double ratio = *reference.memory_bytes / *variant.memory_bytes;
+  return Measured{ratio, {ratio, ratio}};
+}
+
+Trio trio_of(const CaseView& view, std::int64_t order_chunk) {
+  Trio trio;
+  const auto matches = [&](const Record& record, std::string_view order, OrderScope scope) {
+    return record.kind == RecordKind::kernel && record.variant.order == order &&
+           record.variant.order_scope == scope && plain_options(record.variant);
+  };
+  for (const Record* record : view.records)
+    if (!trio.standard && matches(*record, "linear", OrderScope::memory)) trio.standard = record;
+  const std::int64_t length = view.work->sequence_length;
+  const std::int64_t wanted = effective_chunk(order_chunk, length);
+  for (const Record* record : view.records) {
+    if (trio.standard && record->kernel != trio.standard->kernel) continue;
+    if (effective_chunk(record->order_chunk, length) != wanted) continue;
+    if (!trio.hilbert && matches(*record, "hilbert", OrderScope::memory)) trio.hilbert = record;
+    if (!trio.tokens && matches(*record, "hilbert", OrderScope::tokens)) trio.tokens = record;
+  }
+  return trio;
+}
+
+bool same_work(const Case& claimed, const Case& work) {
+  Case a = claimed, b = work;
+  for (Case* both : {&a, &b}) {
+    both->device = DeviceKind::automatic;
+    both->threads = 0;
+    if (both->kv_heads == 0) both->kv_heads = both->heads;
+  }
+  return a == b;
+}
+
+}  // namespace hilbench

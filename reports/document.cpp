@@ -1,0 +1,243 @@
+#include "reports/document.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/stats.hpp"
+#include "reports/format.hpp"
+#include "reports/tables.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kMostCasesOnPage = 100;
+
+std::string plural(std::size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
+  constexpr std::array<std::pair<ClaimVerdict, Tone>, 5> kOrder = {
+      {{ClaimVerdict::reproduced, Tone::good},
+       {ClaimVerdict::smaller_than_claimed, Tone::neutral},
+       {ClaimVerdict::no_difference, Tone::neutral},
+       {ClaimVerdict::contradicted, Tone::bad},
+       {ClaimVerdict::not_testable, Tone::muted}}};
+  std::vector<Tile> tiles;
+  for (const auto& [verdict, tone] : kOrder) {
+    const auto count =
+        std::count_if(answers.begin(), answers.end(),
+                      [&, wanted = verdict](const ClaimAnswer& a) { return a.verdict == wanted; });
+    tiles.push_back({std::to_string(count), std::string(to_string(verdict)), count > 0 ? tone : Tone::muted});
+  }
+  return tiles;
+}
+
+// What Hilbert order did to kernel time over all cases that hold the pair.
+std::string hilbert_sentence(const View& view) {
+  std::size_t faster = 0, slower = 0, undecided = 0;
+  double low = 0, high = 0;
+  for (const CaseView& of_case : view.cases) {
+    const Trio trio = trio_of(of_case, ClaimRow{}.order_chunk);
+    if (!trio.standard || !trio.hilbert) continue;
+    const auto ratio = time_ratio(*trio.standard, *trio.hilbert);
+    if (!ratio) continue;
+    low = faster + slower + undecided == 0 ? ratio->ratio : std::min(low, ratio->ratio);
+    high = std::max(high, ratio->ratio);
+    const Verdict verdict = verdict_of(ratio->ci);
+    ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
+  }
+  const std::size_t cases = faster + slower + undecided;
+  if (cases == 0) return "No case here holds dilated/linear and dilated/hilbert (chunk 4096), both timed.";
+  return fmt::format(
+      "Hilbert order against linear order, kernel time, {}: faster in {}, slower in {}, no difference shown "
+      "in {}; "
+      "speedup {} to {}.",
+      plural(cases, "case", "cases"), faster, slower, undecided, number_text(low), number_text(high));
+}
+
+std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
+  const auto tested = std::count_if(answers.begin(), answers.end(), [](const ClaimAnswer& a) {
+    return a.verdict != ClaimVerdict::not_testable;
+  });
+  return fmt::format("Of {} of the seed reports, {} could be tested with these records.",
+                     plural(answers.size(), "claim", "claims"), tested);
+}
+
+std::string status_sentence(const View& view) {
+  if (view.record_count == 0) return "The store holds no records: nothing has been measured yet.";
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : view.status_counts)
+    parts.push_back(fmt::format("{} {}", count, to_string(status)));
+  return fmt::format("{} of {}: {}.", plural(view.record_count, "record", "records"),
+                     plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
+}
+
+Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine) {
+  Section section{.id = "claims", .title = "Claims against measurement", .blocks = {}};
+  section.blocks.push_back(Paragraph{fmt::format(
+      "Ratios are standard / hilbert: above 1 says that Hilbert order needs less. Measured on {}, not on the "
+      "machine of the claim.",
+      machine)});
+  section.blocks.push_back(
+      Bullets{{"Reproduced: the 95 % interval lies beyond 1 and reaches the claim. Smaller than claimed: "
+               "beyond 1, short of "
+               "the claim. No difference shown: the interval holds 1. Contradicted: it lies on the other "
+               "side of 1. Mirrored "
+               "for claims below 1. A claimed range is judged by its low end.",
+               "Standard is dilated/linear; hilbert is dilated/hilbert with chunks of 4096, K and V "
+               "permuted, the same "
+               "function computed. The @tokens column is what the seeds ran: the pattern applied to slots, a "
+               "different "
+               "function, shown and never judged.",
+               "Obtained: measured, modelled or unsourced, as the authors of the claim came by it. What a "
+               "configuration lists "
+               "as assumed is ours.",
+               "With one permutation: the time of permuting K and V once is added to the Hilbert side."}});
+  section.blocks.push_back(claims_table(answers));
+  return section;
+}
+
+Section comparison_section(const View& view) {
+  Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}};
+  section.blocks.push_back(
+      Paragraph{"Speedup is the time of the reference over the time of the variant, paired round by round: "
+                "above 1 is faster. An "
+                "interval that holds 1 shows no difference. Rates count 4 x head_dim FLOPs per unmasked "
+                "query-key pair."});
+  const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CaseView& of_case = view.cases[i];
+    section.blocks.push_back(Heading{of_case.case_id});
+    if (of_case.peak_flops_per_s)
+      section.blocks.push_back(Paragraph{
+          fmt::format("Measured limits: {}{}.", rate_text(*of_case.peak_flops_per_s),
+                      of_case.copy_bytes_per_s
+                          ? fmt::format(", copy {} GB/s", number_text(*of_case.copy_bytes_per_s / 1e9, 3))
+                          : "")});
+    section.blocks.push_back(comparison_table({&of_case, 1}));
+  }
+  if (shown < view.cases.size())
+    section.blocks.push_back(Paragraph{
+        fmt::format("The other {} cases are in tables/comparison.csv.", view.cases.size() - shown)});
+  return section;
+}
+
+Section table_section(std::string id, std::string title, std::string text, Table table) {
+  Section section{.id = std::move(id), .title = std::move(title), .blocks = {}};
+  if (!text.empty()) section.blocks.push_back(Paragraph{std::move(text)});
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+Section locality_section(const View& view) {
+  Section section{.id = "locality", .title = "Locality", .blocks = {}};
+  section.blocks.push_back(
+      Paragraph{"Counts of the layout are exact: how far apart the rows stand that one tile reads, and how "
+                "many distinct lines "
+                "and pages they touch. A row of K or V is contiguous in every order, so an order that leaves "
+                "these counts alone "
+                "leaves the caches little to gain from."});
+  const Table table = locality_table(view);
+  if (table.rows.empty())
+    section.blocks.push_back(Paragraph{"No record here holds locality counts."});
+  else
+    section.blocks.push_back(table);
+  const Table unavailable = unavailable_table(view);
+  if (!unavailable.rows.empty()) {
+    section.blocks.push_back(Heading{"Counters that could not be read"});
+    section.blocks.push_back(unavailable);
+  }
+  return section;
+}
+
+Section problems_section(const View& view, const std::vector<std::string>& notes) {
+  Section section{.id = "problems", .title = "Failures, skips and what is missing", .blocks = {}};
+  const Table problems = problems_table(view);
+  if (problems.rows.empty())
+    section.blocks.push_back(Paragraph{"No record failed, was skipped or was found invalid."});
+  else
+    section.blocks.push_back(problems);
+  if (!notes.empty()) section.blocks.push_back(Bullets{notes});
+  return section;
+}
+
+Section method_section(const View& view) {
+  Section section{.id = "method", .title = "How it was measured", .blocks = {}};
+  section.blocks.push_back(
+      Bullets{{"Verification first: each variant's output is compared with a double-precision reference, all "
+               "rows of small "
+               "cases and up to 256 sampled rows of large ones. A variant that misses its tolerance is "
+               "failed and never timed.",
+               "Timing: the variants of a case run in interleaved rounds of balanced order, warm-up outside. "
+               "Times are medians "
+               "with 95 % bootstrap intervals.",
+               "Speedup: the median over rounds of reference time / variant time, with its 95 % bootstrap "
+               "interval. The "
+               "permutation of K and V is outside the kernel time and stands beside it.",
+               "FLOPs: 4 x head_dim per query-key pair that is selected and not masked, counted pair by "
+               "pair; backward 2.5 "
+               "times that.",
+               "A rate above the measured peak makes a record invalid: something did not run.",
+               "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for a "
+               "variant."}});
+  const auto command = view.meta.find("command");
+  if (command != view.meta.end() && !command->second.empty()) {
+    section.blocks.push_back(Paragraph{"The store was made by:"});
+    section.blocks.push_back(Command{command->second});
+  }
+  return section;
+}
+
+Section commands_section(const View& view) {
+  Section section{.id = "commands", .title = "Commands that repeat each row", .blocks = {}};
+  const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
+  section.blocks.push_back(
+      Paragraph{"Each command measures one row again in a folder of its own; without its filter it measures "
+                "the whole sweep."});
+  for (std::size_t i = 0; i < shown; ++i) {
+    section.blocks.push_back(Heading{view.cases[i].case_id});
+    section.blocks.push_back(commands_table({&view.cases[i], 1}, view));
+  }
+  if (shown < view.cases.size())
+    section.blocks.push_back(
+        Paragraph{fmt::format("The other {} cases are in tables/commands.csv.", view.cases.size() - shown)});
+  return section;
+}
+
+}  // namespace
+
+Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
+                     const std::vector<std::string>& notes) {
+  Document document{
+      .title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
+      .question = "Does the order of memory make long-context attention faster; where, and by how much?",
+      .machine = view.machine,
+      .answer = {hilbert_sentence(view), claims_sentence(answers), status_sentence(view)},
+      .tiles = claim_tiles(answers),
+      .sections = {}};
+  if (!view.title.empty()) document.title += ": " + view.title;
+  document.sections.push_back(claims_section(answers, view.machine));
+  if (Table summary = summary_table(view); !summary.rows.empty())
+    document.sections.push_back(table_section(
+        "summary", "Every variant against the reference",
+        "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
+        std::move(summary)));
+  document.sections.push_back(comparison_section(view));
+  if (!figures.empty()) {
+    Section section{.id = "figures", .title = "Figures", .blocks = {}};
+    for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
+    document.sections.push_back(std::move(section));
+  }
+  document.sections.push_back(locality_section(view));
+  document.sections.push_back(problems_section(view, notes));
+  document.sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
+  document.sections.push_back(method_section(view));
+  document.sections.push_back(commands_section(view));
+  return document;
+}
+
+}  // namespace hilbench

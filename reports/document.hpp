@@ -1,0 +1,58 @@
+// The report as a value: what it says, before it becomes HTML or Markdown.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reports/compare.hpp"
+#include "reports/gnuplot.hpp"
+#include "reports/load.hpp"
+#include "reports/table.hpp"
+
+namespace hilbench {
+
+struct Paragraph {
+  std::string text;
+};
+struct Heading {
+  std::string text;  // below the section's own title
+};
+struct Bullets {
+  std::vector<std::string> items;
+};
+struct Command {
+  std::string text;
+};
+using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure>;
+
+struct Section {
+  std::string id;
+  std::string title;
+  std::vector<Block> blocks;
+};
+
+struct Tile {
+  std::string value;
+  std::string label;
+  Tone tone = Tone::plain;
+};
+
+struct Document {
+  std::string title;
+  std::string question;
+  std::string machine;
+  std::vector<std::string> answer;  // sentences, most important first
+  std::vector<Tile> tiles;
+  std::vector<Section> sections;
+};
+
+// Everything that both forms of the report say. `notes`: what could not be made.
+Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
+                     const std::vector<std::string>& notes);
+
+std::string to_markdown(const Document& document);
+// Self-contained: style and figures inlined, no script, nothing fetched.
+std::string to_html(const Document& document);
+
+}  // namespace hilbench

@@ -1,0 +1,74 @@
+#include "reports/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace hilbench {
+namespace {
+
+struct Unit {
+  double size;
+  std::string_view name;
+};
+constexpr std::array<Unit, 4> kTimes = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+constexpr std::array<Unit, 4> kBytes = {
+    {{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}}};
+constexpr std::array<Unit, 3> kRates = {{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
+
+// The largest unit that leaves a number of at least 1; the smallest where none does.
+template <std::size_t N>
+const Unit& unit_of(const std::array<Unit, N>& units, double value) {
+  for (const Unit& unit : units)
+    if (std::abs(value) >= unit.size) return unit;
+  return units.back();
+}
+
+}  // namespace
+
+std::string number_text(double value, int significant) {
+  if (!std::isfinite(value)) return "not a number";
+  if (value == 0) return "0";
+  const double magnitude = std::abs(value);
+  if (magnitude < 1e-4 || magnitude >= 1e15) return fmt::format("{:.{}e}", value, significant - 2);
+  const int digits = significant - 1 - static_cast<int>(std::floor(std::log10(magnitude)));
+  return fmt::format("{:.{}f}", value, std::max(digits, 0));
+}
+
+std::string data_text(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "";
+}
+
+std::string time_text(double ns) {
+  const Unit& unit = unit_of(kTimes, ns);
+  return fmt::format("{} {}", number_text(ns / unit.size), unit.name);
+}
+
+std::string time_text(double median_ns, const Interval& ci) {
+  const double size = unit_of(kTimes, median_ns).size;
+  return fmt::format("{} [{}, {}]", time_text(median_ns), number_text(ci.low / size),
+                     number_text(ci.high / size));
+}
+
+std::string ratio_text(double ratio, const Interval& ci) {
+  return fmt::format("{} [{}, {}]", number_text(ratio), number_text(ci.low), number_text(ci.high));
+}
+
+std::string bytes_text(double bytes) {
+  const Unit& unit = unit_of(kBytes, bytes);
+  return fmt::format("{} {}", number_text(bytes / unit.size), unit.name);
+}
+
+std::string rate_text(double flops_per_s) {
+  const Unit& unit = unit_of(kRates, flops_per_s);
+  return fmt::format("{} {}", number_text(flops_per_s / unit.size), unit.name);
+}
+
+std::string percent_text(double fraction) {
+  return fmt::format("{:.1f} %", fraction * 100);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,180 @@
+#include "reports/gnuplot.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "harness/error.hpp"
+
+extern char** environ;
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::chrono::seconds kTimeLimit{60};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "hilbench-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+      throw UsageError(
+          {"no temporary folder", pattern, std::strerror(errno), "set TMPDIR to a writable folder"});
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool write_text(const fs::path& file, std::string_view text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  return static_cast<bool>(out.flush());
+}
+
+struct Outcome {
+  bool found = true;
+  std::string fault;  // empty: it succeeded
+};
+
+// Waits for `child`; past the limit it is killed.
+Outcome wait_for(pid_t child, const fs::path& log) {
+  const auto deadline = std::chrono::steady_clock::now() + kTimeLimit;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) break;
+    if (ended < 0 && errno != EINTR) return {.fault = std::strerror(errno)};
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return {.fault = fmt::format("still running after {} s", kTimeLimit.count())};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return {.found = false, .fault = "cannot be started"};
+  return {.fault = one_line(read_text(log), 200)};
+}
+
+Outcome run(const std::string& program, const fs::path& script, const fs::path& log) {
+  posix_spawn_file_actions_t actions;
+  if (const int error = posix_spawn_file_actions_init(&actions); error != 0)
+    return {.fault = std::strerror(error)};
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  std::string name = program, no_startup_files = "-d", file = script.string();
+  std::array<char*, 4> arguments = {name.data(), no_startup_files.data(), file.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return {.found = error != ENOENT && error != EACCES, .fault = std::strerror(error)};
+  return wait_for(child, log);
+}
+
+std::string whole_script(const Plot& plot, const fs::path& folder) {
+  const std::string common = fmt::format("size {},{} font 'DejaVu Sans,13' noenhanced background rgb 'white'",
+                                         plot.width, plot.height);
+  return fmt::format(
+      "cd {0}\nset encoding utf8\nset datafile separator tab\n"
+      "set terminal svg dynamic {1}\nset output 'figure.svg'\n{2}\nunset output\n"
+      "reset\nset encoding utf8\nset datafile separator tab\n"
+      "set terminal pngcairo {1}\nset output 'figure.png'\n{2}\nunset output\n",
+      gnuplot_quoted(folder.string()), common, plot.script);
+}
+
+// gnuplot names every picture after itself; readers and screen readers want to know what it shows.
+void name_svg(std::string& svg, const std::string& title) {
+  std::string safe;
+  for (const char c : title)
+    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  const std::size_t begin = svg.find("<title>"), end = svg.find("</title>");
+  if (begin != std::string::npos && end != std::string::npos && end > begin)
+    svg.replace(begin + 7, end - begin - 7, safe);
+}
+
+Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program, std::string& svg) {
+  const TemporaryFolder work;
+  bool written = write_text(work.path() / "figure.gp", whole_script(plot, work.path()));
+  for (const auto& [name, text] : plot.data) written = write_text(work.path() / name, text) && written;
+  if (!written) return {.fault = "its temporary files could not be written"};
+  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log");
+  if (!outcome.fault.empty()) return outcome;
+  svg = read_text(work.path() / "figure.svg");
+  const std::string png = read_text(work.path() / "figure.png");
+  if (svg.empty() || png.empty()) return {.fault = "no picture came out"};
+  name_svg(svg, plot.title);
+  if (!write_text(folder / (plot.name + ".svg"), svg) || !write_text(folder / (plot.name + ".png"), png))
+    throw UsageError(
+        {"figure cannot be written", (folder / plot.name).string(), "no permission or no space", ""});
+  return {};
+}
+
+}  // namespace
+
+std::string gnuplot_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      quoted += "''";
+    else
+      quoted += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return quoted + '\'';
+}
+
+std::string gnuplot_field(std::string_view text) {
+  std::string field;
+  for (const char c : text) field += static_cast<unsigned char>(c) < 0x20 ? ' ' : c == '"' ? '\'' : c;
+  return field;
+}
+
+Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::string& program) {
+  Drawn drawn;
+  for (const Plot& plot : plots) {
+    std::string svg;
+    const Outcome outcome = draw_one(plot, folder, program, svg);
+    if (!outcome.found) {
+      drawn.notes.push_back(
+          fmt::format("no {}: figures left out; install it (Debian: gnuplot-nox) and report again", program));
+      return drawn;
+    }
+    if (outcome.fault.empty())
+      drawn.figures.push_back({plot.name, plot.title, plot.caption, std::move(svg)});
+    else
+      drawn.notes.push_back(fmt::format("figure {} left out: {}: {}", plot.name, program, outcome.fault));
+  }
+  return drawn;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,100 @@
+#include "reports/load.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string meta_text(const ReportInput& input, const std::string& key) {
+  const auto found = input.meta.find(key);
+  return found == input.meta.end() ? "" : one_line(found->second);
+}
+
+std::string text_in(const nlohmann::json& environment, const char* part, const char* key) {
+  if (!environment.is_object() || !environment.contains(part)) return "";
+  const nlohmann::json& inside = environment[part];
+  if (!inside.is_object() || !inside.contains(key) || !inside[key].is_string()) return "";
+  return one_line(inside[key].get<std::string>());
+}
+
+std::string machine_of(const std::vector<Record>& records) {
+  std::set<std::string> names;
+  std::set<std::int64_t> threads;
+  for (const Record& record : records) {
+    const std::string device = text_in(record.environment, "device", "name");
+    const std::string cpu = text_in(record.environment, "host", "cpu");
+    const bool on_cpu = record.work.device != DeviceKind::cuda;
+    if (const std::string& name = !on_cpu && !device.empty() ? device : cpu; !name.empty())
+      names.insert(name);
+    if (on_cpu && record.threads > 0) threads.insert(record.threads);
+  }
+  std::string text =
+      names.empty() ? "a machine that the records do not name" : fmt::format("{}", fmt::join(names, " + "));
+  if (!threads.empty())
+    text += fmt::format(", {} thread{}", fmt::join(threads, " and "), *threads.rbegin() == 1 ? "" : "s");
+  return text;
+}
+
+// Size of a decimal prefix before `unit`: "GB/s" against "B/s" is 1e9.
+std::optional<double> scale_of(std::string_view text, std::string_view unit) {
+  if (text == unit) return 1;
+  if (text.size() != unit.size() + 1 || !text.ends_with(unit)) return std::nullopt;
+  constexpr std::array<std::pair<char, double>, 4> kPrefixes = {
+      {{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}}};
+  for (const auto& [prefix, scale] : kPrefixes)
+    if (text.front() == prefix) return scale;
+  return std::nullopt;
+}
+
+void take_peak(const Record& record, CaseView& view) {
+  if (record.status != Status::ok) return;
+  if (record.tflops && *record.tflops > 0) view.peak_flops_per_s = *record.tflops * 1e12;
+  for (const auto& [name, counter] : record.counters) {
+    if (!counter.value || *counter.value <= 0) continue;
+    if (const auto scale = scale_of(counter.unit, "FLOP/s"); scale && !view.peak_flops_per_s)
+      view.peak_flops_per_s = *counter.value * *scale;
+    auto scale = scale_of(counter.unit, "B/s");
+    if (!scale) scale = scale_of(counter.unit, "bytes/s");
+    if (scale && name.find("copy") != std::string::npos) view.copy_bytes_per_s = *counter.value * *scale;
+  }
+}
+
+}  // namespace
+
+View view_of(const ReportInput& input) {
+  View view{.sweep = meta_text(input, "name"),
+            .title = meta_text(input, "title"),
+            .machine = machine_of(input.records),
+            .source = input.source.string(),
+            .meta = input.meta,
+            .cases = {},
+            .record_count = input.records.size(),
+            .status_counts = {}};
+  if (view.sweep.empty()) view.sweep = meta_text(input, "sweep");
+  if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const Record& record : input.records) {
+    ++view.status_counts[record.status];
+    const auto [place, fresh] = places.try_emplace(record.case_id, view.cases.size());
+    if (fresh) {
+      CaseView& added = view.cases.emplace_back();
+      added.case_id = record.case_id;
+      added.work = &record.work;
+    }
+    CaseView& of_case = view.cases[place->second];
+    of_case.records.push_back(&record);
+    if (record.variant_id == "peak") take_peak(record, of_case);
+  }
+  return view;
+}
+
+}  // namespace hilbench

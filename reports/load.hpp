@@ -1,0 +1,36 @@
+// Stored records as the report looks at them: grouped by case, with the limits measured beside them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/record.hpp"
+#include "reports/report.hpp"
+
+namespace hilbench {
+
+struct CaseView {
+  std::string case_id;
+  const Case* work = nullptr;
+  std::vector<const Record*> records;      // in the store's order
+  std::optional<double> peak_flops_per_s;  // of the case's `peak` record
+  std::optional<double> copy_bytes_per_s;  // of the case's `peak` record
+};
+
+struct View {
+  std::string sweep;
+  std::string title;
+  std::string machine;  // "AMD EPYC 9654, 2 threads": never empty
+  std::string source;   // the folder of the store, as the user gave it
+  std::map<std::string, std::string> meta;
+  std::vector<CaseView> cases;  // in the store's order
+  std::size_t record_count = 0;
+  std::map<Status, std::size_t> status_counts;
+};
+
+// Points into `input`, which must outlive the view.
+View view_of(const ReportInput& input);
+
+}  // namespace hilbench

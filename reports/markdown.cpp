@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "reports/document.hpp"
+
+namespace hilbench {
+namespace {
+
+// A code block whose fence is longer than any run of backticks inside.
+std::string fenced(const std::string& text) {
+  std::string fence = "```";
+  while (text.find(fence) != std::string::npos) fence += '`';
+  return fmt::format("{0}\n{1}\n{0}\n", fence, text);
+}
+
+struct Renderer {
+  std::string operator()(const Paragraph& block) const { return markdown_text(block.text) + "\n"; }
+  std::string operator()(const Heading& block) const {
+    return fmt::format("### {}\n", markdown_text(block.text));
+  }
+  std::string operator()(const Command& block) const { return fenced(block.text); }
+  std::string operator()(const Table& block) const { return to_markdown(block); }
+  std::string operator()(const Figure& block) const {
+    return fmt::format("![{0}](figures/{1}.svg)\n\n**{0}.** {2}\n", markdown_text(block.title), block.name,
+                       markdown_text(block.caption));
+  }
+  std::string operator()(const Bullets& block) const {
+    std::string lines;
+    for (const std::string& item : block.items) lines += fmt::format("- {}\n", markdown_text(item));
+    return lines;
+  }
+};
+
+}  // namespace
+
+std::string to_markdown(const Document& document) {
+  std::string text = fmt::format("# {}\n\n{}\n\nMachine: **{}**\n\n", markdown_text(document.title),
+                                 markdown_text(document.question), markdown_text(document.machine));
+  for (const std::string& sentence : document.answer) text += markdown_text(sentence) + "\n\n";
+  text += "| claims | |\n|---|---:|\n";
+  for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
+  for (const Section& section : document.sections) {
+    text += fmt::format("\n## {}\n", markdown_text(section.title));
+    for (const Block& block : section.blocks) text += "\n" + std::visit(Renderer{}, block);
+  }
+  return text;
+}
+
+}  // namespace hilbench

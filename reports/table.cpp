@@ -1,0 +1,124 @@
+#include "reports/table.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string classes(const Column& column, Tone tone) {
+  std::string names = column.align == Align::right ? "num" : "";
+  if (tone != Tone::plain) {
+    if (!names.empty()) names += ' ';
+    names += kToneClasses[static_cast<std::size_t>(tone)];
+  }
+  return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+    }
+  }
+  return safe;
+}
+
+std::string markdown_text(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (std::string_view("\\`*_[]<>#|").find(c) != std::string_view::npos) safe += '\\';
+    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return safe;
+}
+
+std::string to_csv(const Table& table) {
+  std::string csv;
+  const auto line = [&](const auto& text_of) {
+    bool first = true;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].show == Show::page) continue;
+      if (!first) csv += ',';
+      first = false;
+      csv += csv_field(text_of(i));
+    }
+    csv += "\r\n";
+  };
+  line([&](std::size_t i) { return table.columns[i].key; });
+  for (const auto& row : table.rows) line([&](std::size_t i) { return row[i].text; });
+  return csv;
+}
+
+std::string to_markdown(const Table& table) {
+  std::string heads = "|", rules = "|", body;
+  for (const Column& column : table.columns) {
+    if (column.show == Show::data) continue;
+    heads += fmt::format(" {} |", markdown_text(column.title));
+    rules += column.align == Align::right ? "---:|" : "---|";
+  }
+  for (const auto& row : table.rows) {
+    body += '|';
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (table.columns[i].show != Show::data) body += fmt::format(" {} |", markdown_text(row[i].text));
+    body += '\n';
+  }
+  return fmt::format("{}\n{}\n{}", heads, rules, body);
+}
+
+std::string to_html(const Table& table) {
+  std::string html =
+      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n",
+                  html_text(table.caption.empty() ? table.name : table.caption));
+  if (!table.caption.empty()) html += fmt::format("<caption>{}</caption>\n", html_text(table.caption));
+  html += "<thead><tr>";
+  for (const Column& column : table.columns)
+    if (column.show != Show::data)
+      html +=
+          fmt::format("<th scope=\"col\"{}>{}</th>", classes(column, Tone::plain), html_text(column.title));
+  html += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (table.columns[i].show != Show::data)
+        html += fmt::format("<td{}>{}</td>", classes(table.columns[i], row[i].tone), html_text(row[i].text));
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table>\n</div>\n";
+}
+
+}  // namespace hilbench

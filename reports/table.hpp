@@ -1,0 +1,68 @@
+// One table, three forms: CSV for programs, Markdown and HTML for people.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hilbench {
+
+enum class Align { left, right };
+enum class Show { everywhere, page, data };  // page: Markdown and HTML only; data: CSV only
+enum class Tone {
+  plain,
+  good,
+  bad,
+  neutral,
+  muted
+};  // how HTML marks a cell; never the only carrier of meaning
+
+struct Cell {
+  std::string text;
+  Tone tone = Tone::plain;
+};
+
+struct Column {
+  std::string key;    // CSV header
+  std::string title;  // for people
+  Align align = Align::left;
+  Show show = Show::everywhere;
+};
+
+struct Table {
+  std::string name;  // tables/NAME.csv; also its anchor
+  std::string caption;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  // each as long as `columns`
+};
+
+// A column and how to fill it from a row's source.
+template <class Source>
+struct ColumnOf {
+  Column column;
+  std::function<Cell(const Source&)> cell;
+};
+
+template <class Source>
+Table make_table(std::string name, std::string caption, const std::vector<ColumnOf<Source>>& columns,
+                 const std::vector<Source>& sources) {
+  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}};
+  for (const auto& column : columns) table.columns.push_back(column.column);
+  for (const Source& source : sources) {
+    auto& row = table.rows.emplace_back();
+    row.reserve(columns.size());
+    for (const auto& column : columns) row.push_back(column.cell(source));
+  }
+  return table;
+}
+
+std::string to_csv(const Table& table);       // RFC 4180, header first
+std::string to_markdown(const Table& table);  // without its caption
+std::string to_html(const Table& table);      // <table> in a box that scrolls by itself
+
+// Text from outside made safe: for element content and quoted attributes of HTML; for running Markdown.
+std::string html_text(std::string_view text);
+std::string markdown_text(std::string_view text);
+
+}  // namespace hilbench

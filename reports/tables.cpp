@@ -1,0 +1,313 @@
+#include "reports/tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/stats.hpp"
+#include "reports/format.hpp"
+
+namespace hilbench {
+namespace {
+
+struct VariantRow {
+  const CaseView* where = nullptr;
+  const Record* record = nullptr;
+};
+
+std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
+  std::vector<VariantRow> rows;
+  for (const CaseView& of_case : cases)
+    for (const Record* record : of_case.records) rows.push_back({&of_case, record});
+  return rows;
+}
+
+Tone tone_of(Status status) {
+  if (status == Status::ok) return Tone::plain;
+  return status == Status::skipped ? Tone::muted : Tone::bad;
+}
+
+Tone tone_of(Verdict verdict) {
+  if (verdict == Verdict::faster) return Tone::good;
+  return verdict == Verdict::slower ? Tone::bad : Tone::muted;
+}
+
+Tone tone_of(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::reproduced:
+      return Tone::good;
+    case ClaimVerdict::contradicted:
+      return Tone::bad;
+    case ClaimVerdict::not_testable:
+      return Tone::muted;
+    default:
+      return Tone::neutral;
+  }
+}
+
+Cell text(std::string text, Tone tone = Tone::plain) {
+  return {std::move(text), tone};
+}
+Cell data(std::optional<double> value) {
+  return {data_text(value)};
+}
+
+std::string measured_text(const std::optional<Measured>& measured) {
+  if (!measured) return "";
+  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " exactly";
+  return ratio_text(measured->ratio, measured->ci);
+}
+
+std::string claimed_text(const ClaimRow& claim) {
+  if (!claim.claimed) return "";
+  const bool ratio = claim.quantity != Quantity::other && claim.quantity != Quantity::break_even;
+  if (claim.claimed_range)
+    return fmt::format("{} to {}", number_text(claim.claimed_range->low, 3),
+                       number_text(claim.claimed_range->high, 3));
+  return ratio ? number_text(*claim.claimed, 3) : number_text(*claim.claimed, 1);
+}
+
+// Speedup with the permutation paid once every `uses` executions.
+std::optional<double> amortised(const Record& record, double uses) {
+  if (!record.speedup || !record.permute_ns || !record.time) return std::nullopt;
+  return record.speedup->ratio * record.time->median_ns /
+         (record.time->median_ns + *record.permute_ns / uses);
+}
+
+std::string amortised_text(const Record& record) {
+  if (!amortised(record, 1)) return "";
+  return fmt::format("{} / {} / {}", number_text(*amortised(record, 1), 3),
+                     number_text(*amortised(record, 10), 3), number_text(*amortised(record, 100), 3));
+}
+
+std::optional<double> peak_fraction(const VariantRow& row) {
+  if (!row.record->tflops || !row.where->peak_flops_per_s || row.record->variant_id == "peak")
+    return std::nullopt;
+  return *row.record->tflops * 1e12 / *row.where->peak_flops_per_s;
+}
+
+template <class Get>
+std::optional<double> of_time(const VariantRow& row, Get get) {
+  if (!row.record->time) return std::nullopt;
+  return get(*row.record->time);
+}
+template <class Get>
+std::optional<double> of_speedup(const VariantRow& row, Get get) {
+  if (!row.record->speedup) return std::nullopt;
+  return get(*row.record->speedup);
+}
+
+Cell speedup_cell(const VariantRow& row) {
+  const auto& speedup = row.record->speedup;
+  return text(speedup ? ratio_text(speedup->ratio, speedup->ci) : "");
+}
+
+Cell verdict_cell(const VariantRow& row) {
+  const Record& record = *row.record;
+  if (record.speedup)
+    return text(std::string(to_string(record.speedup->verdict)), tone_of(record.speedup->verdict));
+  const bool reference = std::any_of(
+      row.where->records.begin(), row.where->records.end(),
+      [&](const Record* other) { return other->speedup && other->speedup->against == record.variant_id; });
+  return text(reference ? "reference" : "", Tone::muted);
+}
+
+Cell error_cell(const VariantRow& row) {
+  const auto& verify = row.record->verify;
+  if (!verify) return text("");
+  return text(fmt::format("{:.1e} of {:.1e}", verify->max_abs, verify->tolerance));
+}
+
+std::vector<ColumnOf<VariantRow>> identity_columns() {
+  return {{{"case", "case", Align::left, Show::data},
+           [](const VariantRow& r) { return text(r.record->case_id); }},
+          {{"variant", "variant"}, [](const VariantRow& r) { return text(r.record->variant_id); }}};
+}
+
+std::vector<ColumnOf<VariantRow>> speed_columns() {
+  using R = const VariantRow&;
+  return {
+      {{"time", "time, median [95 %]", Align::right, Show::page},
+       [](R r) {
+         return text(r.record->time ? time_text(r.record->time->median_ns, r.record->time->ci_ns) : "");
+       }},
+      {{"time_ns", "", Align::right, Show::data},
+       [](R r) { return data(of_time(r, [](const Timing& t) { return t.median_ns; })); }},
+      {{"time_ns_low", "", Align::right, Show::data},
+       [](R r) { return data(of_time(r, [](const Timing& t) { return t.ci_ns.low; })); }},
+      {{"time_ns_high", "", Align::right, Show::data},
+       [](R r) { return data(of_time(r, [](const Timing& t) { return t.ci_ns.high; })); }},
+      {{"rounds", "", Align::right, Show::data},
+       [](R r) { return data(of_time(r, [](const Timing& t) { return double(t.samples_ns.size()); })); }},
+      {{"speedup_text", "speedup [95 %]", Align::right, Show::page}, speedup_cell},
+      {{"against", "", Align::left, Show::data},
+       [](R r) { return text(r.record->speedup ? r.record->speedup->against : ""); }},
+      {{"speedup", "", Align::right, Show::data},
+       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ratio; })); }},
+      {{"speedup_low", "", Align::right, Show::data},
+       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.low; })); }},
+      {{"speedup_high", "", Align::right, Show::data},
+       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.high; })); }},
+      {{"verdict", "verdict"}, verdict_cell},
+      {{"rate", "rate", Align::right, Show::page},
+       [](R r) { return text(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
+      {{"tflops", "", Align::right, Show::data}, [](R r) { return data(r.record->tflops); }},
+      {{"of_peak", "of peak", Align::right, Show::page},
+       [](R r) { return text(peak_fraction(r) ? percent_text(*peak_fraction(r)) : ""); }},
+      {{"peak_fraction", "", Align::right, Show::data}, [](R r) { return data(peak_fraction(r)); }},
+  };
+}
+
+std::vector<ColumnOf<VariantRow>> cost_columns() {
+  using R = const VariantRow&;
+  return {
+      {{"permute", "one permutation", Align::right, Show::page},
+       [](R r) { return text(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
+      {{"permute_ns", "", Align::right, Show::data}, [](R r) { return data(r.record->permute_ns); }},
+      {{"amortised", "speedup with it, over 1 / 10 / 100 uses", Align::right, Show::page},
+       [](R r) { return text(amortised_text(*r.record)); }},
+      {{"speedup_permuted_1", "", Align::right, Show::data},
+       [](R r) { return data(amortised(*r.record, 1)); }},
+      {{"speedup_permuted_10", "", Align::right, Show::data},
+       [](R r) { return data(amortised(*r.record, 10)); }},
+      {{"speedup_permuted_100", "", Align::right, Show::data},
+       [](R r) { return data(amortised(*r.record, 100)); }},
+      {{"error", "largest error of tolerance", Align::right, Show::page}, error_cell},
+      {{"max_abs", "", Align::right, Show::data},
+       [](R r) { return data(r.record->verify ? std::optional(r.record->verify->max_abs) : std::nullopt); }},
+      {{"tolerance", "", Align::right, Show::data},
+       [](R r) {
+         return data(r.record->verify ? std::optional(r.record->verify->tolerance) : std::nullopt);
+       }},
+      {{"rows_verified", "", Align::right, Show::data},
+       [](R r) {
+         return data(r.record->verify ? std::optional(double(r.record->verify->rows)) : std::nullopt);
+       }},
+      {{"memory", "memory", Align::right, Show::page},
+       [](R r) { return text(r.record->memory_bytes ? bytes_text(*r.record->memory_bytes) : ""); }},
+      {{"memory_bytes", "", Align::right, Show::data}, [](R r) { return data(r.record->memory_bytes); }},
+      {{"reason", "", Align::left, Show::data}, [](R r) { return text(r.record->reason); }},
+  };
+}
+
+template <class Source>
+void append(std::vector<ColumnOf<Source>>& columns, std::vector<ColumnOf<Source>> more) {
+  for (auto& column : more) columns.push_back(std::move(column));
+}
+
+}  // namespace
+
+Table comparison_table(std::span<const CaseView> cases) {
+  std::vector<ColumnOf<VariantRow>> columns = identity_columns();
+  columns.push_back({{"status", "status"}, [](const VariantRow& r) {
+                       return text(std::string(to_string(r.record->status)), tone_of(r.record->status));
+                     }});
+  append(columns, speed_columns());
+  append(columns, cost_columns());
+  return make_table<VariantRow>("comparison", "", columns, variant_rows(cases));
+}
+
+Table claims_table(const std::vector<ClaimAnswer>& answers) {
+  using A = const ClaimAnswer&;
+  const auto end_of = [](const std::optional<Measured>& measured, double Interval::*end) {
+    return data(measured ? std::optional(measured->ci.*end) : std::nullopt);
+  };
+  const std::vector<ColumnOf<ClaimAnswer>> columns = {
+      {{"claim", "claim"}, [](A a) { return text(a.claim->claim_id); }},
+      {{"configuration", "configuration"}, [](A a) { return text(a.claim->configuration); }},
+      {{"stated", "stated"}, [](A a) { return text(a.claim->stated); }},
+      {{"provenance", "obtained"}, [](A a) { return text(a.claim->provenance); }},
+      {{"metric", "metric"}, [](A a) { return text(a.claim->metric); }},
+      {{"claimed_text", "claimed", Align::right, Show::page},
+       [](A a) { return text(claimed_text(*a.claim)); }},
+      {{"claimed", "", Align::right, Show::data}, [](A a) { return data(a.claim->claimed); }},
+      {{"measured_text", "measured [95 %]", Align::right, Show::page},
+       [](A a) { return text(measured_text(a.measured)); }},
+      {{"measured", "", Align::right, Show::data},
+       [](A a) { return data(a.measured ? std::optional(a.measured->ratio) : std::nullopt); }},
+      {{"measured_low", "", Align::right, Show::data},
+       [=](A a) { return end_of(a.measured, &Interval::low); }},
+      {{"measured_high", "", Align::right, Show::data},
+       [=](A a) { return end_of(a.measured, &Interval::high); }},
+      {{"verdict", "verdict"},
+       [](A a) { return text(std::string(to_string(a.verdict)), tone_of(a.verdict)); }},
+      {{"with_permutation", "with one permutation", Align::right, Show::page},
+       [](A a) { return text(measured_text(a.with_permutation)); }},
+      {{"with_permutation_ratio", "", Align::right, Show::data},
+       [](A a) {
+         return data(a.with_permutation ? std::optional(a.with_permutation->ratio) : std::nullopt);
+       }},
+      {{"tokens", "@tokens (different function)", Align::right, Show::page},
+       [](A a) { return text(measured_text(a.tokens), Tone::muted); }},
+      {{"tokens_ratio", "", Align::right, Show::data},
+       [](A a) { return data(a.tokens ? std::optional(a.tokens->ratio) : std::nullopt); }},
+      {{"why", "basis, or why not"}, [](A a) { return text(a.why); }},
+      {{"case", "case"}, [](A a) { return text(a.where ? a.where->case_id : ""); }},
+      {{"source", "source"}, [](A a) { return text(a.claim->source); }},
+      {{"note", "", Align::left, Show::data}, [](A a) { return text(a.claim->note); }},
+  };
+  return make_table<ClaimAnswer>("claims", "", columns, answers);
+}
+
+Table summary_table(const View& view) {
+  struct Sum {
+    std::string variant;
+    std::size_t faster = 0, slower = 0, undecided = 0;
+    bool other_function = false;
+    std::vector<double> ratios;
+  };
+  std::vector<Sum> sums;
+  std::map<std::string, std::size_t> places;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      if (!record->speedup || record->status != Status::ok) continue;
+      const auto [place, fresh] = places.try_emplace(record->variant_id, sums.size());
+      if (fresh) sums.push_back({.variant = record->variant_id});
+      Sum& sum = sums[place->second];
+      sum.ratios.push_back(record->speedup->ratio);
+      sum.other_function |= record->speedup->verdict == Verdict::different_function;
+      const Verdict verdict = verdict_of(record->speedup->ci);
+      ++(verdict == Verdict::faster ? sum.faster : verdict == Verdict::slower ? sum.slower : sum.undecided);
+    }
+  using S = const Sum&;
+  const auto count = [](std::size_t cases, Tone tone) {
+    return text(std::to_string(cases), cases > 0 ? tone : Tone::plain);
+  };
+  const std::vector<ColumnOf<Sum>> columns = {
+      {{"variant", "variant"}, [](S s) { return text(s.variant); }},
+      {{"cases", "cases", Align::right}, [](S s) { return text(std::to_string(s.ratios.size())); }},
+      {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
+      {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
+      {{"no_difference", "no difference shown", Align::right},
+       [](S s) { return text(std::to_string(s.undecided)); }},
+      {{"smallest", "smallest speedup", Align::right},
+       [](S s) { return text(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
+      {{"median", "median speedup", Align::right}, [](S s) { return text(number_text(median(s.ratios))); }},
+      {{"largest", "largest speedup", Align::right},
+       [](S s) { return text(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},
+      {{"remark", "remark"},
+       [](S s) { return text(s.other_function ? "different function: never a speedup" : "", Tone::muted); }},
+  };
+  return make_table<Sum>("summary", "", columns, sums);
+}
+
+Table problems_table(const View& view) {
+  std::vector<VariantRow> rows;
+  for (const VariantRow& row : variant_rows(view.cases))
+    if (row.record->status != Status::ok) rows.push_back(row);
+  using R = const VariantRow&;
+  const std::vector<ColumnOf<VariantRow>> columns = {
+      {{"case", "case"}, [](R r) { return text(r.record->case_id); }},
+      {{"variant", "variant"}, [](R r) { return text(r.record->variant_id); }},
+      {{"status", "status"},
+       [](R r) { return text(std::string(to_string(r.record->status)), tone_of(r.record->status)); }},
+      {{"reason", "reason"},
+       [](R r) { return text(r.record->reason.empty() ? "none given" : r.record->reason); }},
+  };
+  return make_table<VariantRow>("problems", "", columns, rows);
+}
+
+}  // namespace hilbench

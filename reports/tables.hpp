@@ -1,0 +1,33 @@
+// The report's tables, each built once and rendered to CSV, Markdown and HTML.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "reports/compare.hpp"
+#include "reports/load.hpp"
+#include "reports/table.hpp"
+
+namespace hilbench {
+
+// One row for each claim and case that answers it.
+Table claims_table(const std::vector<ClaimAnswer>& answers);
+// One row for each record of `cases`: time, speedup, rate, permutation, error, memory.
+Table comparison_table(std::span<const CaseView> cases);
+// One row for each kernel variant over all cases: how often faster, slower, undecided.
+Table summary_table(const View& view);
+// Exact layout counts and hardware counters beside the time; empty where no record has any.
+Table locality_table(const View& view);
+// Every record that is not ok, with its reason.
+Table problems_table(const View& view);
+// Counters that could not be read, each reason once.
+Table unavailable_table(const View& view);
+Table environment_table(const View& view);
+// The command that repeats each row.
+Table commands_table(std::span<const CaseView> cases, const View& view);
+
+// A shell word that means `text` exactly; `regex` with its metacharacters escaped.
+std::string shell_quoted(std::string_view text);
+std::string regex_escaped(std::string_view text);
+
+}  // namespace hilbench

@@ -1,0 +1,187 @@
+// The supervisor against workers that misbehave. This program is its own worker: the supervisor starts
+// /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
+#include "harness/supervisor.hpp"
+
+#include <benchmark/benchmark.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "harness/error.hpp"
+#include "harness/pipe.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kTimeout_s = 1.0;
+
+Record variant(const std::string& sweep, const std::string& id) {
+  Record record;
+  record.sweep = sweep;
+  record.work.kv_heads = 8;
+  record.work.device = DeviceKind::cpu;
+  record.variant.kernel = id;
+  record.variant_id = id;
+  record.case_id = "case";
+  record.kernel = "dilated_cpu";
+  record.flops = 2e9;
+  return record;
+}
+
+Task task_of(const std::string& sweep, const std::vector<std::string>& ids) {
+  Task task;
+  for (const std::string& id : ids) task.records.push_back(variant(sweep, id));
+  task.reference = 0;
+  task.measure.timeout_s = kTimeout_s;
+  return task;
+}
+
+void ignore(const Event&) {}
+
+// Measures every variant: 1 ms, and 2 ms for "slow". The one named "bad" meets the fate of the sweep's name.
+int play_worker(int task_fd, int event_fd) {
+  const Task task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
+  const std::string fate = task.records.at(0).sweep;
+  const auto tell = [&](const Event& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
+  tell({.phase = Phase::prepare});
+  if (fate == "whole") {
+    write_all(event_fd, R"({"error":"cannot allocate the inputs"})"
+                        "\n");
+    return 1;
+  }
+  for (const Record& record : task.records) {
+    tell({.phase = Phase::verify, .variant_id = record.variant_id});
+    if (record.variant_id != "bad") continue;
+    if (fate == "abort") std::abort();
+    if (fate == "segfault") ::raise(SIGSEGV);
+    if (fate == "kill") ::raise(SIGKILL);
+    if (fate == "exit") return 3;
+    if (fate == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (fate == "spin")
+      for (;;) benchmark::ClobberMemory();
+  }
+  for (Record record : task.records) {
+    if (fate == "silent" && record.variant_id == "bad") continue;
+    if (fate == "second" && record.variant_id == "bad" && ::getenv("HILBENCH_TEST_SECOND") != nullptr) {
+      record.status = Status::failed;
+      record.reason = "wrong in the second process";
+    } else {
+      Timing timing;
+      timing.samples_ns.assign(8, record.variant_id == "slow" ? 2e6 : 1e6);
+      timing.process_rounds = {8};
+      record.time = timing;
+      record.verify = Verification{.rows = 1};
+    }
+    tell({.phase = Phase::count, .variant_id = record.variant_id, .record = record});
+  }
+  return 0;
+}
+
+class BadWorker : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(BadWorker, CostsTheVariantInFlightAndNothingElse) {
+  const auto [fate, reason] = GetParam();
+  const auto records = measure_comparison(task_of(fate, {"good", "bad", "slow"}), ignore);
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].status, Status::ok);
+  EXPECT_EQ(records[1].status, Status::failed);
+  EXPECT_NE(records[1].reason.find(reason), std::string::npos) << records[1].reason;
+  EXPECT_EQ(records[2].status, Status::ok);
+  ASSERT_TRUE(records[2].speedup);
+  EXPECT_DOUBLE_EQ(records[2].speedup->ratio, 0.5);
+  EXPECT_EQ(records[2].speedup->verdict, Verdict::slower);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fates, BadWorker,
+                         testing::Values(std::pair{"abort", "signal 6"}, std::pair{"segfault", "signal 11"},
+                                         std::pair{"kill", "want of memory"}, std::pair{"exit", "status 3"},
+                                         std::pair{"hang", "no progress for 1 s"},
+                                         std::pair{"spin", "no progress for 1 s"},
+                                         std::pair{"silent", "without a result"}));
+
+TEST(Supervisor, FailsAllWhereTheComparisonItselfCannotBeMade) {
+  const auto records = measure_comparison(task_of("whole", {"good", "slow"}), ignore);
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::failed);
+    EXPECT_NE(record.reason.find("cannot allocate the inputs"), std::string::npos) << record.reason;
+  }
+}
+
+TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
+  Task task = task_of("fine", {"good", "slow"});
+  task.measure.processes = 3;
+  const auto records = measure_comparison(task, ignore);
+  EXPECT_EQ(records[1].time->samples_ns.size(), 24u);
+  EXPECT_EQ(records[1].time->process_rounds, (std::vector<std::int64_t>{8, 8, 8}));
+  EXPECT_DOUBLE_EQ(records[0].time->median_ns, 1e6);
+  EXPECT_DOUBLE_EQ(*records[0].tflops, 2.0);
+  EXPECT_FALSE(records[0].speedup) << "the reference has none";
+}
+
+TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
+  Task task = task_of("second", {"good", "bad"});
+  task.measure.processes = 2;
+  int workers = 0;
+  const auto count_workers = [&](const Event& event) {
+    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
+  };
+  const auto records = measure_comparison(task, count_workers);
+  ::unsetenv("HILBENCH_TEST_SECOND");
+  EXPECT_EQ(records[0].status, Status::ok);
+  EXPECT_EQ(records[1].status, Status::failed);
+  EXPECT_FALSE(records[1].speedup);
+}
+
+// Runs in a process of its own: the signal stays noted.
+void interrupt_and_exit() {
+  catch_stop_signals();
+  bool worked = false;
+  const auto interrupt = [&](const Event&) {
+    worked = true;
+    ::kill(::getpid(), SIGINT);
+  };
+  try {
+    measure_comparison(task_of("hang", {"bad"}), interrupt);
+  } catch (const Interrupted&) {
+    const bool no_child_left = ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
+    ::_exit(worked && no_child_left && stop_signal() == SIGINT ? 42 : 1);
+  }
+  ::_exit(2);
+}
+
+TEST(Supervisor, StopsAndLeavesNoWorkerBehindOnASignal) {
+  EXPECT_EXIT(interrupt_and_exit(), testing::ExitedWithCode(42), "");
+}
+
+TEST(Statistics, MarkAnotherFunctionAndLeaveOutWhatWasNotVerified) {
+  std::vector<Record> records = {variant("s", "a"), variant("s", "b"), variant("s", "peak")};
+  for (Record& record : records) {
+    Timing timing;
+    timing.samples_ns = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
+    timing.process_rounds = {6};
+    record.time = timing;
+    record.verify = Verification{};
+  }
+  records[1].variant.order_scope = OrderScope::tokens;
+  records[2].verify.reset();
+  finish_statistics(records, 0, 1);
+  ASSERT_TRUE(records[1].speedup);
+  EXPECT_EQ(records[1].speedup->verdict, Verdict::different_function);
+  EXPECT_FALSE(records[2].speedup);
+}
+
+}  // namespace
+}  // namespace hilbench
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "worker") == 0)
+    return hilbench::play_worker(std::atoi(argv[2]), std::atoi(argv[3]));
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

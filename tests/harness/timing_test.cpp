@@ -1,0 +1,116 @@
+#include "harness/timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+namespace hilbench {
+namespace {
+
+// A device whose clock is told by the test: every execution takes as long as the work says.
+class ScriptedDevice final : public Device {
+ public:
+  Buffer allocate(std::size_t) override { return {}; }
+  void upload(const void*, Buffer&) override {}
+  void download(const Buffer&, void*) override {}
+  void fill(Buffer&, std::byte) override {}
+  void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
+               Direction) override {}
+  double time_ns(const std::function<void()>& work) override {
+    work();
+    return next_ns;
+  }
+  std::string_view timer() const override { return "scripted"; }
+  void evict_caches() override { ++evictions; }
+
+  double next_ns = 0;
+  int evictions = 0;
+};
+
+void no_progress(const std::string&, std::int64_t, double) {}
+
+TEST(Timing, GivesEveryVariantEveryRoundAndStopsWhenIntervalsAreTight) {
+  ScriptedDevice device;
+  std::vector<std::string> sequence;
+  const std::vector<TimedVariant> variants = {{"a",
+                                               [&] {
+                                                 device.next_ns = 60e6;
+                                                 sequence.push_back("a");
+                                               }},
+                                              {"b", [&] {
+                                                 device.next_ns = 90e6;
+                                                 sequence.push_back("b");
+                                               }}};
+  const auto samples = time_variants(device, variants, 0, {.min_rounds = 10}, no_progress);
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0], std::vector<double>(10, 60e6));
+  EXPECT_EQ(samples[1], std::vector<double>(10, 90e6));
+  std::map<std::string, int> first_of_round;  // after two warm-up executions of each
+  for (std::size_t i = 4; i + 1 < sequence.size(); i += 2) ++first_of_round[sequence[i]];
+  EXPECT_EQ(first_of_round["a"], 5) << "a balanced order";
+}
+
+TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
+  ScriptedDevice device;
+  int calls = 0;
+  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 60e6; }},
+                                              {"b", [&] {
+                                                 device.next_ns = ++calls % 2 == 0 ? 60e6 : 120e6;
+                                                 std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                               }}};
+  const auto samples =
+      time_variants(device, variants, 0, {.interval = 0.001, .budget_s = 0.2, .min_rounds = 10}, no_progress);
+  EXPECT_GT(samples[0].size(), 10u);
+  EXPECT_LT(samples[0].size(), 200u);
+}
+
+TEST(Timing, MeasuresSixRoundsEvenWhenTheBudgetIsTooSmall) {
+  ScriptedDevice device;
+  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 60e6; }}};
+  EXPECT_EQ(time_variants(device, variants, {}, {.budget_s = 1e-9}, no_progress)[0].size(), 6u);
+}
+
+TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
+  ScriptedDevice device;
+  int executions = 0;
+  const std::vector<TimedVariant> variants = {{"a", [&] {
+                                                 device.next_ns = 1e5;
+                                                 ++executions;
+                                               }}};
+  const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
+  EXPECT_EQ(samples[0], std::vector<double>(6, 1e5));
+  EXPECT_EQ(executions, 2 + 6 * (20 + 1)) << "two to warm up; per round 20 timed after an untimed one";
+}
+
+TEST(Timing, EvictsCachesBeforeEveryColdExecution) {
+  ScriptedDevice device;
+  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 1e5; }}};
+  time_variants(device, variants, {}, {.cache = CacheState::cold, .min_rounds = 6}, no_progress);
+  EXPECT_EQ(device.evictions, 6);
+}
+
+TEST(CpuDevice, ClockAgreesWithSleep) {
+  const auto device = open_cpu_device(1);
+  const double ns = device->time_ns([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  EXPECT_GT(ns, 20e6);
+  EXPECT_LT(ns, 200e6);
+}
+
+TEST(CpuDevice, PermutesThereAndBack) {
+  const auto device = open_cpu_device(2);
+  Buffer from = device->allocate(6 * 8), to = device->allocate(6 * 8), back = device->allocate(6 * 8);
+  const std::vector<std::int64_t> values = {1, 2, 3, 4, 5, 6};
+  device->upload(values.data(), from);
+  const std::vector<std::int32_t> slots = {2, 0, 1};
+  device->permute(from, to, 2, slots, 8, Direction::into_order);
+  std::vector<std::int64_t> got(6);
+  device->download(to, got.data());
+  EXPECT_EQ(got, (std::vector<std::int64_t>{2, 3, 1, 5, 6, 4}));
+  device->permute(to, back, 2, slots, 8, Direction::out_of_order);
+  device->download(back, got.data());
+  EXPECT_EQ(got, values);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,214 @@
+#include "kernels/index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "harness/error.hpp"
+#include "harness/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+using Positions = std::vector<std::int32_t>;
+
+Positions keys_of(const BranchIndex& index, std::int64_t stream, std::int64_t segment,
+                  const Positions& values) {
+  const auto row = static_cast<std::size_t>(stream * index.segments + segment);
+  return {values.begin() + index.begin[row], values.begin() + index.begin[row + 1]};
+}
+
+// Sequence of 7, segments of 4 with every second position: segments 0-3 and 4-6.
+// K/V head 0 takes 0, 2 | 4, 6 and head 1 takes 1, 3 | 5.
+const Case kSmall{.sequence_length = 7, .pattern = {{4, 2}}, .heads = 2, .kv_heads = 2};
+
+TEST(Index, LinearByHand) {
+  const Index index = build_index(kSmall, {}, 2);
+  const BranchIndex& branch = index.branches.at(0);
+  EXPECT_TRUE(index.k_slots.empty());
+  EXPECT_TRUE(index.q_slots.empty());
+  EXPECT_EQ(branch.offsets, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(branch.stream_of_head, (Positions{0, 1}));
+  EXPECT_EQ(branch.begin, (std::vector<std::int64_t>{0, 2, 4, 6, 7}));
+  EXPECT_EQ(branch.key_position, (Positions{0, 2, 4, 6, 1, 3, 5}));
+  EXPECT_EQ(branch.key_slot, branch.key_position);
+  EXPECT_EQ(branch.tiles_per_segment, 1);
+  EXPECT_EQ(branch.y_head, (Positions{0, 1}));
+  ASSERT_EQ(branch.tiles.size(), 4u);
+  const TileQueries queries = tile_queries(kSmall, index, 0, branch.tiles[3]);
+  EXPECT_EQ(queries.first, 5);
+  EXPECT_EQ(queries.count, 1);
+}
+
+// residue 2 stores 0 2 4 6 1 3 5: slots of positions 0..6 are 0 4 1 5 2 6 3.
+TEST(Index, ResidueMovesSlotsAndKeepsPositions) {
+  VariantSpec variant;
+  variant.order = "residue";
+  const Index index = build_index(kSmall, variant, 2);
+  EXPECT_EQ(index.k_slots, (Positions{0, 4, 1, 5, 2, 6, 3}));
+  EXPECT_TRUE(index.q_slots.empty());
+  EXPECT_EQ(index.branches[0].key_position, (Positions{0, 2, 4, 6, 1, 3, 5}));
+  EXPECT_EQ(index.branches[0].key_slot, (Positions{0, 1, 2, 3, 4, 5, 6}));
+  variant.order_tensors = OrderTensors::qkv;
+  EXPECT_EQ(build_index(kSmall, variant, 2).q_slots, index.k_slots);
+}
+
+TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
+  const Case work{.sequence_length = 200, .pattern = {{64, 3}}, .kv_heads = 8};
+  VariantSpec variant;
+  variant.order = "random";
+  const Index by_position = build_index(work, variant, 16);
+  variant.key_visit = KeyVisit::slot;
+  const Index by_slot = build_index(work, variant, 16);
+  const BranchIndex &a = by_position.branches[0], &b = by_slot.branches[0];
+  EXPECT_FALSE(std::is_sorted(a.key_slot.begin() + a.begin[0], a.key_slot.begin() + a.begin[1]));
+  for (std::int64_t stream = 0; stream < 3; ++stream) {
+    for (std::int64_t segment = 0; segment < a.segments; ++segment) {
+      const Positions slots = keys_of(b, stream, segment, b.key_slot);
+      EXPECT_TRUE(std::is_sorted(slots.begin(), slots.end()));
+      Positions positions = keys_of(b, stream, segment, b.key_position);
+      std::sort(positions.begin(), positions.end());
+      EXPECT_EQ(positions, keys_of(a, stream, segment, a.key_position));
+    }
+  }
+  for (std::size_t i = 0; i < b.key_slot.size(); ++i)
+    EXPECT_EQ(b.key_slot[i], by_slot.k_slots[static_cast<std::size_t>(b.key_position[i])]);
+}
+
+TEST(Index, TokensScopeAndBaselinesReadPositionOrder) {
+  VariantSpec variant;
+  variant.order = "random";
+  variant.order_scope = OrderScope::tokens;
+  variant.key_visit = KeyVisit::slot;
+  const Index tokens = build_index(kSmall, variant, 2);
+  EXPECT_TRUE(tokens.k_slots.empty());
+  EXPECT_EQ(tokens.branches[0].key_slot, tokens.branches[0].key_position);
+  variant.order_scope = OrderScope::memory;
+  variant.baseline = true;
+  EXPECT_TRUE(build_index(kSmall, variant, 2).k_slots.empty());
+}
+
+Case random_case(std::mt19937_64& random) {
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  Case work;
+  work.sequence_length = pick(1, 150);
+  work.pattern.clear();
+  for (std::int64_t branches = pick(1, 3); branches > 0; --branches) {
+    const std::int64_t length = pick(1, 170);
+    work.pattern.push_back({length, pick(1, std::min<std::int64_t>(length, 7))});
+  }
+  work.batch = pick(1, 2);
+  work.heads = pick(1, 6);
+  work.kv_heads = pick(1, work.heads);
+  work.mask = pick(0, 1) != 0 ? Mask::causal : Mask::full;
+  work.queries = pick(0, 1) != 0 ? Queries::dense : Queries::dilated;
+  work.head_offset = static_cast<HeadOffset>(pick(0, 2));
+  work.branch_heads = static_cast<BranchHeads>(pick(0, 1));
+  return work;
+}
+
+// Every (batch, head, query position) that the branch selects, once.
+TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 300; ++i) {
+    const Case work = random_case(random);
+    SCOPED_TRACE(case_id(work));
+    VariantSpec variant;
+    variant.traversal = i % 2 == 0 ? "head_major" : "longest_first";
+    const Index index = build_index(work, variant, 1 + i % 9);
+    for (std::size_t b = 0; b < work.pattern.size(); ++b) {
+      const auto [w, r] = work.pattern[b];
+      std::map<std::pair<std::int64_t, std::int64_t>, int> held;
+      for (const TileVisit& tile : index.branches[b].tiles) {
+        const TileQueries queries = tile_queries(work, index, b, tile);
+        ASSERT_GT(queries.count, 0);
+        for (std::int64_t row = 0; row < queries.count; ++row)
+          ++held[{index.branches[b].y_head[static_cast<std::size_t>(tile.y)],
+                  queries.first + row * queries.step}];
+      }
+      std::size_t expected = 0;
+      for (std::int64_t y = 0; y < work.batch * work.heads; ++y) {
+        const std::int64_t head = y % work.heads;
+        if (!head_runs_branch(work, head, static_cast<std::int64_t>(b))) continue;
+        const std::int64_t offset = offset_of(work, work.pattern[b], kv_head_of(work, head));
+        for (std::int64_t t = 0; t < work.sequence_length; ++t) {
+          if (work.queries == Queries::dilated && t % w % r != offset) continue;
+          ++expected;
+          ASSERT_EQ((held[{y, t}]), 1) << "row " << y << " position " << t;
+        }
+      }
+      ASSERT_EQ(held.size(), expected);
+    }
+  }
+}
+
+TEST(Index, LongestFirstStartsWithTheMostPairs) {
+  const Case work{
+      .sequence_length = 64, .pattern = {{64, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
+  VariantSpec variant;
+  variant.traversal = "longest_first";
+  const Index index = build_index(work, variant, 16);
+  ASSERT_EQ(index.branches[0].tiles.size(), 4u);
+  for (std::int32_t i = 0; i < 4; ++i)
+    EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].x, 3 - i);
+}
+
+template <class T>
+double bytes_of(const std::vector<T>& values) {
+  return static_cast<double>(values.size() * sizeof(T));
+}
+
+TEST(IndexBytes, BoundsWhatIsBuilt) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100; ++i) {
+    const Case work = random_case(random);
+    SCOPED_TRACE(case_id(work));
+    VariantSpec variant;
+    variant.order = "residue";
+    const Index index = build_index(work, variant, 8);
+    double bytes = bytes_of(index.k_slots) + bytes_of(index.q_slots);
+    for (const BranchIndex& b : index.branches)
+      bytes += bytes_of(b.offsets) + bytes_of(b.stream_of_head) + bytes_of(b.begin) + bytes_of(b.key_slot) +
+               bytes_of(b.key_position) + bytes_of(b.y_head) + bytes_of(b.tiles);
+    EXPECT_LE(bytes, index_bytes(work, variant, 8));
+  }
+  const Case large{.sequence_length = 65536, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8};
+  double bytes = 0;
+  for (const BranchIndex& b : build_index(large, {}, 64).branches)
+    bytes += bytes_of(b.key_slot) + bytes_of(b.key_position) + bytes_of(b.tiles);
+  EXPECT_NEAR(index_bytes(large, {}, 64) / bytes, 1, 0.01);
+}
+
+// Segments of 4 with every second position, head 0: tile of queries 0, 2 and tile of queries 4, 6.
+TEST(TileReads, ListsTheKeysOfHeadZero) {
+  const TileReads all = tile_reads(kSmall, build_index(kSmall, {}, 2), 1000);
+  EXPECT_EQ(all.visits, (std::vector<std::int64_t>{0, 2, 4, 6}));
+  EXPECT_EQ(all.tile_begin, (std::vector<std::int64_t>{0, 2, 4}));
+  const TileReads cut = tile_reads(kSmall, build_index(kSmall, {}, 2), 1);
+  EXPECT_EQ(cut.visits, (std::vector<std::int64_t>{0, 2}));
+}
+
+// One query a tile: causal tiles read 0 | 0, 2 | 4 | 4, 6, and sawtooth reverses the odd ones.
+TEST(TileReads, CausalAndBackwards) {
+  Case work = kSmall;
+  work.mask = Mask::causal;
+  VariantSpec variant;
+  variant.traversal = "sawtooth";
+  const TileReads reads = tile_reads(work, build_index(work, variant, 1), 1000);
+  EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 2, 0, 4, 6, 4}));
+  EXPECT_EQ(reads.tile_begin, (std::vector<std::int64_t>{0, 1, 3, 4, 6}));
+}
+
+TEST(Index, RefusesWhatDoesNotFit32Bits) {
+  Case work = kSmall;
+  work.sequence_length = std::int64_t{1} << 31;
+  EXPECT_THROW(build_index(work, {}, 64), UsageError);
+}
+
+}  // namespace
+}  // namespace hilbench
