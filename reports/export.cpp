@@ -1,1 +1,184 @@
 #include "reports/export.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> kFormats = {"jsonl", "csv", "gbench", "gbench-summary"};
+
+void export_jsonl(const std::vector<Record>& records, std::ostream& out) {
+  for (const Record& record : records) out << to_json(record).dump() << '\n';
+}
+
+struct Column {
+  std::string name;
+  json::json_pointer place;  // in the record's JSON
+};
+
+std::vector<Column> columns_of(const std::vector<Record>& records) {
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& name, const std::string& place) {
+    columns.push_back({name, json::json_pointer(place)});
+  };
+  for (const char* name : {"sweep", "case", "variant", "kind", "status", "reason"})
+    add(name, fmt::format("/{}", name));
+  const json params = to_json(Record{}).at("params");
+  for (const auto& item : params.items()) add(item.key(), "/params/" + item.key());
+  for (const char* name : {"max_abs", "rel_l2", "lse_max_abs", "rows", "tolerance"})
+    add(fmt::format("verify_{}", name), fmt::format("/verify/{}", name));
+  add("time_median_ns", "/time_ns/median");
+  add("time_ci_low_ns", "/time_ns/ci/0");
+  add("time_ci_high_ns", "/time_ns/ci/1");
+  add("time_samples_ns", "/time_ns/samples");
+  add("timer", "/time_ns/timer");
+  add("permute_median_ns", "/permute_ns/median");
+  for (const char* name : {"flops", "min_bytes", "tflops", "memory_bytes", "comm_bytes"})
+    add(name, fmt::format("/{}", name));
+  add("speedup_against", "/speedup/against");
+  add("speedup_ratio", "/speedup/ratio");
+  add("speedup_ci_low", "/speedup/ci/0");
+  add("speedup_ci_high", "/speedup/ci/1");
+  add("speedup_verdict", "/speedup/verdict");
+  std::set<std::string> counters;
+  for (const Record& record : records)
+    for (const auto& [name, counter] : record.counters) counters.insert(name);
+  for (const std::string& name : counters) add("counter_" + name, "/counters/" + name + "/value");
+  add("host_cpu", "/environment/host/cpu");
+  add("build_commit", "/environment/build/commit");
+  add("measured_at", "/environment/time");
+  return columns;
+}
+
+// A value as the text of a field: null is empty, list members are parted by spaces.
+std::string field_of(const json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> members;
+  for (const json& member : value) members.push_back(field_of(member));
+  return fmt::format("{}", fmt::join(members, " "));
+}
+
+// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, quotes in them doubled.
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string text = "\"";
+  for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+void export_csv(const std::vector<Record>& records, std::ostream& out) {
+  const std::vector<Column> columns = columns_of(records);
+  const auto write_row = [&](const auto& field_text) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      out << (i == 0 ? "" : ",") << quoted(field_text(columns[i]));
+    out << "\r\n";
+  };
+  write_row([](const Column& column) { return column.name; });
+  for (const Record& record : records) {
+    const json body = to_json(record);
+    write_row([&](const Column& column) {
+      return body.contains(column.place) ? field_of(body.at(column.place)) : std::string();
+    });
+  }
+}
+
+// The machine as Google Benchmark describes it, from the first record.
+ordered_json gbench_context(const std::vector<Record>& records) {
+  const json environment = records.empty() ? json::object() : records.front().environment;
+  const auto find = [&](const char* place, const json& otherwise) -> json {
+    const json::json_pointer pointer(place);
+    return environment.contains(pointer) ? environment.at(pointer) : otherwise;
+  };
+  const json ghz = find("/host/nominal_ghz", nullptr);
+  ordered_json caches = ordered_json::array();
+  for (const json& cache : find("/host/caches", json::array()))
+    caches.push_back({{"type", cache.at("level") == 1 ? "Data" : "Unified"},
+                      {"level", cache.at("level")},
+                      {"size", cache.at("bytes")},
+                      {"num_sharing", cache.at("shared_by")}});
+  return {{"date", find("/time", "")},
+          {"host_name", find("/host/cpu", "")},
+          {"executable", "hilbench"},
+          {"num_cpus", find("/host/cores", 0)},
+          {"mhz_per_cpu", ghz.is_number() ? std::lround(ghz.get<double>() * 1000) : 0},
+          {"cpu_scaling_enabled", false},
+          {"caches", std::move(caches)},
+          {"load_avg", find("/host/load_average", json::array())},
+          {"library_build_type", find("/build/build_type", "") == "Debug" ? "debug" : "release"}};
+}
+
+struct Repetition {
+  std::size_t index = 0;
+  std::size_t count = 1;
+  std::size_t iterations = 1;
+};
+
+ordered_json gbench_row(const Record& record, std::size_t family, double ns, const Repetition& repetition) {
+  const std::string name = record.case_id + "/" + record.variant_id;
+  return {{"name", name},
+          {"family_index", family},
+          {"per_family_instance_index", 0},
+          {"run_name", name},
+          {"run_type", "iteration"},
+          {"repetitions", repetition.count},
+          {"repetition_index", repetition.index},
+          {"threads", 1},
+          {"iterations", repetition.iterations},
+          {"real_time", ns},
+          {"cpu_time", ns},
+          {"time_unit", "ns"}};
+}
+
+enum class Rows { samples, medians };
+
+void export_gbench(const std::vector<Record>& records, Rows rows, std::ostream& out) {
+  ordered_json benchmarks = ordered_json::array();
+  for (std::size_t family = 0; family < records.size(); ++family) {
+    const Record& record = records[family];
+    if (record.status != Status::ok || !record.time || !std::isfinite(record.time->median_ns)) continue;
+    const std::vector<double>& samples = record.time->samples_ns;
+    if (rows == Rows::medians) {
+      benchmarks.push_back(gbench_row(record, family, record.time->median_ns,
+                                      {.iterations = std::max<std::size_t>(1, samples.size())}));
+      continue;
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      benchmarks.push_back(gbench_row(record, family, samples[i], {.index = i, .count = samples.size()}));
+  }
+  const ordered_json file = {{"context", gbench_context(records)}, {"benchmarks", std::move(benchmarks)}};
+  out << file.dump(2) << '\n';
+}
+
+}  // namespace
+
+std::span<const std::string_view> export_formats() {
+  return kFormats;
+}
+
+void export_records(std::string_view format, const std::vector<Record>& records, std::ostream& out) {
+  if (format == "jsonl") return export_jsonl(records, out);
+  if (format == "csv") return export_csv(records, out);
+  if (format == "gbench") return export_gbench(records, Rows::samples, out);
+  if (format == "gbench-summary") return export_gbench(records, Rows::medians, out);
+  const std::string nearest = nearest_name(format, kFormats);
+  throw UsageError({.what = fmt::format("unknown export format '{}'", format),
+                    .where = "--format",
+                    .why = fmt::format("the formats are {}", fmt::join(kFormats, ", ")),
+                    .remedy = nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest)});
+}
+
+}  // namespace hilbench

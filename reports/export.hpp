@@ -16,7 +16,10 @@ std::span<const std::string_view> export_formats();
 //   jsonl          one record a line (README, Files and formats)
 //   csv            one record a row, parameters and results flat, RFC 4180
 //   gbench         Google Benchmark JSON, one run per sample: its compare.py reads it
-//   gbench-summary Google Benchmark JSON, one row per case and variant, no aggregate rows
+//   gbench-summary Google Benchmark JSON, one row per case and variant (the median), no aggregate rows
+// Both hold the records that are ok and timed, under the name CASE/VARIANT; cpu_time repeats real_time,
+// because only the wall clock is read. In csv a list's members are parted by spaces and null is an empty
+// field.
 void export_records(std::string_view format, const std::vector<Record>& records, std::ostream& out);
 
 }  // namespace hilbench

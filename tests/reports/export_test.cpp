@@ -1,0 +1,108 @@
+#include "reports/export.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <sstream>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+Record timed_record() {
+  Record record{.sweep = "quick", .case_id = "n8", .kernel = "dilated_cpu", .threads = 2};
+  record.work.pattern = {{2048, 1}, {4096, 2}};
+  record.variant.kernel = "dilated";
+  record.variant_id = "dilated/linear";
+  record.time = {.median_ns = 2, .ci_ns = {1, 3}, .samples_ns = {1, 2, 3}, .process_rounds = {3}};
+  record.counters["page_faults"] = {.value = 7, .unit = "count"};
+  record.environment = {
+      {"host", {{"cpu", "x"}, {"caches", {{{"level", 1}, {"bytes", 32768}, {"shared_by", 1}}}}}}};
+  return record;
+}
+Record failed_record() {
+  Record record = timed_record();
+  record.variant_id = "dilated/hilbert";
+  record.status = Status::failed;
+  record.reason = "said \"no\", then\nended";
+  record.time.reset();
+  record.counters.clear();
+  return record;
+}
+
+std::string exported(std::string_view format, const std::vector<Record>& records) {
+  std::ostringstream out;
+  export_records(format, records, out);
+  return out.str();
+}
+
+TEST(Export, JsonlIsOneRecordALine) {
+  const std::string text = exported("jsonl", {timed_record(), failed_record()});
+  std::istringstream lines(text);
+  std::vector<json> read;
+  for (std::string line; std::getline(lines, line);) read.push_back(json::parse(line));
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0], to_json(timed_record()));
+  EXPECT_EQ(read[1]["reason"], "said \"no\", then\nended");
+}
+
+TEST(Export, CsvQuotesAsTheRfcSays) {
+  const std::string text = exported("csv", {timed_record(), failed_record()});
+  EXPECT_EQ(text.rfind("sweep,case,variant,kind,status,reason,", 0), 0u);
+  EXPECT_NE(text.find("\r\nquick,n8,dilated/linear,kernel,ok,,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",failed,\"said \"\"no\"\", then\nended\","), std::string::npos) << text;
+  EXPECT_NE(text.find(",2048 4096,"), std::string::npos);
+  EXPECT_NE(text.find(",counter_page_faults,"), std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 2), "\r\n");
+}
+
+TEST(Export, CsvOfNothingIsItsHeader) {
+  EXPECT_EQ(exported("csv", {}).find("\r\n"), exported("csv", {}).size() - 2);
+}
+
+TEST(Export, GbenchHasARunForEverySample) {
+  const json file = json::parse(exported("gbench", {timed_record(), failed_record()}));
+  ASSERT_EQ(file["benchmarks"].size(), 3u);
+  const json& last = file["benchmarks"][2];
+  EXPECT_EQ(last["name"], "n8/dilated/linear");
+  EXPECT_EQ(last["run_type"], "iteration");
+  EXPECT_EQ(last["repetitions"], 3);
+  EXPECT_EQ(last["repetition_index"], 2);
+  EXPECT_EQ(last["real_time"], 3);
+  EXPECT_EQ(last["time_unit"], "ns");
+  EXPECT_EQ(file["context"]["host_name"], "x");
+  EXPECT_EQ(file["context"]["caches"][0]["size"], 32768);
+}
+
+TEST(Export, GbenchSummaryHasOneRowEach) {
+  const json file = json::parse(exported("gbench-summary", {timed_record(), failed_record()}));
+  ASSERT_EQ(file["benchmarks"].size(), 1u);
+  EXPECT_EQ(file["benchmarks"][0]["real_time"], 2);
+  EXPECT_EQ(file["benchmarks"][0]["iterations"], 3);
+}
+
+TEST(Export, NoFormatPrintsWhatIsNotFinite) {
+  Record record = timed_record();
+  record.time->median_ns = record.time->samples_ns[1] = std::numeric_limits<double>::infinity();
+  record.tflops = std::numeric_limits<double>::quiet_NaN();
+  for (const std::string_view format : export_formats()) {
+    const std::string text = exported(format, {record});
+    for (const char* word : {"NaN", "nan", "Inf", "inf"})
+      EXPECT_EQ(text.find(word), std::string::npos) << format;
+  }
+}
+
+TEST(Export, UnknownFormatNamesTheNearest) {
+  try {
+    exported("json", {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'jsonl'?"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
