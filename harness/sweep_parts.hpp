@@ -59,8 +59,10 @@ PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep);
 
 // One pattern or a list of patterns, each a list of lengths (or rates) per branch.
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several);
-// Pairs segments with dilations, of which one may be missing; equal patterns once.
+// Pairs segments with dilations, of which one may be missing; equal patterns once. `spread`: a single pattern
+// of one pairs with each of the other, as --axis wants it.
+enum class Pairing { one_to_one, spread };
 std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
-                                                 const std::optional<YamlValue>& dilations, bool several);
+                                                 const std::optional<YamlValue>& dilations, Pairing pairing);
 
 }  // namespace hilbench
