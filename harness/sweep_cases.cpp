@@ -9,9 +9,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostBranches = 64;
-constexpr std::int64_t kLongestSegment = std::int64_t{1} << 40;
-
 std::vector<std::string> case_names() {
   std::vector<std::string> names = {"sequence_length", "segments", "dilations"};
   for (const Field<Case>& field : case_fields())
@@ -37,13 +34,6 @@ YamlNode list_node(std::string_view text, char separator, bool patterns) {
     list.items.push_back(patterns ? list_node(part, '.', false) : scalar_node(part));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return list;
-}
-
-std::vector<std::int64_t> branch_list(const YamlValue& value) {
-  std::vector<std::int64_t> list;
-  for (const YamlValue& item : value.scalar_or_items()) list.push_back(item.integer(1, kLongestSegment));
-  if (list.size() > kMostBranches) value.fail("more than 64 branches");
   return list;
 }
 
@@ -77,14 +67,14 @@ std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std:
 }
 
 // The axes that `values` describe; patterns go to `patterns`, as an axis where the first of the two stands.
-std::vector<Axis> make_axes(const std::vector<NamedValue>& values,
+std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing,
                             std::vector<std::vector<Branch>>& patterns) {
   std::vector<Axis> axes;
   for (const auto& [name, value] : values) {
     if (const Field<Case>* field = find_field(case_fields(), name)) {
       axes.push_back({name, field_values(value, *field)});
     } else if (patterns.empty()) {
-      patterns = paired_patterns(value_named(values, "segments"), value_named(values, "dilations"), true);
+      patterns = paired_patterns(value_named(values, "segments"), value_named(values, "dilations"), pairing);
       Axis axis{"segments", {}};
       for (std::size_t i = 0; i < patterns.size(); ++i) axis.values.push_back(static_cast<std::int64_t>(i));
       axes.push_back(axis);
@@ -106,44 +96,76 @@ struct Point {
   std::string where;
 };
 
-Point parse_point(const YamlValue& value, std::span<const std::string> names) {
-  Point point{.work = {}, .where = value.where()};
-  std::optional<YamlValue> segments, dilations;
-  for (const auto& [name, entry] : value.entries(names)) {
-    if (name == "segments")
-      segments = entry;
-    else if (name == "dilations")
-      dilations = entry;
-    else
-      find_field(case_fields(), name)->set(point.work, field_value(entry, *find_field(case_fields(), name)));
-  }
-  if (segments || dilations) point.work.pattern = paired_patterns(segments, dilations, false).front();
-  return point;
+bool names_pattern(const NamedValue& value) {
+  return value.name == "segments" || value.name == "dilations";
 }
 
-// Every point with every combination of the overriding axes.
-std::vector<Point> overridden(const std::vector<Point>& points, const std::vector<Axis>& axes,
-                              const std::vector<std::vector<Branch>>& patterns) {
-  std::vector<Point> result = points;
+// The point that `value` describes, once for each pattern that the command line gives it.
+std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names,
+                               const std::vector<NamedValue>& from_command_line) {
+  Point point;
+  point.where = value.where();
+  std::optional<YamlValue> segments, dilations;
+  for (const auto& [name, entry] : value.entries(names)) {
+    if (name == "segments" || name == "dilations") {
+      branch_lists(entry, false);
+      (name == "segments" ? segments : dilations) = entry;
+    } else {
+      const Field<Case>* field = find_field(case_fields(), name);
+      field->set(point.work, field_value(entry, *field));
+    }
+  }
+  if (const auto given = value_named(from_command_line, "segments")) segments = given;
+  if (const auto given = value_named(from_command_line, "dilations")) dilations = given;
+  if (!segments && !dilations) return {point};
+  std::vector<Point> points;
+  for (const std::vector<Branch>& pattern : paired_patterns(segments, dilations, Pairing::spread)) {
+    points.push_back(point);
+    points.back().work.pattern = pattern;
+  }
+  return points;
+}
+
+// Every point with every combination of the values of scalar axes.
+std::vector<Point> multiplied(std::vector<Point> points, const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     const Field<Case>* field = find_field(case_fields(), axis.name);
-    std::vector<Point> multiplied;
-    for (const Point& point : result)
+    std::vector<Point> more;
+    for (const Point& point : points)
       for (const std::int64_t value : axis.values) {
-        multiplied.push_back(point);
-        if (field != nullptr)
-          field->set(multiplied.back().work, value);
-        else
-          multiplied.back().work.pattern = patterns[static_cast<std::size_t>(value)];
+        more.push_back(point);
+        field->set(more.back().work, value);
       }
-    result = std::move(multiplied);
+    points = std::move(more);
   }
-  return result;
+  return points;
 }
 
 void check_count(std::int64_t product, std::int64_t points, const YamlValue& place) {
   if (product + points <= kMostCases) return;
   place.fail("more than a million cases", "axes multiply", "shorten an axis, or split the sweep");
+}
+
+// Every point of `cases` under the command line's axes; `product` cases stand beside them.
+std::vector<Point> parse_points(const YamlValue& cases, const std::vector<NamedValue>& from_command_line,
+                                std::int64_t product) {
+  const std::vector<std::string> names = case_names();
+  const std::vector<YamlValue> items = cases.items();
+  if (items.empty()) cases.fail("empty list", "no case in it");
+  std::vector<Point> points;
+  for (const YamlValue& item : items) {
+    for (Point& point : parse_point(item, names, from_command_line)) points.push_back(std::move(point));
+    check_count(product, static_cast<std::int64_t>(points.size()), cases);
+  }
+  std::vector<NamedValue> scalars;
+  for (const NamedValue& value : from_command_line)
+    if (!names_pattern(value)) scalars.push_back(value);
+  std::vector<std::vector<Branch>> no_patterns;
+  const std::vector<Axis> axes = make_axes(scalars, Pairing::one_to_one, no_patterns);
+  const auto written = static_cast<std::int64_t>(points.size());
+  if (product_size(axes) > kMostCases / written) check_count(kMostCases + 1, 0, cases);
+  check_count(product, written * product_size(axes), cases);
+  return multiplied(std::move(points), axes);
 }
 
 }  // namespace
@@ -180,62 +202,16 @@ std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides) {
   return parsed;
 }
 
-std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several) {
-  if (value.is_map())
-    value.fail("expects a list of lengths, one a branch", "a map is only for single integers");
-  const std::vector<YamlValue> items = value.scalar_or_items();
-  const bool nested = value.is_list() && items.front().is_list();
-  if (!nested) return {branch_list(value)};
-  if (!several)
-    value.fail("expects one pattern", "found a list of patterns", "one entry of `cases` for each pattern");
-  std::vector<std::vector<std::int64_t>> lists;
-  for (const YamlValue& item : items) {
-    if (!item.is_list()) item.fail("expects a list", "the other patterns are lists");
-    lists.push_back(branch_list(item));
-  }
-  return lists;
-}
-
-std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
-                                                 const std::optional<YamlValue>& dilations, bool several) {
-  using Lists = std::vector<std::vector<std::int64_t>>;
-  const Lists lengths =
-      segments ? branch_lists(*segments, several) : Lists{{Case().pattern[0].segment_length}};
-  Lists rates;
-  if (dilations)
-    rates = branch_lists(*dilations, several);
-  else
-    for (const auto& list : lengths) rates.emplace_back(list.size(), 1);
-  const YamlValue& place = dilations ? *dilations : *segments;
-  const std::string remedy = "dilations pair with segments one to one, pattern by pattern";
-  if (lengths.size() != rates.size())
-    place.fail(fmt::format("{} patterns of dilations for {} of segments", rates.size(), lengths.size()), "",
-               remedy);
-  std::vector<std::vector<Branch>> patterns;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i].size() != rates[i].size())
-      place.fail(fmt::format("{} dilations for {} segments in pattern {}", rates[i].size(), lengths[i].size(),
-                             i + 1),
-                 "", remedy);
-    std::vector<Branch> pattern;
-    for (std::size_t j = 0; j < lengths[i].size(); ++j) {
-      pattern.push_back({lengths[i][j], rates[i][j]});
-      if (rates[i][j] > lengths[i][j])
-        place.fail(fmt::format("dilation {} is larger than its segment {}", rates[i][j], lengths[i][j]),
-                   "most segments would select nothing");
-    }
-    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(pattern);
-  }
-  return patterns;
-}
-
 void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides, const YamlValue& place,
                  Sweep& sweep) {
   const std::vector<NamedValue> all = axis_values(source.axes, overrides);
   const std::vector<NamedValue> from_command_line = axis_values(std::nullopt, overrides);
   const bool axes_name_cases = !axis_values(source.axes, {}).empty();
   const YamlValue& axes_place = source.axes ? *source.axes : place;
-  if (axes_name_cases || !source.cases) sweep.axes = make_axes(all, sweep.patterns);
+  const Pairing pairing = std::any_of(from_command_line.begin(), from_command_line.end(), names_pattern)
+                              ? Pairing::spread
+                              : Pairing::one_to_one;
+  if (axes_name_cases || !source.cases) sweep.axes = make_axes(all, pairing, sweep.patterns);
   if (sweep.axes.empty() && !source.cases)
     axes_place.fail("no case to measure", "neither axes nor cases name one",
                     "give axes: {sequence_length: 8192}");
@@ -243,18 +219,7 @@ void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrid
   check_count(product, 0, axes_place);
 
   std::vector<Point> points;
-  if (source.cases) {
-    const std::vector<std::string> names = case_names();
-    const std::vector<YamlValue> items = source.cases->items();
-    if (items.empty()) source.cases->fail("empty list", "no case in it");
-    for (const YamlValue& item : items) points.push_back(parse_point(item, names));
-    std::vector<std::vector<Branch>> patterns;
-    const std::vector<Axis> axes = make_axes(from_command_line, patterns);
-    const auto written = static_cast<std::int64_t>(points.size());
-    if (product_size(axes) > kMostCases / written) check_count(kMostCases + 1, 0, *source.cases);
-    check_count(product, written * product_size(axes), *source.cases);
-    points = overridden(points, axes, patterns);
-  }
+  if (source.cases) points = parse_points(*source.cases, from_command_line, product);
   for (Point& point : points) {
     if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
     const std::string why = sweep.skip_when.matches(point.work) ? "" : impossible(point.work);

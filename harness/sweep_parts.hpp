@@ -42,10 +42,27 @@ struct VariantSource {
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
                     const KnownNames& known, const YamlValue& place, Sweep& sweep);
 
+// NAME or NAME.PARAM, checked against the table.
+struct ParsedName {
+  std::string name;
+  NameParam param = NameParam::none;
+  std::optional<std::int64_t> value;
+};
+ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<const KnownName> known);
+
+// Reads order_file: a bijection as long as every case that will run, else UsageError. The path is absolute.
+struct PermutationFile {
+  std::filesystem::path file;
+  std::uint32_t hash = 0;  // FNV-1a of its bytes
+};
+PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep);
+
 // One pattern or a list of patterns, each a list of lengths (or rates) per branch.
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several);
-// Pairs segments with dilations; a missing one takes its default. `place` is named where both are absent.
+// Pairs segments with dilations, of which one may be missing; equal patterns once. `spread`: a single pattern
+// of one pairs with each of the other, as --axis wants it.
+enum class Pairing { one_to_one, spread };
 std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
-                                                 const std::optional<YamlValue>& dilations, bool several);
+                                                 const std::optional<YamlValue>& dilations, Pairing pairing);
 
 }  // namespace hilbench

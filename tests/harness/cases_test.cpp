@@ -103,6 +103,15 @@ TEST(Cases, PatternsAreOverriddenWithDots) {
             (Ids{"n4096-w2048.4096-r1.2-h6-d64-fp32-p1-auto", "n4096-w4096-r4-h6-d64-fp32-p1-auto"}));
 }
 
+TEST(Cases, AnOverrideOfOneHalfOfThePatternKeepsTheOther) {
+  EXPECT_EQ(ids_of(sweep_of("cases: [{segments: 4096, dilations: 2}]", {.axes = {"dilations=4,8"}})),
+            (Ids{"n4096-w4096-r4-h8-d64-fp32-p1-auto", "n4096-w4096-r8-h8-d64-fp32-p1-auto"}));
+  EXPECT_EQ(ids_of(sweep_of("cases: [{segments: 4096, dilations: 2}]", {.axes = {"segments=512"}})),
+            Ids{"n4096-w512-r2-h8-d64-fp32-p1-auto"});
+  EXPECT_EQ(ids_of(sweep_of("axes: {segments: 4096, dilations: 2}", {.axes = {"dilations=4,8"}})),
+            (Ids{"n4096-w4096-r4-h8-d64-fp32-p1-auto", "n4096-w4096-r8-h8-d64-fp32-p1-auto"}));
+}
+
 TEST(Cases, TheDeviceOverrideReachesEveryCase) {
   for (const SweepCase& each :
        cases_of(sweep_of("axes: {device: auto}\ncases: [{heads: 6}]", {.device = DeviceKind::cpu})))

@@ -196,13 +196,13 @@ TEST_F(Npy, MutatedFilesAreReadOrRefusedNeverWorse) {
   const std::string whole = array(dict("<f4", "(4,)"), raw<float>({1, 2, 3, 4}));
   std::mt19937 random(7);
   int refused = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 300; ++round) {
     std::string bytes = whole;
     for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
     refused += floats_refusal(bytes) != "(accepted)";
     integers_refusal(bytes);
   }
-  EXPECT_GT(refused, 1500);
+  EXPECT_GT(refused, 150);
 }
 
 }  // namespace

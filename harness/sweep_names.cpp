@@ -1,0 +1,107 @@
+// NAME.PARAM of orders and traversals, and the permutation files of order `file`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "harness/error.hpp"
+#include "harness/npy.hpp"
+#include "harness/sweep_parts.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_of(std::span<const KnownName> known) {
+  std::vector<std::string> names;
+  for (const KnownName& each : known) names.push_back(each.name);
+  return names;
+}
+
+std::string param_help(NameParam param) {
+  switch (param) {
+    case NameParam::none:
+      return "takes no parameter";
+    case NameParam::chunk:
+    case NameParam::positive:
+      return "takes an integer 1..2^40";
+    case NameParam::power_of_two:
+      return "takes a power of two 1..2^40";
+    case NameParam::seed:
+      return "takes a seed 0..2^62";
+  }
+  return "";
+}
+
+bool in_range(NameParam param, std::int64_t value) {
+  if (param == NameParam::none) return false;
+  if (param == NameParam::seed) return value >= 0 && value <= std::int64_t{1} << 62;
+  const bool power = (value & (value - 1)) == 0;
+  return value >= 1 && value <= std::int64_t{1} << 40 && (param != NameParam::power_of_two || power);
+}
+
+std::uint32_t content_hash(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint32_t hash = 2166136261u;  // FNV-1a, 32 bits
+  std::vector<char> bytes(1 << 16);
+  while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || in.gcount() > 0)
+    for (std::streamsize i = 0; i < in.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) * 16777619u;
+  return hash;
+}
+
+std::string bijection_fault(const std::vector<std::int64_t>& slots) {
+  std::vector<bool> taken(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] < 0 || slots[i] >= static_cast<std::int64_t>(slots.size()))
+      return fmt::format("position {} has slot {}, slots are 0..{}", i, slots[i], slots.size() - 1);
+    if (taken[static_cast<std::size_t>(slots[i])]) return fmt::format("slot {} is taken twice", slots[i]);
+    taken[static_cast<std::size_t>(slots[i])] = true;
+  }
+  return "";
+}
+
+}  // namespace
+
+ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<const KnownName> known) {
+  const std::string text = value.text();
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string name = text.substr(0, dot);
+  const auto entry =
+      std::find_if(known.begin(), known.end(), [&](const KnownName& each) { return each.name == name; });
+  if (entry == known.end()) fail_unknown(value, kind, name, names_of(known));
+  ParsedName parsed{name, entry->param, std::nullopt};
+  if (dot == text.size()) return parsed;
+  const std::string digits = text.substr(dot + 1);
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_number =
+      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
+  if (!is_number || !in_range(entry->param, number))
+    value.fail(fmt::format("{} '{}' {}", kind, name, param_help(entry->param)),
+               fmt::format("found '{}'", one_line(text, 80)));
+  parsed.value = number;
+  return parsed;
+}
+
+PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep) {
+  const fs::path file = (fs::absolute(sweep.file).parent_path() / value.text()).lexically_normal();
+  std::vector<std::int64_t> slots;
+  try {
+    slots = read_npy_integers(file);
+  } catch (const UsageError& error) {
+    value.fail("order_file cannot be used", error.what());
+  }
+  const std::string fault = bijection_fault(slots);
+  if (!fault.empty()) value.fail("order_file is no bijection", fault);
+  const auto length = static_cast<std::int64_t>(slots.size());
+  for (const SweepCase& each : cases_of(sweep))
+    if (!each.skipped && each.work.sequence_length != length)
+      value.fail(fmt::format("order_file has {} positions", length),
+                 fmt::format("a case has sequence_length {}", each.work.sequence_length));
+  return {file, content_hash(file)};
+}
+
+}  // namespace hilbench
