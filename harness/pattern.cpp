@@ -80,6 +80,7 @@ std::int64_t union_with(const std::vector<ResidueClass>& classes, std::size_t fr
 
 // Members below n of the union of `classes`.
 std::int64_t union_count(std::vector<ResidueClass> classes, std::int64_t n) {
+  if (classes.size() == 1) return classes.front().count_below(n);
   std::vector<ResidueClass> kept;
   std::sort(classes.begin(), classes.end(),
             [](const auto& a, const auto& b) { return a.modulus < b.modulus; });
@@ -119,6 +120,7 @@ struct Cover {
 // [begin, end) lies between borders of every cover.
 std::int64_t stretch_count(const std::vector<Cover>& covers, std::int64_t begin, std::int64_t end) {
   std::vector<ResidueClass> classes;
+  classes.reserve(covers.size());
   for (const Cover& cover : covers) {
     const std::int64_t inside = begin % cover.segment_length;
     if (!cover.from_offset) {
@@ -194,10 +196,9 @@ HeadWork branch_work(const Case& work, const Branch& branch, std::int64_t offset
   return {full * each.pairs + last.pairs, full * each.query_rows + last.query_rows};
 }
 
-// Query rows of a head that at least one of its branches, given by their key covers, gives a key to.
-std::int64_t covered_count(const Case& work, const std::vector<Cover>& keys) {
+// Rows of a head whose dense queries get a key from at least one of its branches, given by their key covers.
+std::int64_t dense_covered_count(const Case& work, const std::vector<Cover>& keys) {
   const std::int64_t n = work.sequence_length;
-  if (work.queries == Queries::dilated) return distinct_count(keys, n);
   std::vector<Cover> queries = keys;
   std::int64_t covered = 0;
   for (Cover& cover : queries) {
@@ -231,8 +232,9 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
   for (std::size_t b = 0; b < offsets.size(); ++b)
     if (offsets[b] >= 0)
       covers.push_back({work.pattern[b].segment_length, work.pattern[b].dilation, offsets[b], false});
-  return {std::move(offsets), static_cast<double>(distinct_count(covers, work.sequence_length)),
-          static_cast<double>(covered_count(work, covers))};
+  const std::int64_t keys = distinct_count(covers, work.sequence_length);
+  const std::int64_t queries = work.queries == Queries::dilated ? keys : dense_covered_count(work, covers);
+  return {std::move(offsets), static_cast<double>(keys), static_cast<double>(queries)};
 }
 
 // Whether the distinct rows are counted, which takes longer than all the rest.
