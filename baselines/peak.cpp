@@ -1,1 +1,179 @@
 #include "baselines/peak.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/host.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "baselines/peak.cpp"
+// foreach_target.h compiles this file once a target: it must come before the other headers.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+std::size_t lanes() {
+  return hn::Lanes(hn::ScalableTag<float>());
+}
+
+// `iterations` times 12 independent vector FMAs: above latency x issue rate of any current core, and few
+// enough for 16 registers. The sum keeps them from being optimised away.
+float multiply_add(std::int64_t iterations, float factor, float addend) {
+  const hn::ScalableTag<float> d;
+  const auto a = hn::Set(d, factor), b = hn::Set(d, addend);
+  auto x0 = hn::Iota(d, 0.0f), x1 = hn::Iota(d, 1.0f), x2 = hn::Iota(d, 2.0f), x3 = hn::Iota(d, 3.0f);
+  auto x4 = hn::Iota(d, 4.0f), x5 = hn::Iota(d, 5.0f), x6 = hn::Iota(d, 6.0f), x7 = hn::Iota(d, 7.0f);
+  auto x8 = hn::Iota(d, 8.0f), x9 = hn::Iota(d, 9.0f), x10 = hn::Iota(d, 10.0f), x11 = hn::Iota(d, 11.0f);
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    x0 = hn::MulAdd(x0, a, b), x1 = hn::MulAdd(x1, a, b), x2 = hn::MulAdd(x2, a, b);
+    x3 = hn::MulAdd(x3, a, b), x4 = hn::MulAdd(x4, a, b), x5 = hn::MulAdd(x5, a, b);
+    x6 = hn::MulAdd(x6, a, b), x7 = hn::MulAdd(x7, a, b), x8 = hn::MulAdd(x8, a, b);
+    x9 = hn::MulAdd(x9, a, b), x10 = hn::MulAdd(x10, a, b), x11 = hn::MulAdd(x11, a, b);
+  }
+  const auto low = hn::Add(hn::Add(hn::Add(x0, x1), hn::Add(x2, x3)), hn::Add(x4, x5));
+  const auto high = hn::Add(hn::Add(hn::Add(x6, x7), hn::Add(x8, x9)), hn::Add(x10, x11));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
+}
+
+// `count` is a multiple of 64 elements; both arrays are 64-byte aligned.
+void stream_copy(const float* from, float* to, std::int64_t count) {
+  const hn::CappedTag<float, 16> d;
+  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t i = 0; i < count; i += step) hn::Stream(hn::Load(d, from + i), d, to + i);
+  hwy::FlushStream();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hilbench {
+HWY_EXPORT(lanes);
+HWY_EXPORT(multiply_add);
+HWY_EXPORT(stream_copy);
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kFmasPerThread = 150'000'000;  // 2 to 5 ms on a current core
+constexpr std::int64_t kUnroll = 12;
+
+std::int64_t iterations() {
+  return kFmasPerThread / (kUnroll * static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)()));
+}
+
+double flops_of_run(int threads) {
+  const auto lane_count = static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)());
+  return 2.0 * threads * static_cast<double>(iterations() * kUnroll * lane_count);
+}
+
+// Every thread's FMAs; the sum of what they computed.
+float run_fmas(int threads) {
+  float sum = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  sum += HWY_DYNAMIC_DISPATCH(multiply_add)(iterations(), 0.999f, 0.5f);
+  return sum;
+}
+
+template <class Run>
+double best_seconds(double budget_s, Run run) {
+  double best_s = std::numeric_limits<double>::infinity();
+  const Clock::time_point begin = Clock::now();
+  do {
+    const Clock::time_point start = Clock::now();
+    run();
+    best_s = std::min(best_s, std::chrono::duration<double>(Clock::now() - start).count());
+  } while (std::chrono::duration<double>(Clock::now() - begin).count() < budget_s);
+  return best_s;
+}
+
+// Elements of one array: four times the last-level caches in bytes, at most an eighth of the free memory.
+std::int64_t copy_elements() {
+  const Host host = inspect_host();
+  std::int64_t cache_bytes = 32 << 20;  // where the system does not tell
+  if (!host.data_caches.empty()) {
+    const CacheLevel& last = host.data_caches.back();
+    cache_bytes = last.bytes * std::max(1, host.cores / std::max(1, last.shared_by));
+  }
+  const std::int64_t free_bytes = host.available_memory_bytes > 0 ? host.available_memory_bytes : 1 << 30;
+  return std::min(4 * cache_bytes, free_bytes / 8) / 4;
+}
+
+double copy_rate(int threads, double budget_s) {
+  constexpr std::int64_t kLine = 64;
+  const std::int64_t chunk = copy_elements() / threads / kLine * kLine;
+  if (chunk == 0) return 0;
+  const auto elements = static_cast<std::size_t>(chunk * threads);
+  const auto release = [](float* memory) { std::free(memory); };
+  using Array = std::unique_ptr<float, decltype(release)>;
+  const Array from(static_cast<float*>(std::aligned_alloc(64, elements * 4)), release);
+  const Array to(static_cast<float*>(std::aligned_alloc(64, elements * 4)), release);
+  if (!from || !to) return 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int t = 0; t < threads; ++t) {
+    std::fill_n(from.get() + t * chunk, chunk, 1.0f);
+    std::fill_n(to.get() + t * chunk, chunk, 0.0f);
+  }
+  const double seconds = best_seconds(budget_s, [&] {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; ++t)
+      HWY_DYNAMIC_DISPATCH(stream_copy)(from.get() + t * chunk, to.get() + t * chunk, chunk);
+  });
+  return 8.0 * static_cast<double>(elements) / seconds;
+}
+
+class PeakExecution : public Execution {
+ public:
+  explicit PeakExecution(int threads) : threads_(threads) {}
+  void run(const Operands&, const Index&) override { sum_ = run_fmas(threads_); }
+
+ private:
+  int threads_;
+  volatile float sum_ = 0;  // written, so that the work cannot be left out
+};
+
+}  // namespace
+
+Peak measure_peak(int threads, double seconds) {
+  constexpr double kCopyFromSeconds = 0.1;
+  Peak peak;
+  volatile float sum = run_fmas(threads);  // starts the threads and raises the clock
+  const double fma_s = best_seconds(seconds / 2, [&] { sum = run_fmas(threads); });
+  peak.fp32_fma_flops = flops_of_run(threads) / fma_s;
+  if (seconds >= kCopyFromSeconds) peak.copy_bytes_per_s = copy_rate(threads, seconds / 4);
+  return peak;
+}
+
+const Variant kPeak = {
+    .name = "peak",
+    .help = "measured fp32 FMA peak of the threads in use: the roof, not attention",
+    .kind = RecordKind::baseline,
+    .device = DeviceKind::cpu,
+    .has_output = false,
+    .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
+    .tile_rows = [](const Case&) -> std::int64_t { return 64; },
+    .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
+    .workspace_bytes = [](const Case&, int) { return 0.0; },
+    .own_flops = [](const Case&, int threads) { return flops_of_run(threads); },
+    .prepare = [](const Case&, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<PeakExecution>(threads);
+    },
+    .library = [] { return nlohmann::json(); },
+};
+
+}  // namespace hilbench
+#endif  // HWY_ONCE

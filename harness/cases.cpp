@@ -1,1 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "harness/error.hpp"
 #include "harness/sweep.hpp"
+
+namespace hilbench {
+namespace {
+
+std::size_t hash_of(const Case& work) {
+  std::uint64_t hash = 1469598103934665603u;  // FNV-1a over 64-bit words
+  const auto add = [&](std::int64_t value) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211u;
+    hash ^= hash >> 29;
+  };
+  for (const Field<Case>& field : case_fields()) add(field.get(work));
+  for (const Branch& branch : work.pattern) {
+    add(branch.segment_length);
+    add(branch.dilation);
+  }
+  return hash;
+}
+
+// One axis made ready for counting up: what it sets.
+struct Digit {
+  const Axis* axis;
+  const Field<Case>* field;  // null: the pattern
+  std::size_t at = 0;
+};
+
+void set_digit(const Sweep& sweep, const Digit& digit, Case& work) {
+  const std::int64_t value = digit.axis->values[digit.at];
+  if (digit.field != nullptr)
+    digit.field->set(work, value);
+  else
+    work.pattern = sweep.patterns[static_cast<std::size_t>(value)];
+}
+
+void append_product(const Sweep& sweep, std::vector<SweepCase>& cases) {
+  if (sweep.axes.empty()) return;
+  std::vector<Digit> digits;
+  Case work;
+  for (const Axis& axis : sweep.axes) {
+    digits.push_back({&axis, find_field(case_fields(), axis.name)});
+    set_digit(sweep, digits.back(), work);
+  }
+  for (std::size_t i = 0; i < digits.size();) {
+    cases.push_back({work});
+    for (i = 0; i < digits.size(); ++i) {
+      Digit& digit = digits[digits.size() - 1 - i];
+      digit.at = (digit.at + 1) % digit.axis->values.size();
+      set_digit(sweep, digit, work);
+      if (digit.at != 0) break;
+    }
+  }
+}
+
+void drop_duplicates(std::vector<SweepCase>& cases) {
+  const auto hash = [&](std::size_t i) { return hash_of(cases[i].work); };
+  const auto equal = [&](std::size_t a, std::size_t b) { return cases[a].work == cases[b].work; };
+  std::unordered_set<std::size_t, decltype(hash), decltype(equal)> seen(cases.size(), hash, equal);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (kept != i) std::swap(cases[kept], cases[i]);
+    if (seen.insert(kept).second) ++kept;
+  }
+  cases.resize(kept);
+}
+
+// Bytes of a [batch, sequence, heads, head_dim] tensor in fp32 pass 2^62.
+bool overflows(const Case& work, std::int64_t heads) {
+  std::int64_t bytes = 4;
+  for (const std::int64_t extent : {work.batch, work.sequence_length, heads, work.head_dim})
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return true;
+  return bytes > std::int64_t{1} << 62;
+}
+
+}  // namespace
+
+std::vector<SweepCase> cases_of(const Sweep& sweep) {
+  std::int64_t count = 1;
+  for (const Axis& axis : sweep.axes)
+    count = std::min(count, kMostCases + 1) * static_cast<std::int64_t>(axis.values.size());
+  if (sweep.axes.empty()) count = 0;
+  count += static_cast<std::int64_t>(sweep.points.size());
+  if (count > kMostCases)
+    throw UsageError({"more than a million cases", sweep.file.string(), "axes multiply",
+                      "shorten an axis, or split the sweep"});
+  std::vector<SweepCase> cases;
+  cases.reserve(static_cast<std::size_t>(count));
+  append_product(sweep, cases);
+  for (const Case& point : sweep.points) cases.push_back({point});
+  for (SweepCase& each : cases)
+    if (each.work.kv_heads == 0) each.work.kv_heads = each.work.heads;
+  if (!sweep.points.empty()) drop_duplicates(cases);  // the values of an axis are distinct already
+  for (SweepCase& each : cases) each.skipped = sweep.skip_when.matches(each.work);
+  return cases;
+}
+
+std::string impossible(const Case& work) {
+  const std::int64_t kv_heads = work.kv_heads == 0 ? work.heads : work.kv_heads;
+  const auto branches = static_cast<std::int64_t>(work.pattern.size());
+  if (kv_heads > work.heads) return fmt::format("kv_heads {} is above heads {}", kv_heads, work.heads);
+  if (work.ring_size > work.sequence_length)
+    return fmt::format("ring_size {} is above sequence_length {}", work.ring_size, work.sequence_length);
+  if (work.branch_heads == BranchHeads::partition && work.heads < branches)
+    return fmt::format("branch_heads partition: {} branches share {} heads", branches, work.heads);
+  if (overflows(work, work.heads))
+    return fmt::format("a tensor of {} x {} x {} x {} elements passes 2^62 bytes", work.batch,
+                       work.sequence_length, work.heads, work.head_dim);
+  return "";
+}
+
+}  // namespace hilbench

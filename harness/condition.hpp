@@ -1,4 +1,11 @@
-// `skip_when`: comparisons of case parameters with literals, joined by and, or, not and parentheses.
+// `skip_when`: comparisons of case parameters, joined by and, or, not and parentheses.
+//
+//   condition  = conjunction {"or" conjunction}
+//   conjunction = term {"and" term}
+//   term       = "not" term | "(" condition ")" | comparison
+//   comparison = parameter ("==" | "!=" | "<" | "<=" | ">" | ">=") (literal | integer parameter)
+//
+// Literals are numbers, true and false, and the words of a choice (fp32, cpu, ...).
 #pragma once
 
 #include <memory>
@@ -16,6 +23,7 @@ class Condition {
   // Throws UsageError with the column and what was expected. Parameters: case_fields(), and segment_length,
   // dilation (true if any branch satisfies the comparison), branches (their number).
   static Condition parse(std::string_view text, const std::string& where);
+  // Parameters as `work` holds them: `device` is `auto` and `threads` 0 where the sweep leaves them open.
   bool matches(const Case& work) const;
   const std::string& text() const { return text_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ struct CacheLevel {
 struct Host {
   std::string cpu;  // "AMD EPYC 9654 96-Core Processor"
   int sockets = 1;
-  int cores = 1;  // usable by this process
+  int cores = 1;  // usable by this process: affinity and cgroup quota counted in
   std::vector<CacheLevel> data_caches;
   std::int64_t memory_bytes = 0;            // total
   std::int64_t available_memory_bytes = 0;  // now, cgroup limits counted in
@@ -25,6 +26,10 @@ struct Host {
   double nominal_ghz = 0;                   // 0: unknown
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
+
+// Bytes that this process can still have: the kernel's MemAvailable, and what every cgroup (version 1 or 2)
+// above the process leaves, reclaimable file pages counted as free. 0: unknown. `root` stands for /.
+std::int64_t available_memory(const std::filesystem::path& root = "/");
 
 // OMP_NUM_THREADS if it is a positive number, else all usable cores.
 int default_threads(const Host& host);

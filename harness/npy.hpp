@@ -1,4 +1,6 @@
 // Reading and writing NumPy .npy files (format 1.0 to 3.0, C order, little endian).
+// Every reader throws UsageError naming the file: unreadable, not .npy, truncated, longer than its header
+// says, another dtype, Fortran order.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +14,10 @@ struct NpyFloats {
   std::vector<std::int64_t> shape;
   std::vector<float> values;  // from f2, f4 or f8
 };
-// Throws UsageError: unreadable, not .npy, truncated, another dtype, Fortran order, NaN or infinity in it.
+// Also throws UsageError for NaN, infinity, or a value beyond fp32 in it.
 NpyFloats read_npy_floats(const std::filesystem::path& file);
+// The checks of read_npy_floats in constant memory; returns the shape.
+std::vector<std::int64_t> check_npy_floats(const std::filesystem::path& file);
 // Shape alone, without reading the data. Also checks that the file is as long as its header says.
 std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& file);
 // From i4, i8, u4 or u8, one-dimensional.

@@ -1,1 +1,358 @@
 #include "harness/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "harness/error.hpp"
+#include "harness/sqlite.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kApplicationId = 0x68696c62;  // "hilb"
+constexpr int kBusyMs = 10'000;
+constexpr const char* kFileName = "results.sqlite";
+
+constexpr const char* kTables = R"(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE);
+CREATE TABLE comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT);
+CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id TEXT,
+  variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, speedup_ratio REAL,
+  environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
+)";
+
+// Members of an environment that change from record to record.
+constexpr std::array<const char*, 3> kVaryingMembers = {"/time", "/host/load_average",
+                                                        "/host/available_memory_bytes"};
+
+// Removes the varying members from `environment` and returns them by pointer.
+json take_varying(json& environment) {
+  json varying = json::object();
+  for (const char* name : kVaryingMembers) {
+    const json::json_pointer pointer(name);
+    if (!environment.contains(pointer)) continue;
+    varying[name] = std::move(environment[pointer]);
+    environment[pointer.parent_pointer()].erase(pointer.back());
+  }
+  return varying;
+}
+json put_back(json environment, const json& varying) {
+  for (const auto& [name, value] : varying.items()) environment[json::json_pointer(name)] = value;
+  return environment;
+}
+
+Problem explain(const SqliteError& error, const fs::path& file) {
+  Problem problem{.what = "the store cannot be used", .where = file.string(), .why = error.what()};
+  if (error.code() == SQLITE_FULL) {
+    problem.what = "no room for the store";
+    problem.remedy = "make room on that disk; a run that is started again resumes";
+  } else if (error.code() == SQLITE_NOTADB) {
+    problem.what = "not a store of hilbench";
+    problem.remedy = "move the file away, or give another folder";
+  } else if (error.code() == SQLITE_CORRUPT) {
+    problem.what = "the store is damaged";
+    problem.remedy = "move the file away and run again";
+  } else if (error.extended_code() == SQLITE_READONLY_DBMOVED) {
+    problem.what = "the store was moved or removed while it was open";
+    problem.remedy = "run again";
+  } else if (error.extended_code() == SQLITE_READONLY_ROLLBACK) {
+    problem.what = "the store holds an unfinished commit, and rolling it back needs a writable folder";
+    problem.remedy = "copy the folder, journal file included, to a place where you can write";
+  } else if (error.code() == SQLITE_READONLY || error.code() == SQLITE_CANTOPEN ||
+             error.code() == SQLITE_PERM) {
+    problem.remedy = "check the permissions of the folder and of the file";
+  } else if (error.code() == SQLITE_BUSY) {
+    problem.what = "another program holds the store";
+    problem.remedy = "close it and run again";
+  } else if (error.code() == SQLITE_IOERR) {
+    problem.remedy = "check that the disk works and has room; a run that is started again resumes";
+  }
+  return problem;
+}
+
+// What SQLite refuses while a store is opened is the user's input; later it is the machine's failure.
+template <class Body>
+auto while_opening(const fs::path& file, const Body& body) {
+  try {
+    return body();
+  } catch (const SqliteError& error) {
+    throw UsageError(explain(error, file));
+  }
+}
+template <class Body>
+auto while_running(const fs::path& file, const Body& body) {
+  try {
+    return body();
+  } catch (const SqliteError& error) {
+    if (error.code() == SQLITE_CORRUPT || error.code() == SQLITE_NOTADB)
+      throw UsageError(explain(error, file));
+    throw EnvironmentError(explain(error, file));
+  }
+}
+
+// Throws UsageError unless the file is a store of this schema. An empty database is none.
+void check_schema(SqliteConnection& db, const fs::path& file) {
+  const std::string version = db.value("PRAGMA user_version").value_or("0");
+  if (db.value("PRAGMA application_id") != std::to_string(kApplicationId))
+    throw UsageError({.what = "not a store of hilbench",
+                      .where = file.string(),
+                      .why = "it is a database of another program, or an empty one",
+                      .remedy = "move the file away, or give another folder"});
+  if (std::stoll(version) > kStoreSchema)
+    throw UsageError(
+        {.what = fmt::format("the store was written by a newer hilbench (schema {}, this one knows {})",
+                             version, kStoreSchema),
+         .where = file.string(),
+         .remedy = "use that version"});
+  if (std::stoll(version) != kStoreSchema ||
+      db.value("SELECT value FROM meta WHERE key = 'schema'") != version)
+    throw UsageError({.what = "the store is damaged",
+                      .where = file.string(),
+                      .why = fmt::format("its schema is '{}'", version),
+                      .remedy = "move the file away and run again"});
+}
+
+void create_tables(SqliteConnection& db) {
+  SqliteTransaction transaction(db);
+  db.execute(kTables);
+  db.execute(fmt::format("INSERT INTO meta VALUES ('schema', '{}')", kStoreSchema));
+  db.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  db.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
+  transaction.commit();
+}
+
+// The folder's lock: an flock on the folder itself, held as long as the descriptor is open. A forked child
+// shares it, so it is never unlocked explicitly.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  explicit FolderLock(const fs::path& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    if (locked) return;
+    const int error = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (error == EWOULDBLOCK)
+      throw UsageError({.what = "another hilbench writes to this folder",
+                        .where = folder.string(),
+                        .remedy = "wait until it is done, or give another folder with -o"});
+    throw UsageError(
+        {.what = "cannot lock the folder", .where = folder.string(), .why = std::strerror(error)});
+  }
+  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FolderLock& operator=(FolderLock&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FolderLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Whether the folder had to be made.
+bool make_writable_folder(const fs::path& folder) {
+  std::error_code error;
+  const bool created = fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
+  if (error)
+    throw UsageError({.what = "cannot write to the output folder",
+                      .where = folder.string(),
+                      .why = error.message(),
+                      .remedy = "give another folder with -o"});
+  return created;
+}
+
+}  // namespace
+
+struct Store::Handle {
+  fs::path file;
+  FolderLock lock;
+  std::unique_ptr<SqliteConnection> db;
+};
+
+Store::Store(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Store Store::open_for_writing(const fs::path& folder) {
+  const bool folder_made = make_writable_folder(folder);
+  auto handle = std::make_unique<Handle>();
+  handle->file = folder / kFileName;
+  handle->lock = FolderLock(folder);
+  std::error_code ignored;
+  const bool empty = !fs::exists(handle->file, ignored) || fs::file_size(handle->file, ignored) == 0;
+  try {
+    while_opening(handle->file, [&] {
+      handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, kBusyMs);
+      SqliteConnection& db = *handle->db;
+      // A creation that was killed leaves a database without tables once its journal is rolled back.
+      if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0")
+        create_tables(db);
+      check_schema(db, handle->file);
+      db.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+    });
+  } catch (...) {
+    handle->db.reset();
+    if (empty) fs::remove(handle->file, ignored);
+    if (folder_made) fs::remove(folder, ignored);
+    throw;
+  }
+  return Store(std::move(handle));
+}
+
+Store Store::open_for_reading(const fs::path& folder) {
+  auto handle = std::make_unique<Handle>();
+  handle->file = folder / kFileName;
+  std::error_code error;
+  if (!fs::is_regular_file(handle->file, error))
+    throw UsageError({.what = "no results here",
+                      .where = folder.string(),
+                      .why = fmt::format("there is no {} in it", kFileName),
+                      .remedy = "give the folder that `hilbench run` wrote"});
+  while_opening(handle->file, [&] {
+    // Not SQLITE_OPEN_READONLY: a journal that a killed writer left must be rolled back first. SQLite falls
+    // back to reading where the file or its folder cannot be written.
+    handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::existing, kBusyMs);
+    check_schema(*handle->db, handle->file);
+    handle->db->execute("PRAGMA query_only = ON");
+  });
+  return Store(std::move(handle));
+}
+
+void Store::erase_all() {
+  while_running(handle_->file, [&] {
+    SqliteTransaction transaction(*handle_->db);
+    handle_->db->execute(
+        "DELETE FROM record; DELETE FROM comparison; DELETE FROM environment;"
+        "DELETE FROM meta WHERE key <> 'schema'");
+    transaction.commit();
+    handle_->db->execute("VACUUM");
+  });
+}
+
+void Store::set_meta(std::string_view key, std::string_view value) {
+  while_running(handle_->file, [&] {
+    SqliteStatement(*handle_->db, "INSERT OR REPLACE INTO meta VALUES (?, ?)").bind(key).bind(value).run();
+  });
+}
+
+std::map<std::string, std::string> Store::meta() const {
+  return while_running(handle_->file, [&] {
+    std::map<std::string, std::string> values;
+    SqliteStatement rows(*handle_->db, "SELECT key, value FROM meta");
+    while (rows.step()) values[rows.text(0)] = rows.text(1);
+    return values;
+  });
+}
+
+std::optional<std::string> Store::fingerprint(const std::string& case_id) const {
+  return while_running(handle_->file, [&]() -> std::optional<std::string> {
+    SqliteStatement rows(*handle_->db, "SELECT fingerprint FROM comparison WHERE case_id = ?");
+    rows.bind(case_id);
+    if (!rows.step()) return std::nullopt;
+    return rows.text(0);
+  });
+}
+
+namespace {
+
+std::int64_t environment_id(SqliteConnection& db, const std::string& text) {
+  SqliteStatement(db, "INSERT OR IGNORE INTO environment(json) VALUES (?)").bind(text).run();
+  SqliteStatement found(db, "SELECT id FROM environment WHERE json = ?");
+  found.bind(text).step();
+  return found.integer(0);
+}
+
+void insert_record(SqliteConnection& db, std::int64_t comparison, const Record& record) {
+  json body = to_json(record);
+  json environment = std::move(body["environment"]);
+  body["environment"] = take_varying(environment);
+  const std::string text = body.dump();
+  const std::int64_t shared = environment_id(db, environment.dump());
+  const std::string kind = body["kind"];
+  SqliteStatement insert(db,
+                         "INSERT INTO record(comparison_id, case_id, variant_id, kind, status, reason, "
+                         "time_median_ns, speedup_ratio, environment_id, json) VALUES (?,?,?,?,?,?,?,?,?,?)");
+  insert.bind(comparison).bind(record.case_id).bind(record.variant_id).bind(kind);
+  insert.bind(to_string(record.status)).bind(record.reason);
+  insert.bind(record.time ? std::optional(record.time->median_ns) : std::nullopt);
+  insert.bind(record.speedup ? std::optional(record.speedup->ratio) : std::nullopt);
+  insert.bind(shared).bind(text).run();
+}
+
+// `rows` gives record.json and environment.json.
+std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
+  std::vector<Record> records;
+  while (rows.step()) try {
+      json body = json::parse(rows.text(0));
+      body["environment"] = put_back(json::parse(rows.text(1)), body.at("environment"));
+      records.push_back(record_from_json(body));
+    } catch (const json::exception& error) {
+      throw UsageError({.what = "the store holds a record that cannot be read",
+                        .where = file.string(),
+                        .why = error.what(),
+                        .remedy = "move the file away and run again"});
+    }
+  return records;
+}
+
+constexpr const char* kSelect =
+    "SELECT record.json, environment.json FROM record JOIN environment ON environment_id = environment.id ";
+
+}  // namespace
+
+void Store::commit(const std::string& case_id, const std::string& fingerprint,
+                   const std::vector<Record>& records) {
+  while_running(handle_->file, [&] {
+    SqliteConnection& db = *handle_->db;
+    SqliteTransaction transaction(db);
+    SqliteStatement(db, "DELETE FROM record WHERE case_id = ?").bind(case_id).run();
+    SqliteStatement(db, "DELETE FROM comparison WHERE case_id = ?").bind(case_id).run();
+    SqliteStatement(db, "INSERT INTO comparison(case_id, fingerprint) VALUES (?, ?)")
+        .bind(case_id)
+        .bind(fingerprint)
+        .run();
+    const std::int64_t comparison = db.last_id();
+    for (const Record& record : records) insert_record(db, comparison, record);
+    transaction.commit();
+  });
+}
+
+std::vector<Record> Store::records() const {
+  return while_running(handle_->file, [&] {
+    SqliteStatement rows(*handle_->db, std::string(kSelect) + "ORDER BY record.id");
+    return read_records(rows, handle_->file);
+  });
+}
+
+std::vector<Record> Store::records_of(const std::string& case_id) const {
+  return while_running(handle_->file, [&] {
+    SqliteStatement rows(*handle_->db, std::string(kSelect) + "WHERE case_id = ? ORDER BY record.id");
+    rows.bind(case_id);
+    return read_records(rows, handle_->file);
+  });
+}
+
+void Store::finish() {
+  while_running(handle_->file, [&] {
+    handle_->db->execute("DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM record)");
+  });
+}
+
+}  // namespace hilbench

@@ -1,12 +1,18 @@
 // The store: one SQLite file, DIR/results.sqlite. A commit makes a comparison's records durable together.
 //
-// Schema 1 (PRAGMA user_version and meta.schema):
+// Schema 1 (PRAGMA user_version and meta.schema; PRAGMA application_id is "hilb"):
 //   meta(key TEXT PRIMARY KEY, value TEXT)               schema, sweep name, title, sweep file text, command
 //   environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE)
 //   comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT)
 //   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, kind, status, reason, time_median_ns,
 //          speedup_ratio, environment_id, json TEXT, UNIQUE(case_id, variant_id))
-// `json` is the record as `export --format jsonl` prints it, less its environment.
+// record.json is the record as `export --format jsonl` prints it, less its environment. Environments are
+// shared: environment.json holds one without the members that change from record to record (its time, load
+// average and free memory), equal texts once; those members stay in record.json under "environment", keyed by
+// JSON pointer.
+//
+// Journal mode DELETE and synchronous FULL: between commits there is one plain file and nothing beside it.
+// After a kill in the middle of a commit a journal lies beside it, which the next opening rolls back.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +24,6 @@
 #include <vector>
 
 #include "harness/record.hpp"
-
-struct sqlite3;
 
 namespace hilbench {
 
@@ -37,6 +41,7 @@ class Store {
   Store& operator=(Store&&) noexcept;
   ~Store();
 
+  // From here on a failing disk throws EnvironmentError, a damaged store UsageError.
   void erase_all();  // --fresh
   void set_meta(std::string_view key, std::string_view value);
   std::map<std::string, std::string> meta() const;

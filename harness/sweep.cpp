@@ -1,1 +1,183 @@
 #include "harness/sweep.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "harness/error.hpp"
+#include "harness/npy.hpp"
+#include "harness/sweep_parts.hpp"
+#include "harness/yaml.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Entries = std::map<std::string, YamlValue>;
+
+constexpr double kLongestSeconds = 1e7;
+constexpr std::size_t kLongestName = 100;
+
+Entries entries_of(const YamlValue& map, const std::vector<std::string>& allowed) {
+  Entries entries;
+  for (auto& [name, value] : map.entries(allowed)) entries.emplace(name, value);
+  return entries;
+}
+
+std::optional<YamlValue> entry(const Entries& entries, const std::string& name) {
+  const auto at = entries.find(name);
+  return at == entries.end() ? std::nullopt : std::optional<YamlValue>(at->second);
+}
+
+std::string read_text(const fs::path& file) {
+  std::error_code error;
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    throw UsageError({what, file.string(), why, ""});
+  };
+  if (!fs::exists(file, error)) refuse("no such sweep file", error ? error.message() : "");
+  if (!fs::is_regular_file(file, error)) refuse("not a sweep file", "a directory or a device");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse("sweep file cannot be read", "permission or device");
+  std::string text(kMostSweepBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) refuse("sweep file cannot be read", "device");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMostSweepBytes) refuse("sweep file too large", "at most 16 MiB are read");
+  return text;
+}
+
+std::string parse_sweep_name(const YamlValue& value) {
+  const std::string name = value.text();
+  const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
+  if (name.empty() || name.size() > kLongestName || !plain)
+    value.fail(fmt::format("name '{}' cannot name a folder", one_line(name, 80)),
+               "expects 1 to 100 of a-z, 0-9, _ and -");
+  return name;
+}
+
+Measure parse_measure(const YamlValue& value) {
+  static constexpr std::string_view kCaches[] = {"warm", "cold"};
+  const Entries entries =
+      entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "seed", "processes", "timeout_s"});
+  Measure measure;
+  if (const auto v = entry(entries, "interval")) {
+    measure.interval = v->number(0, 1);
+    if (measure.interval == 1) v->fail("1 is out of range", "expects a number above 0 and below 1");
+  }
+  if (const auto v = entry(entries, "budget_s")) measure.budget_s = v->number(0, kLongestSeconds);
+  if (const auto v = entry(entries, "timeout_s")) measure.timeout_s = v->number(0, kLongestSeconds);
+  if (const auto v = entry(entries, "min_rounds")) measure.min_rounds = v->integer(3, 100'000);
+  if (const auto v = entry(entries, "processes")) measure.processes = v->integer(1, 1000);
+  if (const auto v = entry(entries, "seed"))
+    measure.seed = static_cast<std::uint64_t>(v->integer(0, std::int64_t{1} << 62));
+  if (const auto v = entry(entries, "cache")) measure.cache = static_cast<CacheState>(v->choice(kCaches));
+  return measure;
+}
+
+// Checks one tensor file against every case that will run.
+fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
+                      const std::vector<SweepCase>& cases) {
+  const fs::path file = (folder / value.text()).lexically_normal();
+  std::vector<std::int64_t> shape;
+  try {
+    shape = check_npy_floats(file);
+  } catch (const UsageError& error) {
+    value.fail("tensor cannot be used", error.what());
+  }
+  for (const SweepCase& each : cases) {
+    const Case& work = each.work;
+    const std::vector<std::int64_t> expected = {work.batch, work.sequence_length,
+                                                is_q ? work.heads : work.kv_heads, work.head_dim};
+    if (!each.skipped && shape != expected)
+      value.fail("tensor of another shape",
+                 fmt::format("({}) in the file, a case has [batch, sequence, heads, head_dim] ({})",
+                             fmt::join(shape, ", "), fmt::join(expected, ", ")));
+  }
+  return file;
+}
+
+Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
+  static constexpr std::string_view kSources[] = {"random", "npy"};
+  const Entries entries = entries_of(value, {"source", "q", "k", "v"});
+  Inputs inputs;
+  if (const auto source = entry(entries, "source"))
+    inputs.source = static_cast<InputSource>(source->choice(kSources));
+  if (inputs.source == InputSource::random) {
+    for (const auto& [name, tensor] : entries)
+      if (name != "source")
+        tensor.fail("only `source: npy` reads files", "",
+                    "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
+    return inputs;
+  }
+  for (const char* name : {"q", "k", "v"})
+    if (!entries.contains(name))
+      value.fail(fmt::format("{} missing", name), "`source: npy` needs the files q, k and v");
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  const fs::path folder = fs::absolute(sweep.file).parent_path();
+  inputs.q = parse_tensor(entries.at("q"), folder, true, cases);
+  inputs.k = parse_tensor(entries.at("k"), folder, false, cases);
+  inputs.v = parse_tensor(entries.at("v"), folder, false, cases);
+  return inputs;
+}
+
+std::vector<std::string> parse_counters(const YamlValue& value, const KnownNames& known) {
+  std::vector<std::string> sets;
+  for (const YamlValue& item : value.is_list() ? value.items() : value.scalar_or_items()) {
+    const std::string name = item.text();
+    if (std::find(known.counters.begin(), known.counters.end(), name) == known.counters.end())
+      fail_unknown(item, "counter set", name, known.counters);
+    if (std::find(sets.begin(), sets.end(), name) == sets.end()) sets.push_back(name);
+  }
+  return sets;
+}
+
+std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>& value) {
+  std::vector<std::string> ids;
+  for (const VariantSpec& spec : sweep.variants) ids.push_back(variant_id(spec));
+  const std::string id = value ? value->text() : "dilated/linear";
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return id;
+  if (value) fail_unknown(*value, "variant", id, ids);
+  return ids.front();
+}
+
+}  // namespace
+
+Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOverrides& overrides,
+                  const KnownNames& known) {
+  const std::string place = file.string();
+  const YamlNode document = parse_yaml(text, place);
+  const YamlValue root(document, place, "");
+  const Entries entries =
+      entries_of(root, {"name", "title", "description", "axes", "cases", "skip_when", "variants", "baselines",
+                        "reference", "measure", "counters", "inputs"});
+  const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
+
+  Sweep sweep;
+  sweep.file = file;
+  sweep.text = text;
+  const auto name = entry(entries, "name");
+  if (!name) root.fail("name missing", "it names the result folder", "name: quick");
+  sweep.name = parse_sweep_name(*name);
+  if (const auto v = entry(entries, "title")) sweep.title = v->text();
+  if (const auto v = entry(entries, "description")) sweep.description = v->text();
+  if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
+  parse_cases({entry(entries, "axes"), entry(entries, "cases")}, axis_overrides, root, sweep);
+  parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
+                 axis_overrides, known, root, sweep);
+  sweep.reference = chosen_reference(sweep, entry(entries, "reference"));
+  if (const auto v = entry(entries, "measure")) sweep.measure = parse_measure(*v);
+  if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v, known);
+  if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);
+  return sweep;
+}
+
+Sweep load_sweep(const fs::path& file, const SweepOverrides& overrides, const KnownNames& known) {
+  return parse_sweep(read_text(file), file, overrides, known);
+}
+
+}  // namespace hilbench

@@ -1,1 +1,210 @@
 #include "kernels/orders/order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
+#include "harness/error.hpp"
+#include "kernels/orders/curves.hpp"
+#include "kernels/orders/hilbert.hpp"
+#include "kernels/orders/maps.hpp"
+
+namespace hilbench {
+namespace {
+
+// An order is a curve over the raster of each chunk, or a map of its own. Adding one is a line here.
+struct Entry {
+  OrderInfo info;
+  Curve curve = nullptr;
+  SlotMap map = nullptr;
+};
+
+void auto_map(const OrderRequest& request, std::span<std::int64_t> slots) {
+  request.residue > 1 ? residue_map(request, slots) : linear_map(request, slots);
+}
+
+constexpr auto kEntries = std::to_array<Entry>({
+    {{"linear", "slot = position", OrderParam::none, false}, nullptr, linear_map},
+    {{"snake", "rows of the raster there and back", OrderParam::chunk, true}, snake_curve},
+    {{"morton", "Z-order of the raster (bits of row and column interleaved)", OrderParam::chunk, false},
+     morton_curve},
+    {{"gray", "Gray-code order of the raster", OrderParam::chunk, false}, gray_curve},
+    {{"hilbert", "Hilbert curve over the raster, generalised to any rectangle", OrderParam::chunk, true},
+     hilbert_curve},
+    {{"moore", "Moore curve (closed) over the raster, generalised to any rectangle", OrderParam::chunk, true},
+     moore_curve},
+    {{"residue", "by (t mod r, t): each dilated stream contiguous; r: the dilations' lcm",
+      OrderParam::residue, false},
+     nullptr,
+     residue_map},
+    {{"bitrev_residue",
+      "by (bit-reversed t mod r_max, t / r_max): streams of all power-of-two dilations up to r_max "
+      "contiguous; "
+      "r_max: the largest dilation, rounded up to a power of two",
+      OrderParam::max_residue, false},
+     nullptr,
+     bitrev_residue_map},
+    {{"random", "a seeded random permutation: the negative control", OrderParam::seed, false},
+     nullptr,
+     random_map},
+    {{"file", "the permutation in `order_file`: .npy with the slot of each position", OrderParam::none,
+      false},
+     nullptr,
+     file_map},
+    {{"auto", "residue where some dilation is above 1, else linear", OrderParam::none, false},
+     nullptr,
+     auto_map},
+    {{"seed_d2xy", "a published index formula that is no bijection: always invalid", OrderParam::none, true},
+     nullptr,
+     seed_d2xy_map},
+    {{"seed_list",
+      "a published list of 16, applied to every 16 positions, that is no Hilbert curve: always invalid",
+      OrderParam::none, true},
+     nullptr,
+     seed_list_map},
+});
+
+constexpr auto kInfos = [] {
+  std::array<OrderInfo, kEntries.size()> infos;
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kEntries[i].info;
+  return infos;
+}();
+
+const Entry& entry_of(std::string_view name) {
+  for (const Entry& entry : kEntries)
+    if (entry.info.name == name) return entry;
+  std::vector<std::string_view> names;
+  for (const OrderInfo& info : kInfos) names.push_back(info.name);
+  const std::string near = nearest_name(name, names);
+  throw UsageError({fmt::format("unknown order '{}'", name), "",
+                    fmt::format("orders are {}", fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+}
+
+void require_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high,
+                   std::string_view order) {
+  if (value < low || value > high)
+    throw UsageError({fmt::format("{} {}", what, value), fmt::format("order {}", order), "out of range",
+                      fmt::format("give {} to {}", low, high)});
+}
+
+// The Hilbert curve over a full 2^k square: ranks come from the index formula, in the raster's own sequence.
+void fill_hilbert_square(int k, std::span<std::int64_t> slots) {
+  const std::size_t side = std::size_t{1} << k;
+  std::vector<std::uint16_t> x(side), y(side);
+  std::vector<std::uint32_t> index(side);
+  std::iota(x.begin(), x.end(), std::uint16_t{0});
+  for (std::size_t row = 0; row < side; ++row) {
+    std::fill(y.begin(), y.end(), static_cast<std::uint16_t>(row));
+    hilbert_encode(x, y, k, index);
+    std::copy(index.begin(), index.end(), slots.begin() + static_cast<std::ptrdiff_t>(row * side));
+  }
+}
+
+// Ranks of the raster's cells along the curve, compressed to the positions that exist.
+void fill_chunk(Curve curve, std::span<std::int64_t> slots) {
+  const Raster raster = raster_of(static_cast<std::int64_t>(slots.size()));
+  const auto side = static_cast<std::uint64_t>(raster.width);
+  if (curve == hilbert_curve && side * side == slots.size() && std::has_single_bit(side))
+    return fill_hilbert_square(std::countr_zero(side), slots);
+  std::vector<std::uint32_t> cells(static_cast<std::size_t>(raster.cells()));
+  curve(raster.width, raster.height, cells);
+  std::int64_t rank = 0;
+  for (const std::uint32_t cell : cells)
+    if (cell < slots.size()) slots[cell] = rank++;
+}
+
+void fill_chunks(Curve curve, std::int64_t chunk, std::span<std::int64_t> slots) {
+  const auto length = static_cast<std::int64_t>(slots.size());
+  const std::int64_t size = chunk == 0 ? length : std::min(chunk, length);
+  fill_chunk(curve, slots.first(static_cast<std::size_t>(size)));
+  const std::int64_t repeated = length / size * size;
+  for (std::int64_t t = size; t < repeated; ++t)
+    slots[static_cast<std::size_t>(t)] = slots[static_cast<std::size_t>(t - size)] + size;
+  if (repeated == length) return;
+  const auto rest = slots.subspan(static_cast<std::size_t>(repeated));
+  fill_chunk(curve, rest);
+  for (std::int64_t& slot : rest) slot += repeated;
+}
+
+// Past kMaxResidue every position is a stream of its own, whatever the residue.
+std::int64_t dilations_lcm(const Case& work) {
+  std::int64_t lcm = 1;
+  for (const Branch& branch : work.pattern) {
+    const std::int64_t factor = std::min(branch.dilation, kMaxResidue);
+    lcm = std::min(lcm / std::gcd(lcm, factor) * factor, kMaxResidue);
+  }
+  return lcm;
+}
+
+std::int64_t dilations_power_of_two(const Case& work) {
+  std::int64_t largest = 1;
+  for (const Branch& branch : work.pattern)
+    largest = std::max(largest, std::min(branch.dilation, kMaxResidue));
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(largest)));
+}
+
+}  // namespace
+
+std::span<const OrderInfo> orders() {
+  return kInfos;
+}
+
+const OrderInfo* find_order(std::string_view name) {
+  const auto found =
+      std::find_if(kInfos.begin(), kInfos.end(), [&](const auto& info) { return info.name == name; });
+  return found == kInfos.end() ? nullptr : &*found;
+}
+
+OrderRequest order_request(const Case& work, const VariantSpec& variant) {
+  const OrderInfo& info = entry_of(variant.order).info;
+  OrderRequest request{.name = variant.order, .length = work.sequence_length, .file = variant.order_file};
+  const auto param = variant.order_param;
+  switch (info.param) {
+    case OrderParam::none:
+      if (param)
+        throw UsageError({fmt::format("param {} of order {}", *param, info.name), "", "the order takes none",
+                          fmt::format("write '{}'", info.name)});
+      break;
+    case OrderParam::chunk:
+      request.chunk = param.value_or(variant.order_chunk);
+      require_range("chunk", request.chunk, param ? 1 : 0, kMaxOrderLength, info.name);
+      if (request.chunk == 0) request.chunk = request.length;
+      break;
+    case OrderParam::residue:
+      request.residue = param.value_or(dilations_lcm(work));
+      require_range("residue", request.residue, 1, kMaxResidue, info.name);
+      break;
+    case OrderParam::max_residue:
+      request.residue = param.value_or(dilations_power_of_two(work));
+      require_range("residue", request.residue, 1, kMaxResidue, info.name);
+      break;
+    case OrderParam::seed:
+      require_range("seed", param.value_or(1), 0, std::int64_t{1} << 62, info.name);
+      request.seed = static_cast<std::uint64_t>(param.value_or(1));
+      break;
+  }
+  if (info.name == "auto") {
+    request.residue = dilations_lcm(work);
+    request.name = request.residue > 1 ? "residue" : "linear";
+  }
+  return request;
+}
+
+std::vector<std::int64_t> order_slots(const OrderRequest& request) {
+  const Entry& entry = entry_of(request.name);
+  require_range("length", request.length, 1, kMaxOrderLength, request.name);
+  require_range("chunk", request.chunk, 0, kMaxOrderLength, request.name);
+  require_range("residue", request.residue, 1, kMaxResidue, request.name);
+  std::vector<std::int64_t> slots(static_cast<std::size_t>(request.length));
+  if (entry.curve != nullptr)
+    fill_chunks(entry.curve, request.chunk, slots);
+  else
+    entry.map(request, slots);
+  return slots;
+}
+
+}  // namespace hilbench

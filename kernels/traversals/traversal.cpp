@@ -1,1 +1,155 @@
 #include "kernels/traversals/traversal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/error.hpp"
+#include "kernels/orders/curves.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kMaxTiles = std::int64_t{1} << 31;
+constexpr std::int64_t kDefaultGroup = 8;
+
+struct Grid {
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::int64_t group = kDefaultGroup;
+  const std::function<double(std::int64_t, std::int64_t)>& cost;
+};
+using Tiles = std::vector<TileVisit>;
+
+TileVisit tile(std::int64_t x, std::int64_t y) {
+  return {.x = static_cast<std::int32_t>(x), .y = static_cast<std::int32_t>(y)};
+}
+
+// Blocks of `width` columns in turn, each with x fastest.
+Tiles column_blocks(const Grid& grid, std::int64_t width) {
+  Tiles tiles;
+  tiles.reserve(static_cast<std::size_t>(grid.columns * grid.rows));
+  for (std::int64_t begin = 0; begin < grid.columns; begin += width)
+    for (std::int64_t y = 0; y < grid.rows; ++y)
+      for (std::int64_t x = begin; x < std::min(begin + width, grid.columns); ++x)
+        tiles.push_back(tile(x, y));
+  return tiles;
+}
+
+Tiles head_major(const Grid& grid) {
+  return column_blocks(grid, grid.columns);
+}
+Tiles head_minor(const Grid& grid) {
+  return column_blocks(grid, 1);
+}
+Tiles grouped(const Grid& grid) {
+  return column_blocks(grid, grid.group);
+}
+
+Tiles sawtooth(const Grid& grid) {
+  Tiles tiles = head_major(grid);
+  for (TileVisit& visit : tiles) visit.keys_backwards = visit.x % 2 != 0;
+  return tiles;
+}
+
+Tiles along_curve(Curve curve, const Grid& grid) {
+  std::vector<std::uint32_t> cells(static_cast<std::size_t>(grid.columns * grid.rows));
+  curve(grid.columns, grid.rows, cells);
+  Tiles tiles;
+  tiles.reserve(cells.size());
+  for (const std::uint32_t cell : cells) tiles.push_back(tile(cell % grid.columns, cell / grid.columns));
+  return tiles;
+}
+
+Tiles hilbert(const Grid& grid) {
+  return along_curve(hilbert_curve, grid);
+}
+Tiles morton(const Grid& grid) {
+  return along_curve(morton_curve, grid);
+}
+
+Tiles longest_first(const Grid& grid) {
+  struct Costed {
+    TileVisit visit;
+    double cost;
+  };
+  std::vector<Costed> costed;
+  for (const TileVisit& visit : head_major(grid)) costed.push_back({visit, grid.cost(visit.x, visit.y)});
+  std::stable_sort(costed.begin(), costed.end(),
+                   [](const Costed& a, const Costed& b) { return a.cost > b.cost; });
+  Tiles tiles;
+  tiles.reserve(costed.size());
+  for (const Costed& entry : costed) tiles.push_back(entry.visit);
+  return tiles;
+}
+
+// Adding a traversal is a function above and a line here.
+struct Entry {
+  TraversalInfo info;
+  Tiles (*visit)(const Grid&);
+};
+constexpr auto kEntries = std::to_array<Entry>({
+    {{"head_major", "all tiles of a head, then the next head", false}, head_major},
+    {{"head_minor", "the same tile of every head, then the next tile", false}, head_minor},
+    {{"sawtooth", "head_major, every other tile scans its keys backwards", false}, sawtooth},
+    {{"grouped", "grouped.G: G tiles of each head in turn, then the next G (8 unless given)", true}, grouped},
+    {{"hilbert", "Hilbert curve over the grid of tiles and heads", false}, hilbert},
+    {{"morton", "Z-order over the grid of tiles and heads", false}, morton},
+    {{"longest_first", "tiles with the most work first, for causal masks", false}, longest_first},
+});
+
+constexpr auto kInfos = [] {
+  std::array<TraversalInfo, kEntries.size()> infos;
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kEntries[i].info;
+  return infos;
+}();
+
+const Entry& entry_of(std::string_view name) {
+  for (const Entry& entry : kEntries)
+    if (entry.info.name == name) return entry;
+  std::vector<std::string_view> names;
+  for (const TraversalInfo& info : kInfos) names.push_back(info.name);
+  const std::string near = nearest_name(name, names);
+  throw UsageError({fmt::format("unknown traversal '{}'", name), "",
+                    fmt::format("traversals are {}", fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+}
+
+void require_grid(std::string_view name, std::int64_t columns, std::int64_t rows) {
+  // Tile coordinates are 32-bit.
+  constexpr std::int64_t kMaxSide = kMaxTiles - 1;
+  if (columns < 0 || rows < 0 || columns > kMaxSide || rows > kMaxSide || columns * rows > kMaxTiles)
+    throw UsageError({fmt::format("grid of {} x {} tiles", columns, rows), fmt::format("traversal {}", name),
+                      fmt::format("at most {} tiles", kMaxTiles), "try a shorter sequence or fewer heads"});
+}
+
+}  // namespace
+
+std::span<const TraversalInfo> traversals() {
+  return kInfos;
+}
+
+const TraversalInfo* find_traversal(std::string_view name) {
+  const auto found =
+      std::find_if(kInfos.begin(), kInfos.end(), [&](const auto& info) { return info.name == name; });
+  return found == kInfos.end() ? nullptr : &*found;
+}
+
+std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_t> param,
+                                std::int64_t columns, std::int64_t rows,
+                                const std::function<double(std::int64_t, std::int64_t)>& cost) {
+  const Entry& entry = entry_of(name);
+  if (param && !entry.info.has_param)
+    throw UsageError({fmt::format("param {} of traversal {}", *param, name), "", "the traversal takes none",
+                      fmt::format("write '{}'", name)});
+  const std::int64_t group = param.value_or(kDefaultGroup);
+  if (group < 1 || group > kMaxTiles)
+    throw UsageError({fmt::format("param {} of traversal {}", group, name), "", "out of range",
+                      fmt::format("give 1 to {}", kMaxTiles)});
+  require_grid(name, columns, rows);
+  if (columns == 0 || rows == 0) return {};
+  return entry.visit({columns, rows, group, cost});
+}
+
+}  // namespace hilbench

@@ -1,0 +1,10 @@
+// `gemm`: attention as two matrix products of a BLAS around a softmax, on gathered rows.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+extern const Variant kGemm;
+
+}  // namespace hilbench

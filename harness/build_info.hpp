@@ -1,0 +1,22 @@
+// How this program was built: filled in by CMake when it configures.
+#pragma once
+
+#include <string_view>
+
+namespace hilbench {
+
+struct BuildInfo {
+  std::string_view version;     // "0.1.0"
+  std::string_view commit;      // "8940a0b", "8940a0b-dirty", or "unknown" outside a git checkout
+  std::string_view compiler;    // "GNU 12.2.0"
+  std::string_view flags;       // "-O3 -DNDEBUG"
+  std::string_view build_type;  // "Release"
+  std::string_view sanitizers;  // "address,undefined"; empty: none
+  std::string_view yaml_cpp;    // versions of libraries that do not tell theirs in a header
+  std::string_view benchmark;
+  std::string_view highway;
+  std::string_view hwloc;
+};
+const BuildInfo& build_info();
+
+}  // namespace hilbench

@@ -1,0 +1,124 @@
+#include "harness/sqlite.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace hilbench {
+namespace {
+
+[[noreturn]] void fail(sqlite3* db, int status, std::string_view call) {
+  const int code = db != nullptr && status != SQLITE_OK ? sqlite3_extended_errcode(db) : status;
+  const int system = db != nullptr ? sqlite3_system_errno(db) : 0;
+  std::string text = fmt::format("{} (SQLite status {}) in '{}'",
+                                 db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(status), code, call);
+  if (system != 0) text += fmt::format(", system: {}", std::strerror(system));
+  throw SqliteError(code, text);
+}
+
+}  // namespace
+
+SqliteConnection::SqliteConnection(const std::filesystem::path& file, OpenMode mode, int busy_ms) {
+  const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+  const int status = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
+  if (status == SQLITE_OK && sqlite3_extended_result_codes(db_, 1) == SQLITE_OK &&
+      sqlite3_busy_timeout(db_, busy_ms) == SQLITE_OK)
+    return;
+  try {
+    fail(db_, status, "open");
+  } catch (...) {
+    sqlite3_close_v2(db_);
+    throw;
+  }
+}
+
+SqliteConnection::~SqliteConnection() {
+  const int status = sqlite3_close(db_);
+  if (status != SQLITE_OK)
+    fmt::print(stderr, "hilbench: warning: closing the store: {}\n", sqlite3_errstr(status));
+}
+
+void SqliteConnection::execute(const std::string& sql) {
+  const int status = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK) fail(db_, status, sql);
+}
+
+std::optional<std::string> SqliteConnection::value(const std::string& sql) {
+  SqliteStatement statement(*this, sql);
+  if (!statement.step()) return std::nullopt;
+  return statement.text(0);
+}
+
+std::int64_t SqliteConnection::last_id() const {
+  return sqlite3_last_insert_rowid(db_);
+}
+
+SqliteStatement::SqliteStatement(SqliteConnection& connection, const std::string& sql)
+    : db_(connection.get()) {
+  const int status = sqlite3_prepare_v2(db_, sql.c_str(), static_cast<int>(sql.size()), &statement_, nullptr);
+  if (status != SQLITE_OK) fail(db_, status, sql);
+}
+
+SqliteStatement::~SqliteStatement() {
+  sqlite3_finalize(statement_);  // repeats the status of the last step, which has been checked
+}
+
+void SqliteStatement::check(int status) const {
+  if (status != SQLITE_OK) fail(db_, status, sqlite3_sql(statement_));
+}
+
+SqliteStatement& SqliteStatement::bind(std::string_view text) {
+  check(sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
+  return *this;
+}
+SqliteStatement& SqliteStatement::bind(std::int64_t value) {
+  check(sqlite3_bind_int64(statement_, ++bound_, value));
+  return *this;
+}
+SqliteStatement& SqliteStatement::bind(std::optional<double> value) {
+  ++bound_;
+  check(value ? sqlite3_bind_double(statement_, bound_, *value) : sqlite3_bind_null(statement_, bound_));
+  return *this;
+}
+
+bool SqliteStatement::step() {
+  const int status = sqlite3_step(statement_);
+  if (status != SQLITE_ROW && status != SQLITE_DONE) fail(db_, status, sqlite3_sql(statement_));
+  return status == SQLITE_ROW;
+}
+
+void SqliteStatement::run() {
+  step();
+  check(sqlite3_reset(statement_));
+  bound_ = 0;
+}
+
+std::string SqliteStatement::text(int column) const {
+  const unsigned char* bytes = sqlite3_column_text(statement_, column);
+  if (bytes == nullptr) return "";
+  return {reinterpret_cast<const char*>(bytes),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::int64_t SqliteStatement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : connection_(connection) {
+  connection_.execute("BEGIN IMMEDIATE");
+}
+
+SqliteTransaction::~SqliteTransaction() {
+  if (sqlite3_get_autocommit(connection_.get()) != 0) return;  // committed, or SQLite rolled back by itself
+  const int status = sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK)
+    fmt::print(stderr, "hilbench: warning: rolling back the store: {}\n", sqlite3_errstr(status));
+}
+
+void SqliteTransaction::commit() {
+  connection_.execute("COMMIT");
+}
+
+}  // namespace hilbench

@@ -1,0 +1,342 @@
+// `variants`, `baselines`, and the variant options of `axes` and --axis.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <functional>
+
+#include "harness/error.hpp"
+#include "harness/npy.hpp"
+#include "harness/sweep_parts.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One value of an option, as a change to a spec.
+using Setting = std::function<void(VariantSpec&)>;
+
+std::vector<std::string> names_of(std::span<const KnownName> known) {
+  std::vector<std::string> names;
+  for (const KnownName& each : known) names.push_back(each.name);
+  return names;
+}
+
+// NAME or NAME.PARAM.
+struct ParsedName {
+  std::string name;
+  NameParam param = NameParam::none;
+  std::optional<std::int64_t> value;
+};
+
+std::string param_help(NameParam param) {
+  switch (param) {
+    case NameParam::none:
+      return "takes no parameter";
+    case NameParam::chunk:
+    case NameParam::positive:
+      return "takes an integer 1..2^40";
+    case NameParam::power_of_two:
+      return "takes a power of two 1..2^40";
+    case NameParam::seed:
+      return "takes a seed 0..2^62";
+  }
+  return "";
+}
+
+bool in_range(NameParam param, std::int64_t value) {
+  if (param == NameParam::none) return false;
+  if (param == NameParam::seed) return value >= 0 && value <= std::int64_t{1} << 62;
+  const bool power = (value & (value - 1)) == 0;
+  return value >= 1 && value <= std::int64_t{1} << 40 && (param != NameParam::power_of_two || power);
+}
+
+ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<const KnownName> known) {
+  const std::string text = value.text();
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string name = text.substr(0, dot);
+  const auto entry =
+      std::find_if(known.begin(), known.end(), [&](const KnownName& each) { return each.name == name; });
+  if (entry == known.end()) fail_unknown(value, kind, name, names_of(known));
+  ParsedName parsed{name, entry->param, std::nullopt};
+  if (dot == text.size()) return parsed;
+  const std::string digits = text.substr(dot + 1);
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_number =
+      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
+  if (!is_number || !in_range(entry->param, number))
+    value.fail(fmt::format("{} '{}' {}", kind, name, param_help(entry->param)),
+               fmt::format("found '{}'", one_line(text, 80)));
+  parsed.value = number;
+  return parsed;
+}
+
+std::uint32_t content_hash(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint32_t hash = 2166136261u;  // FNV-1a, 32 bits
+  std::vector<char> bytes(1 << 16);
+  while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || in.gcount() > 0)
+    for (std::streamsize i = 0; i < in.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) * 16777619u;
+  return hash;
+}
+
+std::string bijection_fault(const std::vector<std::int64_t>& slots) {
+  std::vector<bool> taken(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] < 0 || slots[i] >= static_cast<std::int64_t>(slots.size()))
+      return fmt::format("position {} has slot {}, slots are 0..{}", i, slots[i], slots.size() - 1);
+    if (taken[static_cast<std::size_t>(slots[i])]) return fmt::format("slot {} is taken twice", slots[i]);
+    taken[static_cast<std::size_t>(slots[i])] = true;
+  }
+  return "";
+}
+
+// Reads a permutation and checks it against the length of every case that will run.
+Setting order_file_setting(const YamlValue& value, const fs::path& folder,
+                           const std::vector<SweepCase>& cases) {
+  const fs::path file = (folder / value.text()).lexically_normal();
+  std::vector<std::int64_t> slots;
+  try {
+    slots = read_npy_integers(file);
+  } catch (const UsageError& error) {
+    value.fail("order_file cannot be used", error.what());
+  }
+  const std::string fault = bijection_fault(slots);
+  if (!fault.empty()) value.fail("order_file is no bijection", fault);
+  const auto length = static_cast<std::int64_t>(slots.size());
+  for (const SweepCase& each : cases)
+    if (!each.skipped && each.work.sequence_length != length)
+      value.fail(fmt::format("order_file has {} positions", length),
+                 fmt::format("a case has sequence_length {}", each.work.sequence_length));
+  const std::uint32_t hash = content_hash(file);
+  return [file, hash](VariantSpec& spec) {
+    if (spec.order != "file") return;
+    spec.order_file = file;
+    spec.order_file_hash = hash;
+  };
+}
+
+class VariantParser {
+ public:
+  VariantParser(const KnownNames& known, fs::path folder, const std::vector<SweepCase>& cases)
+      : known_(known), folder_(std::move(folder)), cases_(cases) {}
+
+  // Every combination of an entry's options, equal ones once. `options` holds the defaults already.
+  std::vector<VariantSpec> expand(const YamlValue& entry,
+                                  const std::map<std::string, YamlValue>& options) const {
+    if (!options.contains("kernel")) entry.fail("kernel missing", "a variant needs one", "kernel: dilated");
+    std::vector<VariantSpec> specs(1);
+    for (const std::string& name : names()) {
+      const auto option = options.find(name);
+      if (option == options.end()) continue;
+      const std::vector<Setting> values = settings(name, option->second);
+      if (specs.size() * values.size() > kMostVariants)
+        option->second.fail(fmt::format("more than {} variants", kMostVariants));
+      std::vector<VariantSpec> multiplied;
+      for (const VariantSpec& spec : specs)
+        for (const Setting& set : values) {
+          multiplied.push_back(spec);
+          set(multiplied.back());
+        }
+      specs = std::move(multiplied);
+    }
+    check_order_file(entry, specs);
+    return distinct(specs);
+  }
+
+  static const std::vector<std::string>& names() {
+    static const std::vector<std::string> kNames = [] {
+      std::vector<std::string> all = {"kernel"};
+      all.insert(all.end(), variant_option_names().begin(), variant_option_names().end());
+      return all;
+    }();
+    return kNames;
+  }
+
+ private:
+  std::vector<Setting> settings(const std::string& name, const YamlValue& value) const {
+    std::vector<Setting> all;
+    if (name == "order_chunk") return chunk_settings(value);
+    if (const Field<VariantSpec>* field = find_field(variant_fields(), name)) {
+      for (const std::int64_t each : field_values(value, *field))
+        all.push_back([field, each](VariantSpec& spec) { field->set(spec, each); });
+      return all;
+    }
+    for (const YamlValue& item : value.scalar_or_items()) {
+      if (name == "kernel")
+        all.push_back(kernel_setting(item));
+      else if (name == "order")
+        all.push_back(order_setting(item));
+      else if (name == "traversal")
+        all.push_back(traversal_setting(item));
+      else
+        all.push_back(order_file_setting(item, folder_, cases_));
+    }
+    return all;
+  }
+
+  Setting kernel_setting(const YamlValue& value) const {
+    const std::string name = value.text();
+    if (std::find(known_.baselines.begin(), known_.baselines.end(), name) != known_.baselines.end())
+      value.fail(fmt::format("'{}' is a baseline", name), "", "list it under baselines");
+    if (std::find(known_.kernels.begin(), known_.kernels.end(), name) == known_.kernels.end())
+      fail_unknown(value, "kernel", name, known_.kernels);
+    return [name](VariantSpec& spec) { spec.kernel = name; };
+  }
+  Setting order_setting(const YamlValue& value) const {
+    const ParsedName order = parse_name(value, "order", known_.orders);
+    return [order](VariantSpec& spec) {
+      spec.order = order.name;
+      spec.order_param = order.value;
+    };
+  }
+  Setting traversal_setting(const YamlValue& value) const {
+    const ParsedName traversal = parse_name(value, "traversal", known_.traversals);
+    return [traversal](VariantSpec& spec) {
+      spec.traversal = traversal.name;
+      spec.traversal_param = traversal.value;
+    };
+  }
+  // A chunk is an option of curves; one that the order's own parameter gives wins.
+  std::vector<Setting> chunk_settings(const YamlValue& value) const {
+    const std::vector<std::int64_t> chunks = value.integers(1, std::int64_t{1} << 40);
+    std::vector<Setting> all;
+    for (const std::int64_t chunk : chunks)
+      all.push_back([this, chunk, several = chunks.size() > 1](VariantSpec& spec) {
+        if (!takes_chunk(spec) || spec.order_param) return;
+        spec.order_chunk = chunk;
+        spec.chunk_in_id = several;
+      });
+    return all;
+  }
+  bool takes_chunk(const VariantSpec& spec) const {
+    for (const KnownName& order : known_.orders)
+      if (order.name == spec.order) return order.param == NameParam::chunk;
+    return false;
+  }
+
+  // Order `file` and the option order_file go together.
+  static void check_order_file(const YamlValue& entry, const std::vector<VariantSpec>& specs) {
+    bool uses_file = false;
+    for (const VariantSpec& spec : specs) {
+      uses_file = uses_file || spec.order == "file";
+      if (spec.order == "file" && spec.order_file.empty())
+        entry.fail("order_file missing", "order `file` reads its slots from one", "order_file: slots.npy");
+    }
+    for (const auto& [name, value] : entry.entries(names()))
+      if (name == "order_file" && !uses_file)
+        value.fail("order_file without order `file`", "no other order reads one", "order: file");
+  }
+  static std::vector<VariantSpec> distinct(const std::vector<VariantSpec>& specs) {
+    std::vector<VariantSpec> kept;
+    for (const VariantSpec& spec : specs)
+      if (std::find(kept.begin(), kept.end(), spec) == kept.end()) kept.push_back(spec);
+    return kept;
+  }
+
+  const KnownNames& known_;
+  fs::path folder_;
+  const std::vector<SweepCase>& cases_;
+};
+
+// Adds variants, holding ids distinct.
+class VariantList {
+ public:
+  explicit VariantList(Sweep& sweep) : sweep_(sweep) {}
+
+  void add(const YamlValue& place, const VariantSpec& spec) {
+    const std::string id = variant_id(spec);
+    const auto [at, is_new] = index_.try_emplace(id, sweep_.variants.size());
+    if (!is_new) fail_same_id(place, id, sweep_.variants[at->second], spec);
+    sweep_.variants.push_back(spec);
+    if (sweep_.variants.size() > kMostVariants)
+      place.fail(fmt::format("more than {} variants", kMostVariants));
+  }
+
+ private:
+  static std::string described(const VariantSpec& spec) {
+    std::string text = spec.order;
+    if (spec.order_chunk != 0) text += fmt::format(" with order_chunk {}", spec.order_chunk);
+    if (!spec.order_file.empty()) text += fmt::format(" of {}", spec.order_file.filename().string());
+    return text;
+  }
+  [[noreturn]] static void fail_same_id(const YamlValue& place, const std::string& id,
+                                        const VariantSpec& first, const VariantSpec& second) {
+    const std::string what = fmt::format("two variants with the id '{}'", id);
+    if (first == second) place.fail(what, "the same variant is listed twice", "remove one");
+    const std::int64_t chunk = second.order_chunk != 0 ? second.order_chunk : first.order_chunk;
+    place.fail(what, fmt::format("{}, and {}", described(first), described(second)),
+               chunk != 0 ? fmt::format("write the chunk into the order to tell them apart: {}.{}",
+                                        second.order, chunk)
+                          : "remove one");
+  }
+
+  Sweep& sweep_;
+  std::map<std::string, std::size_t> index_;
+};
+
+void check_option_used(const AxisOverride& axis, const std::vector<YamlValue>& entries) {
+  for (const YamlValue& entry : entries) {
+    bool sets_it = false;
+    for (const auto& [name, value] : entry.entries(VariantParser::names()))
+      sets_it = sets_it || name == axis.name;
+    if (!sets_it) return;
+  }
+  axis.value().fail("changes nothing", "every entry of `variants` sets it itself");
+}
+
+}  // namespace
+
+const std::vector<std::string>& variant_option_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"order", "order_chunk", "order_file", "traversal"};
+    for (const Field<VariantSpec>& field : variant_fields()) names.emplace_back(field.name);
+    return names;
+  }();
+  return kNames;
+}
+
+void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
+                    const KnownNames& known, const YamlValue& place, Sweep& sweep) {
+  const auto& option_names = variant_option_names();
+  const auto is_option = [&](const std::string& name) {
+    return std::find(option_names.begin(), option_names.end(), name) != option_names.end();
+  };
+  const std::vector<YamlValue> entries =
+      source.variants ? source.variants->items() : std::vector<YamlValue>{};
+  std::map<std::string, YamlValue> defaults;
+  if (source.axes)
+    for (auto& [name, value] : source.axes->entries(axis_names()))
+      if (is_option(name)) defaults.insert_or_assign(name, value);
+  for (const AxisOverride& axis : overrides) {
+    if (!is_option(axis.name)) continue;
+    check_option_used(axis, entries);
+    defaults.insert_or_assign(axis.name, axis.value());
+  }
+
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  const VariantParser parser(known, fs::absolute(sweep.file).parent_path(), cases);
+  VariantList list(sweep);
+  for (const YamlValue& entry : entries) {
+    std::map<std::string, YamlValue> options = defaults;
+    for (auto& [name, value] : entry.entries(VariantParser::names())) options.insert_or_assign(name, value);
+    for (const VariantSpec& spec : parser.expand(entry, options)) list.add(entry, spec);
+  }
+  if (source.baselines)
+    for (const YamlValue& item :
+         source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items()) {
+      const std::string name = item.text();
+      if (std::find(known.baselines.begin(), known.baselines.end(), name) == known.baselines.end())
+        fail_unknown(item, "baseline", name, known.baselines);
+      list.add(item, {.kernel = name, .baseline = true});
+    }
+  if (sweep.variants.empty())
+    place.fail("no variant to measure", "neither variants nor baselines name one",
+               "variants: [{kernel: dilated, order: [linear, hilbert]}]");
+}
+
+}  // namespace hilbench

@@ -1,0 +1,114 @@
+#include "harness/host.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(InspectHost, KnowsThisMachine) {
+  const Host host = inspect_host();
+  EXPECT_FALSE(host.cpu.empty());
+  EXPECT_GE(host.cores, 1);
+  EXPECT_GE(host.sockets, 1);
+  EXPECT_GT(host.memory_bytes, std::int64_t{1} << 26);
+  EXPECT_GT(host.available_memory_bytes, 0);
+  EXPECT_LE(host.available_memory_bytes, host.memory_bytes);
+  EXPECT_FALSE(host.simd.empty());
+  std::int64_t smaller = 0;
+  for (const CacheLevel& cache : host.data_caches) {
+    EXPECT_GT(cache.bytes, smaller) << cache.level;
+    EXPECT_GE(cache.shared_by, 1);
+    smaller = cache.bytes;
+  }
+}
+
+TEST(DefaultThreads, FollowsTheVariableWhereItIsAPositiveNumber) {
+  const char* before = std::getenv("OMP_NUM_THREADS");
+  const std::string kept = before == nullptr ? "" : before;
+  const Host host{.cores = 5};
+  for (const auto& [value, threads] :
+       {std::pair{"3", 3}, std::pair{"4,2", 4}, std::pair{"0", 5}, std::pair{"-2", 5}, std::pair{"many", 5},
+        std::pair{"2x", 5}, std::pair{"99999999999", 5}, std::pair{"", 5}}) {
+    setenv("OMP_NUM_THREADS", value, 1);
+    EXPECT_EQ(default_threads(host), threads) << value;
+  }
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(default_threads(host), 5);
+  if (before != nullptr) setenv("OMP_NUM_THREADS", kept.c_str(), 1);
+}
+
+TEST(EnvironmentJson, HasThePartsOfTheContract) {
+  const nlohmann::json environment = environment_json(inspect_host());
+  EXPECT_TRUE(environment.at("host").is_object());
+  EXPECT_TRUE(environment.contains("device"));
+  EXPECT_TRUE(std::regex_match(environment.at("time").get<std::string>(),
+                               std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
+  for (const char* name : {"version", "commit", "compiler", "flags", "build_type"})
+    EXPECT_FALSE(environment.at("build").at(name).get<std::string>().empty()) << name;
+  for (const auto& [name, version] : environment.at("build").at("libraries").items())
+    EXPECT_TRUE(std::regex_search(version.get<std::string>(), std::regex(R"(^\d+\.\d+)"))) << name;
+}
+
+TEST(VersionText, NamesVersionAndCommit) {
+  EXPECT_TRUE(std::regex_match(
+      version_text(), std::regex(R"(hilbench \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,}(-dirty)?)\))")))
+      << version_text();
+}
+
+// A made-up /proc and /sys.
+class AvailableMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "hilbench_host_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+    write("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void write(const fs::path& file, const std::string& text) {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+  }
+  fs::path root_;
+};
+
+TEST_F(AvailableMemory, IsTheKernelsWithoutGroups) {
+  EXPECT_EQ(available_memory(root_), 8000 * 1024);
+}
+
+TEST_F(AvailableMemory, IsWhatTheTightestGroupOfVersion2Leaves) {
+  write("proc/self/cgroup", "0::/outer/inner\n");
+  write("sys/fs/cgroup/outer/memory.max", "1000000\n");
+  write("sys/fs/cgroup/outer/memory.current", "400000\n");
+  write("sys/fs/cgroup/outer/memory.stat", "anon 7\ninactive_file 50000\n");
+  write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  write("sys/fs/cgroup/outer/inner/memory.current", "1\n");
+  EXPECT_EQ(available_memory(root_), 650000);
+}
+
+TEST_F(AvailableMemory, KnowsVersion1AndItsNumberForNoLimit) {
+  write("proc/self/cgroup", "5:devices:/x\n4:memory:/job\n0::/\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "5\n");
+  write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "3000\n");
+  write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1000\n");
+  EXPECT_EQ(available_memory(root_), 2000);
+}
+
+TEST_F(AvailableMemory, IsNeverNegativeAndZeroWhereNothingIsKnown) {
+  write("proc/self/cgroup", "garbage\n0::/\n");
+  write("sys/fs/cgroup/memory.max", "10\n");
+  write("sys/fs/cgroup/memory.current", "20\n");
+  EXPECT_EQ(available_memory(root_), 0);
+  EXPECT_EQ(available_memory(root_ / "nowhere"), 0);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,215 @@
+#include "harness/record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Record kernel_record() {
+  Record record{.sweep = "quick",
+                .work = {.sequence_length = 8192,
+                         .pattern = {{2048, 1}, {4096, 2}},
+                         .kv_heads = 4,
+                         .mask = Mask::causal,
+                         .device = DeviceKind::cpu},
+                .variant = {.kernel = "dilated",
+                            .order = "hilbert",
+                            .order_param = 512,
+                            .order_chunk = 4096,
+                            .chunk_in_id = true,
+                            .order_file = "a/b.npy",
+                            .order_file_hash = 0xfedcba98,
+                            .order_tensors = OrderTensors::qkv,
+                            .traversal = "grouped",
+                            .traversal_param = 8,
+                            .index = IndexUse::computed},
+                .case_id = "n8192",
+                .kernel = "dilated_cpu",
+                .order_chunk = 512,
+                .threads = 2,
+                .cache = "cold"};
+  record.variant_id = variant_id(record.variant);
+  record.verify = {1e-6, 1.0 / 3, 2e-7, 256, 1e-4};
+  record.time = {.median_ns = 1e6 / 3,
+                 .ci_ns = {3e5, 4e5},
+                 .samples_ns = {3e5, 1e6 / 3, 4e5},
+                 .process_rounds = {2, 1},
+                 .timer = "steady_clock"};
+  record.permute_ns = 1234.5;
+  record.flops = 3.5e10;
+  record.min_bytes = 1e7;
+  record.tflops = 0.1;
+  record.memory_bytes = 2e7;
+  record.comm_bytes = 0;
+  record.counters["page_faults"] = {.value = 3, .unit = "count", .source = "perf", .passes = 1};
+  record.counters["l1d_read_misses"] = {.unit = "count", .source = "perf", .reason = "no such event"};
+  record.speedup = {"dilated/linear", 1.01, {0.99, 1.03}, Verdict::no_difference};
+  record.environment = {{"host", {{"cpu", "x"}}}, {"device", nullptr}, {"build", {}}, {"time", "now"}};
+  return record;
+}
+
+// Members of a record that its JSON form does not show are compared one by one.
+void expect_round_trip(const Record& record) {
+  const json once = json::parse(to_json(record).dump());
+  const Record back = record_from_json(once);
+  EXPECT_EQ(to_json(back), once);
+  EXPECT_EQ(back.work, record.work);
+  EXPECT_EQ(back.variant, record.variant);
+  EXPECT_EQ(back.threads, record.threads);
+  EXPECT_EQ(back.order_chunk, record.order_chunk);
+  EXPECT_EQ(back.reason, record.reason);
+}
+
+TEST(RecordJson, RoundTripsEveryStatus) {
+  for (const Status status : {Status::ok, Status::skipped, Status::failed, Status::invalid}) {
+    Record record = kernel_record();
+    record.status = status;
+    record.reason = status == Status::ok ? "" : "because \"of\" \n this";
+    if (status != Status::ok) {
+      record.time.reset();
+      record.verify.reset();
+      record.speedup.reset();
+      record.flops.reset();
+    }
+    expect_round_trip(record);
+    EXPECT_EQ(record_from_json(to_json(record)).status, status);
+  }
+}
+
+TEST(RecordJson, KeepsSamplesAndCountersExactly) {
+  const Record record = kernel_record();
+  const Record back = record_from_json(json::parse(to_json(record).dump()));
+  EXPECT_EQ(back.time->samples_ns, record.time->samples_ns);
+  EXPECT_EQ(back.time->process_rounds, record.time->process_rounds);
+  EXPECT_EQ(back.time->median_ns, record.time->median_ns);
+  EXPECT_EQ(back.counters.at("page_faults").value, 3);
+  EXPECT_EQ(back.counters.at("l1d_read_misses").value, std::nullopt);
+  EXPECT_EQ(back.counters.at("l1d_read_misses").reason, "no such event");
+  EXPECT_EQ(back.speedup->verdict, Verdict::no_difference);
+  EXPECT_EQ(back.environment, record.environment);
+}
+
+TEST(RecordJson, ThreadsOfTheSweepAreNotMixedUpWithThoseUsed) {
+  Record record = kernel_record();
+  record.work.threads = 1;
+  expect_round_trip(record);
+  EXPECT_EQ(to_json(record)["params"]["threads"], 2);
+}
+
+TEST(RecordJson, BaselineHasNoOrder) {
+  Record record = kernel_record();
+  record.variant = {.kernel = "peak", .baseline = true};
+  record.variant_id = record.kernel = "peak";
+  record.kind = RecordKind::baseline;
+  record.order_chunk = 0;
+  record.verify.reset();
+  const json out = to_json(record);
+  for (const char* name :
+       {"order", "order_scope", "order_tensors", "order_chunk", "key_visit", "traversal", "buffers", "index"})
+    EXPECT_TRUE(out["params"].at(name).is_null()) << name;
+  EXPECT_TRUE(out["verify"].is_null());
+  EXPECT_EQ(out["kind"], "baseline");
+  expect_round_trip(record);
+}
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& item : object.items()) names.insert(item.key());
+  return names;
+}
+
+TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
+  const json out = to_json(Record{});
+  EXPECT_EQ(keys(out),
+            (std::set<std::string>{"schema",       "sweep",      "case",     "variant",   "params",
+                                   "asked",        "kind",       "status",   "reason",    "verify",
+                                   "time_ns",      "permute_ns", "flops",    "min_bytes", "tflops",
+                                   "memory_bytes", "comm_bytes", "counters", "speedup",   "environment"}));
+  EXPECT_EQ(keys(out["params"]),
+            (std::set<std::string>{"sequence_length", "batch",         "heads",           "kv_heads",
+                                   "head_dim",        "dtype",         "causal",          "pass",
+                                   "segments",        "dilations",     "queries",         "head_offset",
+                                   "branch_heads",    "kernel",        "order",           "order_param",
+                                   "order_scope",     "order_tensors", "order_chunk",     "order_span",
+                                   "key_visit",       "traversal",     "traversal_param", "buffers",
+                                   "index",           "ring_size",     "ring_algorithm",  "sharding",
+                                   "transport",       "device",        "threads",         "cache"}));
+}
+
+TEST(RecordJson, ShowsNamesAsTheContractDoes) {
+  const json out = to_json(kernel_record());
+  EXPECT_EQ(out["params"]["order"], "hilbert");
+  EXPECT_EQ(out["params"]["order_param"], 512);
+  EXPECT_EQ(out["params"]["order_chunk"], 512);
+  EXPECT_EQ(out["params"]["causal"], true);
+  EXPECT_EQ(out["params"]["segments"], (json{2048, 4096}));
+  EXPECT_EQ(out["params"]["dilations"], (json{1, 2}));
+  EXPECT_EQ(out["params"]["kernel"], "dilated_cpu");
+  EXPECT_EQ(out["speedup"]["verdict"], "no difference shown");
+  EXPECT_TRUE(out["reason"].is_null());
+}
+
+TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
+  Record record = kernel_record();
+  record.verify->max_abs = std::nan("");
+  record.verify->rel_l2 = kInfinity;
+  record.time->samples_ns = {1, kInfinity};
+  record.tflops = kInfinity;
+  record.speedup->ci = {-kInfinity, std::nan("")};
+  record.counters["rate"] = {.value = std::nan(""), .unit = "ratio"};
+  const json out = to_json(record);
+  EXPECT_TRUE(out["verify"]["max_abs"].is_null());
+  EXPECT_TRUE(out["verify"]["rel_l2"].is_null());
+  EXPECT_TRUE(out["time_ns"]["samples"][1].is_null());
+  EXPECT_TRUE(out["tflops"].is_null());
+  EXPECT_TRUE(out["speedup"]["ci"][0].is_null());
+  EXPECT_TRUE(out["counters"]["rate"]["value"].is_null());
+  EXPECT_FALSE(out["counters"]["rate"]["reason"].is_null());
+  EXPECT_EQ(to_json(record_from_json(out)), out);
+}
+
+TEST(RecordJson, RejectsWhatIsNoRecord) {
+  EXPECT_THROW(record_from_json(json(nullptr)), UsageError);
+  EXPECT_THROW(record_from_json(json::array({1, 2})), UsageError);
+  EXPECT_THROW(record_from_json(json::object()), UsageError);
+  const json good = to_json(kernel_record());
+  for (const auto& item : good.items()) {
+    json without = good;
+    without.erase(item.key());
+    EXPECT_THROW(record_from_json(without), UsageError) << item.key();
+    if (item.key() == "environment") continue;
+    json wrong = good;
+    wrong[item.key()] = json::array({"x", json::object()});
+    EXPECT_THROW(record_from_json(wrong), UsageError) << item.key();
+  }
+  for (const auto& [pointer, value] :
+       std::vector<std::pair<std::string, json>>{{"/schema", 2},
+                                                 {"/status", "fine"},
+                                                 {"/kind", "rival"},
+                                                 {"/params/dtype", "fp8"},
+                                                 {"/params/heads", 1.5},
+                                                 {"/params/heads", 18446744073709551615u},
+                                                 {"/params/causal", 1},
+                                                 {"/params/segments", json::array({1})},
+                                                 {"/time_ns/ci", json::array({1})},
+                                                 {"/time_ns/samples", json::array({"1"})},
+                                                 {"/speedup/verdict", "great"},
+                                                 {"/counters/page_faults", 3}}) {
+    json wrong = good;
+    wrong[json::json_pointer(pointer)] = value;
+    EXPECT_THROW(record_from_json(wrong), UsageError) << pointer;
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
