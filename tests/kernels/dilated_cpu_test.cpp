@@ -1,0 +1,180 @@
+#include "kernels/cpu/dilated_cpu.hpp"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/kernels/attention_problem.hpp"
+
+namespace hilbench {
+namespace {
+
+Case random_case(Random& random) {
+  Case work{.sequence_length =
+                one_of(random, {between(random, 1, 40), between(random, 20, 150), between(random, 130, 300)}),
+            .pattern = {},
+            .batch = between(random, 1, 3),
+            .heads = between(random, 1, 5),
+            .head_dim = one_of<std::int64_t>(
+                random, {16, 32, 64, 80, 128, between(random, 16, 100), between(random, 16, 256)}),
+            .dtype = one_of(random, {Dtype::fp32, Dtype::fp32, Dtype::bf16}),
+            .mask = one_of(random, {Mask::full, Mask::causal}),
+            .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
+            .head_offset = one_of(random, {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none}),
+            .branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition}),
+            .device = DeviceKind::cpu};
+  work.kv_heads = one_of(random, {work.heads, between(random, 1, work.heads)});
+  for (std::int64_t branches = between(random, 1, 3); branches > 0; --branches) {
+    const std::int64_t w =
+        between(random, 1, one_of(random, {work.sequence_length, 2 * work.sequence_length}));
+    work.pattern.push_back({w, one_of(random, {std::int64_t{1}, between(random, 1, w),
+                                               std::min<std::int64_t>(w, between(random, 1, 8)), w})});
+  }
+  return work;
+}
+
+VariantSpec random_variant(Random& random) {
+  VariantSpec spec;
+  spec.kernel = "dilated_cpu";
+  spec.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
+                                            "residue", "bitrev_residue", "random"});
+  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  spec.traversal = one_of<std::string>(
+      random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
+  if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
+  return spec;
+}
+
+// Runs `check` once for every instruction set that this machine has and this build dispatches to.
+template <class Check>
+void on_every_target(const Check& check) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    check();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+class DilatedCpuProperty : public testing::TestWithParam<int> {};
+
+// Fifty seeded cases a block.
+TEST_P(DilatedCpuProperty, EqualsTheOracle) {
+  for (int i = 0; i < 50; ++i) {
+    const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
+    Random random(seed);
+    const Problem problem(random_case(random), random);
+    const VariantSpec spec = random_variant(random);
+    const int threads = static_cast<int>(between(random, 1, 3));
+    const Expected expected(problem, every_row(problem.work));
+    on_every_target([&] {
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
+          << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
+          << " " << threads << " threads";
+    });
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, DilatedCpuProperty, testing::Range(0, 12));
+
+VariantSpec variant_of(std::string_view order, std::string_view traversal = "head_major") {
+  VariantSpec spec;
+  spec.kernel = "dilated_cpu";
+  spec.order = order;
+  spec.traversal = traversal;
+  return spec;
+}
+
+// Long enough for full tiles of every width and several blocks of keys; rows are sampled.
+TEST(DilatedCpu, ManyTilesEqualTheOracle) {
+  Random random(1);
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+    for (const Mask mask : {Mask::full, Mask::causal})
+      for (const Queries queries : {Queries::dilated, Queries::dense}) {
+        const Case work{.sequence_length = 4111,
+                        .pattern = {{1500, 2}, {4111, 1}, {3001, 3}},
+                        .heads = 8,
+                        .kv_heads = 4,
+                        .head_dim = 72,
+                        .dtype = dtype,
+                        .mask = mask,
+                        .queries = queries};
+        ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
+        const Problem problem(work, random);
+        const Expected expected(problem, sampled_rows(work, random, 200));
+        VariantSpec spec = variant_of("hilbert", "sawtooth");
+        spec.key_visit = KeyVisit::slot;
+        EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
+      }
+}
+
+// Where the keys are walked in the same sequence, a layout changes no arithmetic at all.
+TEST(DilatedCpu, OrdersChangeNoBit) {
+  Random random(2);
+  const Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
+  const Problem problem(work, random);
+  const Output linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
+  for (const std::string_view order :
+       {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
+    for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
+      VariantSpec spec = variant_of(order, "hilbert");
+      spec.order_tensors = tensors;
+      const Output output = problem.run(kDilatedCpu, spec, 2);
+      EXPECT_EQ(output.o, linear.o) << order;
+      EXPECT_EQ(output.lse, linear.lse) << order;
+    }
+}
+
+// Scores of about +-700, and rows whose first visible key carries all the weight.
+TEST(DilatedCpu, LargeScoresStayFinite) {
+  Random random(3);
+  const Case work{.sequence_length = 300,
+                  .pattern = {{300, 1}, {100, 4}},
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .mask = Mask::causal};
+  Problem problem(work, random);
+  for (float& value : problem.q) value *= 9;
+  for (float& value : problem.k) value *= 9;
+  const Expected expected(problem, every_row(work));
+  EXPECT_GT(expected.lse_max, 300);
+  on_every_target(
+      [&] { EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), ""); });
+}
+
+TEST(DilatedCpu, SaysWhatItDoesNotDo) {
+  const Case work;
+  const VariantSpec spec;
+  EXPECT_EQ(kDilatedCpu.unsupported(work, spec), std::nullopt);
+  const auto reason = [&](auto change) {
+    Case changed = work;
+    change(changed);
+    return kDilatedCpu.unsupported(changed, spec).value_or("");
+  };
+  EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
+  EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");
+  EXPECT_EQ(reason([](Case& c) { c.ring_size = 2; }), "dilated_cpu runs on one rank");
+  EXPECT_EQ(reason([](Case& c) { c.head_dim = 8; }), "dilated_cpu takes head_dim 16 to 256, not 8");
+  EXPECT_EQ(reason([](Case& c) { c.head_dim = 257; }), "dilated_cpu takes head_dim 16 to 256, not 257");
+  EXPECT_NE(reason([](Case& c) { c.sequence_length = std::int64_t{1} << 31; }), "");
+}
+
+// No score matrix: workspace grows with threads, and with the output only where bf16 branches merge in fp32.
+TEST(DilatedCpu, WorkspaceIsSmall) {
+  Case work{.sequence_length = 1 << 20, .pattern = {{1 << 20, 1}, {4096, 1}}};
+  EXPECT_LT(kDilatedCpu.workspace_bytes(work, 1), 1 << 20);
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 4), 4 * kDilatedCpu.workspace_bytes(work, 1));
+  const double fp32 = kDilatedCpu.workspace_bytes(work, 2);
+  work.dtype = Dtype::bf16;
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2) - fp32, 4.0 * (1 << 20) * work.heads * work.head_dim);
+  work.branch_heads = BranchHeads::partition;
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2), fp32);
+}
+
+}  // namespace
+}  // namespace hilbench
