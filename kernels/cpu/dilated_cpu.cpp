@@ -206,6 +206,10 @@ std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int thr
   return std::make_unique<DilatedCpu>(work, threads);
 }
 
+nlohmann::json library() {
+  return nullptr;
+}
+
 }  // namespace
 
 const Variant kDilatedCpu = {
@@ -218,6 +222,7 @@ const Variant kDilatedCpu = {
     .unsupported = unsupported,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
+    .library = library,
 };
 
 }  // namespace hilbench

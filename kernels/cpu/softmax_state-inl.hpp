@@ -38,8 +38,8 @@ HWY_INLINE Vector exp2_or_zero(Vector x) {
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(kFloats, -126.0f)), power);
 }
 
-// Largest score and the sum of 2^(score - max) over the keys seen. Scores are in units of log2; those of merged
-// branches, whose max is an LSE and whose sum is 1, are natural.
+// Largest score and the sum of 2^(score - max) over the keys seen. Scores are in units of log2; those of
+// merged branches, whose max is an LSE and whose sum is 1, are natural.
 struct SoftmaxState {
   Vector max = hn::Set(kFloats, kMinusInfinity);
   Vector sum = hn::Zero(kFloats);

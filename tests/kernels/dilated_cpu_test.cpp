@@ -1,176 +1,19 @@
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/aligned_allocator.h>
 #include <hwy/targets.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
 
-#include "baselines/reference.hpp"
-#include "harness/rounding.hpp"
-#include "kernels/cpu/permute.hpp"
-#include "kernels/orders/order.hpp"
+#include "tests/kernels/attention_problem.hpp"
 
 namespace hilbench {
 namespace {
 
-using Random = std::mt19937_64;
-
-std::int64_t between(Random& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-}
-template <class T>
-T one_of(Random& random, std::initializer_list<T> choices) {
-  return *(choices.begin() + between(random, 0, static_cast<std::int64_t>(choices.size()) - 1));
-}
-
-// Values of N(0, 1), rounded to dtype; one row in 16 is an outlier that takes scores to several hundred.
-std::vector<float> random_tensor(Random& random, std::int64_t rows, std::int64_t head_dim, Dtype dtype) {
-  std::normal_distribution<float> normal;
-  std::vector<float> values;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const float scale = between(random, 0, 15) == 0 ? 15.0f : 1.0f;
-    for (std::int64_t d = 0; d < head_dim; ++d)
-      values.push_back(static_cast<float>(round_to(dtype, scale * normal(random))));
-  }
-  return values;
-}
-
-using Bytes = hwy::AlignedFreeUniquePtr<std::byte[]>;
-
-Bytes stored(const std::vector<float>& values, const Case& work, std::int64_t heads,
-             const std::vector<std::int32_t>& slots) {
-  const std::size_t size = values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
-  Bytes bytes = hwy::AllocateAligned<std::byte>(size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
-    if (work.dtype == Dtype::fp32)
-      std::memcpy(&bytes[4 * i], &bits, 4);
-    else
-      std::memcpy(&bytes[2 * i], reinterpret_cast<const char*>(&bits) + 2, 2);
-  }
-  if (slots.empty()) return bytes;
-  Bytes moved = hwy::AllocateAligned<std::byte>(size);
-  permute_rows(bytes.get(), moved.get(), work.batch, slots, heads * work.head_dim * dtype_bytes(work.dtype),
-               1);
-  return moved;
-}
-
-struct Output {
-  std::vector<float> o, lse;
-};
-
-// A case with its inputs, and the kernel's output for any variant of it.
-struct Problem {
-  Case work;
-  std::vector<float> q, k, v;
-
-  Problem(const Case& a_case, Random& random) : work(a_case) {
-    const std::int64_t positions = work.batch * work.sequence_length;
-    q = random_tensor(random, positions * work.heads, work.head_dim, work.dtype);
-    k = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
-    v = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
-  }
-
-  Output run(const VariantSpec& spec, int threads) const {
-    EXPECT_EQ(kDilatedCpu.unsupported(work, spec), std::nullopt);
-    const Index index = build_index(work, spec, kDilatedCpu.tile_rows(work));
-    const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
-    const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
-    const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);
-    const std::size_t o_size = q.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
-    const Bytes o = hwy::AllocateAligned<std::byte>(o_size);
-    std::memset(o.get(), 0xff, o_size);  // NaN in either dtype
-    Output output{std::vector<float>(q.size()),
-                  std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
-                                     std::numeric_limits<float>::quiet_NaN())};
-    kDilatedCpu.prepare(work, spec, threads)
-        ->run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
-    for (std::size_t i = 0; i < output.o.size(); ++i) {
-      std::uint32_t bits = 0;
-      if (work.dtype == Dtype::fp32)
-        std::memcpy(&bits, &o[4 * i], 4);
-      else
-        std::memcpy(reinterpret_cast<char*>(&bits) + 2, &o[2 * i], 2);
-      output.o[i] = std::bit_cast<float>(bits);
-    }
-    return output;
-  }
-};
-
-// Rows of the oracle and what a result may differ from them: twice the error of plain evaluation in the
-// dtype, plus the dtype's resolution.
-struct Expected {
-  std::vector<RowId> ids;
-  std::vector<ReferenceRow> rows;
-  double o_tolerance = 0;
-  double lse_tolerance = 0;
-
-  Expected(const Problem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
-    const ReferenceInputs inputs{problem.q, problem.k, problem.v};
-    double o_error = 0, lse_error = 0, o_max = 0, lse_max = 0;
-    for (const RowId& id : ids) {
-      rows.push_back(reference_row(problem.work, inputs, id));
-      if (std::isinf(rows.back().lse)) continue;
-      const ReferenceRow plain = plain_row(problem.work, inputs, id);
-      lse_error = std::max(lse_error, std::abs(plain.lse - rows.back().lse));
-      lse_max = std::max(lse_max, std::abs(rows.back().lse));
-      for (std::size_t d = 0; d < plain.o.size(); ++d) {
-        o_error = std::max(o_error, std::abs(plain.o[d] - rows.back().o[d]));
-        o_max = std::max(o_max, std::abs(rows.back().o[d]));
-      }
-    }
-    o_tolerance = 2 * o_error + (problem.work.dtype == Dtype::fp32 ? 0x1p-23 : 0x1p-8) * o_max;
-    lse_tolerance = 2 * lse_error + 0x1p-23 * lse_max;
-  }
-
-  // Empty, or the first row that differs.
-  std::string mismatch(const Case& work, const Output& output) const {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      const std::int64_t place =
-          (ids[i].batch * work.sequence_length + ids[i].position) * work.heads + ids[i].head;
-      const std::string where = "batch " + std::to_string(ids[i].batch) + " position " +
-                                std::to_string(ids[i].position) + " head " + std::to_string(ids[i].head);
-      const double lse = output.lse[static_cast<std::size_t>(place)];
-      const bool uncovered = std::isinf(rows[i].lse);
-      if (uncovered ? lse != rows[i].lse : !(std::abs(lse - rows[i].lse) <= lse_tolerance))
-        return where + ": LSE " + std::to_string(lse) + ", not " + std::to_string(rows[i].lse);
-      for (std::size_t d = 0; d < rows[i].o.size(); ++d) {
-        const double o = output.o[static_cast<std::size_t>(place * work.head_dim) + d];
-        if (uncovered ? o != 0 : !(std::abs(o - rows[i].o[d]) <= o_tolerance))
-          return where + ": O[" + std::to_string(d) + "] " + std::to_string(o) + ", not " +
-                 std::to_string(rows[i].o[d]) + "; off by " + std::to_string(o - rows[i].o[d]) +
-                 ", allowed " + std::to_string(o_tolerance);
-      }
-    }
-    return {};
-  }
-};
-
-std::vector<RowId> every_row(const Case& work) {
-  std::vector<RowId> ids;
-  for (std::int64_t b = 0; b < work.batch; ++b)
-    for (std::int64_t t = 0; t < work.sequence_length; ++t)
-      for (std::int64_t h = 0; h < work.heads; ++h) ids.push_back({b, h, t});
-  return ids;
-}
-
-std::vector<RowId> sampled_rows(const Case& work, Random& random, int count) {
-  std::vector<RowId> ids;
-  for (int i = 0; i < count; ++i)
-    ids.push_back({between(random, 0, work.batch - 1), between(random, 0, work.heads - 1),
-                   between(random, 0, work.sequence_length - 1)});
-  return ids;
-}
-
 Case random_case(Random& random) {
   Case work{.sequence_length =
-                one_of(random, {between(random, 1, 40), between(random, 20, 150), between(random, 130, 400)}),
+                one_of(random, {between(random, 1, 40), between(random, 20, 150), between(random, 130, 300)}),
             .pattern = {},
             .batch = between(random, 1, 3),
             .heads = between(random, 1, 5),
@@ -193,7 +36,8 @@ Case random_case(Random& random) {
 }
 
 VariantSpec random_variant(Random& random) {
-  VariantSpec spec{.kernel = "dilated_cpu"};
+  VariantSpec spec;
+  spec.kernel = "dilated_cpu";
   spec.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
                                             "residue", "bitrev_residue", "random"});
   spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
@@ -230,13 +74,107 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const int threads = static_cast<int>(between(random, 1, 3));
     const Expected expected(problem, every_row(problem.work));
     on_every_target([&] {
-      EXPECT_EQ(expected.mismatch(problem.work, problem.run(spec, threads)), "")
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
           << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
           << " " << threads << " threads";
     });
   }
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DilatedCpuProperty, testing::Range(0, 12));
+
+VariantSpec variant_of(std::string_view order, std::string_view traversal = "head_major") {
+  VariantSpec spec;
+  spec.kernel = "dilated_cpu";
+  spec.order = order;
+  spec.traversal = traversal;
+  return spec;
+}
+
+// Long enough for full tiles of every width and several blocks of keys; rows are sampled.
+TEST(DilatedCpu, ManyTilesEqualTheOracle) {
+  Random random(1);
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+    for (const Mask mask : {Mask::full, Mask::causal})
+      for (const Queries queries : {Queries::dilated, Queries::dense}) {
+        const Case work{.sequence_length = 4111,
+                        .pattern = {{1500, 2}, {4111, 1}, {3001, 3}},
+                        .heads = 8,
+                        .kv_heads = 4,
+                        .head_dim = 72,
+                        .dtype = dtype,
+                        .mask = mask,
+                        .queries = queries};
+        ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
+        const Problem problem(work, random);
+        const Expected expected(problem, sampled_rows(work, random, 200));
+        VariantSpec spec = variant_of("hilbert", "sawtooth");
+        spec.key_visit = KeyVisit::slot;
+        EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
+      }
+}
+
+// Where the keys are walked in the same sequence, a layout changes no arithmetic at all.
+TEST(DilatedCpu, OrdersChangeNoBit) {
+  Random random(2);
+  const Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
+  const Problem problem(work, random);
+  const Output linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
+  for (const std::string_view order :
+       {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
+    for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
+      VariantSpec spec = variant_of(order, "hilbert");
+      spec.order_tensors = tensors;
+      const Output output = problem.run(kDilatedCpu, spec, 2);
+      EXPECT_EQ(output.o, linear.o) << order;
+      EXPECT_EQ(output.lse, linear.lse) << order;
+    }
+}
+
+// Scores of about +-700, and rows whose first visible key carries all the weight.
+TEST(DilatedCpu, LargeScoresStayFinite) {
+  Random random(3);
+  const Case work{.sequence_length = 300,
+                  .pattern = {{300, 1}, {100, 4}},
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .mask = Mask::causal};
+  Problem problem(work, random);
+  for (float& value : problem.q) value *= 9;
+  for (float& value : problem.k) value *= 9;
+  const Expected expected(problem, every_row(work));
+  EXPECT_GT(expected.lse_max, 300);
+  on_every_target(
+      [&] { EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), ""); });
+}
+
+TEST(DilatedCpu, SaysWhatItDoesNotDo) {
+  const Case work;
+  const VariantSpec spec;
+  EXPECT_EQ(kDilatedCpu.unsupported(work, spec), std::nullopt);
+  const auto reason = [&](auto change) {
+    Case changed = work;
+    change(changed);
+    return kDilatedCpu.unsupported(changed, spec).value_or("");
+  };
+  EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
+  EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");
+  EXPECT_EQ(reason([](Case& c) { c.ring_size = 2; }), "dilated_cpu runs on one rank");
+  EXPECT_EQ(reason([](Case& c) { c.head_dim = 8; }), "dilated_cpu takes head_dim 16 to 256, not 8");
+  EXPECT_EQ(reason([](Case& c) { c.head_dim = 257; }), "dilated_cpu takes head_dim 16 to 256, not 257");
+  EXPECT_NE(reason([](Case& c) { c.sequence_length = std::int64_t{1} << 31; }), "");
+}
+
+// No score matrix: workspace grows with threads, and with the output only where bf16 branches merge in fp32.
+TEST(DilatedCpu, WorkspaceIsSmall) {
+  Case work{.sequence_length = 1 << 20, .pattern = {{1 << 20, 1}, {4096, 1}}};
+  EXPECT_LT(kDilatedCpu.workspace_bytes(work, 1), 1 << 20);
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 4), 4 * kDilatedCpu.workspace_bytes(work, 1));
+  const double fp32 = kDilatedCpu.workspace_bytes(work, 2);
+  work.dtype = Dtype::bf16;
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2) - fp32, 4.0 * (1 << 20) * work.heads * work.head_dim);
+  work.branch_heads = BranchHeads::partition;
+  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2), fp32);
+}
 
 }  // namespace
 }  // namespace hilbench

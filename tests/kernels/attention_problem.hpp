@@ -1,0 +1,199 @@
+// An attention problem with random inputs, a CPU kernel's result for it, and what the oracle expects.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "baselines/reference.hpp"
+#include "harness/rounding.hpp"
+#include "kernels/cpu/permute.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+using Random = std::mt19937_64;
+
+inline std::int64_t between(Random& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+template <class T>
+T one_of(Random& random, std::initializer_list<T> choices) {
+  return *(choices.begin() + between(random, 0, static_cast<std::int64_t>(choices.size()) - 1));
+}
+
+// Values of N(0, 1), rounded to dtype; one row in 16 is an outlier that takes scores to several hundred.
+inline std::vector<float> random_tensor(Random& random, std::int64_t rows, std::int64_t head_dim,
+                                        Dtype dtype) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float scale = between(random, 0, 15) == 0 ? 15.0f : 1.0f;
+    for (std::int64_t d = 0; d < head_dim; ++d)
+      values.push_back(static_cast<float>(round_to(dtype, scale * normal(random))));
+  }
+  return values;
+}
+
+using Bytes = hwy::AlignedFreeUniquePtr<std::byte[]>;
+
+inline Bytes stored(const std::vector<float>& values, const Case& work, std::int64_t heads,
+                    const std::vector<std::int32_t>& slots) {
+  const std::size_t size = values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
+  Bytes bytes = hwy::AllocateAligned<std::byte>(size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    if (work.dtype == Dtype::fp32)
+      std::memcpy(&bytes[4 * i], &bits, 4);
+    else
+      std::memcpy(&bytes[2 * i], reinterpret_cast<const char*>(&bits) + 2, 2);
+  }
+  if (slots.empty()) return bytes;
+  Bytes moved = hwy::AllocateAligned<std::byte>(size);
+  permute_rows(bytes.get(), moved.get(), work.batch, slots, heads * work.head_dim * dtype_bytes(work.dtype),
+               1);
+  return moved;
+}
+
+struct Output {
+  std::vector<float> o, lse;
+};
+
+// A case with its inputs, and the kernel's output for any variant of it.
+struct Problem {
+  Case work;
+  std::vector<float> q, k, v;
+
+  Problem(const Case& a_case, Random& random) : work(a_case) {
+    const std::int64_t positions = work.batch * work.sequence_length;
+    q = random_tensor(random, positions * work.heads, work.head_dim, work.dtype);
+    k = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
+    v = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
+  }
+
+  Output run(const Variant& variant, const VariantSpec& spec, int threads) const {
+    EXPECT_EQ(variant.unsupported(work, spec), std::nullopt);
+    const Index index = build_index(work, spec, variant.tile_rows(work));
+    const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
+    const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
+    const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);
+    const std::size_t o_size = q.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
+    const Bytes o = hwy::AllocateAligned<std::byte>(o_size);
+    std::memset(o.get(), 0xff, o_size);  // NaN in either dtype
+    Output output{std::vector<float>(q.size()),
+                  std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
+                                     std::numeric_limits<float>::quiet_NaN())};
+    variant.prepare(work, spec, threads)
+        ->run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
+    for (std::size_t i = 0; i < output.o.size(); ++i) {
+      std::uint32_t bits = 0;
+      if (work.dtype == Dtype::fp32)
+        std::memcpy(&bits, &o[4 * i], 4);
+      else
+        std::memcpy(reinterpret_cast<char*>(&bits) + 2, &o[2 * i], 2);
+      output.o[i] = std::bit_cast<float>(bits);
+    }
+    return output;
+  }
+};
+
+// `tensor` with the elements of every row reversed and rotated by `by`: the same scores, where q and k are
+// moved alike, but summed in another sequence.
+inline std::vector<float> rotated(const std::vector<float>& tensor, std::int64_t head_dim, std::int64_t by) {
+  std::vector<float> moved(tensor);
+  for (auto row = moved.begin(); row != moved.end(); row += head_dim) {
+    std::reverse(row, row + head_dim);
+    std::rotate(row, row + by, row + head_dim);
+  }
+  return moved;
+}
+
+// Rows of the oracle and what a result may differ from them: twice the error of plain evaluation in the
+// dtype, plus the dtype's resolution. Rounding is luck where rows are few, so plain evaluation sums in four
+// sequences.
+struct Expected {
+  std::vector<RowId> ids;
+  std::vector<ReferenceRow> rows;
+  double o_error = 0, lse_error = 0;  // of plain evaluation
+  double o_max = 0, lse_max = 0;
+
+  Expected(const Problem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
+    for (const RowId& id : ids)
+      rows.push_back(reference_row(problem.work, {problem.q, problem.k, problem.v}, id));
+    measure_plain(problem.work, {problem.q, problem.k, problem.v});
+    const std::int64_t head_dim = problem.work.head_dim;
+    const std::int64_t sequences = std::clamp<std::int64_t>(8000 / std::ssize(ids), 2, 16);
+    for (std::int64_t i = 0; i < sequences; ++i) {
+      const std::int64_t by = i * head_dim / sequences;
+      const std::vector<float> q = rotated(problem.q, head_dim, by), k = rotated(problem.k, head_dim, by);
+      measure_plain(problem.work, {q, k, problem.v});
+    }
+  }
+
+  void measure_plain(const Case& work, const ReferenceInputs& inputs) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (std::isinf(rows[i].lse)) continue;
+      const ReferenceRow plain = plain_row(work, inputs, ids[i]);
+      lse_error = std::max(lse_error, std::abs(plain.lse - rows[i].lse));
+      lse_max = std::max(lse_max, std::abs(rows[i].lse));
+      for (std::size_t d = 0; d < plain.o.size(); ++d) {
+        o_error = std::max(o_error, std::abs(plain.o[d] - rows[i].o[d]));
+        o_max = std::max(o_max, std::abs(rows[i].o[d]));
+      }
+    }
+  }
+
+  double o_tolerance(const Case& work) const {
+    return 2 * o_error + (work.dtype == Dtype::fp32 ? 0x1p-23 : 0x1p-8) * o_max;
+  }
+  double lse_tolerance() const { return 2 * lse_error + 0x1p-23 * lse_max; }
+
+  // Empty, or the first row that differs.
+  std::string mismatch(const Case& work, const Output& output) const {
+    const double o_allowed = o_tolerance(work), lse_allowed = lse_tolerance();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::int64_t place =
+          (ids[i].batch * work.sequence_length + ids[i].position) * work.heads + ids[i].head;
+      const std::string where = "batch " + std::to_string(ids[i].batch) + " position " +
+                                std::to_string(ids[i].position) + " head " + std::to_string(ids[i].head);
+      const double lse = output.lse[static_cast<std::size_t>(place)];
+      const bool uncovered = std::isinf(rows[i].lse);
+      if (uncovered ? lse != rows[i].lse : !(std::abs(lse - rows[i].lse) <= lse_allowed))
+        return where + ": LSE " + std::to_string(lse) + ", not " + std::to_string(rows[i].lse);
+      for (std::size_t d = 0; d < rows[i].o.size(); ++d) {
+        const double o = output.o[static_cast<std::size_t>(place * work.head_dim) + d];
+        if (uncovered ? o != 0 : !(std::abs(o - rows[i].o[d]) <= o_allowed))
+          return where + ": O[" + std::to_string(d) + "] " + std::to_string(o) + ", not " +
+                 std::to_string(rows[i].o[d]) + "; off by " + std::to_string(o - rows[i].o[d]) +
+                 ", allowed " + std::to_string(o_allowed);
+      }
+    }
+    return {};
+  }
+};
+
+inline std::vector<RowId> every_row(const Case& work) {
+  std::vector<RowId> ids;
+  for (std::int64_t b = 0; b < work.batch; ++b)
+    for (std::int64_t t = 0; t < work.sequence_length; ++t)
+      for (std::int64_t h = 0; h < work.heads; ++h) ids.push_back({b, h, t});
+  return ids;
+}
+
+inline std::vector<RowId> sampled_rows(const Case& work, Random& random, int count) {
+  std::vector<RowId> ids;
+  for (int i = 0; i < count; ++i)
+    ids.push_back({between(random, 0, work.batch - 1), between(random, 0, work.heads - 1),
+                   between(random, 0, work.sequence_length - 1)});
+  return ids;
+}
+
+}  // namespace hilbench
