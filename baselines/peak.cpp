@@ -11,9 +11,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/peak.cpp"
-#include "hwy/cache_control.h"
+// foreach_target.h compiles this file once a target: it must come before the other headers.
+// clang-format off
 #include "hwy/foreach_target.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace hilbench {

@@ -6,9 +6,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/softmax.cpp"
-#include "hwy/contrib/math/math-inl.h"
+// foreach_target.h compiles this file once a target: it must come before the other headers.
+// clang-format off
 #include "hwy/foreach_target.h"
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace hilbench {

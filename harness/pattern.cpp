@@ -13,7 +13,7 @@ __extension__ typedef __int128 Wide;  // products of two sizes pass 2^63
 // Heads beyond so many K/V heads are counted in blocks of equal offset (see count_work).
 constexpr std::int64_t kMaxHeadBlocks = 4096;
 // Stretches between segment borders that an exact count of distinct rows may walk.
-constexpr std::int64_t kMaxStretches = 1024;
+constexpr std::int64_t kMaxStretches = 256;
 // Branches up to which unions are counted by inclusion and exclusion.
 constexpr std::size_t kMaxUnion = 12;
 
@@ -235,6 +235,39 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
           static_cast<double>(covered_count(work, covers))};
 }
 
+// Whether the distinct rows are counted, which takes longer than all the rest.
+enum class DistinctRows { counted, left_out };
+
+Work counted_work(const Case& work, DistinctRows distinct) {
+  Work total;
+  std::vector<Distinct> known;
+  const std::int64_t block = ceil_div(work.kv_heads, kMaxHeadBlocks);
+  for (std::int64_t first = 0; first < work.kv_heads; first += block) {
+    const std::int64_t last = std::min(first + block, work.kv_heads);
+    const Range heads = query_heads(work, first, last);
+    std::vector<std::int64_t> offsets(work.pattern.size(), -1);
+    for (std::size_t b = 0; b < work.pattern.size(); ++b) {
+      const Branch& branch = work.pattern[b];
+      const std::int64_t runs = overlap(heads, branch_heads(work, static_cast<std::int64_t>(b)));
+      if (runs == 0) continue;
+      offsets[b] = offset_of(work, branch, first);
+      const HeadWork one = branch_work(work, branch, offsets[b]);
+      total.pairs += static_cast<double>(runs) * one.pairs;
+      total.query_rows += static_cast<double>(runs) * one.query_rows;
+      if (work.branch_heads == BranchHeads::partition)
+        total.covered_rows += static_cast<double>(runs) * one.query_rows;
+    }
+    if (distinct == DistinctRows::left_out) continue;
+    auto seen = std::find_if(known.begin(), known.end(), [&](const auto& d) { return d.offsets == offsets; });
+    if (seen == known.end()) seen = known.insert(known.end(), distinct_rows(work, offsets));
+    total.kv_rows += static_cast<double>(last - first) * seen->kv_rows;
+    if (work.branch_heads == BranchHeads::all)
+      total.covered_rows += static_cast<double>(heads.end - heads.begin) * seen->covered_rows;
+  }
+  const auto batch = static_cast<double>(work.batch);
+  return {total.pairs * batch, total.query_rows * batch, total.kv_rows * batch, total.covered_rows * batch};
+}
+
 }  // namespace
 
 std::int64_t kv_head_of(const Case& work, std::int64_t head) {
@@ -279,36 +312,12 @@ std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t off
 }
 
 Work count_work(const Case& work) {
-  Work total;
-  std::vector<Distinct> known;
-  const std::int64_t block = ceil_div(work.kv_heads, kMaxHeadBlocks);
-  for (std::int64_t first = 0; first < work.kv_heads; first += block) {
-    const std::int64_t last = std::min(first + block, work.kv_heads);
-    const Range heads = query_heads(work, first, last);
-    std::vector<std::int64_t> offsets(work.pattern.size(), -1);
-    for (std::size_t b = 0; b < work.pattern.size(); ++b) {
-      const Branch& branch = work.pattern[b];
-      const std::int64_t runs = overlap(heads, branch_heads(work, static_cast<std::int64_t>(b)));
-      if (runs == 0) continue;
-      offsets[b] = offset_of(work, branch, first);
-      const HeadWork one = branch_work(work, branch, offsets[b]);
-      total.pairs += static_cast<double>(runs) * one.pairs;
-      total.query_rows += static_cast<double>(runs) * one.query_rows;
-      if (work.branch_heads == BranchHeads::partition)
-        total.covered_rows += static_cast<double>(runs) * one.query_rows;
-    }
-    auto seen = std::find_if(known.begin(), known.end(), [&](const auto& d) { return d.offsets == offsets; });
-    if (seen == known.end()) seen = known.insert(known.end(), distinct_rows(work, offsets));
-    total.kv_rows += static_cast<double>(last - first) * seen->kv_rows;
-    if (work.branch_heads == BranchHeads::all)
-      total.covered_rows += static_cast<double>(heads.end - heads.begin) * seen->covered_rows;
-  }
-  const auto batch = static_cast<double>(work.batch);
-  return {total.pairs * batch, total.query_rows * batch, total.kv_rows * batch, total.covered_rows * batch};
+  return counted_work(work, DistinctRows::counted);
 }
 
 double flops(const Case& work) {
-  const double forward = 4 * static_cast<double>(work.head_dim) * count_work(work).pairs;
+  const double forward =
+      4 * static_cast<double>(work.head_dim) * counted_work(work, DistinctRows::left_out).pairs;
   return work.pass == Pass::forward ? forward : 2.5 * forward;
 }
 

@@ -38,7 +38,7 @@ struct Work {
 };
 // Closed form per segment; full segments are counted once. Doubles, because 2^40 x 2^40 pairs pass 2^63;
 // exact below 2^53, with two exceptions. The distinct counts are exact where every dilation divides its
-// segment, and where segment borders repeat after, or come to, about a thousand; else they are the upper
+// segment, and where segment borders repeat after, or come to, 256; else they are the upper
 // bound min(N, sum over branches). Above 4096 K/V heads, blocks of neighbouring heads count as if they shared
 // their offsets. Expects kv_heads resolved, and sizes of at least 1.
 Work count_work(const Case& work);

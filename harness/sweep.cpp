@@ -107,17 +107,21 @@ Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
   Inputs inputs;
   if (const auto source = entry(entries, "source"))
     inputs.source = static_cast<InputSource>(source->choice(kSources));
+  if (inputs.source == InputSource::random) {
+    for (const auto& [name, tensor] : entries)
+      if (name != "source")
+        tensor.fail("only `source: npy` reads files", "",
+                    "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
+    return inputs;
+  }
+  for (const char* name : {"q", "k", "v"})
+    if (!entries.contains(name))
+      value.fail(fmt::format("{} missing", name), "`source: npy` needs the files q, k and v");
   const std::vector<SweepCase> cases = cases_of(sweep);
   const fs::path folder = fs::absolute(sweep.file).parent_path();
-  for (const auto& [name, path] : {std::pair("q", &inputs.q), {"k", &inputs.k}, {"v", &inputs.v}}) {
-    const auto tensor = entry(entries, name);
-    if (inputs.source == InputSource::random && tensor)
-      tensor->fail("only `source: npy` reads files", "",
-                   "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
-    if (inputs.source == InputSource::random) continue;
-    if (!tensor) value.fail(fmt::format("{} missing", name), "`source: npy` needs the files q, k and v");
-    *path = parse_tensor(*tensor, folder, std::string_view(name) == "q", cases);
-  }
+  inputs.q = parse_tensor(entries.at("q"), folder, true, cases);
+  inputs.k = parse_tensor(entries.at("k"), folder, false, cases);
+  inputs.v = parse_tensor(entries.at("v"), folder, false, cases);
   return inputs;
 }
 

@@ -144,7 +144,8 @@ class VariantParser {
         }
       specs = std::move(multiplied);
     }
-    return distinct(entry, specs);
+    check_order_file(entry, specs);
+    return distinct(specs);
   }
 
   static const std::vector<std::string>& names() {
@@ -218,13 +219,22 @@ class VariantParser {
     return false;
   }
 
-  std::vector<VariantSpec> distinct(const YamlValue& entry, const std::vector<VariantSpec>& specs) const {
-    std::vector<VariantSpec> kept;
+  // Order `file` and the option order_file go together.
+  static void check_order_file(const YamlValue& entry, const std::vector<VariantSpec>& specs) {
+    bool uses_file = false;
     for (const VariantSpec& spec : specs) {
+      uses_file = uses_file || spec.order == "file";
       if (spec.order == "file" && spec.order_file.empty())
         entry.fail("order_file missing", "order `file` reads its slots from one", "order_file: slots.npy");
-      if (std::find(kept.begin(), kept.end(), spec) == kept.end()) kept.push_back(spec);
     }
+    for (const auto& [name, value] : entry.entries(names()))
+      if (name == "order_file" && !uses_file)
+        value.fail("order_file without order `file`", "no other order reads one", "order: file");
+  }
+  static std::vector<VariantSpec> distinct(const std::vector<VariantSpec>& specs) {
+    std::vector<VariantSpec> kept;
+    for (const VariantSpec& spec : specs)
+      if (std::find(kept.begin(), kept.end(), spec) == kept.end()) kept.push_back(spec);
     return kept;
   }
 

@@ -16,7 +16,8 @@ namespace hilbench {
 namespace {
 
 constexpr std::size_t kDeepest = 16;            // a sweep needs 5
-constexpr int kMostOpenBrackets = 1000;         // the scanner keeps every open bracket in memory
+constexpr int kMostOpenBrackets = 1000;         // the scanner keeps every open bracket ...
+constexpr int kMostIndicators = 4'000'000;      // ... and every token inside it in memory
 constexpr std::size_t kMostValues = 1'000'000;  // of one axis
 
 [[noreturn]] void refuse(const std::string& file, int line, std::string what, std::string why = "",
@@ -46,7 +47,7 @@ bool is_control(char c) {
 
 // What must hold before the text is given to the YAML scanner.
 void check_text(const std::string& text, const std::string& file) {
-  int line = 1, open = 0;
+  int line = 1, open = 0, indicators = 0;
   bool blank = true;
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
@@ -55,6 +56,9 @@ void check_text(const std::string& text, const std::string& file) {
     const std::size_t length = utf8_length(std::string_view(text).substr(i, 4));
     if (length == 0) refuse(file, line, "not UTF-8 text", "", "save the file as UTF-8");
     if (c == '\n') ++line;
+    if (std::string_view("[]{},:\n").find(c) != std::string_view::npos && ++indicators > kMostIndicators)
+      refuse(file, line, "too many values", "a sweep has at most a million cases",
+             "use {range: ...} or split it");
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
     if (open > kMostOpenBrackets) refuse(file, line, "nested too deep", "a sweep has at most 16 levels");

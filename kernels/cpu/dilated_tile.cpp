@@ -179,6 +179,7 @@ void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log
                    float* HWY_RESTRICT sum, float* HWY_RESTRICT factor) {
   constexpr std::size_t kWidth = kVectors * kLanes;
   const Vector scale = hn::Set(kFloats, scale_log2);
+  const Vector one = hn::Set(kFloats, 1.0f);  // the scores' units are log2 already
   Vector top[kVectors], total[kVectors], shift[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) top[v] = hn::Set(kFloats, kMinusInfinity);
   for (std::size_t key = 0; key < keys; ++key)
@@ -186,7 +187,7 @@ void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log
       top[v] = hn::Max(top[v], hn::Load(kFloats, scores + key * kWidth + v * kLanes));
   for (std::size_t v = 0; v < kVectors; ++v) {
     SoftmaxState state{hn::Load(kFloats, max + v * kLanes), hn::Load(kFloats, sum + v * kLanes)};
-    hn::Store(state.raise(hn::Mul(top[v], scale)), kFloats, factor + v * kLanes);
+    hn::Store(state.raise(hn::Mul(top[v], scale), one), kFloats, factor + v * kLanes);
     hn::Store(state.max, kFloats, max + v * kLanes);
     shift[v] = state.shift();
     total[v] = state.sum;
@@ -216,7 +217,8 @@ void attend(const Tile& tile, const Panel& panel, const KeyBlock& block, const T
                             buffers.scores + key * kWidth);
   if (causal && block.last_position > first_query)
     mask_scores<kVectors>(buffers, buffers.query_position + panel.begin, block.count);
-  const float scale_log2 = std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(tile.head_dim));
+  const auto scale_log2 =
+      static_cast<float>(std::numbers::log2e / std::sqrt(static_cast<double>(tile.head_dim)));
   float* factor = buffers.factor + panel.begin;
   soften_scores<kVectors>(buffers.scores, block.count, scale_log2, buffers.max + panel.begin,
                           buffers.sum + panel.begin, factor);
@@ -240,14 +242,17 @@ void attend_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, c
 
 // Factors and LSE of a panel, merged with what earlier branches left in memory.
 void finish_states(const Panel& panel, const TileBuffers& buffers) {
+  const Vector log2_e = hn::Set(kFloats, std::numbers::log2e_v<float>);
+  const Vector ln_2 = hn::Set(kFloats, std::numbers::ln2_v<float>);
+  const Vector ln_e = hn::Set(kFloats, 1.0f);
   for (std::size_t i = panel.begin; i < panel.begin + panel.size(); i += kLanes) {
     const SoftmaxState branch{hn::Load(kFloats, buffers.max + i), hn::Load(kFloats, buffers.sum + i)};
-    SoftmaxState row = SoftmaxState::from_lse(hn::Load(kFloats, buffers.lse + i));
-    const SoftmaxState::Factors factors = row.merge(branch);
+    SoftmaxState row = averaged(hn::Load(kFloats, buffers.lse + i));
+    const SoftmaxState::Factors factors = row.merge(averaged(branch.lse(ln_2)), log2_e);
     const Vector average = row.normalize();
     hn::Store(hn::Mul(factors.own, average), kFloats, buffers.own + i);
-    hn::Store(hn::Mul(factors.other, average), kFloats, buffers.factor + i);
-    hn::Store(row.lse(), kFloats, buffers.lse + i);
+    hn::Store(hn::Mul(hn::Mul(factors.other, average), branch.normalize()), kFloats, buffers.factor + i);
+    hn::Store(row.lse(ln_e), kFloats, buffers.lse + i);
   }
 }
 

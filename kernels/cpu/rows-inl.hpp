@@ -6,9 +6,9 @@
 #define HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
 #endif
 
-#include <bit>
 #include <cstdint>
 
+#include "harness/rounding.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,8 +18,8 @@ namespace HWY_NAMESPACE {
 inline float to_float(float value) {
   return value;
 }
-inline float to_float(std::uint16_t bf16) {
-  return std::bit_cast<float>(std::uint32_t{bf16} << 16);
+inline float to_float(std::uint16_t bits) {
+  return bf16_value(bits);
 }
 
 template <class Tag>
@@ -33,13 +33,12 @@ HWY_INLINE hn::Vec<Tag> load_floats(Tag tag, const std::uint16_t* from) {
   return hn::BitCast(tag, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(narrow, from))));
 }
 
-// Rounds to nearest even.
+// bf16 is rounded to nearest even.
 inline void store_float(float value, float* to) {
   *to = value;
 }
 inline void store_float(float value, std::uint16_t* to) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  *to = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+  *to = bf16_bits(value);
 }
 HWY_INLINE void store_floats(Vector values, float* to) {
   hn::StoreU(values, kFloats, to);

@@ -19,17 +19,18 @@ namespace HWY_NAMESPACE {
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // 2^x for x up to about 0; exactly 0 below the smallest normal number, for -infinity and for NaN. Relative
-// error 1.6e-7: x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 5 with p(0) = 1, and n
-// added to the exponent.
+// error 8e-8: x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 6 with p(0) = 1, and n added
+// to the exponent.
 HWY_INLINE Vector exp2_or_zero(Vector x) {
   const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: leaves round(x) in the low bits
   const Vector shifted = hn::Add(x, shifter);
   const Vector f = hn::Sub(x, hn::Sub(shifted, shifter));
-  Vector p = hn::Set(kFloats, 0.00132647273f);
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.00967151299f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0555073358f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.240222424f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.693147004f));
+  Vector p = hn::Set(kFloats, 0.00015353362f);
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0013398875f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.00961843692f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0555033237f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.240226477f));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.693147182f));
   p = hn::MulAdd(p, f, hn::Set(kFloats, 1.0f));
   const Ints ints;
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(ints, shifted));
@@ -37,21 +38,22 @@ HWY_INLINE Vector exp2_or_zero(Vector x) {
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(kFloats, -126.0f)), power);
 }
 
-// sum of 2^(score - max) over the scores seen; no score yet: max -infinity, sum 0.
+// Largest score and the sum of 2^(score - max) over the keys seen. Scores are in units of log2; those of merged
+// branches, whose max is an LSE and whose sum is 1, are natural.
 struct SoftmaxState {
-  Vector max;
-  Vector sum;
+  Vector max = hn::Set(kFloats, kMinusInfinity);
+  Vector sum = hn::Zero(kFloats);
 
   // The largest score, or 0 where there is none: safe to subtract.
   HWY_INLINE Vector shift() const {
     return hn::IfThenZeroElse(hn::Eq(max, hn::Set(kFloats, kMinusInfinity)), max);
   }
 
-  // Takes in a larger maximum; returns the factor of everything summed so far.
-  HWY_INLINE Vector raise(Vector other_max) {
+  // Takes in a larger maximum; returns the factor of everything summed so far. `log2_base`: of the units.
+  HWY_INLINE Vector raise(Vector other_max, Vector log2_base) {
     const Vector old = max;
     max = hn::Max(max, other_max);
-    const Vector factor = exp2_or_zero(hn::Sub(old, shift()));
+    const Vector factor = exp2_or_zero(hn::Mul(hn::Sub(old, shift()), log2_base));
     sum = hn::Mul(sum, factor);
     return factor;
   }
@@ -60,9 +62,9 @@ struct SoftmaxState {
   struct Factors {
     Vector own, other;
   };
-  HWY_INLINE Factors merge(SoftmaxState other) {
-    const Vector own = raise(other.max);
-    const Vector factor = other.raise(max);
+  HWY_INLINE Factors merge(SoftmaxState other, Vector log2_base) {
+    const Vector own = raise(other.max, log2_base);
+    const Vector factor = other.raise(max, log2_base);
     sum = hn::Add(sum, other.sum);
     return {own, factor};
   }
@@ -73,21 +75,19 @@ struct SoftmaxState {
     return hn::IfThenZeroElse(empty, hn::Div(hn::Set(kFloats, 1.0f), sum));
   }
 
-  // log(sum of e^score), natural; -infinity for a row without keys.
-  HWY_INLINE Vector lse() const {
+  // Log of the sum of e^score, natural; -infinity for a row without keys. `ln_base`: of the units.
+  HWY_INLINE Vector lse(Vector ln_base) const {
     const auto empty = hn::Eq(sum, hn::Zero(kFloats));
-    const Vector value = hn::MulAdd(max, hn::Set(kFloats, std::numbers::ln2_v<float>), hn::Log(kFloats, sum));
+    const Vector value = hn::MulAdd(max, ln_base, hn::Log(kFloats, sum));
     return hn::IfThenElse(empty, hn::Set(kFloats, kMinusInfinity), value);
   }
-
-  // The state whose lse() is `lse` and whose values are averages already.
-  static HWY_INLINE SoftmaxState from_lse(Vector lse) {
-    const Vector infinity = hn::Set(kFloats, kMinusInfinity);
-    const Vector one = hn::Set(kFloats, 1.0f);
-    return {hn::Mul(lse, hn::Set(kFloats, std::numbers::log2e_v<float>)),
-            hn::IfThenZeroElse(hn::Eq(lse, infinity), one)};
-  }
 };
+
+// The state of a finished branch: its values are averages already.
+HWY_INLINE SoftmaxState averaged(Vector lse) {
+  const auto empty = hn::Eq(lse, hn::Set(kFloats, kMinusInfinity));
+  return {lse, hn::IfThenZeroElse(empty, hn::Set(kFloats, 1.0f))};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace hilbench

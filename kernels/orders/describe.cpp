@@ -50,7 +50,8 @@ std::string describe_order(const OrderRequest& request, std::span<const std::int
       fmt::format("order {}, {} positions\n", request.name, request.length) + check_lines(request, check);
   if (!check.bijection()) return text;
   text += fmt::format(
-      "locality of tiles of {} keys in position order, rows of {} bytes; page reuse over the first {} rows\n",
+      "locality of tiles of {} keys in position order, rows of {} bytes; page reuse over the first {} rows "
+      "at most\n",
       kTileKeys, kRowBytes, kReuseVisits);
   text += fmt::format("{:>8}{:>12}{:>12}{:>14}{:>15}{:>14}{:>14}{:>11}{:>12}\n", "dilation", "mean jump",
                       "max jump", "64 B lines", "128 B lines", "4 KiB pages", "reuse median", "reuse p90",

@@ -1,9 +1,11 @@
 #include "kernels/orders/hilbert.hpp"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <cstddef>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,7 +62,21 @@ void expect_parity(const std::vector<std::uint32_t>& index, int k) {
   EXPECT_EQ(decoded.y, expected.y) << "k = " << k;
 }
 
-TEST(Hilbert, EqualsTheTextbookOnEveryPointOfSmallGrids) {
+// Runs the tests below on each instruction set of this machine, not only on the best.
+class HilbertOnTarget : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { choose(GetParam()); }
+  void TearDown() override { choose(0); }
+  // 0: all that the machine supports.
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Targets, HilbertOnTarget, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+
+TEST_P(HilbertOnTarget, EqualsTheTextbookOnEveryPointOfSmallGrids) {
   for (int k = 0; k <= 8; ++k) {
     std::vector<std::uint32_t> index(std::size_t{1} << (2 * k));
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::uint32_t>(i);
@@ -68,7 +84,7 @@ TEST(Hilbert, EqualsTheTextbookOnEveryPointOfSmallGrids) {
   }
 }
 
-TEST(Hilbert, EqualsTheTextbookOnSampledPointsOfLargeGrids) {
+TEST_P(HilbertOnTarget, EqualsTheTextbookOnSampledPointsOfLargeGrids) {
   std::mt19937 engine(1);
   for (int k = 9; k <= 16; ++k) {
     std::vector<std::uint32_t> index(100003);
@@ -79,7 +95,7 @@ TEST(Hilbert, EqualsTheTextbookOnSampledPointsOfLargeGrids) {
   }
 }
 
-TEST(Hilbert, AnyNumberOfPointsAndNothingPastThem) {
+TEST_P(HilbertOnTarget, AnyNumberOfPointsAndNothingPastThem) {
   for (std::size_t count = 0; count <= 70; ++count) {
     std::vector<std::uint32_t> index(count);
     for (std::size_t i = 0; i < count; ++i) index[i] = static_cast<std::uint32_t>(i * 977 % 65536);

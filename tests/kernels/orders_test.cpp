@@ -1,15 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
 #include "harness/error.hpp"
 #include "harness/npy.hpp"
 #include "kernels/orders/curves.hpp"
-#include "kernels/orders/describe.hpp"
-#include "kernels/orders/hilbert.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {
@@ -30,33 +27,6 @@ OrderCheck check_of(const std::string& name, std::int64_t length, std::int64_t c
 
 const std::vector<std::string> kValid = {"linear", "snake",   "morton",         "gray",   "hilbert",
                                          "moore",  "residue", "bitrev_residue", "random", "auto"};
-
-// Steps of a curve: unit, diagonal and longer, and whether its ends touch.
-struct Steps {
-  bool every_cell_once = true;
-  int diagonal = 0;
-  int longer = 0;
-  bool closed = false;
-};
-Steps steps_of(Curve curve, std::int64_t width, std::int64_t height) {
-  std::vector<std::uint32_t> cells(static_cast<std::size_t>(width * height));
-  curve(width, height, cells);
-  const auto distance = [&](std::int64_t a, std::int64_t b) {
-    const auto columns = std::abs(a % width - b % width);
-    const auto rows = std::abs(a / width - b / width);
-    return std::max(columns, rows) > 1 ? 3 : columns + rows;
-  };
-  Steps steps;
-  for (std::size_t i = 1; i < cells.size(); ++i) {
-    const auto step = distance(cells[i - 1], cells[i]);
-    steps.diagonal += step == 2;
-    steps.longer += step == 3;
-  }
-  steps.closed = cells.size() > 1 && distance(cells.front(), cells.back()) == 1;
-  std::sort(cells.begin(), cells.end());
-  for (std::size_t i = 0; i < cells.size(); ++i) steps.every_cell_once &= cells[i] == i;
-  return steps;
-}
 
 TEST(Orders, EveryValidOrderIsABijectionAtEveryShortLength) {
   for (const std::string& name : kValid)
@@ -86,57 +56,6 @@ TEST(Orders, CurvesTakeUnitStepsOnFullRasters) {
     }
 }
 
-TEST(Orders, HilbertCoversAnyRectangleByUnitStepsButForOneDiagonal) {
-  for (std::int64_t width = 1; width <= 66; ++width)
-    for (std::int64_t height = 1; height <= 66; ++height) {
-      const Steps steps = steps_of(hilbert_curve, width, height);
-      ASSERT_TRUE(steps.every_cell_once) << width << " x " << height;
-      ASSERT_EQ(steps.longer, 0) << width << " x " << height;
-      const bool may_need_one = std::max(width, height) % 2 == 1 && std::min(width, height) % 2 == 0;
-      ASSERT_LE(steps.diagonal, may_need_one ? 1 : 0) << width << " x " << height;
-    }
-}
-
-TEST(Orders, MortonAndGrayCoverAnyRectangle) {
-  for (std::int64_t width = 1; width <= 40; ++width)
-    for (std::int64_t height = 1; height <= 40; ++height) {
-      ASSERT_TRUE(steps_of(morton_curve, width, height).every_cell_once) << width << " x " << height;
-      ASSERT_TRUE(steps_of(gray_curve, width, height).every_cell_once) << width << " x " << height;
-    }
-}
-
-TEST(Orders, MooreIsClosedWhereverTheRasterHasAnEvenSide) {
-  for (std::int64_t width = 2; width <= 64; ++width)
-    for (const std::int64_t height : {width - 1, width}) {
-      const Steps steps = steps_of(moore_curve, width, height);
-      ASSERT_TRUE(steps.every_cell_once);
-      EXPECT_EQ(steps.longer, 0) << width << " x " << height;
-      const bool even = width * height % 2 == 0;
-      EXPECT_LE(steps.diagonal, even ? 0 : 1) << width << " x " << height;
-      if (even) {
-        EXPECT_TRUE(steps.closed) << width << " x " << height;
-      }
-    }
-}
-
-// The recursion walks a rectangle of two squares through one and then the other.
-TEST(Orders, HilbertRecursionAgreesWithTheIndexFormulaOnSquares) {
-  for (int k = 0; k <= 8; ++k) {
-    const std::size_t side = std::size_t{1} << k;
-    std::vector<std::uint32_t> cells(2 * side * side);
-    hilbert_curve(static_cast<std::int64_t>(2 * side), static_cast<std::int64_t>(side), cells);
-    std::vector<std::uint16_t> x(side * side), y(side * side);
-    for (std::size_t i = 0; i < side * side; ++i) {
-      x[i] = static_cast<std::uint16_t>(cells[i] % (2 * side));
-      y[i] = static_cast<std::uint16_t>(cells[i] / (2 * side));
-    }
-    std::vector<std::uint32_t> index(side * side), ranks(side * side);
-    std::iota(ranks.begin(), ranks.end(), 0u);
-    hilbert_encode(x, y, k, index);
-    EXPECT_EQ(index, ranks) << "k = " << k;
-  }
-}
-
 TEST(Orders, HilbertOnASquareFollowsTheTables) {
   EXPECT_EQ(slots_of("hilbert", 16), (Slots{0, 1, 14, 15, 3, 2, 13, 12, 4, 7, 8, 11, 5, 6, 9, 10}));
   EXPECT_EQ(slots_of("hilbert", 64), (Slots{
@@ -149,6 +68,17 @@ TEST(Orders, HilbertOnASquareFollowsTheTables) {
                                          20, 23, 24, 27, 36, 39, 40, 43,  //
                                          21, 22, 25, 26, 37, 38, 41, 42,  //
                                      }));
+}
+
+// Full squares take ranks from the index formula, others walk the curve.
+TEST(Orders, HilbertOnASquareIsTheCurveItself) {
+  for (std::int64_t width = 1; width <= 256; width *= 2) {
+    std::vector<std::uint32_t> cells(static_cast<std::size_t>(width * width));
+    hilbert_curve(width, width, cells);
+    const Slots slots = slots_of("hilbert", width * width);
+    for (std::size_t rank = 0; rank < cells.size(); ++rank)
+      ASSERT_EQ(slots[cells[rank]], static_cast<std::int64_t>(rank));
+  }
 }
 
 TEST(Orders, SmallTablesByHand) {
@@ -354,25 +284,6 @@ TEST(Orders, TheTableKnowsEveryOrder) {
   EXPECT_TRUE(find_order("moore")->unit_steps);
   EXPECT_EQ(find_order("bitrev_residue")->param, OrderParam::max_residue);
   EXPECT_EQ(find_order(""), nullptr);
-}
-
-TEST(DescribeOrder, SaysWhatWasCheckedAndTheLocality) {
-  const OrderRequest request{.name = "residue", .length = 4096, .residue = 2};
-  const std::string text = describe_order(request, order_slots(request));
-  EXPECT_NE(text.find("bijection: yes (4096 of 4096"), std::string::npos) << text;
-  EXPECT_NE(text.find("unit steps: not asked"), std::string::npos) << text;
-  // Dilation 2: 128 neighbours of 256 bytes fill 512 lines and 8 pages.
-  EXPECT_NE(text.find("\n       2         1.0           1         512.0          256.0           8.0"),
-            std::string::npos)
-      << text;
-}
-
-TEST(DescribeOrder, SaysWhatIsWrong) {
-  const OrderRequest request{.name = "seed_d2xy", .length = 4096};
-  const std::string text = describe_order(request, order_slots(request));
-  EXPECT_NE(text.find("bijection: NO (1465 of 4096"), std::string::npos) << text;
-  EXPECT_NE(text.find("invalid: order seed_d2xy"), std::string::npos) << text;
-  EXPECT_EQ(text.find("locality"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+#include "baselines/peak.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/host.hpp"
+
+namespace hilbench {
+namespace {
+
+// No core does more than two 512-bit FMAs a cycle at 6.5 GHz.
+constexpr double kHighestFlops = 64 * 6.5e9;
+
+TEST(Peak, LiesInsideWhatACoreCanDo) {
+  const Peak peak = measure_peak(1, 0.2);
+  EXPECT_GT(peak.fp32_fma_flops, 1e9);
+  EXPECT_LT(peak.fp32_fma_flops, kHighestFlops);
+  EXPECT_GT(peak.copy_bytes_per_s, 1e8);
+  EXPECT_LT(peak.copy_bytes_per_s, 1e12);
+}
+
+// Best of several tries: other work on the machine can keep two threads from running together.
+TEST(Peak, TwoThreadsDoMoreThanOneButNotMoreThanTwice) {
+  if (inspect_host().cores < 2) GTEST_SKIP() << "one core";
+  double one = 0, two = 0;
+  for (int i = 0; i < 40 && two < 1.5 * one + 1; ++i) {
+    one = std::max(one, measure_peak(1, 0.05).fp32_fma_flops);
+    two = std::max(two, measure_peak(2, 0.05).fp32_fma_flops);
+  }
+  EXPECT_GE(two / one, 1.0);
+  EXPECT_LE(two / one, 2.2);
+}
+
+TEST(Peak, CopiesAreLeftOutOfShortMeasurements) {
+  EXPECT_EQ(measure_peak(1, 0.01).copy_bytes_per_s, 0);
+}
+
+// FLOPs that the variant claims for a run, over the time a run takes, must not pass the measured peak by more
+// than its noise: work that was optimised away would.
+TEST(PeakVariant, RunsTheFlopsItClaims) {
+  const Case work;
+  const auto execution = kPeak.prepare(work, {}, 1);
+  execution->run({}, {});
+  double best_s = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    execution->run({}, {});
+    best_s =
+        std::min(best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const double rate = kPeak.own_flops(work, 1) / best_s;
+  EXPECT_LT(rate, kHighestFlops);
+  EXPECT_NEAR(rate / measure_peak(1, 0.1).fp32_fma_flops, 1, 0.25);
+  EXPECT_EQ(kPeak.own_flops(work, 2), 2 * kPeak.own_flops(work, 1));
+  EXPECT_FALSE(kPeak.has_output);
+}
+
+}  // namespace
+}  // namespace hilbench

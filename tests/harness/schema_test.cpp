@@ -1,0 +1,83 @@
+// The parts of sweeps/sweep.schema.json that describe parameters follow case_fields() and variant_fields().
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/case.hpp"
+#include "harness/sweep_parts.hpp"
+#include "harness/variant_spec.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+json read_schema() {
+  std::ifstream in(HILBENCH_SWEEPS "/sweep.schema.json");
+  return json::parse(in);
+}
+
+json reference(std::string_view name) {
+  return {{"$ref", "#/$defs/" + std::string(name)}};
+}
+
+template <class T>
+json one_value(const Field<T>& field) {
+  json value = {{"description", field.help}};
+  if (field.kind == FieldKind::boolean) value["type"] = "boolean";
+  if (field.kind == FieldKind::choice) value["enum"] = field.choices;
+  if (field.kind == FieldKind::integer)
+    value.update({{"type", "integer"}, {"minimum", field.minimum}, {"maximum", field.maximum}});
+  return value;
+}
+
+template <class T>
+json axis(const Field<T>& field) {
+  json forms = {reference(field.name),
+                {{"type", "array"}, {"minItems", 1}, {"items", reference(field.name)}}};
+  if (field.kind == FieldKind::integer) forms.push_back(reference("generated"));
+  return {{"anyOf", forms}};
+}
+
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
+TEST(Schema, FollowsTheParametersOfACase) {
+  const json schema = read_schema();
+  std::set<std::string> expected = {"segments", "dilations"};
+  for (const Field<Case>& field : case_fields()) {
+    const std::string name(field.name);
+    expected.insert(name);
+    EXPECT_EQ(schema["$defs"][name], one_value(field)) << name;
+    EXPECT_EQ(schema["properties"]["axes"]["properties"][name], axis(field)) << name;
+    EXPECT_EQ(schema["properties"]["cases"]["items"]["properties"][name], reference(name)) << name;
+  }
+  EXPECT_EQ(keys_of(schema["properties"]["cases"]["items"]["properties"]), expected);
+}
+
+TEST(Schema, FollowsTheOptionsOfAVariant) {
+  const json schema = read_schema();
+  const json& options = schema["properties"]["variants"]["items"]["properties"];
+  for (const Field<VariantSpec>& field : variant_fields()) {
+    const std::string name(field.name);
+    EXPECT_EQ(schema["$defs"][name], one_value(field)) << name;
+    EXPECT_EQ(options[name], axis(field)) << name;
+  }
+  std::set<std::string> expected(variant_option_names().begin(), variant_option_names().end());
+  expected.insert("kernel");
+  EXPECT_EQ(keys_of(options), expected);
+}
+
+TEST(Schema, AxesTakeBoth) {
+  const json schema = read_schema();
+  const std::set<std::string> expected(axis_names().begin(), axis_names().end());
+  EXPECT_EQ(keys_of(schema["properties"]["axes"]["properties"]), expected);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,94 @@
+"""Holds every sweep of the tree, and a set of bad ones, against sweeps/sweep.schema.json."""
+
+import copy
+import json
+import pathlib
+import sys
+
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+
+try:
+    import jsonschema
+    import yaml
+except ImportError as error:
+    print(f"skipped: {error}; apt install python3-jsonschema python3-yaml")
+    sys.exit(SKIPPED)
+
+SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
+
+GOOD = {"name": "a", "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}
+
+# Path into GOOD and what stands there instead: one fault each, all refused by the program too.
+BAD = [
+    (["name"], "Upper"),
+    (["name"], ""),
+    (["name"], "a" * 101),
+    (["title"], ["a", "list"]),
+    (["sequnce_length"], 1),
+    (["axes"], [8192]),
+    (["axes", "sequnce_length"], 8192),
+    (["axes", "sequence_length"], []),
+    (["axes", "sequence_length"], 0),
+    (["axes", "sequence_length"], -8),
+    (["axes", "sequence_length"], 2**40 + 1),
+    (["axes", "sequence_length"], "8192"),
+    (["axes", "sequence_length"], {"pow2": [10]}),
+    (["axes", "sequence_length"], {"pow2": [10, 41]}),
+    (["axes", "sequence_length"], {"range": [1, 2, 0]}),
+    (["axes", "sequence_length"], {"pow2": [1, 2], "range": [1, 2, 1]}),
+    (["axes", "segments"], [[]]),
+    (["axes", "segments"], [[4096], 2048]),
+    (["axes", "segments"], {"pow2": [10, 12]}),
+    (["axes", "causal"], "yes"),
+    (["axes", "dtype"], "fp8"),
+    (["axes", "kernel"], "dilated"),
+    (["cases"], []),
+    (["cases"], [{"segments": [[4096]]}]),
+    (["cases"], [{"sequence_length": [1, 2]}]),
+    (["cases"], [{"buffers": "fresh"}]),
+    (["variants"], [{"order": "linear"}]),
+    (["variants"], [{"kernel": "dilated", "order": "hilbert.x"}]),
+    (["variants"], [{"kernel": "dilated", "buffers": "old"}]),
+    (["measure"], {"interval": 1}),
+    (["measure"], {"interval": 0}),
+    (["measure"], {"min_rounds": 2}),
+    (["measure"], {"processes": 0}),
+    (["measure"], {"seed": -1}),
+    (["measure"], {"cache": "hot"}),
+    (["inputs"], {"source": "npy", "q": "q.npy"}),
+    (["inputs"], {"source": "random", "q": "q.npy"}),
+]
+
+
+def changed(path, value):
+    sweep = copy.deepcopy(GOOD)
+    place = sweep
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return sweep
+
+
+def main():
+    schema = json.loads((SWEEPS / "sweep.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    faults = []
+    files = sorted(SWEEPS.rglob("*.yaml"))
+    for file in files:
+        for error in validator.iter_errors(yaml.safe_load(file.read_text())):
+            faults.append(f"{file}: {error.message}")
+    if not validator.is_valid(GOOD):
+        faults.append("the good sweep is refused")
+    for path, value in BAD:
+        if validator.is_valid(changed(path, value)):
+            faults.append(f"accepted: {'.'.join(path)} = {value!r}")
+    without_cases = {key: value for key, value in GOOD.items() if key != "axes"}
+    if validator.is_valid(without_cases):
+        faults.append("accepted: neither axes nor cases")
+    print("\n".join(faults))
+    print(f"{len(files)} sweeps, {len(BAD) + 1} bad ones, {len(faults)} faults")
+    return 1 if faults or len(files) < 3 else 0
+
+
+sys.exit(main())
