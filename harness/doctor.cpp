@@ -168,7 +168,7 @@ constexpr auto kLaterParts = std::to_array<Part>({
        return look_at_library({"libcudnn.so.9", "libcudnn.so.8"}, "install cuDNN");
      }},
     {"NCCL", look_at_nccl},
-    {"MPI", [] { return look_at_library({"libmpi.so.40"}, "install libopenmpi3"); }},
+    {"MPI", [] { return look_at_library({"libmpi.so.40"}, "install Open MPI (openmpi-bin)"); }},
 });
 
 template <std::size_t size>

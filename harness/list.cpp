@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "harness/counters/counters.hpp"
@@ -90,6 +91,18 @@ std::string list_variants(RecordKind kind) {
   return in_columns(lines);
 }
 
+// "= 1 - misses / reads"
+std::string formula_of(const DerivedCounter& derived) {
+  const double factor = std::abs(derived.scale);
+  std::string text = derived.offset != 0 ? fmt::format("= {} ", derived.offset) : "= ";
+  if (derived.scale < 0)
+    text += "- ";
+  else if (derived.offset != 0)
+    text += "+ ";
+  if (factor != 1) text += fmt::format("{} * ", factor);
+  return text + fmt::format("{} / {}", derived.numerator, derived.denominator);
+}
+
 std::string list_counters() {
   std::string text;
   for (const CounterSet& set : counter_sets()) {
@@ -105,10 +118,7 @@ std::string list_counters() {
                                                   : "unavailable here: " + counter.reason});
     }
     for (const DerivedCounter& derived : set.derived) {
-      std::string formula = fmt::format("{} / {}", derived.numerator, derived.denominator);
-      if (derived.scale != 1) formula = fmt::format("{} * {}", derived.scale, formula);
-      if (derived.offset != 0) formula = fmt::format("{} + {}", derived.offset, formula);
-      lines.push_back({"  " + derived.name, "= " + formula});
+      lines.push_back({"  " + derived.name, formula_of(derived)});
     }
     text += in_columns(lines);
   }

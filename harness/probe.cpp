@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 namespace hilbench {
 namespace {
@@ -27,8 +28,8 @@ namespace {
   _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-// All that the child writes until it closes its end, or what came before the deadline.
-std::string read_until_closed(int pipe_end, double timeout_s) {
+// All that the child writes until it closes its end, or nothing where it has not by the deadline.
+std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
   std::string text;
@@ -38,7 +39,7 @@ std::string read_until_closed(int pipe_end, double timeout_s) {
     pollfd wait{pipe_end, POLLIN, 0};
     const int ready = left_ms > 0 ? poll(&wait, 1, static_cast<int>(left_ms) + 1) : 0;
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return text;
+    if (ready <= 0) return std::nullopt;
     const ssize_t got = read(pipe_end, buffer, sizeof buffer);
     if (got <= 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
@@ -56,21 +57,20 @@ Finding probe(const std::function<Finding()>& look, double timeout_s) {
     report_and_leave(look, ends[1]);
   }
   close(ends[1]);
-  const std::string text = child > 0 ? read_until_closed(ends[0], timeout_s) : "";
-  close(ends[0]);
-  if (child < 0) return {.text = fmt::format("could not look: {}", std::strerror(errno))};
-  if (text.empty()) {
-    int status = 0;
-    if (waitpid(child, &status, WNOHANG) == 0) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      return {.text = fmt::format("did not answer within {} s", timeout_s)};
-    }
-    return {.text = fmt::format("crashed while it was loaded (signal {})",
-                                WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
+  if (child < 0) {
+    close(ends[0]);
+    return {.text = fmt::format("could not look: {}", std::strerror(errno))};
   }
-  waitpid(child, nullptr, 0);
-  return {.works = text[0] == '+', .text = text.substr(1)};
+  const std::optional<std::string> text = read_until_closed(ends[0], timeout_s);
+  close(ends[0]);
+  if (!text) kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!text) return {.text = fmt::format("did not answer within {} s", timeout_s)};
+  if (text->empty())
+    return {.text = fmt::format("crashed while it was tried (signal {})",
+                                WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
+  return {.works = text->front() == '+', .text = text->substr(1)};
 }
 
 LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {

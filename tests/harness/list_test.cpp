@@ -27,6 +27,7 @@ TEST(List, NamesAllThatTheTablesHold) {
   const std::string counters = list_text("counters");
   for (const CounterSet& set : counter_sets())
     for (const CounterEvent& event : set.events) EXPECT_NE(counters.find(event.name), std::string::npos);
+  EXPECT_NE(counters.find("l1d_read_hit_rate       = 1 - l1d_read_misses / l1d_reads"), std::string::npos);
   EXPECT_NE(list_text("claims").find("hybrid-core"), std::string::npos);
 }
 
