@@ -1,0 +1,194 @@
+#include "harness/doctor.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "baselines/blas.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/error.hpp"
+#include "harness/host.hpp"
+#include "harness/probe.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kPatience_s = 20;
+
+Finding missing(const LoadedLibrary& library, std::string_view remedy) {
+  return {.text = fmt::format("{}; {}", library.why(), remedy)};
+}
+
+Finding look_at_cpu() {
+  const Host host = inspect_host();
+  std::string caches;
+  for (const CacheLevel& cache : host.data_caches)
+    caches += fmt::format(", L{} {} KiB", cache.level, cache.bytes / 1024);
+  return {true, fmt::format("{}: {} cores, {} threads by default, {}{}, {:.1f} GiB of memory free", host.cpu,
+                            host.cores, default_threads(host), host.simd, caches,
+                            static_cast<double>(host.available_memory_bytes) / (1 << 30))};
+}
+
+Finding look_at_blas() {
+  if (!blas_absence().empty()) return {.text = blas_absence()};
+  const nlohmann::json& blas = blas_record();
+  const std::string note = blas.value("note", "");
+  return {true, fmt::format("OpenBLAS {}, core {}: {:.0f} of {:.0f} GFLOP/s{}", blas.value("version", "?"),
+                            blas.value("core", "?"), blas.value("sgemm_gflops", 0.0),
+                            blas.value("fma_gflops", 0.0), note.empty() ? "" : "; " + note)};
+}
+
+// Whether every event of a counter set can be opened.
+Finding look_at_counters(std::string_view name) {
+  const CounterSet* set = find_counter_set(name);
+  if (set == nullptr) return {.text = fmt::format("no counter set '{}' in this build", name)};
+  const auto counters = count(
+      *set, 1, [] {}, [] {});
+  std::string open;
+  std::string absent, reason;
+  for (const CounterEvent& event : set->events) {
+    const Counter& counter = counters.at(event.name);
+    std::string& names = counter.value ? open : absent;
+    names += (names.empty() ? "" : ", ") + event.name;
+    if (!counter.value) reason = counter.reason;
+  }
+  if (absent.empty()) return {true, open};
+  if (open.empty()) return {.text = reason};
+  return {true, fmt::format("{}; without {}: {}", open, absent, reason)};
+}
+
+bool in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+Finding look_at_program(const std::string& program, std::string_view purpose, std::string_view package) {
+  if (in_path(program)) return {true, fmt::format("{}", purpose)};
+  return {.text = fmt::format("{} is not in PATH, so no {}; install {}", program, purpose, package)};
+}
+
+Finding look_at_driver() {
+  const LoadedLibrary library({"libcuda.so.1"});
+  if (!library) return missing(library, "install NVIDIA's driver if there is an NVIDIA GPU");
+  const auto init = library.find<int(unsigned)>("cuInit");
+  const auto count_devices = library.find<int(int*)>("cuDeviceGetCount");
+  const auto get_version = library.find<int(int*)>("cuDriverGetVersion");
+  if (init == nullptr || count_devices == nullptr || get_version == nullptr)
+    return {.text = "libcuda.so.1 lacks the driver's functions; install NVIDIA's driver again"};
+  if (const int status = init(0); status != 0)
+    return {.text = fmt::format("cuInit gives {}; see whether nvidia-smi works", status)};
+  int devices = 0, version = 0;
+  if (count_devices(&devices) != 0 || get_version(&version) != 0)
+    return {.text = "the driver answers with errors; see whether nvidia-smi works"};
+  return {devices > 0, fmt::format("{} devices, CUDA {}.{}", devices, version / 1000, version % 1000 / 10)};
+}
+
+Finding look_at_nvml() {
+  const LoadedLibrary library({"libnvidia-ml.so.1"});
+  if (!library) return missing(library, "it comes with NVIDIA's driver");
+  const auto init = library.find<int()>("nvmlInit_v2");
+  const auto version = library.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  if (init == nullptr || version == nullptr) return {.text = "libnvidia-ml.so.1 lacks NVML's functions"};
+  if (const int status = init(); status != 0)
+    return {.text = fmt::format("nvmlInit gives {}; see whether nvidia-smi works", status)};
+  std::array<char, 96> text{};
+  if (version(text.data(), text.size()) != 0) return {.text = "NVML does not tell the driver's version"};
+  return {true, fmt::format("driver {}", text.data())};
+}
+
+// "RmProfilingAdminOnly: 1" of /proc/driver/nvidia/params; "" without NVIDIA's kernel module.
+std::string profiling_permission() {
+  std::ifstream in("/proc/driver/nvidia/params");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("RmProfilingAdminOnly")) return line;
+  return "";
+}
+
+Finding look_at_cupti() {
+  constexpr const char* kToolkit = "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so";
+  const LoadedLibrary library({"libcupti.so", "libcupti.so.13", "libcupti.so.12", kToolkit});
+  if (!library) return missing(library, "install the CUDA toolkit's CUPTI");
+  const std::string permission = profiling_permission();
+  const bool refused = permission.ends_with('1') && geteuid() != 0;
+  std::string text = library.name() + (permission.empty() ? "" : ", " + permission);
+  if (refused)
+    text += ": only root may read counters; load the module with NVreg_RestrictProfilingToAdminUsers=0";
+  return {!refused, text};
+}
+
+Finding look_at_library(const std::vector<std::string>& names, std::string_view remedy) {
+  const LoadedLibrary library(names);
+  if (!library) return missing(library, remedy);
+  return {true, library.name()};
+}
+
+Finding look_at_nccl() {
+  const LoadedLibrary library({"libnccl.so.2"});
+  if (!library) return missing(library, "install libnccl2 if ranks are to share GPUs");
+  int version = 0;
+  const auto get = library.find<int(int*)>("ncclGetVersion");
+  if (get == nullptr || get(&version) != 0) return {.text = "libnccl.so.2 does not tell its version"};
+  return {true, fmt::format("version code {}", version)};
+}
+
+struct Part {
+  std::string_view name;
+  Finding (*look)();
+};
+
+constexpr auto kParts = std::to_array<Part>({
+    {"processor", look_at_cpu},
+    {"BLAS (baseline gemm)", look_at_blas},
+    {"perf hardware events", [] { return look_at_counters("default"); }},
+    {"perf software events", [] { return look_at_counters("software"); }},
+    {"gnuplot", [] { return look_at_program("gnuplot", "figures in reports", "gnuplot-nox"); }},
+    {"rsvg-convert",
+     [] { return look_at_program("rsvg-convert", "PNG figures in reports", "librsvg2-bin"); }},
+});
+
+constexpr auto kLaterParts = std::to_array<Part>({
+    {"NVIDIA driver", look_at_driver},
+    {"NVML", look_at_nvml},
+    {"CUPTI", look_at_cupti},
+    {"cuBLAS",
+     [] {
+       return look_at_library({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"},
+                              "install the CUDA toolkit's cuBLAS");
+     }},
+    {"cuDNN",
+     [] {
+       return look_at_library({"libcudnn.so.9", "libcudnn.so.8"}, "install cuDNN");
+     }},
+    {"NCCL", look_at_nccl},
+    {"MPI", [] { return look_at_library({"libmpi.so.40"}, "install Open MPI (openmpi-bin)"); }},
+});
+
+template <std::size_t size>
+std::string section(const std::array<Part, size>& parts) {
+  std::string text;
+  for (const Part& part : parts) {
+    const Finding finding = probe(part.look, kPatience_s);
+    text += fmt::format("  {:<7} {:<21} {}\n", finding.works ? "works" : "absent", part.name,
+                        one_line(finding.text, 1000));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string doctor_report() {
+  return fmt::format(
+      "{}\n\nmeasuring on this machine\n{}\nGPU, NCCL and MPI (this version measures on CPUs only: "
+      "none of these is used)\n{}",
+      version_text(), section(kParts), section(kLaterParts));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,184 @@
+#include "harness/list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "harness/counters/counters.hpp"
+#include "harness/error.hpp"
+#include "harness/host.hpp"
+#include "kernels/orders/order.hpp"
+#include "kernels/traversals/traversal.hpp"
+#include "kernels/variant.hpp"
+#include "reports/claims.hpp"
+
+namespace hilbench {
+namespace {
+
+// Name and text in two columns.
+struct Line {
+  std::string name;
+  std::string text;
+};
+std::string in_columns(const std::vector<Line>& lines) {
+  std::size_t width = 0;
+  for (const Line& line : lines) width = std::max(width, line.name.size());
+  std::string text;
+  for (const Line& line : lines) text += fmt::format("{:<{}}  {}\n", line.name, width, line.text);
+  return text;
+}
+
+std::string param_suffix(OrderParam param) {
+  switch (param) {
+    case OrderParam::none:
+      return "";
+    case OrderParam::chunk:
+      return "[.CHUNK]";
+    case OrderParam::residue:
+      return "[.R]";
+    case OrderParam::max_residue:
+      return "[.R_MAX]";
+    case OrderParam::seed:
+      return "[.SEED]";
+  }
+  return "";
+}
+
+std::string list_orders() {
+  std::vector<Line> lines;
+  for (const OrderInfo& order : orders())
+    lines.push_back({std::string(order.name) + param_suffix(order.param), std::string(order.help)});
+  return in_columns(lines);
+}
+
+std::string list_traversals() {
+  std::vector<Line> lines;
+  for (const TraversalInfo& traversal : traversals())
+    lines.push_back(
+        {std::string(traversal.name) + (traversal.has_param ? "[.G]" : ""), std::string(traversal.help)});
+  return in_columns(lines);
+}
+
+// Why `variant` cannot compute even an ordinary case here, or nothing.
+std::string unavailable(const Variant& variant) {
+  if (variant.device != DeviceKind::cpu) return "this version measures on CPUs only";
+  if (variant.unsupported == nullptr) return "";
+  const Case ordinary{.kv_heads = 8, .device = DeviceKind::cpu};
+  const VariantSpec spec{.kernel = std::string(variant.name),
+                         .baseline = variant.kind == RecordKind::baseline};
+  return variant.unsupported(ordinary, spec).value_or("");
+}
+
+std::string list_variants(RecordKind kind) {
+  std::vector<Line> lines;
+  if (kind == RecordKind::kernel) {
+    const Variant* best = resolve_variant({.kernel = "dilated"}, DeviceKind::cpu);
+    lines.push_back({"dilated", best == nullptr ? "the best kernel for the device: none for the CPU here"
+                                                : fmt::format("the best kernel for the device: {} on the CPU",
+                                                              best->name)});
+  }
+  for (const Variant* variant : variant_table()) {
+    if (variant->kind != kind) continue;
+    const std::string reason = unavailable(*variant);
+    lines.push_back(
+        {std::string(variant->name), fmt::format("{} ({}){}", variant->help, to_string(variant->device),
+                                                 reason.empty() ? "" : "; unavailable here: " + reason)});
+  }
+  return in_columns(lines);
+}
+
+// "= 1 - misses / reads"
+std::string formula_of(const DerivedCounter& derived) {
+  const double factor = std::abs(derived.scale);
+  std::string text = derived.offset != 0 ? fmt::format("= {} ", derived.offset) : "= ";
+  if (derived.scale < 0)
+    text += "- ";
+  else if (derived.offset != 0)
+    text += "+ ";
+  if (factor != 1) text += fmt::format("{} * ", factor);
+  return text + fmt::format("{} / {}", derived.numerator, derived.denominator);
+}
+
+std::string list_counters() {
+  std::string text;
+  for (const CounterSet& set : counter_sets()) {
+    text += fmt::format("{} ({}): {}\n", set.name, set.backend, set.help);
+    std::vector<Line> lines;
+    for (const auto& [name, counter] : count(
+             set, 1, [] {}, [] {})) {
+      const bool derived = std::any_of(set.derived.begin(), set.derived.end(),
+                                       [&](const auto& each) { return each.name == name; });
+      // Nothing ran, so a derived ratio has no value even where its parts can be read.
+      if (derived) continue;
+      lines.push_back({"  " + name, counter.value ? fmt::format("available, {}", counter.unit)
+                                                  : "unavailable here: " + counter.reason});
+    }
+    for (const DerivedCounter& derived : set.derived) {
+      lines.push_back({"  " + derived.name, formula_of(derived)});
+    }
+    text += in_columns(lines);
+  }
+  return text;
+}
+
+std::string list_devices() {
+  const Host host = inspect_host();
+  return in_columns({{"cpu", fmt::format("{}: {} cores, {}, {} threads by default", host.cpu, host.cores,
+                                         host.simd, default_threads(host))},
+                     {"cuda", "unavailable: this version measures on CPUs only; see `hilbench doctor`"}});
+}
+
+std::string list_claims() {
+  std::vector<Line> lines;
+  std::vector<std::size_t> rows;
+  for (const ClaimRow& row : load_claims({})) {
+    if (lines.empty() || lines.back().name != row.claim_id) {
+      lines.push_back({row.claim_id, fmt::format("{} ({})", row.title, row.provenance)});
+      rows.push_back(0);
+    }
+    ++rows.back();
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    lines[i].text += fmt::format(", {} {}", rows[i], rows[i] == 1 ? "figure" : "figures");
+  return in_columns(lines);
+}
+
+struct Topic {
+  std::string_view name;
+  std::string (*list)();
+};
+constexpr auto kTopics = std::to_array<Topic>({
+    {"orders", list_orders},
+    {"traversals", list_traversals},
+    {"kernels", [] { return list_variants(RecordKind::kernel); }},
+    {"baselines", [] { return list_variants(RecordKind::baseline); }},
+    {"counters", list_counters},
+    {"devices", list_devices},
+    {"claims", list_claims},
+});
+constexpr auto kTopicNames = [] {
+  std::array<std::string_view, kTopics.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kTopics[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> list_topics() {
+  return kTopicNames;
+}
+
+std::string list_text(std::string_view what) {
+  for (const Topic& topic : kTopics)
+    if (topic.name == what) return topic.list();
+  const std::string near = nearest_name(what, kTopicNames);
+  throw UsageError({.what = fmt::format("nothing to list under '{}'", what),
+                    .why = fmt::format("the topics are {}", fmt::join(kTopicNames, ", ")),
+                    .remedy = near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+}
+
+}  // namespace hilbench

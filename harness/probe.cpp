@@ -1,0 +1,89 @@
+#include "harness/probe.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+namespace hilbench {
+namespace {
+
+[[noreturn]] void report_and_leave(const std::function<Finding()>& look, int pipe_end) {
+  Finding finding;
+  try {
+    finding = look();
+  } catch (const std::exception& error) {
+    finding.text = error.what();
+  }
+  const std::string text = (finding.works ? "+" : "-") + finding.text;
+  const ssize_t written = write(pipe_end, text.data(), text.size());
+  _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+}
+
+// All that the child writes until it closes its end, or nothing where it has not by the deadline.
+std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const double left_ms = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
+    pollfd wait{pipe_end, POLLIN, 0};
+    const int ready = left_ms > 0 ? poll(&wait, 1, static_cast<int>(left_ms) + 1) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return std::nullopt;
+    const ssize_t got = read(pipe_end, buffer, sizeof buffer);
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+Finding probe(const std::function<Finding()>& look, double timeout_s) {
+  int ends[2];
+  if (pipe(ends) != 0) return {.text = fmt::format("could not look: {}", std::strerror(errno))};
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    report_and_leave(look, ends[1]);
+  }
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return {.text = fmt::format("could not look: {}", std::strerror(errno))};
+  }
+  const std::optional<std::string> text = read_until_closed(ends[0], timeout_s);
+  close(ends[0]);
+  if (!text) kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!text) return {.text = fmt::format("did not answer within {} s", timeout_s)};
+  if (text->empty())
+    return {.text = fmt::format("crashed while it was tried (signal {})",
+                                WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
+  return {.works = text->front() == '+', .text = text->substr(1)};
+}
+
+LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    name_ = name;
+    if (handle_ != nullptr) return;
+    if (const char* error = dlerror(); error != nullptr && why_.empty()) why_ = error;
+  }
+}
+
+void* LoadedLibrary::address(const char* symbol) const {
+  return dlsym(handle_, symbol);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,82 @@
+#include "harness/doctor.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+
+#include "harness/probe.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(Probe, BringsAFindingFromTheChild) {
+  const Finding good = probe([] { return Finding{true, "all is well"}; }, 10);
+  EXPECT_TRUE(good.works);
+  EXPECT_EQ(good.text, "all is well");
+  const Finding bad = probe([] { return Finding{.text = "not there"}; }, 10);
+  EXPECT_FALSE(bad.works);
+  EXPECT_EQ(bad.text, "not there");
+}
+
+TEST(Probe, TurnsAnExceptionIntoAFinding) {
+  const Finding finding = probe([]() -> Finding { throw std::runtime_error("broken"); }, 10);
+  EXPECT_FALSE(finding.works);
+  EXPECT_EQ(finding.text, "broken");
+}
+
+TEST(Probe, OutlivesACrash) {
+  const Finding finding = probe(
+      []() -> Finding {
+        raise(SIGKILL);
+        return {true, ""};
+      },
+      10);
+  EXPECT_FALSE(finding.works);
+  EXPECT_NE(finding.text.find("signal 9"), std::string::npos) << finding.text;
+}
+
+TEST(Probe, OutlivesAHang) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Finding finding = probe(
+      []() -> Finding {
+        for (;;) pause();
+      },
+      0.2);
+  EXPECT_FALSE(finding.works);
+  EXPECT_NE(finding.text.find("did not answer"), std::string::npos) << finding.text;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(LoadedLibrary, SaysWhatTheLoaderSaid) {
+  const LoadedLibrary library({"libhilbench_nowhere.so.1", "libhilbench_nowhere.so.2"});
+  EXPECT_FALSE(library);
+  EXPECT_NE(library.why().find("libhilbench_nowhere.so.1"), std::string::npos) << library.why();
+}
+
+TEST(LoadedLibrary, FindsSymbolsOfTheFirstThatLoads) {
+  const LoadedLibrary library({"libhilbench_nowhere.so.1", "libm.so.6"});
+  ASSERT_TRUE(library);
+  EXPECT_EQ(library.name(), "libm.so.6");
+  const auto cosine = library.find<double(double)>("cos");
+  ASSERT_NE(cosine, nullptr);
+  EXPECT_EQ(cosine(0), 1);
+  EXPECT_EQ(library.find<void()>("hilbench_nowhere"), nullptr);
+}
+
+TEST(Doctor, HasALineForEveryPart) {
+  const std::string report = doctor_report();
+  for (const char* part :
+       {"processor", "BLAS", "perf hardware events", "perf software events", "gnuplot", "rsvg-convert",
+        "NVIDIA driver", "NVML", "CUPTI", "cuBLAS", "cuDNN", "NCCL", "MPI"}) {
+    const std::size_t at = report.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+  }
+  EXPECT_NE(report.find("measures on CPUs only"), std::string::npos);
+  EXPECT_NE(report.find("  works   processor"), std::string::npos) << report;
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,53 @@
+#include "harness/list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/counters/counters.hpp"
+#include "harness/error.hpp"
+#include "kernels/orders/order.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(List, HasTextForEveryTopic) {
+  for (const std::string_view topic : list_topics()) EXPECT_GT(list_text(topic).size(), 20u) << topic;
+}
+
+TEST(List, NamesAllThatTheTablesHold) {
+  const std::string orders_text = list_text("orders");
+  for (const OrderInfo& order : orders())
+    EXPECT_NE(orders_text.find(order.name), std::string::npos) << order.name;
+  const std::string variants = list_text("kernels") + list_text("baselines");
+  for (const Variant* variant : variant_table())
+    EXPECT_NE(variants.find(std::string(variant->name) + " "), std::string::npos) << variant->name;
+  EXPECT_EQ(list_text("kernels").rfind("dilated ", 0), 0u);
+  const std::string counters = list_text("counters");
+  for (const CounterSet& set : counter_sets())
+    for (const CounterEvent& event : set.events) EXPECT_NE(counters.find(event.name), std::string::npos);
+  EXPECT_NE(counters.find("l1d_read_hit_rate       = 1 - l1d_read_misses / l1d_reads"), std::string::npos);
+  EXPECT_NE(list_text("claims").find("hybrid-core"), std::string::npos);
+}
+
+TEST(List, SaysWhyADeviceIsUnavailable) {
+  EXPECT_NE(list_text("devices").find("cuda  unavailable: "), std::string::npos) << list_text("devices");
+}
+
+TEST(List, GivesALineForEachName) {
+  const std::string text = list_text("orders");
+  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), orders().size());
+}
+
+TEST(List, UnknownTopicNamesTheNearest) {
+  try {
+    (void)list_text("kernel");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'kernels'?"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
