@@ -145,8 +145,13 @@ std::string range_here(const ClaimRow& claim, const View& view) {
       ratios.push_back(ratio->ratio);
   if (ratios.empty()) return "";
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  return fmt::format("; over the {} case{} here the ratio is {} to {}", ratios.size(),
-                     ratios.size() == 1 ? "" : "s", number_text(*low), number_text(*high));
+  const char* what = claim.quantity == Quantity::speedup  ? "kernel-time"
+                     : claim.quantity == Quantity::memory ? "memory"
+                                                          : "64-byte-line";
+  const std::string least = number_text(*low), most = number_text(*high);
+  return fmt::format("; the {} ratio of linear / hilbert is {} over the {} here", what,
+                     least == most ? least : fmt::format("{} to {}", least, most),
+                     ratios.size() == 1 ? "one case" : fmt::format("{} cases", ratios.size()));
 }
 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {

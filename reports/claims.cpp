@@ -78,8 +78,7 @@ constexpr std::array<MetricInfo, 7> kMetrics = {{
     {"cache_line_utilisation_gain", Quantity::cache_lines, Form::gain, ""},
     {"cache_miss_reduction", Quantity::cache_lines, Form::reduction, ""},
     {"peak_memory_reduction", Quantity::memory, Form::reduction, ""},
-    {"ring_communication_reduction", Quantity::other, Form::reduction,
-     "needs a ring: this store holds one-rank records only"},
+    {"ring_communication_reduction", Quantity::other, Form::reduction, "needs a ring of several ranks"},
     {"break_even_sequence_length", Quantity::break_even, Form::value, ""},
 }};
 
@@ -181,13 +180,13 @@ class Loader {
       add(claim, row, base, Quantity::break_even, Form::value, "break_even_sequence_length", "");
     if (row["max_sequence_length"])
       add_value(row, base, "max_sequence_length",
-                row["device"] || row["gpus"]
-                    ? fmt::format("projects the limit of {} x {}", row["gpus"] ? text_of(row, "gpus") : "1",
-                                  row["device"] ? text_of(row, "device") : "GPU")
-                    : "is the memory limit of another device, an 8 GB GTX 1080");
+                row["device"] || row["gpus"] ? fmt::format("projected memory limit of {} x {}",
+                                                           row["gpus"] ? text_of(row, "gpus") : "1",
+                                                           row["device"] ? text_of(row, "device") : "GPU")
+                                             : "memory limit of another device (GTX 1080, 8 GB)");
     if (row["peak_memory_gb"])
       add_value(row, base, "peak_memory_gb",
-                "is the peak memory of its authors' own program, and states no segments or dilations");
+                "peak memory of its authors' own program; states no segments or dilations");
   }
 
   void add_metric(const YAML::Node& row, const ClaimRow& base) {

@@ -18,7 +18,10 @@ struct Renderer {
     return fmt::format("### {}\n", markdown_text(block.text));
   }
   std::string operator()(const Command& block) const { return fenced(block.text); }
-  std::string operator()(const Table& block) const { return to_markdown(block); }
+  std::string operator()(const Table& block) const {
+    return (block.caption.empty() ? "" : fmt::format("**{}**\n\n", markdown_text(block.caption))) +
+           to_markdown(block);
+  }
   std::string operator()(const Figure& block) const {
     return fmt::format("![{0}](figures/{1}.svg)\n\n**{0}.** {2}\n", markdown_text(block.title), block.name,
                        markdown_text(block.caption));
