@@ -59,15 +59,14 @@ ColumnOf<ClaimAnswer> compares_column() {
 }
 // The case on one line, the whole configuration further right; what is no case stands as the claim gives it.
 ColumnOf<ClaimAnswer> work_column() {
-  return {{"work", "case (segment/dilation)"},
+  return {{"work", "case (segment/dilation)", Align::wrapped},
           [](A a) { return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration}; }};
 }
 ColumnOf<ClaimAnswer> configuration_column() {
-  return {{"configuration", "configuration", Align::wrapped},
-          [](A a) { return Cell{a.claim->configuration}; }};
+  return {{"configuration", "configuration"}, [](A a) { return Cell{a.claim->configuration}; }};
 }
 ColumnOf<ClaimAnswer> stated_column() {
-  return {{"stated", "as stated", Align::wrapped}, [](A a) { return Cell{a.claim->stated}; }};
+  return {{"stated", "as stated"}, [](A a) { return Cell{a.claim->stated}; }};
 }
 ColumnOf<ClaimAnswer> claimed_column() {
   return {{"claimed", "claimed", Align::right}, [](A a) { return Cell{claimed_text(*a.claim)}; }};

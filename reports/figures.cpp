@@ -82,19 +82,28 @@ std::vector<Point>& points_of(Series& series, const std::string& name) {
   return series.emplace_back(name, std::vector<Point>()).second;
 }
 
-// One point for each x: the median, and the interval from the lowest low end to the highest high end.
-std::vector<Point> collapsed(const std::vector<Point>& points) {
-  std::map<double, std::vector<Point>> by_x;
-  for (const Point& point : points) by_x[point.x].push_back(point);
+// At most `most` points: one for each x, or for each of `most` stretches of a logarithmic axis where there
+// are more. A point is the median, its interval reaches from the lowest low end to the highest high end.
+std::vector<Point> collapsed(const std::vector<Point>& points, std::size_t most) {
+  std::map<double, std::vector<Point>> groups;
+  for (const Point& point : points) groups[point.x].push_back(point);
+  if (groups.size() > most) {
+    const double low = std::log(groups.begin()->first), high = std::log(groups.rbegin()->first);
+    groups.clear();
+    for (const Point& point : points)
+      groups[std::floor((std::log(point.x) - low) / (high - low) * (static_cast<double>(most) - 1))]
+          .push_back(point);
+  }
   std::vector<Point> result;
-  for (const auto& [x, group] : by_x) {
-    std::vector<double> ys;
+  for (const auto& [key, group] : groups) {
+    std::vector<double> xs, ys;
     Interval range = group.front().ci;
     for (const Point& point : group) {
+      xs.push_back(point.x);
       ys.push_back(point.y);
       range = {std::min(range.low, point.ci.low), std::max(range.high, point.ci.high)};
     }
-    result.push_back({x, median(ys), range});
+    result.push_back({median(xs), median(ys), range});
   }
   return result;
 }
@@ -110,8 +119,10 @@ std::string thin(Series& series) {
   std::size_t points = 0;
   for (const auto& [name, of_series] : series) points += of_series.size();
   if (points <= kMostPoints) return said;
-  for (auto& [name, of_series] : series) of_series = collapsed(of_series);
-  return said + " Points are medians over cases; bars reach from the lowest to the highest interval end.";
+  for (auto& [name, of_series] : series) of_series = collapsed(of_series, kMostPoints / series.size());
+  return said +
+         " Points are medians over neighbouring cases; bars reach from the lowest to the highest interval "
+         "end.";
 }
 
 std::string point_lines(const std::vector<Point>& points, double x_factor) {
@@ -208,7 +219,7 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
           "set bmargin 5.5\nset key at screen 0.5, screen 0.03 center bottom horizontal\nset offsets graph "
           "0.04, graph 0.04, 0, 0\n"
           "plot 'labels.tsv' using 1:2:yticlabels(3) with points pt -1 notitle, "
-          "'claimed.tsv' using 1:2 with points pt 12 ps 1.7 lw 1.8 lc rgb '#D55E00' title 'claimed', "
+          "'claimed.tsv' using 1:2 with points pt 12 ps 1.3 lw 1.8 lc rgb '#D55E00' title 'claimed', "
           "'measured.tsv' using 1:2:3:4 with xerrorbars pt 7 ps 1 lw 1.8 lc rgb '#0072B2' "
           "title 'measured'{}",
           static_cast<double>(row) - 0.4, extra);

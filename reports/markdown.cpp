@@ -43,7 +43,7 @@ std::string to_markdown(const Document& document) {
   for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
   for (const Section& section : document.sections) {
     text += fmt::format("\n## {}\n", markdown_text(section.title));
-    for (const Block& block : section.blocks) text += "\n" + std::visit(Renderer{}, block);
+    for (const Block& block : section.blocks) text += fmt::format("\n{}", std::visit(Renderer{}, block));
   }
   return text;
 }

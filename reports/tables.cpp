@@ -139,7 +139,7 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
       {{"permute", "one permutation", Align::right, Show::page},
        [](R r) { return text(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
       {{"permute_ns", "", Align::right, Show::data}, [](R r) { return data(r.record->permute_ns); }},
-      {{"amortised", "speedup with it, over 1 / 10 / 100 uses", Align::right, Show::page},
+      {{"amortised", "speedup with permutation, over 1 / 10 / 100 uses", Align::right, Show::page},
        [](R r) { return text(amortised_text(*r.record)); }},
       {{"speedup_permuted_1", "", Align::right, Show::data},
        [](R r) { return data(amortised(*r.record, 1)); }},
