@@ -136,9 +136,9 @@ std::optional<Measured> ratio_for(Quantity quantity, const Trio& trio) {
   return counter_ratio(*trio.standard, *trio.hilbert, kLinesCounter);
 }
 
-// A claim without a case is not judged, but what the store shows of its quantity is said.
+// A claim that states no configuration is not judged, but what the store shows of its quantity is said.
 std::string range_here(const ClaimRow& claim, const View& view) {
-  if (claim.quantity == Quantity::other) return "";
+  if (claim.quantity == Quantity::other || !claim.configuration.empty()) return "";
   std::vector<double> ratios;
   for (const CaseView& of_case : view.cases)
     if (const auto ratio = ratio_for(claim.quantity, trio_of(of_case, claim.order_chunk)))

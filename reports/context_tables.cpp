@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "reports/format.hpp"
 #include "reports/tables.hpp"
@@ -58,6 +59,21 @@ void flatten(const nlohmann::json& value, const std::string& path, std::map<std:
   }
 }
 
+// `--axis` and `--device` change what a case is, so a repetition needs them as the store's own run had them.
+std::string overrides_of(const View& view) {
+  const auto command = view.meta.find("command");
+  if (command == view.meta.end()) return "";
+  std::istringstream words(command->second);
+  std::string kept, word;
+  while (words >> word) {
+    if (word.starts_with("--axis=") || word.starts_with("--device=")) kept += " " + shell_quoted(word);
+    if (word != "--axis" && word != "--device") continue;
+    kept += " " + word;
+    if (words >> word) kept += " " + shell_quoted(word);
+  }
+  return kept;
+}
+
 std::string command_of(const Record& record, const View& view) {
   const auto file = view.meta.find("sweep_file");
   const std::string sweep = file != view.meta.end() && !file->second.empty()
@@ -65,8 +81,8 @@ std::string command_of(const Record& record, const View& view) {
                                 : fmt::format("sweeps/{}.yaml", record.sweep);
   const std::string filter =
       fmt::format("^{}/{}$", regex_escaped(record.case_id), regex_escaped(record.variant_id));
-  return fmt::format("hilbench run {} --filter {} --fresh -o {}", shell_quoted(sweep), shell_quoted(filter),
-                     shell_quoted("results/" + record.sweep + "-repeat"));
+  return fmt::format("hilbench run {}{} --filter {} --fresh -o {}", shell_quoted(sweep), overrides_of(view),
+                     shell_quoted(filter), shell_quoted("results/" + record.sweep + "-repeat"));
 }
 
 }  // namespace

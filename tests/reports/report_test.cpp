@@ -102,7 +102,7 @@ TEST(Page, IsSelfContainedAndSafe) {
   for (auto match = std::sregex_iterator(html.begin(), html.end(), id); match != std::sregex_iterator();
        ++match)
     EXPECT_TRUE(ids.insert((*match)[1]).second) << "id twice: " << (*match)[1];
-  const std::regex reference(R"(href=["']#([^"']+)["'])");
+  const std::regex reference(R"((?:href=["']#|url\(#)([^"')]+))");
   for (auto match = std::sregex_iterator(html.begin(), html.end(), reference);
        match != std::sregex_iterator(); ++match)
     EXPECT_TRUE(ids.contains((*match)[1])) << "dangling: " << (*match)[1];
@@ -152,6 +152,16 @@ TEST(Report, RepeatsEachRowByAnExactCommand) {
                      "--fresh -o results/quick-repeat"),
             std::string::npos)
       << csv;
+}
+
+TEST(Report, RepeatsTheOptionsThatChangeCases) {
+  ReportInput input = sample::input();
+  input.meta["sweep_file"] = "my sweeps/a.yaml";
+  input.meta["command"] = "hilbench run a.yaml --axis threads=1,2 --device=cpu -o out";
+  const View view = view_of(input);
+  EXPECT_NE(to_csv(commands_table(view.cases, view))
+                .find("hilbench run 'my sweeps/a.yaml' --axis threads=1,2 --device=cpu --filter "),
+            std::string::npos);
 }
 
 TEST(Report, SaysWhatItCouldNotDraw) {
@@ -220,7 +230,7 @@ TEST(Report, KeepsItsSampleWhereAsked) {
 
 TEST(Report, TenThousandRecordsInThreeSeconds) {
   ReportInput input;
-  input.meta["name"] = "large";
+  input.meta["sweep"] = "large";
   for (std::int64_t i = 0; input.records.size() < 10'000; ++i) {
     const Case work = sample::work(4096 + 16 * i, {{2048, std::int64_t{1} << (i % 5)}});
     std::vector<Record> first;

@@ -136,7 +136,7 @@ inline Record without_time(const Case& of, std::string_view order, Status status
 inline ReportInput input() {
   ReportInput made;
   made.meta = {
-      {"name", "quick"}, {"title", std::string(kHostile)}, {"command", "hilbench run sweeps/quick.yaml"}};
+      {"sweep", "quick"}, {"title", std::string(kHostile)}, {"command", "hilbench run sweeps/quick.yaml"}};
   made.source = "results/quick";
   const Case cases[] = {work(8192, {{2048, 1}}), work(8192, {{2048, 1}, {4096, 2}}), work(16384, {{4096, 1}}),
                         work(16384, {{4096, 2}})};
