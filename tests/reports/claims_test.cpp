@@ -102,7 +102,7 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {"", "not a claims file"},
       {"claims: 3", "not a claims file"},
       {"claims: [1]", "claim is not a map"},
-      {"{: [", "claims file cannot be read"},
+      {"{: [", "file cannot be read"},
       {std::string(kHead), "has no rows"},
       {std::string(kHead) + "    rows: []", "has no rows"},
       {std::string(kHead) + "    rows: [{sequence_length: 4}]", "row claims nothing"},
