@@ -45,17 +45,27 @@ std::string readable(const CounterColumn& counter) {
   return counter.unit.empty() ? title : fmt::format("{} ({})", title, counter.unit);
 }
 
+// A value inside an environment, less JSON's punctuation: "level 1, bytes 32768; level 2, bytes 1048576".
+std::string value_text(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "unknown";
+  std::vector<std::string> parts;
+  if (value.is_array())
+    for (const nlohmann::json& part : value) parts.push_back(value_text(part));
+  else if (value.is_object())
+    for (const auto& [key, part] : value.items()) parts.push_back(key + " " + value_text(part));
+  else
+    return value.dump();
+  return fmt::format("{}", fmt::join(parts, value.is_array() ? "; " : ", "));
+}
+
 // environment JSON as "host.cpu" -> text.
 void flatten(const nlohmann::json& value, const std::string& path, std::map<std::string, std::string>& into) {
   if (value.is_object()) {
     for (const auto& [key, inside] : value.items())
       flatten(inside, path.empty() ? key : path + "." + key, into);
-  } else if (value.is_string()) {
-    into[path] = value.get<std::string>();
-  } else if (value.is_null()) {
-    into[path] = "unknown";
   } else {
-    into[path] = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    into[path] = value_text(value);
   }
 }
 
@@ -66,10 +76,11 @@ std::string overrides_of(const View& view) {
   std::istringstream words(command->second);
   std::string kept, word;
   while (words >> word) {
-    if (word.starts_with("--axis=") || word.starts_with("--device=")) kept += " " + shell_quoted(word);
+    if (word.starts_with("--axis=") || word.starts_with("--device="))
+      kept += fmt::format(" {}", shell_quoted(word));
     if (word != "--axis" && word != "--device") continue;
-    kept += " " + word;
-    if (words >> word) kept += " " + shell_quoted(word);
+    kept += fmt::format(" {}", word);
+    if (words >> word) kept += fmt::format(" {}", shell_quoted(word));
   }
   return kept;
 }
