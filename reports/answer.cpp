@@ -136,17 +136,22 @@ std::optional<Measured> ratio_for(Quantity quantity, const Trio& trio) {
   return counter_ratio(*trio.standard, *trio.hilbert, kLinesCounter);
 }
 
-// A claim without a case is not judged, but what the store shows of its quantity is said.
+// A claim that states no configuration is not judged, but what the store shows of its quantity is said.
 std::string range_here(const ClaimRow& claim, const View& view) {
-  if (claim.quantity == Quantity::other) return "";
+  if (claim.quantity == Quantity::other || !claim.configuration.empty()) return "";
   std::vector<double> ratios;
   for (const CaseView& of_case : view.cases)
     if (const auto ratio = ratio_for(claim.quantity, trio_of(of_case, claim.order_chunk)))
       ratios.push_back(ratio->ratio);
   if (ratios.empty()) return "";
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  return fmt::format("; over the {} case{} here the ratio is {} to {}", ratios.size(),
-                     ratios.size() == 1 ? "" : "s", number_text(*low), number_text(*high));
+  const char* what = claim.quantity == Quantity::speedup  ? "kernel-time"
+                     : claim.quantity == Quantity::memory ? "memory"
+                                                          : "64-byte-line";
+  const std::string least = number_text(*low), most = number_text(*high);
+  return fmt::format("; the {} ratio of linear / hilbert is {} over the {} here", what,
+                     least == most ? least : fmt::format("{} to {}", least, most),
+                     ratios.size() == 1 ? "one case" : fmt::format("{} cases", ratios.size()));
 }
 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {

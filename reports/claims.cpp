@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -14,12 +13,10 @@
 
 #include "harness/embedded.hpp"
 #include "harness/error.hpp"
+#include "reports/yaml_reader.hpp"
 
 namespace hilbench {
 namespace {
-
-constexpr std::size_t kLongestFile = std::size_t{1} << 20;
-constexpr int kDeepestNesting = 32;
 
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
 constexpr std::array<std::string_view, 8> kClaimKeys = {"id",     "title",   "source", "provenance",
@@ -48,11 +45,6 @@ constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "value"};
 constexpr std::array<std::string_view, 3> kOtherRowKeys = {"metric", "note", "provenance"};
 
-template <class Names>
-bool holds(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // How a stated figure becomes the ratio standard / hilbert.
 enum class Form { ratio, reduction, gain, value };
 double as_ratio(Form form, double stated) {
@@ -78,84 +70,64 @@ constexpr std::array<MetricInfo, 7> kMetrics = {{
     {"cache_line_utilisation_gain", Quantity::cache_lines, Form::gain, ""},
     {"cache_miss_reduction", Quantity::cache_lines, Form::reduction, ""},
     {"peak_memory_reduction", Quantity::memory, Form::reduction, ""},
-    {"ring_communication_reduction", Quantity::other, Form::reduction,
-     "needs a ring: this store holds one-rank records only"},
+    {"ring_communication_reduction", Quantity::other, Form::reduction, "needs a ring of several ranks"},
     {"break_even_sequence_length", Quantity::break_even, Form::value, ""},
 }};
 
-[[noreturn]] void fail(const std::string& where, const YAML::Mark& mark, std::string what, std::string why,
-                       std::string remedy = {}) {
-  const std::string place = mark.is_null() ? where : fmt::format("{}:{}", where, mark.line + 1);
-  throw UsageError({std::move(what), place, std::move(why), std::move(remedy)});
-}
-
-// Nesting that would exhaust the parser's stack: flow brackets, and `- - -` on one line.
-int nesting_of(std::string_view text) {
-  int depth = 0, deepest = 0, dashes = 0;
-  bool line_start = true;
-  for (const char c : text) {
-    if (c == '\n') line_start = true, dashes = 0;
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (line_start && (c == '-' || c == '?')) deepest = std::max(deepest, ++dashes);
-    if (c != ' ' && c != '-' && c != '?' && c != '\n') line_start = false;
-  }
-  return deepest;
-}
-
 class Loader {
  public:
-  explicit Loader(std::string where) : where_(std::move(where)) {}
+  explicit Loader(const YamlReader& reader) : reader_(reader) {}
 
   std::vector<ClaimRow> load(const YAML::Node& root) {
     if (!root.IsMap() || !root["claims"] || !root["claims"].IsSequence())
-      fail(where_, root.Mark(), "not a claims file", "it needs a list under the key 'claims'");
+      reader_.fail(root.Mark(), "not a claims file", "it needs a list under the key 'claims'");
     for (const YAML::Node& claim : root["claims"]) load_claim(claim);
     return std::move(rows_);
   }
 
  private:
   void load_claim(const YAML::Node& claim) {
-    if (!claim.IsMap()) fail(where_, claim.Mark(), "claim is not a map", "each entry of 'claims' has keys");
+    if (!claim.IsMap()) reader_.fail(claim.Mark(), "claim is not a map", "each entry of 'claims' has keys");
     std::vector<std::string_view> allowed(kClaimKeys.begin(), kClaimKeys.end());
     allowed.push_back("note");
-    check_keys(claim, allowed);
+    reader_.check_keys(claim, allowed);
     ClaimRow base;
-    base.claim_id = text_of(claim, "id");
+    base.claim_id = reader_.text_of(claim, "id");
     if (!ids_.insert(base.claim_id).second)
-      fail(where_, claim.Mark(), fmt::format("claim '{}' stands twice", base.claim_id), "ids are unique");
-    base.title = text_of(claim, "title");
+      reader_.fail(claim.Mark(), fmt::format("claim '{}' stands twice", base.claim_id), "ids are unique");
+    base.title = reader_.text_of(claim, "title");
     if (!claim["source"] || !claim["source"].IsMap())
-      fail(where_, claim.Mark(), "claim without source", "'source' is {seed: FILE, section: TITLE}");
-    base.source = text_of(claim["source"], "seed") + ", " + text_of(claim["source"], "section");
-    base.provenance = provenance_of(claim);
-    if (claim["metric"]) base.metric = text_of(claim, "metric");
-    if (claim["note"]) base.note = text_of(claim, "note");
+      reader_.fail(claim.Mark(), "claim without source", "'source' is {seed: FILE, section: TITLE}");
+    base.source =
+        reader_.text_of(claim["source"], "seed") + ", " + reader_.text_of(claim["source"], "section");
+    base.provenance = reader_.choice_of(claim, "provenance", kProvenances);
+    if (claim["metric"]) base.metric = reader_.text_of(claim, "metric");
+    if (claim["note"]) base.note = reader_.text_of(claim, "note");
     for (const char* key : {"config", "assumed"})
-      if (claim[key]) check_keys(claim[key], kWorkKeys);
+      if (claim[key]) reader_.check_keys(claim[key], kWorkKeys);
     if (!claim["rows"] || !claim["rows"].IsSequence() || claim["rows"].size() == 0)
-      fail(where_, claim.Mark(), fmt::format("claim '{}' has no rows", base.claim_id), "'rows' is a list");
+      reader_.fail(claim.Mark(), fmt::format("claim '{}' has no rows", base.claim_id), "'rows' is a list");
     for (const YAML::Node& row : claim["rows"]) load_row(claim, row, base);
   }
 
   void load_row(const YAML::Node& claim, const YAML::Node& row, ClaimRow base) {
-    if (!row.IsMap()) fail(where_, row.Mark(), "row is not a map", "each row has keys");
+    if (!row.IsMap()) reader_.fail(row.Mark(), "row is not a map", "each row has keys");
     std::vector<std::string_view> allowed(kWorkKeys.begin(), kWorkKeys.end());
     allowed.insert(allowed.end(), kFigureKeys.begin(), kFigureKeys.end());
     allowed.insert(allowed.end(), kOtherRowKeys.begin(), kOtherRowKeys.end());
-    check_keys(row, allowed);
-    if (row["metric"]) base.metric = text_of(row, "metric");
-    if (row["provenance"]) base.provenance = provenance_of(row);
-    if (row["note"]) base.note = text_of(row, "note");
+    reader_.check_keys(row, allowed);
+    if (row["metric"]) base.metric = reader_.text_of(row, "metric");
+    if (row["provenance"]) base.provenance = reader_.choice_of(row, "provenance", kProvenances);
+    if (row["note"]) base.note = reader_.text_of(row, "note");
     base.configuration = configuration_of(claim, row);
     base.stated = stated_of(row);
     base.work = work_of(claim, row);
-    if (const YAML::Node chunk = find(claim, row, "order_chunk")) base.order_chunk = integer(chunk);
+    if (const YAML::Node chunk = find(claim, row, "order_chunk")) base.order_chunk = reader_.integer(chunk);
     const std::size_t before = rows_.size();
     add_quantities(claim, row, base);
     if (rows_.size() == before)
-      fail(where_, row.Mark(), "row claims nothing",
-           fmt::format("none of its keys is a figure: {}", fmt::join(kFigureKeys, ", ")));
+      reader_.fail(row.Mark(), "row claims nothing",
+                   fmt::format("none of its keys is a figure: {}", fmt::join(kFigureKeys, ", ")));
   }
 
   // One ClaimRow for each quantity that the row states.
@@ -182,12 +154,13 @@ class Loader {
     if (row["max_sequence_length"])
       add_value(row, base, "max_sequence_length",
                 row["device"] || row["gpus"]
-                    ? fmt::format("projects the limit of {} x {}", row["gpus"] ? text_of(row, "gpus") : "1",
-                                  row["device"] ? text_of(row, "device") : "GPU")
-                    : "is the memory limit of another device, an 8 GB GTX 1080");
+                    ? fmt::format("projected memory limit of {} x {}",
+                                  row["gpus"] ? reader_.text_of(row, "gpus") : "1",
+                                  row["device"] ? reader_.text_of(row, "device") : "GPU")
+                    : "memory limit of another device (GTX 1080, 8 GB)");
     if (row["peak_memory_gb"])
       add_value(row, base, "peak_memory_gb",
-                "is the peak memory of its authors' own program, and states no segments or dilations");
+                "peak memory of its authors' own program; states no segments or dilations");
   }
 
   void add_metric(const YAML::Node& row, const ClaimRow& base) {
@@ -196,8 +169,8 @@ class Loader {
     if (metric == kMetrics.end()) {
       std::vector<std::string_view> names;
       for (const MetricInfo& info : kMetrics) names.push_back(info.name);
-      fail(where_, row.Mark(), fmt::format("unknown metric '{}'", one_line(base.metric, 60)),
-           fmt::format("allowed: {}", fmt::join(names, ", ")));
+      reader_.fail(row.Mark(), fmt::format("unknown metric '{}'", one_line(base.metric, 60)),
+                   fmt::format("allowed: {}", fmt::join(names, ", ")));
     }
     ClaimRow claim = base;
     claim.untestable = metric->untestable;
@@ -206,7 +179,7 @@ class Loader {
   }
 
   void add_option(const YAML::Node& row, const ClaimRow& base) {
-    const std::string option = text_of(row, "option");
+    const std::string option = reader_.text_of(row, "option");
     if (option == "memory_pool") return add({}, row, base, Quantity::buffers, Form::ratio, "speedup", "");
     add_value(
         row, base, "speedup",
@@ -216,7 +189,7 @@ class Loader {
   void add_value(const YAML::Node& row, ClaimRow claim, const char* key, std::string untestable) {
     claim.quantity = Quantity::other;
     claim.untestable = std::move(untestable);
-    claim.claimed = positive(row[key], key);
+    claim.claimed = reader_.positive(row[key], key);
     rows_.push_back(std::move(claim));
   }
 
@@ -225,7 +198,7 @@ class Loader {
     claim.quantity = quantity;
     claim.claimed = as_ratio(form, stated_number(row[low], low, form));
     if (*high != '\0') {
-      if (!row[high]) fail(where_, row.Mark(), fmt::format("'{}' without '{}'", low, high), "give both ends");
+      if (!row[high]) reader_.fail(row.Mark(), fmt::format("'{}' without '{}'", low, high), "give both ends");
       claim.claimed_range = Interval{*claim.claimed, as_ratio(form, stated_number(row[high], high, form))};
     }
     const bool needs_case = quantity != Quantity::buffers && quantity != Quantity::break_even;
@@ -242,8 +215,8 @@ class Loader {
       if (!node || (std::string_view(key) != "sequence_length" && !node.IsSequence())) missing.push_back(key);
     }
     const YAML::Node ring = find(claim, row, "ring_size");
-    if (ring && integer(ring) > 1)
-      return fmt::format("needs a ring of {} ranks, and states no {}", integer(ring),
+    if (ring && reader_.integer(ring) > 1)
+      return fmt::format("needs a ring of {} ranks, and states no {}", reader_.integer(ring),
                          fmt::join(missing, " or "));
     if (missing.size() == 3) return "states no configuration";
     return fmt::format("states no {}", fmt::join(missing, " or "));
@@ -254,39 +227,23 @@ class Loader {
                      dilations = find(claim, row, "dilations");
     if (!length || !segments || !dilations || !segments.IsSequence() || !dilations.IsSequence()) return {};
     if (segments.size() != dilations.size() || segments.size() == 0)
-      fail(where_, row.Mark(), "segments and dilations differ in number", "they pair one to one");
+      reader_.fail(row.Mark(), "segments and dilations differ in number", "they pair one to one");
     Case work;
-    work.sequence_length = integer(length);
+    work.sequence_length = reader_.integer(length);
     work.pattern.clear();
     for (std::size_t i = 0; i < segments.size(); ++i)
-      work.pattern.push_back({integer(segments[i]), integer(dilations[i])});
+      work.pattern.push_back({reader_.integer(segments[i]), reader_.integer(dilations[i])});
     for (const Field<Case>& field : case_fields()) {
       const YAML::Node node = find(claim, row, std::string(field.name));
-      if (node && field.name != "device") field.set(work, field_value(field, node));
+      if (node && field.name != "device") field.set(work, reader_.field_value(field, node));
     }
     if (const YAML::Node model = find(claim, row, "model_dim")) {
-      if (integer(model) % work.heads != 0)
-        fail(where_, row.Mark(), "model_dim is no multiple of heads", "head_dim is their quotient");
-      work.head_dim = integer(model) / work.heads;
+      if (reader_.integer(model) % work.heads != 0)
+        reader_.fail(row.Mark(), "model_dim is no multiple of heads", "head_dim is their quotient");
+      work.head_dim = reader_.integer(model) / work.heads;
     }
     if (work.kv_heads == 0) work.kv_heads = work.heads;
     return work;
-  }
-
-  std::int64_t field_value(const Field<Case>& field, const YAML::Node& node) {
-    if (field.kind == FieldKind::integer) return integer(node);
-    if (field.kind == FieldKind::boolean) {
-      bool value = false;
-      if (!YAML::convert<bool>::decode(node, value))
-        fail(where_, node.Mark(), fmt::format("'{}' is not true or false", field.name), "");
-      return value ? 1 : 0;
-    }
-    const std::string name = node.IsScalar() ? node.Scalar() : "";
-    const auto found = std::find(field.choices.begin(), field.choices.end(), name);
-    if (found == field.choices.end())
-      fail(where_, node.Mark(), fmt::format("'{}' cannot be '{}'", field.name, one_line(name, 60)),
-           fmt::format("allowed: {}", fmt::join(field.choices, ", ")));
-    return found - field.choices.begin();
   }
 
   // The row's own word, else `config`, else `assumed`.
@@ -303,11 +260,11 @@ class Loader {
     for (const std::string_view name : kWorkKeys) {
       const std::string key(name);
       if (row[key])
-        said.push_back(key + " " + plain(row[key]));
+        said.push_back(key + " " + plain_text(row[key]));
       else if (claim["config"] && claim["config"][key])
-        said.push_back(key + " " + plain(claim["config"][key]));
+        said.push_back(key + " " + plain_text(claim["config"][key]));
       else if (claim["assumed"] && claim["assumed"][key])
-        assumed.push_back(key + " " + plain(claim["assumed"][key]));
+        assumed.push_back(key + " " + plain_text(claim["assumed"][key]));
     }
     std::string text = fmt::format("{}", fmt::join(said, ", "));
     if (!assumed.empty())
@@ -318,71 +275,19 @@ class Loader {
   std::string stated_of(const YAML::Node& row) {
     std::vector<std::string> figures;
     for (const std::string_view name : kFigureKeys)
-      if (const std::string key(name); row[key]) figures.push_back(key + " " + plain(row[key]));
+      if (const std::string key(name); row[key]) figures.push_back(key + " " + plain_text(row[key]));
     return fmt::format("{}", fmt::join(figures, ", "));
   }
 
-  static std::string plain(const YAML::Node& node) {
-    if (node.IsScalar()) return one_line(node.Scalar(), 120);
-    std::vector<std::string> parts;
-    if (node.IsSequence())
-      for (const YAML::Node& part : node)
-        parts.push_back(part.IsScalar() ? one_line(part.Scalar(), 40) : "?");
-    return fmt::format("[{}]", fmt::join(parts, ", "));
-  }
-
-  template <class Names>
-  void check_keys(const YAML::Node& map, const Names& allowed) {
-    if (!map.IsMap()) fail(where_, map.Mark(), "not a map", "keys are expected here");
-    for (const auto& entry : map) {
-      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
-      if (holds(allowed, key)) continue;
-      const std::string near = nearest_name(key, allowed);
-      fail(where_, entry.first.Mark(), fmt::format("unknown key '{}'", one_line(key, 60)),
-           fmt::format("allowed: {}", fmt::join(allowed, ", ")),
-           near.empty() ? "" : fmt::format("did you mean '{}'?", near));
-    }
-  }
-
-  std::string provenance_of(const YAML::Node& map) {
-    const std::string text = text_of(map, "provenance");
-    if (!holds(kProvenances, text))
-      fail(where_, map.Mark(), fmt::format("unknown provenance '{}'", one_line(text, 60)),
-           fmt::format("allowed: {}", fmt::join(kProvenances, ", ")));
-    return text;
-  }
-
-  std::string text_of(const YAML::Node& map, const char* key) {
-    if (!map[key] || !map[key].IsScalar())
-      fail(where_, map.Mark(), fmt::format("'{}' is missing or no text", key), "");
-    return one_line(map[key].Scalar(), 1000);
-  }
-
-  std::int64_t integer(const YAML::Node& node) {
-    std::int64_t value = 0;
-    if (!node.IsScalar() || !YAML::convert<std::int64_t>::decode(node, value) || value < 1 ||
-        value > std::int64_t{1} << 40)
-      fail(where_, node.Mark(), fmt::format("'{}' is not an integer from 1 to 2^40", plain(node)), "");
-    return value;
-  }
-
-  double positive(const YAML::Node& node, const char* key) {
-    double value = 0;
-    if (!node.IsScalar() || !YAML::convert<double>::decode(node, value) || !std::isfinite(value) ||
-        value <= 0)
-      fail(where_, node.Mark(), fmt::format("'{}' is not a positive number", key), "");
-    return value;
-  }
-
   double stated_number(const YAML::Node& node, const char* key, Form form) {
-    const double value = positive(node, key);
+    const double value = reader_.positive(node, key);
     if (form == Form::reduction && value >= 1)
-      fail(where_, node.Mark(), fmt::format("'{}' is a reduction of {}", key, value),
-           "it lies between 0 and 1");
+      reader_.fail(node.Mark(), fmt::format("'{}' is a reduction of {}", key, value),
+                   "it lies between 0 and 1");
     return value;
   }
 
-  std::string where_;
+  const YamlReader& reader_;
   std::set<std::string> ids_;
   std::vector<ClaimRow> rows_;
 };
@@ -390,15 +295,11 @@ class Loader {
 }  // namespace
 
 std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where) {
-  if (text.size() > kLongestFile)
-    throw UsageError({"claims file too long", where, "more than 1 MiB", "split it, or check the path"});
-  if (nesting_of(text) > kDeepestNesting)
-    throw UsageError({"claims file nests too deeply", where,
-                      fmt::format("more than {} levels", kDeepestNesting), "check that it is a claims file"});
+  const YamlReader reader(where);
   try {
-    return Loader(where).load(YAML::Load(text));
+    return Loader(reader).load(reader.parse(text));
   } catch (const YAML::Exception& error) {
-    fail(where, error.mark, "claims file cannot be read", error.msg, "it must be YAML");
+    reader.fail(error.mark, "not a claims file", error.msg);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "reports/compare.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/stats.hpp"
 
@@ -37,7 +38,10 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
     return Measured{variant.speedup->ratio, variant.speedup->ci};
   const Timing &a = *reference.time, &b = *variant.time;
-  if (a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() ||
+  const std::int64_t rounds =
+      std::accumulate(a.process_rounds.begin(), a.process_rounds.end(), std::int64_t{0});
+  const bool complete = a.process_rounds.empty() || rounds == static_cast<std::int64_t>(a.samples_ns.size());
+  if (!complete || a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() ||
       a.process_rounds != b.process_rounds)
     return std::nullopt;
   Rounds slower{b.samples_ns, b.process_rounds};

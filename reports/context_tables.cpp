@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "reports/format.hpp"
 #include "reports/tables.hpp"
@@ -44,18 +45,44 @@ std::string readable(const CounterColumn& counter) {
   return counter.unit.empty() ? title : fmt::format("{} ({})", title, counter.unit);
 }
 
+// A value inside an environment, less JSON's punctuation: "level 1, bytes 32768; level 2, bytes 1048576".
+std::string value_text(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "unknown";
+  std::vector<std::string> parts;
+  if (value.is_array())
+    for (const nlohmann::json& part : value) parts.push_back(value_text(part));
+  else if (value.is_object())
+    for (const auto& [key, part] : value.items()) parts.push_back(key + " " + value_text(part));
+  else
+    return value.dump();
+  return fmt::format("{}", fmt::join(parts, value.is_array() ? "; " : ", "));
+}
+
 // environment JSON as "host.cpu" -> text.
 void flatten(const nlohmann::json& value, const std::string& path, std::map<std::string, std::string>& into) {
   if (value.is_object()) {
     for (const auto& [key, inside] : value.items())
       flatten(inside, path.empty() ? key : path + "." + key, into);
-  } else if (value.is_string()) {
-    into[path] = value.get<std::string>();
-  } else if (value.is_null()) {
-    into[path] = "unknown";
   } else {
-    into[path] = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    into[path] = value_text(value);
   }
+}
+
+// `--axis` and `--device` change what a case is, so a repetition needs them as the store's own run had them.
+std::string overrides_of(const View& view) {
+  const auto command = view.meta.find("command");
+  if (command == view.meta.end()) return "";
+  std::istringstream words(command->second);
+  std::string kept, word;
+  while (words >> word) {
+    if (word.starts_with("--axis=") || word.starts_with("--device="))
+      kept += fmt::format(" {}", shell_quoted(word));
+    if (word != "--axis" && word != "--device") continue;
+    kept += fmt::format(" {}", word);
+    if (words >> word) kept += fmt::format(" {}", shell_quoted(word));
+  }
+  return kept;
 }
 
 std::string command_of(const Record& record, const View& view) {
@@ -65,8 +92,8 @@ std::string command_of(const Record& record, const View& view) {
                                 : fmt::format("sweeps/{}.yaml", record.sweep);
   const std::string filter =
       fmt::format("^{}/{}$", regex_escaped(record.case_id), regex_escaped(record.variant_id));
-  return fmt::format("hilbench run {} --filter {} --fresh -o {}", shell_quoted(sweep), shell_quoted(filter),
-                     shell_quoted("results/" + record.sweep + "-repeat"));
+  return fmt::format("hilbench run {}{} --filter {} --fresh -o {}", shell_quoted(sweep), overrides_of(view),
+                     shell_quoted(filter), shell_quoted("results/" + record.sweep + "-repeat"));
 }
 
 }  // namespace

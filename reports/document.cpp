@@ -97,7 +97,8 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
                "configuration lists "
                "as assumed is ours.",
                "With one permutation: the time of permuting K and V once is added to the Hilbert side."}});
-  section.blocks.push_back(claims_table(answers));
+  for (Table table : {judged_claims_table(answers), untestable_claims_table(answers)})
+    if (!table.rows.empty()) section.blocks.push_back(std::move(table));
   return section;
 }
 

@@ -39,11 +39,28 @@ std::string look(std::size_t series) {
 
 constexpr std::string_view kFrame =
     "set border 3 lc rgb '#444444'\nset tics nomirror out textcolor rgb '#222222'\n"
-    "set grid back lc rgb '#dddddd' lw 0.6\n";
+    "set grid back lt 1 lc rgb '#e2e2e2' lw 0.7\n";
 
-std::string titled(const std::string& title, const View& view) {
-  return fmt::format("set title {} . \"\\n\" . {} font ',14'\n", gnuplot_quoted(title),
-                     gnuplot_quoted(view.machine));
+// Two lines at the left edge of the picture: what is better, and on which machine.
+std::string titled(const std::string& title, const View& view, int height) {
+  const auto from_top = [&](double pixels) { return 1 - pixels / height; };
+  return fmt::format(
+      "set label 101 {} at screen 0.012, screen {:.4f} left font ',15'\n"
+      "set label 102 {} at screen 0.012, screen {:.4f} left font ',12' textcolor rgb '#555555'\n"
+      "set tmargin at screen {:.4f}\n",
+      gnuplot_quoted(title), from_top(20), gnuplot_quoted(view.machine), from_top(42), from_top(66));
+}
+
+// 1-2-5 tics for a logarithmic axis; decades alone where it spans more than two.
+std::string log_tics(double low, double high) {
+  std::vector<std::string> tics;
+  const bool decades_only = high / low > 200;
+  for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10)
+    for (const double step : {1.0, 2.0, 5.0}) {
+      if ((decades_only && step > 1) || decade * step < low || decade * step > high) continue;
+      tics.push_back(fmt::format("'{0:.6g}' {0:.6g}", decade * step));
+    }
+  return fmt::format("{}", fmt::join(tics, ", "));
 }
 
 // The part of a variant's id behind its kernel: "hilbert@tokens".
@@ -65,19 +82,28 @@ std::vector<Point>& points_of(Series& series, const std::string& name) {
   return series.emplace_back(name, std::vector<Point>()).second;
 }
 
-// One point for each x: the median, and the interval from the lowest low end to the highest high end.
-std::vector<Point> collapsed(const std::vector<Point>& points) {
-  std::map<double, std::vector<Point>> by_x;
-  for (const Point& point : points) by_x[point.x].push_back(point);
+// At most `most` points: one for each x, or for each of `most` stretches of a logarithmic axis where there
+// are more. A point is the median, its interval reaches from the lowest low end to the highest high end.
+std::vector<Point> collapsed(const std::vector<Point>& points, std::size_t most) {
+  std::map<double, std::vector<Point>> groups;
+  for (const Point& point : points) groups[point.x].push_back(point);
+  if (groups.size() > most) {
+    const double low = std::log(groups.begin()->first), high = std::log(groups.rbegin()->first);
+    groups.clear();
+    for (const Point& point : points)
+      groups[std::floor((std::log(point.x) - low) / (high - low) * (static_cast<double>(most) - 1))]
+          .push_back(point);
+  }
   std::vector<Point> result;
-  for (const auto& [x, group] : by_x) {
-    std::vector<double> ys;
+  for (const auto& [key, group] : groups) {
+    std::vector<double> xs, ys;
     Interval range = group.front().ci;
     for (const Point& point : group) {
+      xs.push_back(point.x);
       ys.push_back(point.y);
       range = {std::min(range.low, point.ci.low), std::max(range.high, point.ci.high)};
     }
-    result.push_back({x, median(ys), range});
+    result.push_back({median(xs), median(ys), range});
   }
   return result;
 }
@@ -93,8 +119,10 @@ std::string thin(Series& series) {
   std::size_t points = 0;
   for (const auto& [name, of_series] : series) points += of_series.size();
   if (points <= kMostPoints) return said;
-  for (auto& [name, of_series] : series) of_series = collapsed(of_series);
-  return said + " Points are medians over cases; bars reach from the lowest to the highest interval end.";
+  for (auto& [name, of_series] : series) of_series = collapsed(of_series, kMostPoints / series.size());
+  return said +
+         " Points are medians over neighbouring cases; bars reach from the lowest to the highest interval "
+         "end.";
 }
 
 std::string point_lines(const std::vector<Point>& points, double x_factor) {
@@ -140,7 +168,7 @@ std::optional<Plot> speedup_plot(const View& view, const std::string& name, cons
                                  gnuplot_quoted(series[i].first)));
   }
   plot.script =
-      titled(plot.title + ": above 1 is faster", view) + std::string(kFrame) +
+      titled(plot.title + ": above 1 is faster", view, plot.height) + std::string(kFrame) +
       fmt::format(
           "set logscale x 2\nset xrange [{}:{}]\nset xtics ({})\nset xlabel {}\n"
           "set ylabel 'speedup'\nset key outside right top Left reverse\nset offsets 0,0,0.02,0.02\n"
@@ -155,13 +183,9 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
   std::size_t row = 0;
   for (const ClaimAnswer& answer : answers) {
     if (answer.claim->quantity != Quantity::speedup || !answer.measured || row == kMostRows) continue;
-    const Case& work = *answer.where->work;
-    std::vector<std::string> pattern;
-    for (const Branch& branch : work.pattern)
-      pattern.push_back(fmt::format("{}/{}", branch.segment_length, branch.dilation));
-    labels += fmt::format("1\t{}\t{}\n", row,
-                          gnuplot_field(fmt::format("{}: n {}, {}", answer.claim->claim_id,
-                                                    work.sequence_length, fmt::join(pattern, " + "))));
+    labels += fmt::format(
+        "1\t{}\t{}\n", row,
+        gnuplot_field(fmt::format("{}: {}", answer.claim->claim_id, pattern_text(*answer.where->work))));
     claimed += fmt::format("{}\t{}\n", *answer.claim->claimed, row);
     measured += fmt::format("{}\t{}\t{}\t{}\n", answer.measured->ratio, row, answer.measured->ci.low,
                             answer.measured->ci.high);
@@ -187,14 +211,15 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
   }
   plot.height = 170 + 34 * static_cast<int>(row);
   plot.script =
-      titled("Claimed and measured speedup: right of 1 is faster", view) + std::string(kFrame) +
+      titled("Claimed and measured speedup: right of 1 is faster", view, plot.height) + std::string(kFrame) +
       fmt::format(
           "set logscale x 2\nset xtics (0.25, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8, 16)\n"
           "set yrange [{}:-0.6]\nset xlabel 'speedup of hilbert over linear'\n"
           "set arrow 1 from 1, graph 0 to 1, graph 1 nohead dt 2 lw 1.4 lc rgb '#444444'\n"
-          "set key outside below horizontal\nset offsets graph 0.04, graph 0.04, 0, 0\n"
+          "set bmargin 5.5\nset key at screen 0.5, screen 0.03 center bottom horizontal\nset offsets graph "
+          "0.04, graph 0.04, 0, 0\n"
           "plot 'labels.tsv' using 1:2:yticlabels(3) with points pt -1 notitle, "
-          "'claimed.tsv' using 1:2 with points pt 12 ps 1.7 lw 1.8 lc rgb '#D55E00' title 'claimed', "
+          "'claimed.tsv' using 1:2 with points pt 12 ps 1.3 lw 1.8 lc rgb '#D55E00' title 'claimed', "
           "'measured.tsv' using 1:2:3:4 with xerrorbars pt 7 ps 1 lw 1.8 lc rgb '#0072B2' "
           "title 'measured'{}",
           static_cast<double>(row) - 0.4, extra);
@@ -203,7 +228,7 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
 
 std::optional<Plot> roofline_plot(const View& view) {
   Series series;
-  double peak = 0, bandwidth = 0, least = 1e300, most = 0;
+  double peak = 0, bandwidth = 0, least = 1e300, most = 0, lowest = 1e300, highest = 0;
   for (const CaseView& of_case : view.cases) {
     peak = std::max(peak, of_case.peak_flops_per_s.value_or(0));
     bandwidth = std::max(bandwidth, of_case.copy_bytes_per_s.value_or(0));
@@ -216,6 +241,8 @@ std::optional<Plot> roofline_plot(const View& view) {
       const double y = *record->tflops * 1e3;
       least = std::min(least, x);
       most = std::max(most, x);
+      lowest = std::min(lowest, y);
+      highest = std::max(highest, y);
       points_of(series, record->variant_id).push_back({x, y, {y, y}});
     }
   }
@@ -228,6 +255,8 @@ std::optional<Plot> roofline_plot(const View& view) {
     roof = fmt::format("the roof is the measured FMA peak, {}, and the measured copy bandwidth, {} GB/s",
                        rate_text(peak), number_text(bandwidth / 1e9, 3));
     least = std::min(least, peak / bandwidth / 8);
+    lowest = std::min(lowest, bandwidth / 1e9 * least);
+    highest = std::max(highest, peak / 1e9);
     curves.push_back(
         fmt::format("(x*{0} < {1} ? x*{0} : {1}) with lines lw 2 lc rgb '#444444' title 'measured limits'",
                     bandwidth / 1e9, peak / 1e9));
@@ -243,13 +272,15 @@ std::optional<Plot> roofline_plot(const View& view) {
     curves.push_back(fmt::format("'{}' using 1:2 with points {} title {}", file, look(i),
                                  gnuplot_quoted(series[i].first)));
   }
-  plot.script = titled("Roofline: higher is better, the line is this machine's limit", view) +
+  plot.script = titled("Roofline: higher is better, the line is this machine's limit", view, plot.height) +
                 std::string(kFrame) +
                 fmt::format(
-                    "set logscale xy\nset samples 400\nset xrange [{}:{}]\n"
+                    "set logscale xy\nset samples 400\nset xrange [{}:{}]\nset xtics ({})\nset ytics "
+                    "({})\nset yrange [{}:{}]\n"
                     "set xlabel 'FLOP per byte that must move'\nset ylabel 'GFLOP/s'\n"
                     "set key outside right top Left reverse\nplot {}",
-                    least / 1.5, most * 2, fmt::join(curves, ", "));
+                    least / 1.5, most * 2, log_tics(least / 1.5, most * 2), log_tics(lowest / 2, highest * 2),
+                    lowest / 2, highest * 2, fmt::join(curves, ", "));
   return plot;
 }
 
@@ -287,14 +318,15 @@ std::optional<Plot> times_plot(const View& view) {
                       : "");
   plot.data = {{"labels.tsv", labels}, {"values.tsv", values}, {"texts.tsv", texts}};
   plot.height = 130 + 20 * static_cast<int>(row);
-  plot.script =
-      titled("Time of one execution: left is better", view) + std::string(kFrame) +
-      fmt::format(
-          "set logscale x\nset xrange [{}:{}]\nset yrange [{}:-0.8]\nset xlabel 'milliseconds'\nunset key\n"
-          "plot 'labels.tsv' using ({}):2:yticlabels(3) with points pt -1, "
-          "'values.tsv' using 1:2:3:4 with xerrorbars pt 7 ps 0.9 lw 1.6 lc rgb '#0072B2', "
-          "'texts.tsv' using 1:2:3 with labels left offset 1,0 font ',11' textcolor rgb '#333333'",
-          shortest / 1.3, longest * 2.2, static_cast<double>(row) - 0.3, shortest);
+  plot.script = titled("Time of one execution: left is better", view, plot.height) + std::string(kFrame) +
+                fmt::format(
+                    "set logscale x\nset xrange [{}:{}]\nset xtics ({})\nset yrange [{}:-0.8]\nset xlabel "
+                    "'milliseconds'\nunset key\n"
+                    "plot 'labels.tsv' using ({}):2:yticlabels(3) with points pt -1, "
+                    "'values.tsv' using 1:2:3:4 with xerrorbars pt 7 ps 0.9 lw 1.6 lc rgb '#0072B2', "
+                    "'texts.tsv' using 1:2:3 with labels left offset 1,0 font ',11' textcolor rgb '#333333'",
+                    shortest / 1.3, longest * 2.2, log_tics(shortest / 1.3, longest * 2.2),
+                    static_cast<double>(row) - 0.3, shortest);
   return plot;
 }
 

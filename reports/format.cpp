@@ -1,6 +1,7 @@
 #include "reports/format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -65,6 +66,18 @@ std::string bytes_text(double bytes) {
 std::string rate_text(double flops_per_s) {
   const Unit& unit = unit_of(kRates, flops_per_s);
   return fmt::format("{} {}", number_text(flops_per_s / unit.size), unit.name);
+}
+
+std::string pattern_text(const Case& work) {
+  std::vector<std::string> branches;
+  for (const Branch& branch : work.pattern)
+    branches.push_back(fmt::format("{}/{}", branch.segment_length, branch.dilation));
+  return fmt::format("n {}, {}", work.sequence_length, fmt::join(branches, " + "));
+}
+
+std::string case_text(const Case& work) {
+  return fmt::format("{}, h {}, d {}, {}", pattern_text(work), work.heads, work.head_dim,
+                     to_string(work.dtype));
 }
 
 std::string percent_text(double fraction) {

@@ -18,5 +18,8 @@ std::string ratio_text(double ratio, const Interval& ci);     // "1.023 [1.010, 
 std::string bytes_text(double bytes);                         // "12.35 MiB"
 std::string rate_text(double flops_per_s);                    // "123.5 GFLOP/s"
 std::string percent_text(double fraction);                    // "12.3 %"
+// "n 8192, 2048/1 + 4096/2": length, then segment/dilation of each branch.
+std::string pattern_text(const Case& work);
+std::string case_text(const Case& work);  // the same, then heads, head_dim and dtype
 
 }  // namespace hilbench

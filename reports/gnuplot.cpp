@@ -103,14 +103,21 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
-  const std::string common = fmt::format("size {},{} font 'DejaVu Sans,13' noenhanced background rgb 'white'",
-                                         plot.width, plot.height);
+  // The PNG has more pixels, and a point there is 4/3 of a pixel: the same proportions at 1.4 times the size.
+  const std::string svg =
+      fmt::format("svg dynamic size {},{} font 'DejaVu Sans,13' noenhanced background rgb 'white'",
+                  plot.width, plot.height);
+  const std::string png = fmt::format(
+      "pngcairo size {:.0f},{:.0f} font 'DejaVu Sans,13' fontscale 1.05 linewidth 1.4 pointscale 1.4 "
+      "noenhanced "
+      "background rgb 'white'",
+      plot.width * 1.4, plot.height * 1.4);
   return fmt::format(
       "cd {0}\nset encoding utf8\nset datafile separator tab\n"
-      "set terminal svg dynamic {1}\nset output 'figure.svg'\n{2}\nunset output\n"
+      "set terminal {1}\nset output 'figure.svg'\n{2}\nunset output\n"
       "reset\nset encoding utf8\nset datafile separator tab\n"
-      "set terminal pngcairo {1}\nset output 'figure.png'\n{2}\nunset output\n",
-      gnuplot_quoted(folder.string()), common, plot.script);
+      "set terminal {3}\nset output 'figure.png'\n{2}\nunset output\n",
+      gnuplot_quoted(folder.string()), svg, plot.script, png);
 }
 
 // gnuplot names every picture after itself; readers and screen readers want to know what it shows.

@@ -71,7 +71,7 @@ void take_peak(const Record& record, CaseView& view) {
 }  // namespace
 
 View view_of(const ReportInput& input) {
-  View view{.sweep = meta_text(input, "name"),
+  View view{.sweep = meta_text(input, "sweep"),
             .title = meta_text(input, "title"),
             .machine = machine_of(input.records),
             .source = input.source.string(),
@@ -79,7 +79,6 @@ View view_of(const ReportInput& input) {
             .cases = {},
             .record_count = input.records.size(),
             .status_counts = {}};
-  if (view.sweep.empty()) view.sweep = meta_text(input, "sweep");
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {

@@ -18,7 +18,10 @@ struct Renderer {
     return fmt::format("### {}\n", markdown_text(block.text));
   }
   std::string operator()(const Command& block) const { return fenced(block.text); }
-  std::string operator()(const Table& block) const { return to_markdown(block); }
+  std::string operator()(const Table& block) const {
+    return (block.caption.empty() ? "" : fmt::format("**{}**\n\n", markdown_text(block.caption))) +
+           to_markdown(block);
+  }
   std::string operator()(const Figure& block) const {
     return fmt::format("![{0}](figures/{1}.svg)\n\n**{0}.** {2}\n", markdown_text(block.title), block.name,
                        markdown_text(block.caption));
@@ -40,7 +43,7 @@ std::string to_markdown(const Document& document) {
   for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
   for (const Section& section : document.sections) {
     text += fmt::format("\n## {}\n", markdown_text(section.title));
-    for (const Block& block : section.blocks) text += "\n" + std::visit(Renderer{}, block);
+    for (const Block& block : section.blocks) text += fmt::format("\n{}", std::visit(Renderer{}, block));
   }
   return text;
 }

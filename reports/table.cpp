@@ -20,7 +20,7 @@ std::string csv_field(std::string_view text) {
 }
 
 std::string classes(const Column& column, Tone tone) {
-  std::string names = column.align == Align::right ? "num" : "";
+  std::string names = column.align == Align::right ? "num" : column.align == Align::wrapped ? "wide" : "";
   if (tone != Tone::plain) {
     if (!names.empty()) names += ' ';
     names += kToneClasses[static_cast<std::size_t>(tone)];

@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-enum class Align { left, right };
+enum class Align { left, right, wrapped };   // wrapped: long text, left, on several lines
 enum class Show { everywhere, page, data };  // page: Markdown and HTML only; data: CSV only
 enum class Tone {
   plain,

@@ -35,39 +35,11 @@ Tone tone_of(Verdict verdict) {
   return verdict == Verdict::slower ? Tone::bad : Tone::muted;
 }
 
-Tone tone_of(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::reproduced:
-      return Tone::good;
-    case ClaimVerdict::contradicted:
-      return Tone::bad;
-    case ClaimVerdict::not_testable:
-      return Tone::muted;
-    default:
-      return Tone::neutral;
-  }
-}
-
 Cell text(std::string text, Tone tone = Tone::plain) {
   return {std::move(text), tone};
 }
 Cell data(std::optional<double> value) {
   return {data_text(value)};
-}
-
-std::string measured_text(const std::optional<Measured>& measured) {
-  if (!measured) return "";
-  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " exactly";
-  return ratio_text(measured->ratio, measured->ci);
-}
-
-std::string claimed_text(const ClaimRow& claim) {
-  if (!claim.claimed) return "";
-  const bool ratio = claim.quantity != Quantity::other && claim.quantity != Quantity::break_even;
-  if (claim.claimed_range)
-    return fmt::format("{} to {}", number_text(claim.claimed_range->low, 3),
-                       number_text(claim.claimed_range->high, 3));
-  return ratio ? number_text(*claim.claimed, 3) : number_text(*claim.claimed, 1);
 }
 
 // Speedup with the permutation paid once every `uses` executions.
@@ -167,7 +139,7 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
       {{"permute", "one permutation", Align::right, Show::page},
        [](R r) { return text(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
       {{"permute_ns", "", Align::right, Show::data}, [](R r) { return data(r.record->permute_ns); }},
-      {{"amortised", "speedup with it, over 1 / 10 / 100 uses", Align::right, Show::page},
+      {{"amortised", "speedup with permutation, over 1 / 10 / 100 uses", Align::right, Show::page},
        [](R r) { return text(amortised_text(*r.record)); }},
       {{"speedup_permuted_1", "", Align::right, Show::data},
        [](R r) { return data(amortised(*r.record, 1)); }},
@@ -208,48 +180,6 @@ Table comparison_table(std::span<const CaseView> cases) {
   append(columns, speed_columns());
   append(columns, cost_columns());
   return make_table<VariantRow>("comparison", "", columns, variant_rows(cases));
-}
-
-Table claims_table(const std::vector<ClaimAnswer>& answers) {
-  using A = const ClaimAnswer&;
-  const auto end_of = [](const std::optional<Measured>& measured, double Interval::*end) {
-    return data(measured ? std::optional(measured->ci.*end) : std::nullopt);
-  };
-  const std::vector<ColumnOf<ClaimAnswer>> columns = {
-      {{"claim", "claim"}, [](A a) { return text(a.claim->claim_id); }},
-      {{"configuration", "configuration"}, [](A a) { return text(a.claim->configuration); }},
-      {{"stated", "stated"}, [](A a) { return text(a.claim->stated); }},
-      {{"provenance", "obtained"}, [](A a) { return text(a.claim->provenance); }},
-      {{"metric", "metric"}, [](A a) { return text(a.claim->metric); }},
-      {{"claimed_text", "claimed", Align::right, Show::page},
-       [](A a) { return text(claimed_text(*a.claim)); }},
-      {{"claimed", "", Align::right, Show::data}, [](A a) { return data(a.claim->claimed); }},
-      {{"measured_text", "measured [95 %]", Align::right, Show::page},
-       [](A a) { return text(measured_text(a.measured)); }},
-      {{"measured", "", Align::right, Show::data},
-       [](A a) { return data(a.measured ? std::optional(a.measured->ratio) : std::nullopt); }},
-      {{"measured_low", "", Align::right, Show::data},
-       [=](A a) { return end_of(a.measured, &Interval::low); }},
-      {{"measured_high", "", Align::right, Show::data},
-       [=](A a) { return end_of(a.measured, &Interval::high); }},
-      {{"verdict", "verdict"},
-       [](A a) { return text(std::string(to_string(a.verdict)), tone_of(a.verdict)); }},
-      {{"with_permutation", "with one permutation", Align::right, Show::page},
-       [](A a) { return text(measured_text(a.with_permutation)); }},
-      {{"with_permutation_ratio", "", Align::right, Show::data},
-       [](A a) {
-         return data(a.with_permutation ? std::optional(a.with_permutation->ratio) : std::nullopt);
-       }},
-      {{"tokens", "@tokens (different function)", Align::right, Show::page},
-       [](A a) { return text(measured_text(a.tokens), Tone::muted); }},
-      {{"tokens_ratio", "", Align::right, Show::data},
-       [](A a) { return data(a.tokens ? std::optional(a.tokens->ratio) : std::nullopt); }},
-      {{"why", "basis, or why not"}, [](A a) { return text(a.why); }},
-      {{"case", "case"}, [](A a) { return text(a.where ? a.where->case_id : ""); }},
-      {{"source", "source"}, [](A a) { return text(a.claim->source); }},
-      {{"note", "", Align::left, Show::data}, [](A a) { return text(a.claim->note); }},
-  };
-  return make_table<ClaimAnswer>("claims", "", columns, answers);
 }
 
 Table summary_table(const View& view) {

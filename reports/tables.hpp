@@ -10,8 +10,11 @@
 
 namespace hilbench {
 
-// One row for each claim and case that answers it.
+// One row for each claim and case that answers it. On the page judged claims and untestable ones are two
+// tables with columns of their own; the CSV is one.
 Table claims_table(const std::vector<ClaimAnswer>& answers);
+Table judged_claims_table(const std::vector<ClaimAnswer>& answers);
+Table untestable_claims_table(const std::vector<ClaimAnswer>& answers);
 // One row for each record of `cases`: time, speedup, rate, permutation, error, memory.
 Table comparison_table(std::span<const CaseView> cases);
 // One row for each kernel variant over all cases: how often faster, slower, undecided.

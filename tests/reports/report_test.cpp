@@ -1,19 +1,258 @@
+// The whole report. tests/golden/report.md is its Markdown form with decimals masked, and
+// tests/golden/tables.txt the header of every CSV. After a wanted change, run
+//   HILBENCH_UPDATE_GOLDEN=1 build/tests/reports/reports_tests --gtest_filter='Golden.*'
+// and read the difference before it is committed.
 #include "reports/report.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 
+#include "harness/error.hpp"
+#include "reports/document.hpp"
+#include "reports/figures.hpp"
+#include "reports/tables.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
 namespace {
 
-TEST(Report, Writes) {
-  const char* folder = std::getenv("REPORT_OUT");
-  if (folder == nullptr) GTEST_SKIP();
-  const ReportOutput output = write_report(sample::input(), folder);
-  for (const auto& note : output.notes) puts(note.c_str());
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "report-test-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool has_gnuplot() {
+  return std::system("gnuplot --version > /dev/null 2>&1") == 0;
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const fs::path file = fs::path(HILBENCH_GOLDEN) / name;
+  if (std::getenv("HILBENCH_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(text, read(file)) << "see the head of report_test.cpp for how to update " << file;
+}
+
+// Figures do not depend on gnuplot here, so that the golden text is the same where it is missing.
+Document document_without_pictures(const ReportInput& input) {
+  const View view = view_of(input);
+  static const std::vector<ClaimRow> claims = load_claims({});
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  std::vector<Figure> figures;
+  for (const Plot& plot : plots_of(view, answers))
+    figures.push_back({plot.name, plot.title, plot.caption, ""});
+  return document_of(view, answers, std::move(figures), {"a note"});
+}
+
+TEST(Golden, MarkdownReport) {
+  const std::string text = to_markdown(document_without_pictures(sample::input()));
+  expect_golden("report.md", std::regex_replace(text, std::regex(R"(\d+\.\d+(e[-+]\d+)?)"), "#.#"));
+}
+
+TEST(Golden, TableHeaders) {
+  const ReportInput input = sample::input();
+  Folder folder;
+  write_report(input, folder.path());
+  std::string headers;
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "tables")) files.insert(entry.path());
+  for (const fs::path& file : files) {
+    const std::string text = read(file);
+    headers += file.filename().string() + ": " + text.substr(0, text.find('\r')) + "\n";
+  }
+  expect_golden("tables.txt", headers);
+}
+
+TEST(Page, IsSelfContainedAndSafe) {
+  Folder folder;
+  const ReportOutput output = write_report(sample::input(), folder.path());
+  const std::string html = read(folder.path() / "report.html");
+  for (const char* outside :
+       {"http:", "https:", "<script", "src=", "@import", "url(http", "<link", "javascript:"})
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;"), std::string::npos);
+  EXPECT_NE(html.find("Example 9654 96-Core Processor, 2 threads"), std::string::npos);
+  std::set<std::string> ids;
+  const std::regex id(R"( id=["']([^"']+)["'])");
+  for (auto match = std::sregex_iterator(html.begin(), html.end(), id); match != std::sregex_iterator();
+       ++match)
+    EXPECT_TRUE(ids.insert((*match)[1]).second) << "id twice: " << (*match)[1];
+  const std::regex reference(R"((?:href=["']#|url\(#)([^"')]+))");
+  for (auto match = std::sregex_iterator(html.begin(), html.end(), reference);
+       match != std::sregex_iterator(); ++match)
+    EXPECT_TRUE(ids.contains((*match)[1])) << "dangling: " << (*match)[1];
+}
+
+TEST(Page, TagsNest) {
+  const std::string html = to_html(document_without_pictures(sample::input()));
+  std::vector<std::string> open;
+  const std::regex tag(R"(<(/?)([a-z0-9]+)[^>]*>)");
+  for (auto match = std::sregex_iterator(html.begin(), html.end(), tag); match != std::sregex_iterator();
+       ++match) {
+    const std::string name = (*match)[2];
+    if (name == "meta") continue;
+    if ((*match)[1].length() == 0) {
+      open.push_back(name);
+    } else {
+      ASSERT_FALSE(open.empty());
+      ASSERT_EQ(open.back(), name);
+      open.pop_back();
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(Report, WritesEveryFile) {
+  Folder folder;
+  const ReportOutput output = write_report(sample::input(), folder.path() / "deep" / "er");
+  EXPECT_EQ(output.folder, folder.path() / "deep" / "er");
+  for (const char* file : {"report.html", "report.md", "tables/claims.csv", "tables/comparison.csv"})
+    EXPECT_GT(fs::file_size(output.folder / file), 100u) << file;
+  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot here: " << output.notes.at(0);
+  EXPECT_TRUE(output.notes.empty()) << output.notes.at(0);
+  for (const char* name : {"claims", "speedup_length", "speedup_dilation", "roofline", "times"}) {
+    const std::string svg = read(output.folder / "figures" / (std::string(name) + ".svg"));
+    EXPECT_NE(svg.find("<svg"), std::string::npos) << name;
+    EXPECT_LT(svg.size(), 200'000u) << name;
+    EXPECT_EQ(read(output.folder / "figures" / (std::string(name) + ".png")).substr(1, 3), "PNG") << name;
+  }
+}
+
+TEST(Report, RepeatsEachRowByAnExactCommand) {
+  const ReportInput input = sample::input();
+  const View view = view_of(input);
+  const std::string csv = to_csv(commands_table(view.cases, view));
+  EXPECT_NE(csv.find("hilbench run sweeps/quick.yaml --filter "
+                     "'^n8192-w2048\\.4096-r1\\.2-h8-d64-fp32-p1-cpu/dilated/hilbert@tokens$' "
+                     "--fresh -o results/quick-repeat"),
+            std::string::npos)
+      << csv;
+}
+
+TEST(Report, RepeatsTheOptionsThatChangeCases) {
+  ReportInput input = sample::input();
+  input.meta["sweep_file"] = "my sweeps/a.yaml";
+  input.meta["command"] = "hilbench run a.yaml --axis threads=1,2 --device=cpu -o out";
+  const View view = view_of(input);
+  EXPECT_NE(to_csv(commands_table(view.cases, view))
+                .find("hilbench run 'my sweeps/a.yaml' --axis threads=1,2 --device=cpu --filter "),
+            std::string::npos);
+}
+
+TEST(Report, SaysWhatItCouldNotDraw) {
+  Folder folder;
+  const Drawn missing = draw({{.name = "x", .script = "plot 1"}}, folder.path(), "no-such-gnuplot");
+  ASSERT_EQ(missing.notes.size(), 1u);
+  EXPECT_NE(missing.notes[0].find("figures left out"), std::string::npos);
+  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot here";
+  const Drawn broken = draw(
+      {{.name = "bad", .script = "plot nonsense("}, {.name = "good", .script = "plot 1"}}, folder.path());
+  ASSERT_EQ(broken.figures.size(), 1u);
+  EXPECT_EQ(broken.figures[0].name, "good");
+  ASSERT_EQ(broken.notes.size(), 1u);
+  EXPECT_NE(broken.notes[0].find("figure bad left out"), std::string::npos);
+}
+
+TEST(Report, DrawsHostileNamesAsText) {
+  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot here";
+  Folder folder;
+  ReportInput input = sample::input();
+  const std::string attack =
+      "it's'; system('touch " + (folder.path() / "owned").string() + "') # \"`x`\"\n<b>";
+  for (Record& record : input.records) {
+    record.environment["host"]["cpu"] = attack;
+    if (record.variant.order == "random") record.variant_id = "dilated/" + attack;
+  }
+  const ReportOutput output = write_report(input, folder.path() / "out");
+  EXPECT_TRUE(output.notes.empty()) << output.notes.at(0);
+  EXPECT_FALSE(fs::exists(folder.path() / "owned"));
+  EXPECT_NE(read(folder.path() / "out/figures/times.svg").find("system("), std::string::npos);
+  EXPECT_EQ(read(folder.path() / "out/report.html").find("<b>'"), std::string::npos);
+}
+
+TEST(Report, WorksWithoutRecordsAndWithFailuresOnly) {
+  Folder folder;
+  ReportInput empty;
+  empty.source = "results/empty";
+  write_report(empty, folder.path() / "empty");
+  EXPECT_NE(read(folder.path() / "empty/report.md").find("nothing has been measured yet"), std::string::npos);
+  ReportInput failures;
+  for (const char* order : {"linear", "hilbert"})
+    failures.records.push_back(
+        sample::without_time(sample::work(8192, {{2048, 1}}), order, Status::failed, "killed by signal 9"));
+  write_report(failures, folder.path() / "failures");
+  const std::string text = read(folder.path() / "failures/report.md");
+  EXPECT_NE(text.find("killed by signal 9"), std::string::npos);
+  EXPECT_NE(text.find("dilated/linear is failed"), std::string::npos);
+}
+
+TEST(Report, FolderThatCannotBeWrittenIsAUsageError) {
+  Folder folder;
+  std::ofstream(folder.path() / "file") << "x";
+  EXPECT_THROW(write_report(sample::input(), folder.path() / "file"), UsageError);
+  ReportInput input = sample::input();
+  input.claims_file = folder.path() / "file";
+  EXPECT_THROW(write_report(input, folder.path() / "out"), UsageError);
+  EXPECT_FALSE(fs::exists(folder.path() / "out")) << "bad input writes nothing";
+}
+
+// REPORT_SAMPLE=DIR keeps the sample's report, to be looked at.
+TEST(Report, KeepsItsSampleWhereAsked) {
+  const char* folder = std::getenv("REPORT_SAMPLE");
+  if (folder == nullptr) GTEST_SKIP() << "REPORT_SAMPLE is not set";
+  EXPECT_TRUE(write_report(sample::input(), folder).notes.empty());
+}
+
+TEST(Report, TenThousandRecordsInThreeSeconds) {
+  ReportInput input;
+  input.meta["sweep"] = "large";
+  for (std::int64_t i = 0; input.records.size() < 10'000; ++i) {
+    const Case work = sample::work(4096 + 16 * i, {{2048, std::int64_t{1} << (i % 5)}});
+    std::vector<Record> first;
+    if (input.records.empty()) {
+      sample::add_comparison(first, work, 1);
+    } else {
+      first.assign(input.records.begin(), input.records.begin() + 7);
+      for (Record& record : first) {
+        record.work = work;
+        record.case_id = case_id(work);
+      }
+    }
+    input.records.insert(input.records.end(), first.begin(), first.end());
+  }
+  Folder folder;
+  const auto begin = std::chrono::steady_clock::now();
+  const ReportOutput output = write_report(input, folder.path());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(took.count(), 3);
+  RecordProperty("seconds", std::to_string(took.count()));
+  for (const auto& entry : fs::directory_iterator(folder.path() / "figures"))
+    EXPECT_TRUE(entry.path().extension() != ".svg" || fs::file_size(entry.path()) < 200'000u) << entry.path();
 }
 
 }  // namespace

@@ -52,20 +52,20 @@ inline Record record(const Case& of, std::string_view kernel, std::string_view o
   return made;
 }
 
-// Fills in times: `factor` times 20 ms, rounds that drift together, and a ripple of their own.
-inline void time(Record& made, double factor, double ripple_phase) {
+// Fills in times: `factor` * `size` times 20 ms, rounds that drift together, and a ripple of their own.
+inline void time(Record& made, double size, double factor, double ripple_phase) {
   made.time = Timing{.timer = "steady_clock"};
   for (int round = 0; round < 12; ++round) {
     const double drift = 1 + 0.02 * std::sin(round),
                  ripple = 1 + 0.006 * std::sin(5.0 * round + ripple_phase);
-    made.time->samples_ns.push_back(20e6 * factor * drift * ripple);
+    made.time->samples_ns.push_back(20e6 * size * factor * drift * ripple);
   }
   made.time->process_rounds = {12};
   made.time->median_ns = median(made.time->samples_ns);
   made.time->ci_ns = median_interval({made.time->samples_ns, made.time->process_rounds}, 1);
   made.verify =
       Verification{.max_abs = 1.5e-6, .rel_l2 = 4e-7, .lse_max_abs = 1e-6, .rows = 256, .tolerance = 2e-5};
-  made.flops = 4e9 * factor;
+  made.flops = 4e9 * size;
   made.min_bytes = 6e7;
   made.tflops = *made.flops / made.time->median_ns / 1e3;
   made.memory_bytes = 7e7;
@@ -89,7 +89,7 @@ inline void locality(Record& made, double jump, double lines) {
 // One comparison: reference, orders, seeds' variant, baselines.
 inline void add_comparison(std::vector<Record>& records, const Case& of, double size) {
   Record linear = record(of, "dilated", "linear");
-  time(linear, size, 0);
+  time(linear, size, 1, 0);
   locality(linear, 1, 8192);
   struct Order {
     std::string_view name;
@@ -100,7 +100,7 @@ inline void add_comparison(std::vector<Record>& records, const Case& of, double 
   records.push_back(linear);
   for (const Order& order : orders) {
     Record made = record(of, "dilated", order.name);
-    time(made, size * order.factor, order.jump);
+    time(made, size, order.factor, order.jump);
     locality(made, order.jump, order.lines);
     made.permute_ns = 1.9e6 * size;
     made.memory_bytes = 1.05e8;
@@ -110,15 +110,15 @@ inline void add_comparison(std::vector<Record>& records, const Case& of, double 
   Record tokens = record(of, "dilated", "hilbert");
   tokens.variant.order_scope = OrderScope::tokens;
   tokens.variant_id = variant_id(tokens.variant);
-  time(tokens, size * 1.03, 2);
+  time(tokens, size, 1.03, 2);
   compare_with(tokens, linear);
   records.push_back(tokens);
   Record gemm = record(of, "gemm", "linear", true);
-  time(gemm, size * 2.4, 4);
+  time(gemm, size, 2.4, 4);
   compare_with(gemm, linear);
   records.push_back(gemm);
   Record peak = record(of, "peak", "linear", true);
-  time(peak, 0.5, 1);
+  time(peak, 1, 0.5, 1);
   peak.verify.reset();
   peak.min_bytes.reset();
   peak.tflops = 0.366;
@@ -136,7 +136,7 @@ inline Record without_time(const Case& of, std::string_view order, Status status
 inline ReportInput input() {
   ReportInput made;
   made.meta = {
-      {"name", "quick"}, {"title", std::string(kHostile)}, {"command", "hilbench run sweeps/quick.yaml"}};
+      {"sweep", "quick"}, {"title", std::string(kHostile)}, {"command", "hilbench run sweeps/quick.yaml"}};
   made.source = "results/quick";
   const Case cases[] = {work(8192, {{2048, 1}}), work(8192, {{2048, 1}, {4096, 2}}), work(16384, {{4096, 1}}),
                         work(16384, {{4096, 2}})};

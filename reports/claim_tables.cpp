@@ -1,0 +1,155 @@
+#include <array>
+#include <string_view>
+
+#include "reports/format.hpp"
+#include "reports/tables.hpp"
+
+namespace hilbench {
+namespace {
+
+using A = const ClaimAnswer&;
+using Columns = std::vector<ColumnOf<ClaimAnswer>>;
+
+Tone tone_of(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::reproduced:
+      return Tone::good;
+    case ClaimVerdict::contradicted:
+      return Tone::bad;
+    case ClaimVerdict::not_testable:
+      return Tone::muted;
+    default:
+      return Tone::neutral;
+  }
+}
+
+std::string_view compared(Quantity quantity) {
+  constexpr std::array<std::string_view, 6> kNames = {"kernel time", "buffers", "cache lines",
+                                                      "memory",      "length",  "other"};
+  return kNames[static_cast<std::size_t>(quantity)];
+}
+
+std::string measured_text(const std::optional<Measured>& measured) {
+  if (!measured) return "";
+  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " exactly";
+  return ratio_text(measured->ratio, measured->ci);
+}
+
+std::string claimed_text(const ClaimRow& claim) {
+  if (claim.claimed_range)
+    return number_text(claim.claimed_range->low, 3) + " to " + number_text(claim.claimed_range->high, 3);
+  return claim.claimed ? number_text(*claim.claimed, 3) : "";
+}
+
+Cell ratio_cell(const std::optional<Measured>& measured) {
+  return {data_text(measured ? std::optional(measured->ratio) : std::nullopt)};
+}
+Cell end_cell(const std::optional<Measured>& measured, double Interval::*end) {
+  return {data_text(measured ? std::optional(measured->ci.*end) : std::nullopt)};
+}
+Cell verdict_cell(A a) {
+  return {std::string(to_string(a.verdict)), tone_of(a.verdict)};
+}
+
+ColumnOf<ClaimAnswer> claim_column() {
+  return {{"claim", "claim"}, [](A a) { return Cell{a.claim->claim_id}; }};
+}
+ColumnOf<ClaimAnswer> compares_column() {
+  return {{"compares", "compares"}, [](A a) { return Cell{std::string(compared(a.claim->quantity))}; }};
+}
+// The case on one line, the whole configuration further right; what is no case stands as the claim gives it.
+ColumnOf<ClaimAnswer> work_column() {
+  return {{"work", "case (segment/dilation)", Align::wrapped},
+          [](A a) { return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration}; }};
+}
+ColumnOf<ClaimAnswer> configuration_column() {
+  return {{"configuration", "configuration"}, [](A a) { return Cell{a.claim->configuration}; }};
+}
+ColumnOf<ClaimAnswer> stated_column() {
+  return {{"stated", "as stated"}, [](A a) { return Cell{a.claim->stated}; }};
+}
+ColumnOf<ClaimAnswer> claimed_column() {
+  return {{"claimed", "claimed", Align::right}, [](A a) { return Cell{claimed_text(*a.claim)}; }};
+}
+ColumnOf<ClaimAnswer> provenance_column() {
+  return {{"provenance", "obtained"}, [](A a) { return Cell{a.claim->provenance}; }};
+}
+ColumnOf<ClaimAnswer> why_column(const char* title) {
+  return {{"why", title, Align::wrapped}, [](A a) { return Cell{a.why}; }};
+}
+ColumnOf<ClaimAnswer> case_column() {
+  return {{"case", "case"}, [](A a) { return Cell{a.where ? a.where->case_id : ""}; }};
+}
+ColumnOf<ClaimAnswer> source_column() {
+  return {{"source", "source"}, [](A a) { return Cell{a.claim->source}; }};
+}
+
+std::vector<ClaimAnswer> answers_where(const std::vector<ClaimAnswer>& answers, bool judged) {
+  std::vector<ClaimAnswer> chosen;
+  for (A answer : answers)
+    if ((answer.verdict != ClaimVerdict::not_testable) == judged) chosen.push_back(answer);
+  return chosen;
+}
+
+}  // namespace
+
+Table claims_table(const std::vector<ClaimAnswer>& answers) {
+  const Columns columns = {
+      claim_column(),
+      compares_column(),
+      {{"metric", ""}, [](A a) { return Cell{a.claim->metric}; }},
+      configuration_column(),
+      stated_column(),
+      provenance_column(),
+      {{"claimed", ""}, [](A a) { return Cell{data_text(a.claim->claimed)}; }},
+      {{"measured", ""}, [](A a) { return ratio_cell(a.measured); }},
+      {{"measured_low", ""}, [](A a) { return end_cell(a.measured, &Interval::low); }},
+      {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
+      {{"verdict", ""}, verdict_cell},
+      {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
+      {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
+      {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
+      {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
+      {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},
+      {{"tokens_high", ""}, [](A a) { return end_cell(a.tokens, &Interval::high); }},
+      why_column(""),
+      case_column(),
+      source_column(),
+      {{"note", ""}, [](A a) { return Cell{a.claim->note}; }},
+  };
+  return make_table<ClaimAnswer>("claims", "", columns, answers);
+}
+
+Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
+  const Columns columns = {
+      claim_column(),
+      work_column(),
+      compares_column(),
+      claimed_column(),
+      {{"measured", "measured [95 %]", Align::right}, [](A a) { return Cell{measured_text(a.measured)}; }},
+      {{"verdict", "verdict"}, verdict_cell},
+      {{"with_permutation", "with one permutation", Align::right},
+       [](A a) { return Cell{measured_text(a.with_permutation)}; }},
+      {{"tokens", "@tokens (different function)", Align::right},
+       [](A a) {
+         return Cell{measured_text(a.tokens), Tone::muted};
+       }},
+      provenance_column(),
+      why_column("basis"),
+      stated_column(),
+      configuration_column(),
+      source_column(),
+  };
+  return make_table<ClaimAnswer>("claims-judged", "Judged with these records", columns,
+                                 answers_where(answers, true));
+}
+
+Table untestable_claims_table(const std::vector<ClaimAnswer>& answers) {
+  const Columns columns = {claim_column(),   work_column(),          compares_column(),
+                           claimed_column(), why_column("why"),      provenance_column(),
+                           stated_column(),  configuration_column(), source_column()};
+  return make_table<ClaimAnswer>("claims-untestable", "Not testable here", columns,
+                                 answers_where(answers, false));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,144 @@
+#include "reports/claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+struct JudgeCase {
+  double claimed;
+  Interval measured;
+  ClaimVerdict verdict;
+};
+
+TEST(Judge, FollowsTheRuleAndItsMirror) {
+  using enum ClaimVerdict;
+  const JudgeCase cases[] = {
+      {1.3, {1.25, 1.35}, reproduced},    {1.3, {1.31, 1.5}, reproduced},
+      {1.3, {1.2, 1.3}, reproduced},      {1.3, {1.1, 1.29}, smaller_than_claimed},
+      {1.3, {1.0, 1.4}, no_difference},   {1.3, {0.9, 1.1}, no_difference},
+      {1.3, {0.9, 1.0}, no_difference},   {1.3, {0.8, 0.99}, contradicted},
+      {1.01, {1.5, 1.6}, reproduced},     {0.82, {0.8, 0.9}, reproduced},
+      {0.82, {0.5, 0.6}, reproduced},     {0.82, {0.9, 0.95}, smaller_than_claimed},
+      {0.82, {0.95, 1.0}, no_difference}, {0.82, {1.01, 1.05}, contradicted},
+      {1, {0.9, 1.1}, reproduced},        {1, {1.1, 1.2}, contradicted},
+      {1, {0.8, 0.9}, contradicted},      {1.39, {1, 1}, no_difference},
+      {1.39, {0.66, 0.66}, contradicted},
+  };
+  for (const JudgeCase& one : cases)
+    EXPECT_EQ(to_string(judge(one.claimed, one.measured)), to_string(one.verdict))
+        << one.claimed << " against [" << one.measured.low << ", " << one.measured.high << "]";
+}
+
+TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {
+  const std::vector<ClaimRow> rows = load_claims({});
+  std::set<std::string> ids;
+  for (const ClaimRow& row : rows) {
+    ids.insert(row.claim_id);
+    EXPECT_FALSE(row.title.empty());
+    EXPECT_FALSE(row.source.empty());
+    EXPECT_FALSE(row.stated.empty()) << row.claim_id;
+    ASSERT_TRUE(row.claimed) << row.claim_id;
+    const bool over_all_cases = row.quantity == Quantity::buffers || row.quantity == Quantity::break_even;
+    EXPECT_TRUE(row.work || over_all_cases || !row.untestable.empty()) << row.claim_id << ": " << row.stated;
+  }
+  EXPECT_EQ(ids.size(), 13u);
+  EXPECT_EQ(rows.size(), 50u);
+  EXPECT_EQ(
+      std::count_if(rows.begin(), rows.end(), [](const ClaimRow& row) { return row.untestable.empty(); }),
+      24);
+}
+
+const ClaimRow& row_of(const std::vector<ClaimRow>& rows, std::string_view id, Quantity quantity,
+                       std::size_t nth) {
+  for (const ClaimRow& row : rows)
+    if (row.claim_id == id && row.quantity == quantity && nth-- == 0) return row;
+  throw std::out_of_range(std::string(id));
+}
+
+TEST(Claims, MergeRowConfigurationAndAssumption) {
+  const std::vector<ClaimRow> rows = load_claims({});
+  const ClaimRow& assumed = row_of(rows, "guide-speedup", Quantity::speedup, 1);
+  EXPECT_EQ(case_id(*assumed.work), "n16384-w8192-r4-h8-d64-fp32-p1-auto");
+  EXPECT_NE(assumed.configuration.find("assumed: batch 1, heads 8"), std::string::npos);
+  EXPECT_EQ(assumed.provenance, "unsourced");
+  const ClaimRow& kernel = row_of(rows, "dilated-kernel", Quantity::speedup, 2);
+  EXPECT_EQ(case_id(*kernel.work), "n4096-w512-r64-h12-d64-fp32-p1-auto");
+  EXPECT_EQ(kernel.provenance, "measured");
+  EXPECT_EQ(row_of(rows, "dilated-kernel", Quantity::speedup, 0).provenance, "unsourced");
+  const ClaimRow& memory = row_of(rows, "guide-memory", Quantity::memory, 0);
+  EXPECT_EQ(case_id(*memory.work), "n100000-w2048.4096.8192-r1.2.4-h8-d64-fp32-p1-auto");
+  EXPECT_NEAR(*memory.claimed, 1 / (1 - 0.158), 1e-12);
+}
+
+TEST(Claims, ReductionsBecomeRatiosAndRangesAreJudgedByTheirLowEnd) {
+  const std::vector<ClaimRow> rows = load_claims({});
+  const ClaimRow& lines = row_of(rows, "guide-headlines", Quantity::cache_lines, 0);
+  EXPECT_NEAR(*lines.claimed, 1 / 0.75, 1e-12);
+  EXPECT_NEAR(lines.claimed_range->high, 1 / 0.6, 1e-12);
+  EXPECT_EQ(lines.untestable, "states no configuration");
+  EXPECT_EQ(row_of(rows, "analysis-projection", Quantity::speedup, 1).untestable,
+            "needs a ring of 8 ranks, and states no segments or dilations");
+}
+
+constexpr std::string_view kHead =
+    "claims:\n  - id: a\n    title: t\n    source: {seed: s, section: x}\n    provenance: measured\n";
+
+std::string nested_dashes() {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "- ";
+  return text;
+}
+
+TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "not a claims file"},
+      {"claims: 3", "not a claims file"},
+      {"claims: [1]", "claim is not a map"},
+      {"{: [", "file cannot be read"},
+      {std::string(kHead), "has no rows"},
+      {std::string(kHead) + "    rows: []", "has no rows"},
+      {std::string(kHead) + "    rows: [{sequence_length: 4}]", "row claims nothing"},
+      {std::string(kHead) + "    rows: [{spedup: 4}]", "did you mean 'speedup'?"},
+      {std::string(kHead) + "    rows: [{speedup: -1}]", "not a positive number"},
+      {std::string(kHead) + "    rows: [{speedup: .nan}]", "not a positive number"},
+      {std::string(kHead) + "    rows: [{reduction: 1.5}]", "between 0 and 1"},
+      {std::string(kHead) + "    rows: [{metric: beauty, value: 1}]", "unknown metric 'beauty'"},
+      {std::string(kHead) + "    rows: [{speedup_low: 1}]", "'speedup_low' without 'speedup_high'"},
+      {std::string(kHead) + "    rows: [{speedup: 2, sequence_length: 8, segments: [4], dilations: [1, 2]}]",
+       "differ in number"},
+      {std::string(kHead) + "    rows: [{speedup: 2, sequence_length: 0, segments: [4], dilations: [1]}]",
+       "not an integer from 1"},
+      {std::string(kHead) +
+           "    rows: [{speedup: 2, sequence_length: 8, segments: [4], dilations: [1], dtype: f8}]",
+       "allowed: fp32, bf16, fp16"},
+      {std::string(kHead) + "    rows: [{speedup: 2}]\n" + std::string(kHead.substr(8)) +
+           "    rows: [{speedup: 2}]",
+       "stands twice"},
+      {"claims: " + std::string(20000, '['), "nests too deeply"},
+      {nested_dashes(), "nests too deeply"},
+      {std::string(2 << 20, ' '), "too long"},
+  };
+  for (const auto& [text, message] : cases) {
+    try {
+      parse_claims(text, "my.yaml");
+      ADD_FAILURE() << "accepted: " << text.substr(0, 200);
+    } catch (const UsageError& error) {
+      const std::string said = error.what();
+      EXPECT_NE(said.find(message), std::string::npos) << said;
+      EXPECT_NE(said.find("my.yaml"), std::string::npos) << said;
+      EXPECT_EQ(said.find('\n'), std::string::npos);
+    }
+  }
+  EXPECT_THROW(load_claims("/no/such/claims.yaml"), UsageError);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,149 @@
+#include "reports/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+const ClaimAnswer& answer_to(const std::vector<ClaimAnswer>& answers, std::string_view id,
+                             Quantity quantity) {
+  for (const ClaimAnswer& answer : answers)
+    if (answer.claim->claim_id == id && answer.claim->quantity == quantity) return answer;
+  throw std::out_of_range(std::string(id));
+}
+
+TEST(TimeRatio, TakesTheRecordsOwnSpeedupAndAddsThePermutation) {
+  const ReportInput input = sample::input();
+  const Record &linear = input.records[0], &hilbert = input.records[1];
+  const auto kernel = time_ratio(linear, hilbert);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->ratio, hilbert.speedup->ratio);
+  const auto with_permutation = time_ratio(linear, hilbert, *hilbert.permute_ns);
+  ASSERT_TRUE(with_permutation);
+  EXPECT_NEAR(with_permutation->ratio,
+              linear.time->median_ns / (hilbert.time->median_ns + *hilbert.permute_ns), 0.01);
+  EXPECT_LE(with_permutation->ci.low, with_permutation->ratio);
+  EXPECT_GE(with_permutation->ci.high, with_permutation->ratio);
+}
+
+TEST(TimeRatio, NeedsPairedRounds) {
+  const ReportInput input = sample::input();
+  const Record& linear = input.records[0];
+  Record hilbert = input.records[1];
+  hilbert.speedup.reset();
+  EXPECT_TRUE(time_ratio(linear, hilbert));
+  hilbert.time->samples_ns.pop_back();
+  EXPECT_FALSE(time_ratio(linear, hilbert));
+  hilbert.status = Status::failed;
+  EXPECT_FALSE(time_ratio(linear, hilbert));
+  Record broken = input.records[1];
+  broken.speedup.reset();
+  broken.time->process_rounds = {5};
+  Record twin = linear;
+  twin.time->process_rounds = {5};
+  EXPECT_FALSE(time_ratio(twin, broken)) << "rounds that do not add up to the samples do not pair";
+}
+
+TEST(SameWork, IgnoresDeviceAndThreadsOnly) {
+  const Case claimed{.sequence_length = 8192, .pattern = {{2048, 1}}, .kv_heads = 8};
+  Case here = claimed;
+  here.device = DeviceKind::cpu;
+  here.threads = 2;
+  EXPECT_TRUE(same_work(claimed, here));
+  here.dtype = Dtype::bf16;
+  EXPECT_FALSE(same_work(claimed, here));
+  here = claimed;
+  here.mask = Mask::causal;
+  EXPECT_FALSE(same_work(claimed, here));
+}
+
+TEST(Trio, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
+  ReportInput input = sample::input();
+  std::vector<Record> records(input.records.begin(), input.records.begin() + 7);
+  Record slot = records[1];
+  slot.variant.key_visit = KeyVisit::slot;
+  slot.variant_id = variant_id(slot.variant);
+  records.insert(records.begin(), slot);
+  input.records = records;
+  const View view = view_of(input);
+  const Trio trio = trio_of(view.cases[0], 4096);
+  ASSERT_TRUE(trio.standard && trio.hilbert && trio.tokens);
+  EXPECT_EQ(trio.hilbert->variant_id, "dilated/hilbert");
+  EXPECT_EQ(trio.tokens->variant_id, "dilated/hilbert@tokens");
+  EXPECT_EQ(trio_of(view.cases[0], 2048).hilbert, nullptr);
+}
+
+TEST(AnswerClaims, JudgesWhatTheStoreHoldsAndSaysWhyNotElse) {
+  ReportInput input = sample::input();
+  const View view = view_of(input);
+  const std::vector<ClaimRow> claims = load_claims({});
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  EXPECT_EQ(answers.size(), claims.size());
+  for (const ClaimAnswer& answer : answers) {
+    EXPECT_EQ(answer.verdict == ClaimVerdict::not_testable, !answer.measured) << answer.claim->claim_id;
+    EXPECT_TRUE(answer.measured || !answer.why.empty()) << answer.claim->claim_id;
+  }
+  const ClaimAnswer& core = answer_to(answers, "hybrid-core", Quantity::speedup);
+  EXPECT_EQ(core.where->case_id, "n8192-w2048-r1-h8-d64-fp32-p1-cpu");
+  EXPECT_EQ(core.verdict, ClaimVerdict::smaller_than_claimed);
+  ASSERT_TRUE(core.with_permutation && core.tokens);
+  EXPECT_LT(core.with_permutation->ratio, core.measured->ratio);
+  EXPECT_LT(core.tokens->ratio, 1);
+}
+
+TEST(AnswerClaims, JudgesLinesAndMemoryByExactCounts) {
+  ReportInput input;
+  const Case work = sample::work(8192, {{4096, 2}});
+  sample::add_comparison(input.records, work, 1);
+  const View view = view_of(input);
+  const std::vector<ClaimRow> claims = load_claims({});
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  const ClaimAnswer& lines = answer_to(answers, "guide-speedup", Quantity::cache_lines);
+  EXPECT_EQ(lines.verdict, ClaimVerdict::no_difference) << "as many lines in either order";
+  EXPECT_EQ(lines.measured->ratio, 1);
+  input.records[1].counters["layout_lines_64_per_tile"].value = 4096;
+  EXPECT_EQ(answer_to(answer_claims(claims, view_of(input)), "guide-speedup", Quantity::cache_lines).verdict,
+            ClaimVerdict::reproduced);
+}
+
+TEST(AnswerClaims, PoolIsJudgedWhereBothFormsStand) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{2048, 1}}), 1);
+  Record fresh = input.records[1];
+  fresh.variant.buffers = Buffers::fresh;
+  fresh.variant_id = variant_id(fresh.variant);
+  for (double& ns : fresh.time->samples_ns) ns *= 1.1;
+  sample::compare_with(fresh, input.records[0]);
+  input.records.push_back(fresh);
+  const std::vector<ClaimRow> claims = load_claims({});
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  const ClaimAnswer& pool = answer_to(answers, "hybrid-options", Quantity::buffers);
+  ASSERT_TRUE(pool.measured);
+  EXPECT_NEAR(pool.measured->ratio, 1.1, 1e-9);
+  EXPECT_EQ(pool.verdict, ClaimVerdict::contradicted) << "claimed 0.98: the pool costs";
+}
+
+TEST(AnswerClaims, BreakEvenNeedsLengthsOnBothSides) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{2048, 1}}), 1);
+  const std::vector<ClaimRow> claims = load_claims({});
+  {
+    const View view = view_of(input);
+    const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+    EXPECT_EQ(answer_to(answers, "scaling-threshold", Quantity::break_even).verdict,
+              ClaimVerdict::not_testable);
+  }
+  sample::add_comparison(input.records, sample::work(32768, {{2048, 1}}), 2);
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  EXPECT_EQ(answer_to(answers, "scaling-threshold", Quantity::break_even).verdict, ClaimVerdict::contradicted)
+      << "hilbert is faster below the threshold already";
+}
+
+}  // namespace
+}  // namespace hilbench

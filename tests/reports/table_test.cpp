@@ -1,0 +1,59 @@
+#include "reports/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reports/format.hpp"
+#include "reports/gnuplot.hpp"
+#include "reports/tables.hpp"
+
+namespace hilbench {
+namespace {
+
+Table small() {
+  return {.name = "small",
+          .caption = "",
+          .columns = {{"a", "A"}, {"b", "B", Align::right, Show::data}, {"c", "C", Align::right, Show::page}},
+          .rows = {{{"x|y", Tone::good}, {"1,5\"q\""}, {"<b>&'\""}}}};
+}
+
+TEST(Table, CsvQuotesAndLeavesPageColumnsOut) {
+  EXPECT_EQ(to_csv(small()), "a,b\r\nx|y,\"1,5\"\"q\"\"\"\r\n");
+}
+
+TEST(Table, MarkdownEscapesAndLeavesDataColumnsOut) {
+  EXPECT_EQ(to_markdown(small()), "| A | C |\n|---|---:|\n| x\\|y | \\<b\\>&'\" |\n");
+}
+
+TEST(Table, HtmlEscapesAndMarksTones) {
+  const std::string html = to_html(small());
+  EXPECT_NE(html.find("<td class=\"good\">x|y</td><td class=\"num\">&lt;b&gt;&amp;&#39;&quot;</td>"),
+            std::string::npos)
+      << html;
+  EXPECT_EQ(html.find("1,5"), std::string::npos);
+}
+
+TEST(Format, NumbersKeepTheirDigitsAndUnits) {
+  EXPECT_EQ(number_text(0.99871), "0.9987");
+  EXPECT_EQ(number_text(12.3456), "12.35");
+  EXPECT_EQ(number_text(123456), "123456");
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(1.5e-6), "1.50e-06");
+  EXPECT_EQ(number_text(0.0 / 0.0), "not a number");
+  EXPECT_EQ(time_text(12345678, {12300000, 12400000}), "12.35 ms [12.30, 12.40]");
+  EXPECT_EQ(time_text(0.5), "0.5000 ns");
+  EXPECT_EQ(bytes_text(3 << 20), "3.000 MiB");
+  EXPECT_EQ(rate_text(1.25e11), "125.0 GFLOP/s");
+  EXPECT_EQ(data_text(std::nullopt), "");
+  EXPECT_EQ(data_text(1.0 / 0.0), "");
+}
+
+TEST(Quoting, NamesNeverBecomeCommands) {
+  EXPECT_EQ(shell_quoted("sweeps/quick.yaml"), "sweeps/quick.yaml");
+  EXPECT_EQ(shell_quoted("a b'c$(d)"), "'a b'\\''c$(d)'");
+  EXPECT_EQ(regex_escaped("a.b+c@d/e|f"), "a\\.b\\+c@d/e\\|f");
+  EXPECT_EQ(gnuplot_quoted("it's `x`\n\"y\""), "'it''s `x` \"y\"'");
+  EXPECT_EQ(gnuplot_field("a\tb\"c\n"), "a b'c ");
+}
+
+}  // namespace
+}  // namespace hilbench
