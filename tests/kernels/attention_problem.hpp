@@ -68,11 +68,11 @@ struct Output {
 };
 
 // A case with its inputs, and the kernel's output for any variant of it.
-struct Problem {
+struct AttentionProblem {
   Case work;
   std::vector<float> q, k, v;
 
-  Problem(const Case& a_case, Random& random) : work(a_case) {
+  AttentionProblem(const Case& a_case, Random& random) : work(a_case) {
     const std::int64_t positions = work.batch * work.sequence_length;
     q = random_tensor(random, positions * work.heads, work.head_dim, work.dtype);
     k = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
@@ -125,7 +125,7 @@ struct Expected {
   double o_error = 0, lse_error = 0;  // of plain evaluation
   double o_max = 0, lse_max = 0;
 
-  Expected(const Problem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
+  Expected(const AttentionProblem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
     for (const RowId& id : ids)
       rows.push_back(reference_row(problem.work, {problem.q, problem.k, problem.v}, id));
     measure_plain(problem.work, {problem.q, problem.k, problem.v});
