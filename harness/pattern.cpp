@@ -170,13 +170,19 @@ Work count_work(const Case& work) {
 }
 
 double flops(const Case& work) {
-  const double forward =
-      4 * static_cast<double>(work.head_dim) * counted_work(work, DistinctRows::left_out).pairs;
+  return flops(work, counted_work(work, DistinctRows::left_out));
+}
+
+double flops(const Case& work, const Work& counted) {
+  const double forward = 4 * static_cast<double>(work.head_dim) * counted.pairs;
   return work.pass == Pass::forward ? forward : 2.5 * forward;
 }
 
 double min_bytes(const Case& work) {
-  const Work counted = count_work(work);
+  return min_bytes(work, count_work(work));
+}
+
+double min_bytes(const Case& work, const Work& counted) {
   const auto heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   const double rows = heads * static_cast<double>(work.sequence_length);
   const double row_bytes = static_cast<double>(work.head_dim) * static_cast<double>(dtype_bytes(work.dtype));

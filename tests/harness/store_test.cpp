@@ -201,12 +201,19 @@ TEST_F(StoreTest, ReadsWhileAnotherProcessWrites) {
   Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
   const pid_t writer = fork();
   if (writer == 0) {
-    Store store = Store::open_for_writing(folder_);
-    for (int i = 0;; ++i) store.commit("a", "f", make_comparison("a"));
+    try {
+      Store store = Store::open_for_writing(folder_);
+      for (;;) store.commit("a", "f", make_comparison("a"));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "writer: %s\n", error.what());
+      _exit(1);
+    }
   }
   for (int i = 0; i < 50; ++i) EXPECT_EQ(Store::open_for_reading(folder_).records().size(), 3u);
   kill(writer, SIGKILL);
-  waitpid(writer, nullptr, 0);
+  int status = 0;
+  waitpid(writer, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the writer gave up";
 }
 
 TEST_F(StoreTest, ReadsFromAReadOnlyFolder) {
