@@ -69,10 +69,10 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
   for (int i = 0; i < 50; ++i) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
     Random random(seed);
-    const Problem problem(random_case(random), random);
+    const AttentionProblem problem(random_case(random), random);
     const VariantSpec spec = random_variant(random);
     const int threads = static_cast<int>(between(random, 1, 3));
-    const Expected expected(problem, every_row(problem.work));
+    const ExpectedRows expected(problem, every_row(problem.work));
     on_every_target([&] {
       EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
           << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
@@ -105,8 +105,8 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .mask = mask,
                         .queries = queries};
         ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
-        const Problem problem(work, random);
-        const Expected expected(problem, sampled_rows(work, random, 200));
+        const AttentionProblem problem(work, random);
+        const ExpectedRows expected(problem, sampled_rows(work, random, 200));
         VariantSpec spec = variant_of("hilbert", "sawtooth");
         spec.key_visit = KeyVisit::slot;
         EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
@@ -117,14 +117,14 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
 TEST(DilatedCpu, OrdersChangeNoBit) {
   Random random(2);
   const Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
-  const Problem problem(work, random);
-  const Output linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
+  const AttentionProblem problem(work, random);
+  const AttentionOutput linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
   for (const std::string_view order :
        {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
     for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
       VariantSpec spec = variant_of(order, "hilbert");
       spec.order_tensors = tensors;
-      const Output output = problem.run(kDilatedCpu, spec, 2);
+      const AttentionOutput output = problem.run(kDilatedCpu, spec, 2);
       EXPECT_EQ(output.o, linear.o) << order;
       EXPECT_EQ(output.lse, linear.lse) << order;
     }
@@ -138,10 +138,10 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
                   .heads = 2,
                   .kv_heads = 2,
                   .mask = Mask::causal};
-  Problem problem(work, random);
+  AttentionProblem problem(work, random);
   for (float& value : problem.q) value *= 9;
   for (float& value : problem.k) value *= 9;
-  const Expected expected(problem, every_row(work));
+  const ExpectedRows expected(problem, every_row(work));
   EXPECT_GT(expected.lse_max, 300);
   on_every_target(
       [&] { EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), ""); });
