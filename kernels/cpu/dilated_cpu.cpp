@@ -27,7 +27,7 @@ constexpr std::int64_t kMaxHeadDim = 256;
 // Queries that share one gathered block of keys: whole register tiles of 12, 24 and 48 queries.
 constexpr std::int64_t kMaxTileRows = 192;
 constexpr std::int64_t kPanelRows = 48;
-constexpr std::int64_t kMinTiles = 64;  // of a branch: enough for threads to share them evenly
+constexpr std::int64_t kMinTiles = 24;  // of a branch: enough for threads to share them evenly
 
 std::string_view peak_unit(const Case&) {
   return "fp32_fma";
@@ -134,16 +134,20 @@ void DilatedCpu::clear_uncovered(const Operands& operands) const {
   auto* o = static_cast<std::byte*>(output(operands));
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t row = 0; row < work_.batch * work_.sequence_length; ++row) {
-    std::int64_t phase = 0;  // of the position inside its dilated stream
-    for (std::int64_t head = 0; head < work_.heads; ++head) {
+    std::int64_t phase = 0;    // of the position inside its dilated stream
+    std::int64_t cleared = 0;  // heads up to here are done
+    for (std::int64_t head = 0; head <= work_.heads; ++head) {
       const auto at = static_cast<std::size_t>(head);
-      const Branch& branch = work_.pattern[first_branch_[at]];
-      if (head == 0 || first_branch_[at] != first_branch_[at - 1])
-        phase = row % work_.sequence_length % branch.segment_length % branch.dilation;
-      if (phase == first_offset_[at]) continue;
-      const std::int64_t place = row * work_.heads + head;
-      std::memset(o + place * row_bytes, 0, static_cast<std::size_t>(row_bytes));
-      operands.lse[place] = -std::numeric_limits<float>::infinity();
+      if (head < work_.heads) {
+        const Branch& branch = work_.pattern[first_branch_[at]];
+        if (head == 0 || first_branch_[at] != first_branch_[at - 1])
+          phase = row % work_.sequence_length % branch.segment_length % branch.dilation;
+        if (phase != first_offset_[at]) continue;
+      }
+      const std::int64_t place = row * work_.heads + cleared;
+      std::memset(o + place * row_bytes, 0, static_cast<std::size_t>((head - cleared) * row_bytes));
+      std::fill_n(operands.lse + place, head - cleared, -std::numeric_limits<float>::infinity());
+      cleared = head + 1;
     }
   }
 }

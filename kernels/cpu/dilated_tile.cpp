@@ -24,6 +24,7 @@ namespace hilbench {
 constexpr std::size_t kKeyBlock = 128;  // keys gathered at a time: probabilities of a panel stay in L1
 constexpr std::size_t kMaxPanel = 48;   // queries of a register tile, at most
 constexpr std::size_t kMaxLanes = 16;
+constexpr std::int64_t kLineBytes = 64;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -156,6 +157,20 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
     block.last_position = std::max<std::int64_t>(block.last_position, position);
   }
   return block;
+}
+
+// Starts the reads of the block that begins at key `next`, while the one before is worked on.
+void prefetch_keys(const Tile& tile, std::size_t next) {
+  const std::size_t keys = tile.key_slot.size();
+  const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
+  for (const std::size_t end = std::min(next + kKeyBlock, keys); next < end; ++next) {
+    const std::int64_t slot = tile.key_slot[tile.keys_backwards ? keys - 1 - next : next];
+    const std::int64_t first = slot * tile.kv_stride * dtype_bytes(tile.dtype);
+    for (std::int64_t byte = first; byte < first + row_bytes; byte += kLineBytes) {
+      __builtin_prefetch(static_cast<const char*>(tile.k) + byte, 0, 2);
+      __builtin_prefetch(static_cast<const char*>(tile.v) + byte, 0, 2);
+    }
+  }
 }
 
 template <std::size_t kVectors>
@@ -292,6 +307,7 @@ void run_tile_here(const Tile& tile, float* workspace) {
   for (std::size_t next = 0; next < tile.key_slot.size();) {
     const KeyBlock block = gather_keys(tile, buffers, next);
     if (block.count == 0) break;
+    prefetch_keys(tile, next);
     for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
       attend_panel(tile, panel_at(i, queries), block, buffers);
   }

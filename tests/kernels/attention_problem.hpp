@@ -63,7 +63,7 @@ inline Bytes stored(const std::vector<float>& values, const Case& work, std::int
   return moved;
 }
 
-struct Output {
+struct AttentionOutput {
   std::vector<float> o, lse;
 };
 
@@ -79,7 +79,7 @@ struct AttentionProblem {
     v = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
   }
 
-  Output run(const Variant& variant, const VariantSpec& spec, int threads) const {
+  AttentionOutput run(const Variant& variant, const VariantSpec& spec, int threads) const {
     EXPECT_EQ(variant.unsupported(work, spec), std::nullopt);
     const Index index = build_index(work, spec, variant.tile_rows(work));
     const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
@@ -88,9 +88,9 @@ struct AttentionProblem {
     const std::size_t o_size = q.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
     const Bytes o = hwy::AllocateAligned<std::byte>(o_size);
     std::memset(o.get(), 0xff, o_size);  // NaN in either dtype
-    Output output{std::vector<float>(q.size()),
-                  std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
-                                     std::numeric_limits<float>::quiet_NaN())};
+    AttentionOutput output{std::vector<float>(q.size()),
+                           std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
+                                              std::numeric_limits<float>::quiet_NaN())};
     variant.prepare(work, spec, threads)
         ->run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
     for (std::size_t i = 0; i < output.o.size(); ++i) {
@@ -119,13 +119,13 @@ inline std::vector<float> rotated(const std::vector<float>& tensor, std::int64_t
 // Rows of the oracle and what a result may differ from them: twice the error of plain evaluation in the
 // dtype, plus the dtype's resolution. Rounding is luck where rows are few, so plain evaluation sums in four
 // sequences.
-struct Expected {
+struct ExpectedRows {
   std::vector<RowId> ids;
   std::vector<ReferenceRow> rows;
   double o_error = 0, lse_error = 0;  // of plain evaluation
   double o_max = 0, lse_max = 0;
 
-  Expected(const AttentionProblem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
+  ExpectedRows(const AttentionProblem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
     for (const RowId& id : ids)
       rows.push_back(reference_row(problem.work, {problem.q, problem.k, problem.v}, id));
     measure_plain(problem.work, {problem.q, problem.k, problem.v});
@@ -157,7 +157,7 @@ struct Expected {
   double lse_tolerance() const { return 2 * lse_error + 0x1p-23 * lse_max; }
 
   // Empty, or the first row that differs.
-  std::string mismatch(const Case& work, const Output& output) const {
+  std::string mismatch(const Case& work, const AttentionOutput& output) const {
     const double o_allowed = o_tolerance(work), lse_allowed = lse_tolerance();
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::int64_t place =

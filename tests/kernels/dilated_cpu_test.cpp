@@ -72,7 +72,7 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const AttentionProblem problem(random_case(random), random);
     const VariantSpec spec = random_variant(random);
     const int threads = static_cast<int>(between(random, 1, 3));
-    const Expected expected(problem, every_row(problem.work));
+    const ExpectedRows expected(problem, every_row(problem.work));
     on_every_target([&] {
       EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
           << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
@@ -106,7 +106,7 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .queries = queries};
         ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
         const AttentionProblem problem(work, random);
-        const Expected expected(problem, sampled_rows(work, random, 200));
+        const ExpectedRows expected(problem, sampled_rows(work, random, 200));
         VariantSpec spec = variant_of("hilbert", "sawtooth");
         spec.key_visit = KeyVisit::slot;
         EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
@@ -118,13 +118,13 @@ TEST(DilatedCpu, OrdersChangeNoBit) {
   Random random(2);
   const Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
   const AttentionProblem problem(work, random);
-  const Output linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
+  const AttentionOutput linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
   for (const std::string_view order :
        {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
     for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
       VariantSpec spec = variant_of(order, "hilbert");
       spec.order_tensors = tensors;
-      const Output output = problem.run(kDilatedCpu, spec, 2);
+      const AttentionOutput output = problem.run(kDilatedCpu, spec, 2);
       EXPECT_EQ(output.o, linear.o) << order;
       EXPECT_EQ(output.lse, linear.lse) << order;
     }
@@ -141,7 +141,7 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
   AttentionProblem problem(work, random);
   for (float& value : problem.q) value *= 9;
   for (float& value : problem.k) value *= 9;
-  const Expected expected(problem, every_row(work));
+  const ExpectedRows expected(problem, every_row(work));
   EXPECT_GT(expected.lse_max, 300);
   on_every_target(
       [&] { EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), ""); });
