@@ -196,9 +196,9 @@ Section method_section(const View& view) {
 Section commands_section(const View& view) {
   Section section{.id = "commands", .title = "Commands that repeat each row", .blocks = {}};
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
-  section.blocks.push_back(
-      Paragraph{"Each command measures one row again in a folder of its own; without its filter it measures "
-                "the whole sweep."});
+  section.blocks.push_back(Paragraph{
+      "Each command measures one row again, its reference beside it, in a folder of its own; without its "
+      "filter it measures the whole sweep."});
   for (std::size_t i = 0; i < shown; ++i) {
     section.blocks.push_back(Heading{view.cases[i].case_id});
     section.blocks.push_back(commands_table({&view.cases[i], 1}, view));

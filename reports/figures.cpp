@@ -4,137 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <set>
 
-#include "harness/stats.hpp"
 #include "reports/format.hpp"
+#include "reports/plot_parts.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostSeries = 8;
-constexpr std::size_t kMostPoints = 240;
 constexpr std::size_t kMostRows = 60;  // of a figure with one row per entry
-
-// Shape and colour of a series: shapes differ first, colours (Okabe and Ito's) second.
-struct Look {
-  int shape;
-  std::string_view colour;
-};
-constexpr std::array<Look, kMostSeries> kLooks = {{{7, "#0072B2"},
-                                                   {9, "#D55E00"},
-                                                   {5, "#009E73"},
-                                                   {13, "#A0527F"},
-                                                   {6, "#000000"},
-                                                   {8, "#8A6100"},
-                                                   {4, "#3E7FA8"},
-                                                   {12, "#666666"}}};
-std::string look(std::size_t series) {
-  const Look& of = kLooks[series % kLooks.size()];
-  return fmt::format("pt {} ps 1.1 lw 1.6 lc rgb '{}'", of.shape, of.colour);
-}
-
-constexpr std::string_view kFrame =
-    "set border 3 lc rgb '#444444'\nset tics nomirror out textcolor rgb '#222222'\n"
-    "set grid back lt 1 lc rgb '#e2e2e2' lw 0.7\n";
-
-// Two lines at the left edge of the picture: what is better, and on which machine.
-std::string titled(const std::string& title, const View& view, int height) {
-  const auto from_top = [&](double pixels) { return 1 - pixels / height; };
-  return fmt::format(
-      "set label 101 {} at screen 0.012, screen {:.4f} left font ',15'\n"
-      "set label 102 {} at screen 0.012, screen {:.4f} left font ',12' textcolor rgb '#555555'\n"
-      "set tmargin at screen {:.4f}\n",
-      gnuplot_quoted(title), from_top(20), gnuplot_quoted(view.machine), from_top(42), from_top(66));
-}
-
-// 1-2-5 tics for a logarithmic axis; decades alone where it spans more than two.
-std::string log_tics(double low, double high) {
-  std::vector<std::string> tics;
-  const bool decades_only = high / low > 200;
-  for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10)
-    for (const double step : {1.0, 2.0, 5.0}) {
-      if ((decades_only && step > 1) || decade * step < low || decade * step > high) continue;
-      tics.push_back(fmt::format("'{0:.6g}' {0:.6g}", decade * step));
-    }
-  return fmt::format("{}", fmt::join(tics, ", "));
-}
 
 // The part of a variant's id behind its kernel: "hilbert@tokens".
 std::string short_name(const Record& record) {
   if (record.kind == RecordKind::baseline) return record.variant_id;
   const std::size_t slash = record.variant_id.find('/');
   return slash == std::string::npos ? record.variant_id : record.variant_id.substr(slash + 1);
-}
-
-struct Point {
-  double x = 0, y = 0;
-  Interval ci;
-};
-using Series = std::vector<std::pair<std::string, std::vector<Point>>>;
-
-std::vector<Point>& points_of(Series& series, const std::string& name) {
-  for (auto& [known, points] : series)
-    if (known == name) return points;
-  return series.emplace_back(name, std::vector<Point>()).second;
-}
-
-// At most `most` points: one for each x, or for each of `most` stretches of a logarithmic axis where there
-// are more. A point is the median, its interval reaches from the lowest low end to the highest high end.
-std::vector<Point> collapsed(const std::vector<Point>& points, std::size_t most) {
-  std::map<double, std::vector<Point>> groups;
-  for (const Point& point : points) groups[point.x].push_back(point);
-  if (groups.size() > most) {
-    const double low = std::log(groups.begin()->first), high = std::log(groups.rbegin()->first);
-    groups.clear();
-    for (const Point& point : points)
-      groups[std::floor((std::log(point.x) - low) / (high - low) * (static_cast<double>(most) - 1))]
-          .push_back(point);
-  }
-  std::vector<Point> result;
-  for (const auto& [key, group] : groups) {
-    std::vector<double> xs, ys;
-    Interval range = group.front().ci;
-    for (const Point& point : group) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
-      range = {std::min(range.low, point.ci.low), std::max(range.high, point.ci.high)};
-    }
-    result.push_back({median(xs), median(ys), range});
-  }
-  return result;
-}
-
-// Keeps a figure readable; returns what to say about it.
-std::string thin(Series& series) {
-  std::string said;
-  if (series.size() > kMostSeries) {
-    said += fmt::format(" The first {} of {} variants are drawn; the tables hold all.", kMostSeries,
-                        series.size());
-    series.resize(kMostSeries);
-  }
-  std::size_t points = 0;
-  for (const auto& [name, of_series] : series) points += of_series.size();
-  if (points <= kMostPoints) return said;
-  for (auto& [name, of_series] : series) of_series = collapsed(of_series, kMostPoints / series.size());
-  return said +
-         " Points are medians over neighbouring cases; bars reach from the lowest to the highest interval "
-         "end.";
-}
-
-std::string point_lines(const std::vector<Point>& points, double x_factor) {
-  std::string lines;
-  for (const Point& point : points)
-    lines += fmt::format("{}\t{}\t{}\t{}\n", point.x * x_factor, point.y, point.ci.low, point.ci.high);
-  return lines;
-}
-
-// Series side by side around each x of a logarithmic axis, so that their bars do not cover each other.
-double beside(std::size_t series, std::size_t count) {
-  return std::pow(2.0, 0.055 * (static_cast<double>(series) - 0.5 * static_cast<double>(count - 1)));
 }
 
 template <class XOf>
@@ -168,7 +53,7 @@ std::optional<Plot> speedup_plot(const View& view, const std::string& name, cons
                                  gnuplot_quoted(series[i].first)));
   }
   plot.script =
-      titled(plot.title + ": above 1 is faster", view, plot.height) + std::string(kFrame) +
+      titled(plot.title + ": above 1 is faster", view, plot.height) + std::string(frame()) +
       fmt::format(
           "set logscale x 2\nset xrange [{}:{}]\nset xtics ({})\nset xlabel {}\n"
           "set ylabel 'speedup'\nset key outside right top Left reverse\nset offsets 0,0,0.02,0.02\n"
@@ -211,7 +96,7 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
   }
   plot.height = 170 + 34 * static_cast<int>(row);
   plot.script =
-      titled("Claimed and measured speedup: right of 1 is faster", view, plot.height) + std::string(kFrame) +
+      titled("Claimed and measured speedup: right of 1 is faster", view, plot.height) + std::string(frame()) +
       fmt::format(
           "set logscale x 2\nset xtics (0.25, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8, 16)\n"
           "set yrange [{}:-0.6]\nset xlabel 'speedup of hilbert over linear'\n"
@@ -273,7 +158,7 @@ std::optional<Plot> roofline_plot(const View& view) {
                                  gnuplot_quoted(series[i].first)));
   }
   plot.script = titled("Roofline: higher is better, the line is this machine's limit", view, plot.height) +
-                std::string(kFrame) +
+                std::string(frame()) +
                 fmt::format(
                     "set logscale xy\nset samples 400\nset xrange [{}:{}]\nset xtics ({})\nset ytics "
                     "({})\nset yrange [{}:{}]\n"
@@ -318,7 +203,7 @@ std::optional<Plot> times_plot(const View& view) {
                       : "");
   plot.data = {{"labels.tsv", labels}, {"values.tsv", values}, {"texts.tsv", texts}};
   plot.height = 130 + 20 * static_cast<int>(row);
-  plot.script = titled("Time of one execution: left is better", view, plot.height) + std::string(kFrame) +
+  plot.script = titled("Time of one execution: left is better", view, plot.height) + std::string(frame()) +
                 fmt::format(
                     "set logscale x\nset xrange [{}:{}]\nset xtics ({})\nset yrange [{}:-0.8]\nset xlabel "
                     "'milliseconds'\nunset key\n"
