@@ -303,7 +303,6 @@ const Variant kGemm = {
     .kind = RecordKind::baseline,
     .device = DeviceKind::cpu,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .tile_rows = [](const Case&) { return kMaxRows; },
     .unsupported = unsupported,
     .workspace_bytes = [](const Case& work, int threads) { return 4 * workspace_elements(work, threads); },
     .prepare = [](const Case& work, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {

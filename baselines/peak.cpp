@@ -140,6 +140,12 @@ class PeakExecution : public Execution {
  public:
   explicit PeakExecution(int threads) : threads_(threads) {}
   void run(const Operands&, const Index&) override { sum_ = run_fmas(threads_); }
+  std::map<std::string, Counter> measured() override {
+    constexpr double kSeconds = 0.4;
+    const double rate = copy_rate(threads_, kSeconds);
+    if (rate <= 0) return {{"copy_bandwidth", {.reason = "no memory for the arrays"}}};
+    return {{"copy_bandwidth", {.value = rate, .unit = "B/s", .source = "measured", .passes = 1}}};
+  }
 
  private:
   int threads_;
@@ -165,7 +171,6 @@ const Variant kPeak = {
     .device = DeviceKind::cpu,
     .has_output = false,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .tile_rows = [](const Case&) -> std::int64_t { return 64; },
     .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case&, int threads) { return flops_of_run(threads); },

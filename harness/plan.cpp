@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "harness/pattern.hpp"
 
@@ -95,17 +95,19 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic) work.device = DeviceKind::cpu;
+  const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(host);
+  // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
   std::optional<Work> counted;
-  if (shared_bytes(work) < kCountableBytes) counted = count_work(work);
+  if (!skipped && shared_bytes(work) < kCountableBytes) counted = count_work(work);
   const double ghz = host.nominal_ghz > 0 ? host.nominal_ghz : kNominalGhz;
   const double rate = kFlopsPerCycle * ghz * 1e9 *
                       static_cast<double>(std::min<std::int64_t>(comparison.threads, host.cores));
   for (const VariantSpec& spec : sweep.variants) {
     PlannedVariant planned = plan_variant(comparison, spec, counted);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
-    if (swept.skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
+    if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;
     comparison.variants.push_back(std::move(planned));
   }
@@ -126,7 +128,11 @@ bool Comparison::runnable() const {
 
 Plan make_plan(const Sweep& sweep, const Host& host) {
   Plan plan;
-  for (const SweepCase& swept : cases_of(sweep)) plan.comparisons.push_back(plan_case(sweep, swept, host));
+  std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
+  for (const SweepCase& swept : cases_of(sweep)) {
+    Comparison comparison = plan_case(sweep, swept, host);
+    if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
+  }
   return plan;
 }
 

@@ -11,6 +11,7 @@
 #include "harness/dump.hpp"
 #include "harness/error.hpp"
 #include "harness/pipe.hpp"
+#include "harness/stats.hpp"
 #include "harness/timing.hpp"
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
@@ -20,7 +21,8 @@ namespace {
 
 constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
 constexpr double kPeakMargin = 1.05;
-constexpr std::int64_t kLocalityVisits = 1 << 20;
+constexpr std::int64_t kLocalityVisits = 1
+                                         << 16;  // rows read by the first tiles of a head: a few milliseconds
 
 class TaskRun {
  public:
@@ -118,20 +120,28 @@ class TaskRun {
     guard_peak();
   }
 
-  // A figure above what the unit can do means that work was skipped or the clock is wrong.
+  // FLOP/s of a record at its median; 0 where it has none to speak of.
+  static double rate_of(const Entrant& entrant) {
+    if (!entrant.record.flops || !entrant.candidate->variant().has_output) return 0;
+    return *entrant.record.flops / (median(entrant.record.time->samples_ns) * 1e-9);
+  }
+
+  // A figure above what the unit can do means that work was skipped or the clock is wrong. On a busy machine
+  // the threads together may not reach their peak while it is measured; a suspicion is therefore held against
+  // so many times one thread's peak.
   void guard_peak() {
-    const Peak peak = measure_peak(bench_->threads, 0.05);
+    constexpr double kSeconds = 0.05;
+    double fastest = 0;
+    for (const Entrant& entrant : entrants_) fastest = std::max(fastest, rate_of(entrant));
+    double peak = measure_peak(bench_->threads, kSeconds).fp32_fma_flops;
+    if (fastest > kPeakMargin * peak)
+      peak = std::max(peak, bench_->threads * measure_peak(1, kSeconds).fp32_fma_flops);
     for (Entrant& entrant : entrants_) {
-      Record& record = entrant.record;
-      if (!record.flops || !entrant.candidate->variant().has_output) continue;
-      const double best_ns =
-          *std::min_element(record.time->samples_ns.begin(), record.time->samples_ns.end());
-      const double rate = *record.flops / (best_ns * 1e-9);
-      if (rate <= kPeakMargin * peak.fp32_fma_flops) continue;
-      record.status = Status::invalid;
-      record.reason =
-          fmt::format("{:.1f} GFLOP/s is above the measured fp32 FMA peak of {:.1f}: some work did not run",
-                      rate * 1e-9, peak.fp32_fma_flops * 1e-9);
+      if (rate_of(entrant) <= kPeakMargin * peak) continue;
+      entrant.record.status = Status::invalid;
+      entrant.record.reason = fmt::format(
+          "{:.1f} GFLOP/s is above the measured {} peak of {:.1f}: some work did not run",
+          rate_of(entrant) * 1e-9, entrant.candidate->variant().peak_unit(bench_->work), peak * 1e-9);
     }
   }
 
