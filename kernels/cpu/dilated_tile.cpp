@@ -159,7 +159,7 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   return block;
 }
 
-// Starts the reads of the block that begins at key `next`, while the one before is worked on.
+// Starts the reads of the block that begins at key `next`, while other work goes on.
 void prefetch_keys(const Tile& tile, std::size_t next) {
   const std::size_t keys = tile.key_slot.size();
   const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
@@ -302,6 +302,7 @@ void run_tile_here(const Tile& tile, float* workspace) {
   static_assert(kTileVectors * kLanes <= kMaxPanel && kLanes <= kMaxLanes && kKeyBlock % kTileRows == 0);
   const auto queries = static_cast<std::size_t>(tile.queries.count);
   const TileBuffers buffers(workspace, static_cast<std::size_t>(tile.head_dim), queries);
+  prefetch_keys(tile, 0);
   for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
     gather_queries(tile, panel_at(i, queries), buffers);
   for (std::size_t next = 0; next < tile.key_slot.size();) {
