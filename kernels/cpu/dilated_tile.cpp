@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -65,9 +64,9 @@ struct TileBuffers {
     own = take(queries);
     query_position = reinterpret_cast<std::int32_t*>(take(queries));
     key_position = reinterpret_cast<std::int32_t*>(take(kKeyBlock));
-    size = memory;
+    end = memory;
   }
-  float* size;  // end of the workspace
+  float* end;  // of the workspace
 };
 
 }  // namespace hilbench
@@ -332,7 +331,7 @@ HWY_EXPORT(round_to_bf16_here);
 
 std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows) {
   const TileBuffers buffers(nullptr, static_cast<std::size_t>(head_dim), static_cast<std::size_t>(tile_rows));
-  return buffers.size - buffers.rows;
+  return buffers.end - buffers.rows;
 }
 
 void run_tile(const Tile& tile, float* workspace) {
