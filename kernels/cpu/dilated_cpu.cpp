@@ -112,6 +112,7 @@ class DilatedCpu final : public Execution {
  private:
   Tile tile_of(const Operands& operands, const Index& index, std::size_t branch,
                const TileVisit& visit) const;
+  bool covered(std::int64_t position, std::size_t head) const;
   void clear_uncovered(const Operands& operands) const;
   void round_merged(void* o) const;
   void* output(const Operands& operands) const { return merged_ ? merged_.get() : operands.o; }
@@ -126,28 +127,29 @@ class DilatedCpu final : public Execution {
   std::vector<std::int64_t> first_offset_;     // of each head's stream in it
 };
 
+// Whether the first branch of `head` selects `position` as a query.
+bool DilatedCpu::covered(std::int64_t position, std::size_t head) const {
+  const Branch& branch = work_.pattern[first_branch_[head]];
+  return position % branch.segment_length % branch.dilation == first_offset_[head];
+}
+
 // Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
+// Neighbouring heads are cleared together.
 void DilatedCpu::clear_uncovered(const Operands& operands) const {
   const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
   if (work_.queries == Queries::dense || std::ranges::all_of(first_branch_, all_selected)) return;
-  const std::int64_t row_bytes = work_.head_dim * dtype_bytes(output_dtype());
+  const auto heads = static_cast<std::size_t>(work_.heads);
+  const auto row_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype()));
   auto* o = static_cast<std::byte*>(output(operands));
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t row = 0; row < work_.batch * work_.sequence_length; ++row) {
-    std::int64_t phase = 0;    // of the position inside its dilated stream
-    std::int64_t cleared = 0;  // heads up to here are done
-    for (std::int64_t head = 0; head <= work_.heads; ++head) {
-      const auto at = static_cast<std::size_t>(head);
-      if (head < work_.heads) {
-        const Branch& branch = work_.pattern[first_branch_[at]];
-        if (head == 0 || first_branch_[at] != first_branch_[at - 1])
-          phase = row % work_.sequence_length % branch.segment_length % branch.dilation;
-        if (phase != first_offset_[at]) continue;
-      }
-      const std::int64_t place = row * work_.heads + cleared;
-      std::memset(o + place * row_bytes, 0, static_cast<std::size_t>((head - cleared) * row_bytes));
-      std::fill_n(operands.lse + place, head - cleared, -std::numeric_limits<float>::infinity());
-      cleared = head + 1;
+    std::size_t done = 0;
+    for (std::size_t head = 0; head <= heads; ++head) {
+      if (head < heads && !covered(row % work_.sequence_length, head)) continue;
+      const std::size_t place = static_cast<std::size_t>(row) * heads + done;
+      std::memset(o + place * row_bytes, 0, (head - done) * row_bytes);
+      std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
+      done = head + 1;
     }
   }
 }

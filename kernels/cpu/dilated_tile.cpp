@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -65,9 +64,9 @@ struct TileBuffers {
     own = take(queries);
     query_position = reinterpret_cast<std::int32_t*>(take(queries));
     key_position = reinterpret_cast<std::int32_t*>(take(kKeyBlock));
-    size = memory;
+    end = memory;
   }
-  float* size;  // end of the workspace
+  float* end;  // of the workspace
 };
 
 }  // namespace hilbench
@@ -159,7 +158,7 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   return block;
 }
 
-// Starts the reads of the block that begins at key `next`, while the one before is worked on.
+// Starts the reads of the block that begins at key `next`, while other work goes on.
 void prefetch_keys(const Tile& tile, std::size_t next) {
   const std::size_t keys = tile.key_slot.size();
   const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
@@ -302,6 +301,7 @@ void run_tile_here(const Tile& tile, float* workspace) {
   static_assert(kTileVectors * kLanes <= kMaxPanel && kLanes <= kMaxLanes && kKeyBlock % kTileRows == 0);
   const auto queries = static_cast<std::size_t>(tile.queries.count);
   const TileBuffers buffers(workspace, static_cast<std::size_t>(tile.head_dim), queries);
+  prefetch_keys(tile, 0);
   for (std::size_t i = 0; i < queries; i += kTileVectors * kLanes)
     gather_queries(tile, panel_at(i, queries), buffers);
   for (std::size_t next = 0; next < tile.key_slot.size();) {
@@ -331,7 +331,7 @@ HWY_EXPORT(round_to_bf16_here);
 
 std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows) {
   const TileBuffers buffers(nullptr, static_cast<std::size_t>(head_dim), static_cast<std::size_t>(tile_rows));
-  return buffers.size - buffers.rows;
+  return buffers.end - buffers.rows;
 }
 
 void run_tile(const Tile& tile, float* workspace) {

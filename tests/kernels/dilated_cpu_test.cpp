@@ -106,7 +106,7 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .queries = queries};
         ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
         const AttentionProblem problem(work, random);
-        const ExpectedRows expected(problem, sampled_rows(work, random, 200));
+        const ExpectedRows expected(problem, sampled_rows(work, random, 60));
         VariantSpec spec = variant_of("hilbert", "sawtooth");
         spec.key_visit = KeyVisit::slot;
         EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
