@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <regex>
@@ -82,6 +83,15 @@ void write_text(const std::filesystem::path& file, const std::function<void(std:
   if (!out) throw UsageError({.what = "cannot write the file", .where = file.string()});
 }
 
+// Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
+// machine.
+std::string busy_note(const Host& host) {
+  double load = 0;
+  if (::getloadavg(&load, 1) != 1 || load < 0.5) return "";
+  return fmt::format("note: this machine is busy (load {:.1f} on {} cores): expect wide intervals", load,
+                     host.cores);
+}
+
 void print_summary(const RunSummary& summary, const std::filesystem::path& folder) {
   fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
              summary.skipped);
@@ -104,6 +114,7 @@ ExitCode run_command(const RunArguments& arguments) {
   if (arguments.fresh) options.start = Start::fresh;
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
+  if (const std::string busy = busy_note(host); !busy.empty()) progress.note(busy);
   const RunSummary summary = run_plan(sweep, plan, host, options, progress);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
