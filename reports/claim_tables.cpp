@@ -148,8 +148,7 @@ Table untestable_claims_table(const std::vector<ClaimAnswer>& answers) {
   const Columns columns = {claim_column(),   work_column(),          compares_column(),
                            claimed_column(), why_column("why"),      provenance_column(),
                            stated_column(),  configuration_column(), source_column()};
-  return make_table<ClaimAnswer>("claims-untestable", "Not testable here", columns,
-                                 answers_where(answers, false));
+  return make_table<ClaimAnswer>("claims-untestable", "", columns, answers_where(answers, false));
 }
 
 }  // namespace hilbench

@@ -97,8 +97,10 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
                "configuration lists "
                "as assumed is ours.",
                "With one permutation: the time of permuting K and V once is added to the Hilbert side."}});
-  for (Table table : {judged_claims_table(answers), untestable_claims_table(answers)})
-    if (!table.rows.empty()) section.blocks.push_back(std::move(table));
+  if (Table judged = judged_claims_table(answers); !judged.rows.empty())
+    section.blocks.push_back(std::move(judged));
+  section.blocks.push_back(
+      Paragraph{"Claims that these records cannot test stand further below, with the reason."});
   return section;
 }
 
@@ -227,13 +229,16 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
         "summary", "Every variant against the reference",
         "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
         std::move(summary)));
-  document.sections.push_back(comparison_section(view));
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
     document.sections.push_back(std::move(section));
   }
+  document.sections.push_back(comparison_section(view));
   document.sections.push_back(locality_section(view));
+  if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
+    document.sections.push_back(
+        table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
   document.sections.push_back(problems_section(view, notes));
   document.sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
   document.sections.push_back(method_section(view));
