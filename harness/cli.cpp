@@ -1,6 +1,9 @@
 #include "harness/cli.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -14,6 +17,7 @@
 #include "harness/supervisor.hpp"
 #include "harness/worker.hpp"
 #include "reports/export.hpp"
+#include "reports/tables.hpp"
 
 namespace hilbench {
 namespace {
@@ -22,7 +26,7 @@ using Action = std::function<ExitCode()>;
 
 std::string command_text(int argc, char** argv) {
   std::string text = "hilbench";
-  for (int i = 1; i < argc; ++i) text += fmt::format(" {}", argv[i]);
+  for (int i = 1; i < argc; ++i) text += " " + shell_quoted(argv[i]);
   return text;
 }
 
@@ -104,13 +108,29 @@ void add_worker(CLI::App& app, std::vector<int>& pipes, Action& action) {
 }
 
 int report_error(const std::string& message, ExitCode code) {
-  fmt::print(stderr, "hilbench: error: {}\n", message);
+  // Nothing can be done where standard error is lost too.
+  std::fputs(fmt::format("hilbench: error: {}\n", message).c_str(), stderr);
   return static_cast<int>(code);
+}
+
+// A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would end up in it.
+void open_standard_streams() {
+  int fd = ::open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd >= 0) ::close(fd);
+}
+
+// What is still buffered is written here, where a full disk or a closed pipe can be told.
+int finish_output(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return report_error("cannot write to standard output", ExitCode::environment);
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  open_standard_streams();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write that meets it
   CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
                "hilbench");
   app.require_subcommand(1);
@@ -135,9 +155,9 @@ int run_command_line(int argc, char** argv) {
   add_worker(app, pipes, action);
   try {
     app.parse(argc, argv);
-    return static_cast<int>(action());
+    return finish_output(static_cast<int>(action()));
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return finish_output(app.exit(success));
   } catch (const CLI::ParseError& error) {
     return report_error(one_line(error.what(), 1000) + "; see hilbench --help", ExitCode::usage);
   } catch (const Error& error) {

@@ -1,13 +1,17 @@
 #include "harness/commands.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 #include "harness/doctor.hpp"
 #include "harness/host.hpp"
@@ -27,7 +31,9 @@ namespace {
 DeviceKind parse_device(const std::string& device) {
   if (device.empty()) return DeviceKind::automatic;
   if (device == "cpu") return DeviceKind::cpu;
-  if (device == "cuda" || device.starts_with("cuda:")) return DeviceKind::cuda;
+  const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
+                        device.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (device == "cuda" || numbered) return DeviceKind::cuda;
   throw UsageError(
       {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
@@ -37,30 +43,52 @@ Sweep load(const RunArguments& arguments) {
                     known_names());
 }
 
-Plan filtered(Plan plan, const std::string& filter) {
-  if (filter.empty()) return plan;
-  std::regex pattern;
+// The executor that walks all states side by side, where the library has it: its time is bounded by text
+// times states for any expression.
+constexpr std::regex::flag_type kRegexFlags = std::regex::ECMAScript
+#ifdef __GLIBCXX__
+                                              | std::regex_constants::__polynomial
+#endif
+    ;
+
+std::regex parse_filter(const std::string& filter) {
+  constexpr std::size_t kLongest = 1000;
+  if (filter.size() > kLongest)
+    throw UsageError({.what = "regular expression too long",
+                      .where = "--filter",
+                      .why = fmt::format("at most {} characters", kLongest)});
   try {
-    pattern = std::regex(filter);
+    return std::regex(filter, kRegexFlags);
   } catch (const std::regex_error& error) {
     throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
                       .where = "--filter",
                       .why = error.what()});
   }
+}
+
+// Leaves the variants that `pattern` finds, and the reference beside them for the ratios; none where it finds
+// none.
+void keep_matches(Comparison& comparison, const std::regex& pattern) {
+  const std::vector<PlannedVariant> variants = std::exchange(comparison.variants, {});
+  const std::optional<std::size_t> reference = std::exchange(comparison.reference, std::nullopt);
+  bool found = false;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const bool matches = std::regex_search(comparison.case_id + "/" + variants[i].id, pattern);
+    found = found || matches;
+    if (!matches && reference != i) continue;
+    if (reference == i) comparison.reference = comparison.variants.size();
+    comparison.variants.push_back(variants[i]);
+  }
+  if (!found) comparison.variants.clear();
+}
+
+Plan filtered(Plan plan, const std::string& filter) {
+  if (filter.empty()) return plan;
+  const std::regex pattern = parse_filter(filter);
   Plan result;
   for (Comparison& comparison : plan.comparisons) {
-    Comparison kept = comparison;
-    kept.variants.clear();
-    kept.reference.reset();
-    bool found = false;
-    for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
-      const bool matches = std::regex_search(comparison.case_id + "/" + comparison.variants[i].id, pattern);
-      found = found || matches;
-      if (!matches && comparison.reference != i) continue;  // ratios need the reference beside them
-      if (comparison.reference == i) kept.reference = kept.variants.size();
-      kept.variants.push_back(comparison.variants[i]);
-    }
-    if (found) result.comparisons.push_back(std::move(kept));
+    keep_matches(comparison, pattern);
+    if (!comparison.variants.empty()) result.comparisons.push_back(std::move(comparison));
   }
   if (result.comparisons.empty())
     throw UsageError(
@@ -92,6 +120,18 @@ std::string busy_note(const Host& host) {
                      host.cores);
 }
 
+// Whether `folder` could be made and written to, without making it.
+void check_dump_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::path existing = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(existing, error) && existing.has_relative_path())
+    existing = existing.parent_path();
+  if (::access((existing / "").c_str(), W_OK | X_OK) != 0)
+    throw UsageError({.what = fmt::format("cannot write to '{}'", folder.string()),
+                      .where = "--dump",
+                      .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
+}
+
 void print_summary(const RunSummary& summary, const std::filesystem::path& folder) {
   fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
              summary.skipped);
@@ -112,6 +152,7 @@ ExitCode run_command(const RunArguments& arguments) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
   if (options.folder.empty()) options.folder = std::filesystem::path("results") / sweep.name;
   if (arguments.fresh) options.start = Start::fresh;
+  if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
   if (const std::string busy = busy_note(host); !busy.empty()) progress.note(busy);

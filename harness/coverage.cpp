@@ -1,8 +1,10 @@
 #include "harness/coverage.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace hilbench {
@@ -31,28 +33,42 @@ struct ResidueClass {
   }
 };
 
-// Inverse of a modulo m for coprime a and m (extended Euclid).
-std::int64_t inverse(std::int64_t a, std::int64_t m) {
+// Greatest common divisor g of a and m, and the inverse of a / g modulo m / g (extended Euclid).
+struct Divisor {
+  std::int64_t value, inverse;
+};
+Divisor common_divisor(std::int64_t a, std::int64_t m) {
   std::int64_t r0 = m, r1 = a % m, s0 = 0, s1 = 1;
   while (r1 != 0) {
     const std::int64_t q = r0 / r1;
     r0 = std::exchange(r1, r0 - q * r1);
     s0 = std::exchange(s1, s0 - q * s1);
   }
-  return (s0 % m + m) % m;
+  const std::int64_t step = m / r0;
+  s0 %= step;
+  return {r0, s0 < 0 ? s0 + step : s0};
 }
 
 // Intersection of two classes by the Chinese remainder theorem; none where it has no member below `limit`.
-std::optional<ResidueClass> intersect(const ResidueClass& a, const ResidueClass& b, std::int64_t limit) {
-  const std::int64_t divisor = std::gcd(a.modulus, b.modulus);
-  if ((b.residue - a.residue) % divisor != 0) return std::nullopt;
-  const std::int64_t step = b.modulus / divisor;
-  Wide lift = Wide{(b.residue - a.residue) / divisor} % step * inverse(a.modulus / divisor, step) % step;
+// `Product` holds products of a modulus with another and with `limit`.
+template <class Product>
+std::optional<ResidueClass> intersect_in(const ResidueClass& a, const ResidueClass& b, std::int64_t limit) {
+  const Divisor divisor = common_divisor(a.modulus, b.modulus);
+  const std::int64_t quotient = (b.residue - a.residue) / divisor.value;
+  if (quotient * divisor.value != b.residue - a.residue) return std::nullopt;
+  const std::int64_t step = b.modulus / divisor.value;
+  Product lift = Product{quotient % step} * divisor.inverse % step;
   if (lift < 0) lift += step;
-  const Wide residue = a.residue + lift * a.modulus;
+  const Product residue = a.residue + lift * a.modulus;
   if (residue >= limit) return std::nullopt;
-  const Wide modulus = std::min(Wide{a.modulus} * step, Wide{limit});  // one member below limit at most
+  const Product modulus =
+      std::min(Product{a.modulus} * step, Product{limit});  // one member below limit at most
   return ResidueClass{static_cast<std::int64_t>(modulus), static_cast<std::int64_t>(residue)};
+}
+std::optional<ResidueClass> intersect(const ResidueClass& a, const ResidueClass& b, std::int64_t limit) {
+  constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
+  if (a.modulus < kNarrow && b.modulus < kNarrow) return intersect_in<std::int64_t>(a, b, limit);
+  return intersect_in<Wide>(a, b, limit);
 }
 
 // Signed sum over the non-empty subsets of classes[from..] intersected with `base`.
@@ -98,6 +114,35 @@ std::int64_t stretch_count(const std::vector<Cover>& covers, std::int64_t begin,
   return union_count(classes, end - begin);
 }
 
+// Borders in rising sequence from 0 on, and the distinct positions below each.
+struct Walk {
+  std::vector<std::int64_t> borders{0}, counts{0};
+};
+
+struct CoversHash {
+  std::size_t operator()(const std::vector<Cover>& covers) const {
+    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over 64-bit words
+    const auto add = [&](std::int64_t value) {
+      hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x100000001b3u;
+      hash ^= hash >> 29;
+    };
+    for (const Cover& cover : covers) {
+      add(cover.segment_length);
+      add(cover.dilation);
+      add(2 * cover.offset + (cover.from_offset ? 1 : 0));
+    }
+    return hash;
+  }
+};
+
+// The walk of `covers` as far as it was needed before: the cases of a sweep share their patterns.
+Walk& known_walk(const std::vector<Cover>& covers) {
+  constexpr std::size_t kMostWalks = 4096;
+  static thread_local std::unordered_map<std::vector<Cover>, Walk, CoversHash> walks;
+  if (walks.size() >= kMostWalks && !walks.contains(covers)) walks.clear();
+  return walks[covers];
+}
+
 // Distinct positions below n by walking from border to border; where that takes too long, the upper bound.
 std::int64_t walked_count(const std::vector<Cover>& covers, std::int64_t n) {
   std::int64_t stretches = 0, sum = 0;
@@ -106,14 +151,20 @@ std::int64_t walked_count(const std::vector<Cover>& covers, std::int64_t n) {
     sum += cover.count_below(n);
   }
   if (stretches > kMaxStretches) return std::min(n, sum);
-  std::int64_t total = 0;
-  for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
-    end = n;
+  Walk& walk = known_walk(covers);
+  while (walk.borders.back() < n) {
+    const std::int64_t begin = walk.borders.back();
+    std::int64_t end = std::numeric_limits<std::int64_t>::max();
     for (const Cover& cover : covers)
       if (!cover.seamless()) end = std::min(end, cover.next_border(begin));
-    total += stretch_count(covers, begin, end);
+    if (end > n) break;
+    walk.borders.push_back(end);
+    walk.counts.push_back(walk.counts.back() + stretch_count(covers, begin, end));
   }
-  return total;
+  const auto after = std::upper_bound(walk.borders.begin(), walk.borders.end(), n) - walk.borders.begin();
+  const auto last = static_cast<std::size_t>(after) - 1;
+  const std::int64_t border = walk.borders[last];
+  return walk.counts[last] + (border < n ? stretch_count(covers, border, n) : 0);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace hilbench {
 struct Cover {
   std::int64_t segment_length = 0, dilation = 1, offset = 0;
   bool from_offset = false;
+  bool operator==(const Cover&) const = default;
   // Whether segments leave no trace: a residue class of the whole sequence.
   bool seamless() const { return !from_offset && segment_length % dilation == 0; }
   std::int64_t count_inside(std::int64_t length) const {

@@ -20,6 +20,8 @@
 namespace hilbench {
 namespace {
 
+constexpr int kMostThreads = 4096;  // as in a sweep
+
 using nlohmann::json;
 
 std::string first_line(const std::string& file) {
@@ -236,7 +238,7 @@ int default_threads(const Host& host) {
     int threads = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
     const bool whole = end == value.data() + value.size() || *end == ',';
-    if (error == std::errc() && whole && threads > 0) return threads;
+    if (error == std::errc() && whole && threads > 0) return std::min(threads, kMostThreads);
   }
   return host.cores;
 }

@@ -270,6 +270,9 @@ void write_file(const fs::path& file, std::string_view descr, std::span<const st
   while ((10 + dict.size() + 1) % 64 != 0) dict += ' ';  // NumPy aligns the data to 64 bytes
   dict += '\n';
   const auto length = static_cast<std::uint16_t>(dict.size());
+  std::error_code error;
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error))
+    refuse(file, "cannot be written", "it is a folder or a device", "name a file");
   fs::path partial = file;
   partial += ".partial";
   std::ofstream out(partial, std::ios::binary | std::ios::trunc);
@@ -278,7 +281,6 @@ void write_file(const fs::path& file, std::string_view descr, std::span<const st
   out << dict;
   out.write(data.data(), static_cast<std::streamsize>(data.size()));
   out.close();
-  std::error_code error;
   if (out) fs::rename(partial, file, error);
   if (out && !error) return;
   std::error_code ignored;

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 
 #include "harness/commands.hpp"
+#include "harness/host.hpp"
 #include "harness/npy.hpp"
 #include "kernels/orders/describe.hpp"
 #include "kernels/orders/order.hpp"
@@ -63,20 +66,40 @@ OrderRequest request_of(const OrderArguments& arguments) {
   return order_request(work, {.order = name, .order_param = param, .order_file = arguments.file});
 }
 
+// The map, and beside it its inverse or the rows that are visited, all of 8 bytes a position.
+void require_memory(std::int64_t length) {
+  constexpr std::int64_t kBytesPerPosition = 24;
+  if (length > kMaxOrderLength) return;  // refused with its range
+  const std::int64_t needed = length * kBytesPerPosition, available = available_memory();
+  if (needed > available)
+    throw EnvironmentError(
+        {.what = fmt::format("not enough memory for an order of {} positions", length),
+         .where = "--length",
+         .why = fmt::format("it takes {:.1f} GiB, {:.1f} GiB are available",
+                            static_cast<double>(needed) / 0x1p30, static_cast<double>(available) / 0x1p30),
+         .remedy = "give a shorter length"});
+}
+
+void print_slots(std::span<const std::int64_t> slots) {
+  constexpr std::size_t kLinesAtOnce = 1 << 16;
+  for (std::size_t first = 0; first < slots.size(); first += kLinesAtOnce) {
+    fmt::memory_buffer text;
+    for (const std::int64_t slot : slots.subspan(first, std::min(kLinesAtOnce, slots.size() - first)))
+      fmt::format_to(std::back_inserter(text), "{}\n", slot);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+      throw EnvironmentError({.what = "cannot write to standard output"});
+  }
+}
+
 }  // namespace
 
 ExitCode order_command(const OrderArguments& arguments) {
   const OrderRequest request = request_of(arguments);
+  require_memory(request.length);
   const std::vector<std::int64_t> slots = order_slots(request);
+  if (!arguments.output.empty()) write_npy(arguments.output, slots);
   fmt::print(stderr, "{}", describe_order(request, slots));
-  if (!arguments.output.empty()) {
-    write_npy(arguments.output, slots);
-    return ExitCode::done;
-  }
-  fmt::memory_buffer text;
-  for (const std::int64_t slot : slots) fmt::format_to(std::back_inserter(text), "{}\n", slot);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw EnvironmentError({.what = "cannot write to standard output"});
+  if (arguments.output.empty()) print_slots(slots);
   return ExitCode::done;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hilbench {
 namespace {
@@ -14,6 +15,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 constexpr const char* kClearLine = "\r\033[K";
 
+// A terminal that went away is no reason to stop measuring, so nothing is thrown.
+template <class... Parts>
+void put(std::FILE* stream, fmt::format_string<Parts...> format, Parts&&... parts) {
+  std::fputs(fmt::format(format, std::forward<Parts>(parts)...).c_str(), stream);
+}
+
 }  // namespace
 
 Progress Progress::for_stream(std::FILE* stream) {
@@ -21,7 +28,7 @@ Progress Progress::for_stream(std::FILE* stream) {
 }
 
 Progress::~Progress() {
-  if (style_ == Style::updating) fmt::print(stream_, "{}", kClearLine);
+  if (style_ == Style::updating) put(stream_, "{}", kClearLine);
 }
 
 void Progress::begin(std::int64_t comparisons, double seconds_expected) {
@@ -36,8 +43,8 @@ void Progress::comparison(const std::string& case_id, double budget_s) {
   expected_after_s_ -= budget_s;
   started_ = std::chrono::steady_clock::now();
   if (style_ == Style::plain)
-    fmt::print(stream_, "[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
-               duration_text(seconds_left()));
+    put(stream_, "[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
+        duration_text(seconds_left()));
   std::fflush(stream_);
 }
 
@@ -56,22 +63,21 @@ void Progress::event(const Event& event) {
 void Progress::settled(const std::string& outcome) {
   const double took = seconds_since(started_);
   if (budget_s_ > 0) spent_share_ = took / budget_s_;
-  if (style_ == Style::updating)
-    fmt::print(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
-  if (style_ == Style::plain) fmt::print(stream_, "    ");
-  if (style_ != Style::silent) fmt::print(stream_, "{} in {}\n", outcome, duration_text(took));
+  if (style_ == Style::updating) put(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
+  if (style_ == Style::plain) put(stream_, "    ");
+  if (style_ != Style::silent) put(stream_, "{} in {}\n", outcome, duration_text(took));
   std::fflush(stream_);
 }
 
 void Progress::note(const std::string& line) {
   if (style_ == Style::silent) return;
-  if (style_ == Style::updating) fmt::print(stream_, "{}", kClearLine);
-  fmt::print(stream_, "{}\n", line);
+  if (style_ == Style::updating) put(stream_, "{}", kClearLine);
+  put(stream_, "{}\n", line);
   std::fflush(stream_);
 }
 
 void Progress::show(const std::string& line) {
-  fmt::print(stream_, "{}{}", kClearLine, line.substr(0, 160));
+  put(stream_, "{}{}", kClearLine, line.substr(0, 160));
   std::fflush(stream_);
 }
 

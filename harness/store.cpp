@@ -164,17 +164,21 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
-// Whether the folder had to be made.
-bool make_writable_folder(const fs::path& folder) {
+// The folders that had to be made, the innermost first.
+std::vector<fs::path> make_writable_folder(const fs::path& folder) {
   std::error_code error;
-  const bool created = fs::create_directories(folder, error);
+  std::vector<fs::path> made;
+  for (fs::path each = fs::absolute(folder, error);
+       !error && !fs::exists(each, error) && each.has_relative_path(); each = each.parent_path())
+    made.push_back(each);
+  fs::create_directories(folder, error);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
   if (error)
     throw UsageError({.what = "cannot write to the output folder",
                       .where = folder.string(),
                       .why = error.message(),
                       .remedy = "give another folder with -o"});
-  return created;
+  return made;
 }
 
 }  // namespace
@@ -191,7 +195,7 @@ Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
 Store Store::open_for_writing(const fs::path& folder) {
-  const bool folder_made = make_writable_folder(folder);
+  const std::vector<fs::path> made = make_writable_folder(folder);
   auto handle = std::make_unique<Handle>();
   handle->file = folder / kFileName;
   handle->lock = FolderLock(folder);
@@ -210,7 +214,7 @@ Store Store::open_for_writing(const fs::path& folder) {
   } catch (...) {
     handle->db.reset();
     if (empty) fs::remove(handle->file, ignored);
-    if (folder_made) fs::remove(folder, ignored);
+    for (const fs::path& each : made) fs::remove(each, ignored);
     throw;
   }
   return Store(std::move(handle));

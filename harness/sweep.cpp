@@ -83,12 +83,15 @@ Measure parse_measure(const YamlValue& value) {
 fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
                       const std::vector<SweepCase>& cases) {
   const fs::path file = (folder / value.text()).lexically_normal();
-  std::vector<std::int64_t> shape;
-  try {
-    shape = check_npy_floats(file);
-  } catch (const UsageError& error) {
-    value.fail("tensor cannot be used", error.what());
-  }
+  const auto checked = [&](auto read) {
+    try {
+      return read(file);
+    } catch (const UsageError& error) {
+      value.fail("tensor cannot be used", error.what());
+    }
+  };
+  // The shape first: values of a file that no case can use need not be read.
+  const std::vector<std::int64_t> shape = checked(read_npy_shape);
   for (const SweepCase& each : cases) {
     const Case& work = each.work;
     const std::vector<std::int64_t> expected = {work.batch, work.sequence_length,
@@ -98,6 +101,7 @@ fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
                  fmt::format("({}) in the file, a case has [batch, sequence, heads, head_dim] ({})",
                              fmt::join(shape, ", "), fmt::join(expected, ", ")));
   }
+  checked(check_npy_floats);
   return file;
 }
 

@@ -88,19 +88,21 @@ ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<c
 
 PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep) {
   const fs::path file = (fs::absolute(sweep.file).parent_path() / value.text()).lexically_normal();
-  std::vector<std::int64_t> slots;
-  try {
-    slots = read_npy_integers(file);
-  } catch (const UsageError& error) {
-    value.fail("order_file cannot be used", error.what());
-  }
-  const std::string fault = bijection_fault(slots);
-  if (!fault.empty()) value.fail("order_file is no bijection", fault);
-  const auto length = static_cast<std::int64_t>(slots.size());
+  const auto checked = [&](auto read) {
+    try {
+      return read(file);
+    } catch (const UsageError& error) {
+      value.fail("order_file cannot be used", error.what());
+    }
+  };
+  // The shape first: a file that no case can use need not fit into memory.
+  const std::vector<std::int64_t> shape = checked(read_npy_shape);
   for (const SweepCase& each : cases_of(sweep))
-    if (!each.skipped && each.work.sequence_length != length)
-      value.fail(fmt::format("order_file has {} positions", length),
+    if (shape.size() == 1 && !each.skipped && each.work.sequence_length != shape[0])
+      value.fail(fmt::format("order_file has {} positions", shape[0]),
                  fmt::format("a case has sequence_length {}", each.work.sequence_length));
+  const std::string fault = bijection_fault(checked(read_npy_integers));
+  if (!fault.empty()) value.fail("order_file is no bijection", fault);
   return {file, content_hash(file)};
 }
 

@@ -30,10 +30,13 @@ constexpr std::chrono::seconds kTimeLimit{60};
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "hilbench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr)
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    std::string pattern = (parent / "hilbench-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
+    if (error)
       throw UsageError(
-          {"no temporary folder", pattern, std::strerror(errno), "set TMPDIR to a writable folder"});
+          {"no temporary folder", parent.string(), error.message(), "set TMPDIR to a writable folder"});
     path_ = pattern;
   }
   ~TemporaryFolder() {

@@ -34,6 +34,7 @@ std::string check_lines(const OrderRequest& request, const OrderCheck& check) {
 Locality dilated_locality(std::span<const std::int64_t> slots, std::size_t dilation) {
   std::vector<std::int64_t> visits;
   std::vector<std::int64_t> tile_begin;
+  visits.reserve(slots.size() / dilation + 1);
   for (std::size_t t = 0; t < slots.size(); t += dilation) {
     if (visits.size() % kTileKeys == 0) tile_begin.push_back(static_cast<std::int64_t>(visits.size()));
     visits.push_back(slots[t]);

@@ -172,16 +172,16 @@ OrderRequest order_request(const Case& work, const VariantSpec& variant) {
                           fmt::format("write '{}'", info.name)});
       break;
     case OrderParam::chunk:
-      request.chunk = param.value_or(variant.order_chunk);
+      request.chunk = std::min(param.value_or(variant.order_chunk), kMaxOrderLength);
       require_range("chunk", request.chunk, param ? 1 : 0, kMaxOrderLength, info.name);
       if (request.chunk == 0) request.chunk = request.length;
       break;
     case OrderParam::residue:
-      request.residue = param.value_or(dilations_lcm(work));
+      request.residue = std::min(param.value_or(dilations_lcm(work)), kMaxResidue);
       require_range("residue", request.residue, 1, kMaxResidue, info.name);
       break;
     case OrderParam::max_residue:
-      request.residue = param.value_or(dilations_power_of_two(work));
+      request.residue = std::min(param.value_or(dilations_power_of_two(work)), kMaxResidue);
       require_range("residue", request.residue, 1, kMaxResidue, info.name);
       break;
     case OrderParam::seed:
