@@ -1,6 +1,8 @@
 #include "harness/cli.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -103,9 +105,17 @@ void add_worker(CLI::App& app, std::vector<int>& pipes, Action& action) {
   command.callback([&] { action = [&] { return static_cast<ExitCode>(worker_main(pipes[0], pipes[1])); }; });
 }
 
+// Standard error may be closed or a broken pipe: the exit status still tells.
 int report_error(const std::string& message, ExitCode code) {
-  fmt::print(stderr, "hilbench: error: {}\n", message);
+  std::fputs(fmt::format("hilbench: error: {}\n", message).c_str(), stderr);
   return static_cast<int>(code);
+}
+
+// Files opened later must not take the place of a closed standard stream: what is printed would end in them.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != stream)
+      throw EnvironmentError({.what = "cannot open a standard stream", .where = "/dev/null"});
 }
 
 }  // namespace
@@ -134,6 +144,7 @@ int run_command_line(int argc, char** argv) {
   add_information(app, topic, action);
   add_worker(app, pipes, action);
   try {
+    open_standard_streams();
     app.parse(argc, argv);
     return static_cast<int>(action());
   } catch (const CLI::Success& success) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 
+#include "harness/error.hpp"
 #include "harness/npy.hpp"
 
 namespace hilbench {
@@ -12,6 +14,11 @@ void dump_tensors(const std::filesystem::path& folder, const Record& record, con
   std::string variant = record.variant_id;
   std::replace(variant.begin(), variant.end(), '/', '_');
   const std::filesystem::path target = folder / record.case_id / variant;
+  std::error_code error;
+  std::filesystem::create_directories(target, error);
+  if (error)
+    throw EnvironmentError(
+        {.what = "cannot make the folder of a dump", .where = target.string(), .why = error.message()});
   const Case& work = record.work;
   const std::vector<std::int64_t> rows = {work.batch, work.sequence_length, work.heads, work.head_dim};
   const std::vector<std::int64_t> kv_rows = {work.batch, work.sequence_length, work.kv_heads, work.head_dim};
