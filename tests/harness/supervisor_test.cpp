@@ -50,6 +50,13 @@ int play_worker(int task_fd, int event_fd) {
   const std::string fate = task.records.at(0).sweep;
   const auto tell = [&](const Event& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
   tell({.phase = Phase::prepare});
+  if (fate == "between" && task.records.at(0).variant_id == "bad") {
+    Record wrong = task.records.at(0);
+    wrong.status = Status::invalid;
+    wrong.reason = "no map";
+    tell({.phase = Phase::verify, .variant_id = wrong.variant_id, .record = wrong});
+    std::abort();
+  }
   if (fate == "whole") {
     write_all(event_fd, R"({"error":"cannot allocate the inputs"})"
                         "\n");
@@ -113,6 +120,13 @@ TEST(Supervisor, FailsAllWhereTheComparisonItselfCannotBeMade) {
   }
 }
 
+TEST(Supervisor, BlamesNobodyForADeathBetweenTwoVariants) {
+  const auto records = measure_comparison(task_of("between", {"bad", "good", "slow"}), ignore);
+  EXPECT_EQ(records[0].status, Status::invalid);
+  EXPECT_EQ(records[1].status, Status::ok) << records[1].reason;
+  EXPECT_EQ(records[2].status, Status::ok) << records[2].reason;
+}
+
 TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
   Task task = task_of("fine", {"good", "slow"});
   task.measure.processes = 3;
@@ -136,6 +150,7 @@ TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
   EXPECT_EQ(records[0].status, Status::ok);
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_FALSE(records[1].speedup);
+  EXPECT_FALSE(records[1].time) << "a wrong variant has no time";
 }
 
 // Runs in a process of its own: the signal stays noted.
