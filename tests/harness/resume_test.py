@@ -103,6 +103,13 @@ class ResumeTest(unittest.TestCase):
         self.assertIn(f"{CASES} comparisons were measured before", out)
         self.assertEqual(self.check_finished(texts), texts)
 
+    def test_worker_that_cannot_notice_dies_with_its_supervisor(self):
+        process = self.start(self.program.sweep(LONG, "long.yaml"))
+        os.kill(self.program.wait_for_worker(), signal.SIGSTOP)
+        process.kill()
+        process.wait()
+        self.program.wait_until_no_worker()
+
     def test_killed_worker_costs_the_variant_in_flight(self):
         sweep = self.program.sweep(LONG, "long.yaml")
         process = self.start(sweep)
@@ -250,10 +257,16 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(len(Store(self.results).rows), 2 * len(VARIANTS))
 
-    def test_closed_standard_error_does_not_hide_the_status(self):
-        process = self.program.start("run", "absent.yaml", preexec_fn=lambda: os.close(2), stderr=None)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 2)
+    def test_closed_or_full_standard_error_does_not_hide_the_status(self):
+        self.program.run("run", "absent.yaml", preexec_fn=lambda: os.close(2), stderr=None, status=2)
+        with open("/dev/full", "w") as full:
+            self.program.run("run", "absent.yaml", stderr=full, status=2)
+
+    def test_nothing_printed_ends_in_a_file_where_standard_streams_are_closed(self):
+        self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33,34",
+                         preexec_fn=lambda: os.closerange(0, 3), stdout=None, stderr=None)
+        store = Store(self.results)
+        self.assertEqual((store.integrity, len(store.rows)), ([("ok",)], 2 * len(VARIANTS)))
 
 
 if __name__ == "__main__":
