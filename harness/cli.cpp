@@ -1,8 +1,6 @@
 #include "harness/cli.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -111,13 +109,6 @@ int report_error(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// Files opened later must not take the place of a closed standard stream: what is printed would end in them.
-void open_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != stream)
-      throw EnvironmentError({.what = "cannot open a standard stream", .where = "/dev/null"});
-}
-
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -144,7 +135,6 @@ int run_command_line(int argc, char** argv) {
   add_information(app, topic, action);
   add_worker(app, pipes, action);
   try {
-    open_standard_streams();
     app.parse(argc, argv);
     return static_cast<int>(action());
   } catch (const CLI::Success& success) {

@@ -103,9 +103,15 @@ class ResumeTest(unittest.TestCase):
         self.assertIn(f"{CASES} comparisons were measured before", out)
         self.assertEqual(self.check_finished(texts), texts)
 
-    def test_worker_that_cannot_notice_dies_with_its_supervisor(self):
-        process = self.start(self.program.sweep(LONG, "long.yaml"))
-        os.kill(self.program.wait_for_worker(), signal.SIGSTOP)
+    def test_worker_in_a_long_execution_dies_with_its_supervisor(self):
+        # Seconds without a word: no broken pipe would tell the worker.
+        process = self.start(self.program.sweep("""
+name: silent
+axes: {sequence_length: 32768, segments: [[32768]], heads: 4, head_dim: 64, threads: 1}
+variants: [{kernel: dilated}]
+"""))
+        self.program.wait_for_worker()
+        time.sleep(1.5)
         process.kill()
         process.wait()
         self.program.wait_until_no_worker()
