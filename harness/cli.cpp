@@ -107,8 +107,8 @@ void add_worker(CLI::App& app, std::vector<int>& pipes, Action& action) {
   command.callback([&] { action = [&] { return static_cast<ExitCode>(worker_main(pipes[0], pipes[1])); }; });
 }
 
+// Standard error may be closed or a broken pipe: the exit status still tells.
 int report_error(const std::string& message, ExitCode code) {
-  // Nothing can be done where standard error is lost too.
   std::fputs(fmt::format("hilbench: error: {}\n", message).c_str(), stderr);
   return static_cast<int>(code);
 }

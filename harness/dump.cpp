@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <system_error>
 
 #include "harness/error.hpp"
 #include "harness/npy.hpp"
@@ -16,7 +17,8 @@ void dump_tensors(const std::filesystem::path& folder, const Record& record, con
   std::error_code error;
   std::filesystem::create_directories(target, error);
   if (error)
-    throw UsageError({.what = "cannot make the folder", .where = target.string(), .why = error.message()});
+    throw EnvironmentError(
+        {.what = "cannot make the folder of a dump", .where = target.string(), .why = error.message()});
   const Case& work = record.work;
   const std::vector<std::int64_t> rows = {work.batch, work.sequence_length, work.heads, work.head_dim};
   const std::vector<std::int64_t> kv_rows = {work.batch, work.sequence_length, work.kv_heads, work.head_dim};

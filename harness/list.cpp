@@ -111,7 +111,7 @@ std::string list_counters() {
     for (const auto& [name, counter] : count(
              set, 1, [] {}, [] {})) {
       const bool derived = std::any_of(set.derived.begin(), set.derived.end(),
-                                       [&](const auto& each) { return each.name == name; });
+                                       [&name = name](const auto& each) { return each.name == name; });
       // Nothing ran, so a derived ratio has no value even where its parts can be read.
       if (derived) continue;
       lines.push_back({"  " + name, counter.value ? fmt::format("available, {}", counter.unit)

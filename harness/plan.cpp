@@ -111,7 +111,9 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
     if (planned.flops) planned.seconds = *planned.flops / rate;
     comparison.variants.push_back(std::move(planned));
   }
-  admit_by_memory(comparison, kUsableMemory * static_cast<double>(host.available_memory_bytes));
+  if (host.available_memory_bytes > 0)
+    admit_by_memory(comparison, kUsableMemory * static_cast<double>(host.available_memory_bytes));
+  if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
   return comparison;
 }
 

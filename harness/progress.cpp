@@ -1,10 +1,10 @@
 #include "harness/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace hilbench {
 namespace {
@@ -14,11 +14,13 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 constexpr const char* kClearLine = "\r\033[K";
+constexpr std::size_t kWidthOtherwise = 80;  // where the terminal does not tell
 
-// A terminal that went away is no reason to stop measuring, so nothing is thrown.
-template <class... Parts>
-void put(std::FILE* stream, fmt::format_string<Parts...> format, Parts&&... parts) {
-  std::fputs(fmt::format(format, std::forward<Parts>(parts)...).c_str(), stream);
+// A longer line would wrap, and only its last row be cleared.
+std::size_t terminal_width(std::FILE* stream) {
+  winsize size = {};
+  const bool told = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return told ? size.ws_col : kWidthOtherwise;
 }
 
 }  // namespace
@@ -28,7 +30,13 @@ Progress Progress::for_stream(std::FILE* stream) {
 }
 
 Progress::~Progress() {
-  if (style_ == Style::updating) put(stream_, "{}", kClearLine);
+  if (style_ == Style::updating) print(kClearLine);
+}
+
+// Nobody listening any more (a closed pipe) is no reason to lose a run: failures are ignored.
+void Progress::print(const std::string& text) {
+  std::fputs(text.c_str(), stream_);
+  std::fflush(stream_);
 }
 
 void Progress::begin(std::int64_t comparisons, double seconds_expected) {
@@ -43,9 +51,8 @@ void Progress::comparison(const std::string& case_id, double budget_s) {
   expected_after_s_ -= budget_s;
   started_ = std::chrono::steady_clock::now();
   if (style_ == Style::plain)
-    put(stream_, "[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
-        duration_text(seconds_left()));
-  std::fflush(stream_);
+    print(fmt::format("[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
+                      duration_text(seconds_left())));
 }
 
 double Progress::seconds_left() const {
@@ -63,22 +70,20 @@ void Progress::event(const Event& event) {
 void Progress::settled(const std::string& outcome) {
   const double took = seconds_since(started_);
   if (budget_s_ > 0) spent_share_ = took / budget_s_;
-  if (style_ == Style::updating) put(stream_, "{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
-  if (style_ == Style::plain) put(stream_, "    ");
-  if (style_ != Style::silent) put(stream_, "{} in {}\n", outcome, duration_text(took));
-  std::fflush(stream_);
+  if (style_ == Style::silent) return;
+  const std::string before =
+      style_ == Style::plain ? "    "
+                             : fmt::format("{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
+  print(fmt::format("{}{} in {}\n", before, outcome, duration_text(took)));
 }
 
 void Progress::note(const std::string& line) {
   if (style_ == Style::silent) return;
-  if (style_ == Style::updating) put(stream_, "{}", kClearLine);
-  put(stream_, "{}\n", line);
-  std::fflush(stream_);
+  print(fmt::format("{}{}\n", style_ == Style::updating ? kClearLine : "", line));
 }
 
 void Progress::show(const std::string& line) {
-  put(stream_, "{}{}", kClearLine, line.substr(0, 160));
-  std::fflush(stream_);
+  print(kClearLine + line.substr(0, terminal_width(stream_) - 1));
 }
 
 std::string duration_text(double seconds) {

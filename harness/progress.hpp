@@ -27,6 +27,7 @@ class Progress {
 
  private:
   void show(const std::string& line);
+  void print(const std::string& text);
   double seconds_left() const;
 
   std::FILE* stream_;

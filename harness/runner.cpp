@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "harness/error.hpp"
 #include "harness/store.hpp"
@@ -114,6 +115,19 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
   return done;
 }
 
+// Name, size and time of a file of inputs; its content may be too large to read once more.
+std::string file_version(const std::filesystem::path& file) {
+  if (file.empty()) return "";
+  std::error_code size_error, time_error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, size_error);
+  const auto changed = std::filesystem::last_write_time(file, time_error);
+  if (size_error || time_error)
+    throw UsageError({.what = "cannot read the inputs",
+                      .where = file.string(),
+                      .why = (size_error ? size_error : time_error).message()});
+  return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
+}
+
 }  // namespace
 
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
@@ -121,10 +135,11 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   for (const PlannedVariant& planned : comparison.variants)
     text += fmt::format("{} {} {}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash);
   const Measure& measure = sweep.measure;
+  text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
                       static_cast<int>(measure.cache), measure.seed, measure.processes, measure.timeout_s);
-  text += fmt::format("{} {} {} {}|", static_cast<int>(sweep.inputs.source), sweep.inputs.q.string(),
-                      sweep.inputs.k.string(), sweep.inputs.v.string());
+  for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
+    text += file_version(file) + "|";
   for (const std::string& set : sweep.counters) text += set + "|";
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -145,7 +160,10 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   const auto to_do = static_cast<std::int64_t>(std::count(done.begin(), done.end(), false));
   RunSummary summary;
   summary.resumed = static_cast<std::int64_t>(done.size()) - to_do;
-  progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_do));
+  std::int64_t to_measure = 0;
+  for (std::size_t i = 0; i < plan.comparisons.size(); ++i)
+    if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
+  progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {

@@ -30,16 +30,21 @@ void note_stop(int signal) {
 class Worker {
  public:
   explicit Worker(const Task& task) {
+    const std::string text = to_json(task).dump();
     Pipe task_pipe, event_pipe;
-    const pid_t parent = ::getpid();
-    pid_ = ::fork();
-    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
-    if (pid_ == 0) become_worker(task_pipe.read_end(), event_pipe.write_end(), parent);
-    task_pipe.close_read();
     event_fd_ = ::fcntl(event_pipe.read_end(), F_DUPFD_CLOEXEC, 0);
     if (event_fd_ < 0) throw EnvironmentError({.what = "cannot watch a worker", .why = std::strerror(errno)});
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) {
+      const int error = errno;
+      ::close(event_fd_);
+      throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(error)});
+    }
+    if (pid_ == 0) become_worker(task_pipe.read_end(), event_pipe.write_end(), parent);
+    task_pipe.close_read();
     try {
-      write_all(task_pipe.write_end(), to_json(task).dump());
+      write_all(task_pipe.write_end(), text);
     } catch (const EnvironmentError&) {
       // The worker is gone already; its exit status tells more than the broken pipe.
     }
@@ -74,11 +79,10 @@ class Worker {
  private:
   [[noreturn]] static void become_worker(int task_fd, int event_fd, pid_t parent) {
     // A group of its own: Ctrl-C reaches the supervisor alone, which then ends the worker.
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
-    ::fcntl(task_fd, F_SETFD, 0);
-    ::fcntl(event_fd, F_SETFD, 0);
+    const bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+                       ::getppid() == parent && ::fcntl(task_fd, F_SETFD, 0) == 0 &&
+                       ::fcntl(event_fd, F_SETFD, 0) == 0;
+    if (!ready) ::_exit(126);
     const std::string task_text = std::to_string(task_fd), event_text = std::to_string(event_fd);
     ::execl("/proc/self/exe", "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
     ::_exit(127);
@@ -208,6 +212,7 @@ void join(Record& total, const Record& part) {
   if (part.status != Status::ok) {
     total.status = part.status;
     total.reason = part.reason;
+    if (part.status == Status::failed) total.time.reset();
     return;
   }
   auto& into = *total.time;
@@ -225,9 +230,13 @@ int stop_signal() {
 void catch_stop_signals() {
   struct sigaction action = {};
   action.sa_handler = note_stop;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (::sigaction(signal, &action, nullptr) != 0)
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    const bool known = ::sigaction(signal, nullptr, &before) == 0;
+    if (known && before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
+    if (!known || ::sigaction(signal, &action, nullptr) != 0)
       throw EnvironmentError({.what = "cannot catch signals", .why = std::strerror(errno)});
+  }
   ::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -246,6 +255,8 @@ std::vector<Record> run_in_worker(const Task& task, double timeout_s,
       }
       continue;
     }
+    // Died between two variants, the one it had just settled being no cause: the others get their turn.
+    if (const Record* last = find_record(settled, result.in_flight); last != nullptr) continue;
     Task unsettled = remaining(task, settled);
     const bool one_is_to_blame = find_record(unsettled.records, result.in_flight) != nullptr;
     for (Record& record : unsettled.records) {

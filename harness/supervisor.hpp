@@ -10,7 +10,7 @@
 namespace hilbench {
 
 // Whether the user asked to stop (SIGINT, SIGTERM, SIGHUP); the signal's number, or 0. Set by handlers that
-// catch_stop_signals installs.
+// catch_stop_signals installs; a signal that was ignored already (nohup) stays ignored.
 int stop_signal();
 void catch_stop_signals();
 

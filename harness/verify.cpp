@@ -144,9 +144,14 @@ VerifyResult verify_output(const Case& work, const Oracle& oracle, std::span<con
   found.rel_l2 = square_expected > 0 ? std::sqrt(square_error / square_expected) : std::sqrt(square_error);
   const auto bad = static_cast<std::int64_t>(
       std::count_if(o.begin(), o.end(), [](float value) { return !std::isfinite(value); }));
+  const auto bad_lse = static_cast<std::int64_t>(std::count_if(
+      lse.begin(), lse.end(), [](float value) { return std::isnan(value) || value == HUGE_VALF; }));
   if (bad > 0)
     result.fault =
         fmt::format("{} of {} output values are NaN, infinite or were never written", bad, o.size());
+  else if (bad_lse > 0)
+    result.fault =
+        fmt::format("{} of {} LSE values are NaN, infinite or were never written", bad_lse, lse.size());
   else if (found.max_abs > oracle.tolerance)
     result.fault = fmt::format("largest error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
                                found.max_abs, found.rows, oracle.tolerance);

@@ -28,7 +28,8 @@ Oracle make_oracle(const Case& work, const HostTensors& inputs, std::span<const 
                    std::uint64_t seed, int threads);
 
 // What was found, and why the output is wrong if it is. `o`: batch * sequence * heads * head_dim values
-// widened to fp32; all of it must be finite and no longer the poison, also where no row is compared.
+// widened to fp32; all of it must be finite and no longer the poison, also where no row is compared. `lse`:
+// the same, but -infinity is the value of a row that no branch covers.
 struct VerifyResult {
   Verification verification;
   std::optional<std::string> fault;

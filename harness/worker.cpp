@@ -36,6 +36,7 @@ class TaskRun {
     time();
     for (Entrant& entrant : entrants_) {
       count(entrant);
+      entrant.candidate.reset();  // memory that a variant damaged shows here, while it is the one in flight
       tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
     }
   }

@@ -2,7 +2,6 @@
 // /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
 #include "harness/supervisor.hpp"
 
-#include <benchmark/benchmark.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -50,6 +49,13 @@ int play_worker(int task_fd, int event_fd) {
   const std::string fate = task.records.at(0).sweep;
   const auto tell = [&](const Event& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
   tell({.phase = Phase::prepare});
+  if (fate == "between" && task.records.at(0).variant_id == "bad") {
+    Record wrong = task.records.at(0);
+    wrong.status = Status::invalid;
+    wrong.reason = "no map";
+    tell({.phase = Phase::verify, .variant_id = wrong.variant_id, .record = wrong});
+    std::abort();
+  }
   if (fate == "whole") {
     write_all(event_fd, R"({"error":"cannot allocate the inputs"})"
                         "\n");
@@ -59,12 +65,14 @@ int play_worker(int task_fd, int event_fd) {
     tell({.phase = Phase::verify, .variant_id = record.variant_id});
     if (record.variant_id != "bad") continue;
     if (fate == "abort") std::abort();
-    if (fate == "segfault") ::raise(SIGSEGV);
+    if (fate == "segfault") {
+      ::signal(SIGSEGV, SIG_DFL);  // a sanitizer catches it otherwise
+      ::raise(SIGSEGV);
+    }
     if (fate == "kill") ::raise(SIGKILL);
     if (fate == "exit") return 3;
     if (fate == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
-    if (fate == "spin")
-      for (;;) benchmark::ClobberMemory();
+    for (volatile bool spinning = fate == "spin"; spinning;) continue;
   }
   for (Record record : task.records) {
     if (fate == "silent" && record.variant_id == "bad") continue;
@@ -113,6 +121,13 @@ TEST(Supervisor, FailsAllWhereTheComparisonItselfCannotBeMade) {
   }
 }
 
+TEST(Supervisor, BlamesNobodyForADeathBetweenTwoVariants) {
+  const auto records = measure_comparison(task_of("between", {"bad", "good", "slow"}), ignore);
+  EXPECT_EQ(records[0].status, Status::invalid);
+  EXPECT_EQ(records[1].status, Status::ok) << records[1].reason;
+  EXPECT_EQ(records[2].status, Status::ok) << records[2].reason;
+}
+
 TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
   Task task = task_of("fine", {"good", "slow"});
   task.measure.processes = 3;
@@ -136,6 +151,7 @@ TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
   EXPECT_EQ(records[0].status, Status::ok);
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_FALSE(records[1].speedup);
+  EXPECT_FALSE(records[1].time) << "a wrong variant has no time";
 }
 
 // Runs in a process of its own: the signal stays noted.

@@ -60,6 +60,18 @@ TEST_F(VerifyTest, RejectsAWrongLse) {
   EXPECT_TRUE(verify_output(work_, oracle_, output_.o, output_.lse).fault);
 }
 
+TEST(Verify, RejectsAnLseThatWasNeverWrittenWhereNoRowIsCompared) {
+  const Case work{.sequence_length = 9000, .pattern = {{9000, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
+  const Oracle oracle = make_oracle(work, make_inputs(work, {}, 3, 2), {}, 1, 2);
+  ASSERT_LT(oracle.rows.size(), 9000u);
+  Output output = right_output(work, oracle);
+  EXPECT_FALSE(verify_output(work, oracle, output.o, output.lse).fault);
+  std::size_t between = 0;  // a row that is not compared
+  while (oracle.rows[between].position == static_cast<std::int64_t>(between)) ++between;
+  output.lse[between] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(verify_output(work, oracle, output.o, output.lse).fault);
+}
+
 TEST_F(VerifyTest, RejectsAFiniteLseOfARowThatNothingCovers) {
   // Position 2, head 0: offset 0, dilation 4.
   ASSERT_EQ(output_.lse[4], -std::numeric_limits<float>::infinity());

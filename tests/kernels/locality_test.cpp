@@ -84,8 +84,8 @@ TEST(Locality, EqualsCountingOneByOne) {
     for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
       const auto tile = std::span(visits).subspan(static_cast<std::size_t>(begin[i]),
                                                   static_cast<std::size_t>(begin[i + 1] - begin[i]));
-      const auto distinct = [&](std::int64_t unit) {
-        const auto units = touched(tile, bytes, stride, unit);
+      const auto distinct = [&, row = bytes, step = stride](std::int64_t unit) {
+        const auto units = touched(tile, row, step, unit);
         return static_cast<double>(std::set<std::int64_t>(units.begin(), units.end()).size());
       };
       lines_64 += distinct(64) / 5;

@@ -1,0 +1,135 @@
+#include "harness/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/names.hpp"
+
+namespace hilbench {
+namespace {
+
+Host test_host() {
+  Host host;
+  host.cores = 4;
+  host.available_memory_bytes = std::int64_t{1} << 30;
+  host.nominal_ghz = 2;
+  return host;
+}
+
+Plan plan_of(const std::string& keys, const Host& host = test_host()) {
+  return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml", {}, known_names()), host);
+}
+
+constexpr const char* kVariants =
+    "variants: [{kernel: dilated, order: [linear, hilbert]}]\nbaselines: [gemm, peak]\n";
+
+// The only comparison of a sweep with one point of `parameters`.
+Comparison comparison_of(const std::string& parameters, const Host& host = test_host()) {
+  const Plan plan = plan_of("cases:\n  - {" + parameters + "}\n" + kVariants, host);
+  EXPECT_EQ(plan.comparisons.size(), 1u);
+  return plan.comparisons.at(0);
+}
+
+void expect_skipped(const PlannedVariant& planned, const std::string& reason) {
+  ASSERT_TRUE(planned.skip) << planned.id;
+  EXPECT_NE(planned.skip->find(reason), std::string::npos) << planned.id << ": " << *planned.skip;
+}
+
+TEST(Plan, ResolvesDeviceThreadsAndVariants) {
+  const Comparison comparison = comparison_of("sequence_length: 4096, segments: [2048], threads: 3");
+  EXPECT_EQ(comparison.work.device, DeviceKind::cpu);
+  EXPECT_EQ(comparison.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu-threads.3");
+  EXPECT_EQ(comparison.threads, 3);
+  ASSERT_EQ(comparison.variants.size(), 4u);
+  EXPECT_EQ(comparison.variants[1].id, "dilated/hilbert");
+  EXPECT_EQ(comparison.variants[1].variant->name, "dilated_cpu");
+  EXPECT_TRUE(comparison.runnable());
+}
+
+TEST(Plan, CountsWorkMemoryAndTime) {
+  const Comparison comparison =
+      comparison_of("sequence_length: 1024, segments: [256], heads: 2, head_dim: 32, threads: 2");
+  const PlannedVariant& linear = comparison.variants[0];
+  EXPECT_DOUBLE_EQ(*linear.flops, 4.0 * 32 * 2 * 1024 * 256) << "every pair of four segments, two heads";
+  const double tensor = 1024.0 * 2 * 32 * 4;
+  EXPECT_GE(*linear.min_bytes, 4 * tensor);
+  EXPECT_GE(*linear.memory_bytes, 7 * tensor) << "Q, K, V, O and the reference's Q, K, V";
+  EXPECT_GE(*comparison.variants[1].memory_bytes - *linear.memory_bytes, 2 * tensor) << "permuted K and V";
+  EXPECT_EQ(*linear.comm_bytes, 0);
+  EXPECT_DOUBLE_EQ(*linear.seconds, *linear.flops / (32 * 2e9 * 2));
+  const PlannedVariant& peak = comparison.variants[3];
+  EXPECT_FALSE(peak.min_bytes) << "it reads nothing";
+  EXPECT_NE(*peak.flops, *linear.flops);
+}
+
+TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
+  Host host = test_host();
+  const std::string work = "sequence_length: 8192, segments: [2048]";
+  const Comparison roomy = comparison_of(work, host);
+  for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.id;
+  // Room for the reference and the case's tensors, not for permuted copies beside them.
+  host.available_memory_bytes =
+      static_cast<std::int64_t>((*roomy.variants[0].memory_bytes + (1 << 20)) / 0.9);
+  const Comparison narrow = comparison_of(work, host);
+  EXPECT_FALSE(narrow.variants[0].skip);
+  EXPECT_EQ(narrow.reference, 0u);
+  expect_skipped(narrow.variants[1], "does not fit: the comparison would need");
+  host.available_memory_bytes = 1 << 20;
+  const Comparison none = comparison_of(work, host);
+  EXPECT_FALSE(none.runnable());
+  EXPECT_FALSE(none.reference) << "a skipped variant is no reference";
+}
+
+TEST(Plan, FitsEverythingWhereMemoryIsUnknown) {
+  Host host = test_host();
+  host.available_memory_bytes = 0;
+  EXPECT_TRUE(comparison_of("sequence_length: 4096, segments: [2048]", host).runnable());
+}
+
+TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
+  const auto first = [](const std::string& parameters) {
+    return comparison_of("sequence_length: 4096, segments: [2048], " + parameters).variants.at(0);
+  };
+  expect_skipped(first("dtype: fp16"), "fp16");
+  expect_skipped(first("head_dim: 512"), "head_dim 16 to 256, not 512");
+  expect_skipped(first("pass: backward"), "backward");
+  expect_skipped(first("ring_size: 2"), "ring_size 2");
+  expect_skipped(first("device: cuda"), "no `dilated` for device cuda");
+  EXPECT_EQ(first("device: cuda").variant, nullptr);
+}
+
+TEST(Plan, RecordsWhatSkipWhenLeavesOut) {
+  const Plan plan = plan_of(std::string("cases:\n  - {sequence_length: 4096, segments: [2048]}\n"
+                                        "  - {sequence_length: 8192, segments: [2048]}\n"
+                                        "skip_when: sequence_length > 4096\n") +
+                            kVariants);
+  ASSERT_EQ(plan.comparisons.size(), 2u);
+  EXPECT_TRUE(plan.comparisons[0].runnable());
+  for (const PlannedVariant& planned : plan.comparisons[1].variants)
+    expect_skipped(planned, "skip_when: sequence_length > 4096");
+}
+
+TEST(Plan, FindsTheReferenceThatTheSweepNames) {
+  const std::string work = "cases:\n  - {sequence_length: 4096, segments: [2048]}\n";
+  EXPECT_EQ(plan_of(work + kVariants).comparisons[0].reference, 0u);
+  EXPECT_EQ(plan_of(work + kVariants + "reference: gemm\n").comparisons[0].reference, 2u);
+}
+
+TEST(Plan, CollapsesCasesThatNameOneDeviceTwice) {
+  EXPECT_EQ(plan_of("axes: {sequence_length: 4096, segments: [[2048]], device: [auto, cpu]}\n" +
+                    std::string(kVariants))
+                .comparisons.size(),
+            1u);
+}
+
+TEST(Plan, PrintsEveryVariantWithItsReasonAndTheTotals) {
+  const std::string table =
+      plan_table(plan_of("cases:\n  - {sequence_length: 4096, segments: [2048]}\n"
+                         "  - {sequence_length: 4096, segments: [2048], dtype: fp16}\n" +
+                         std::string(kVariants)));
+  EXPECT_NE(table.find("n4096-w2048-r1-h8-d64-fp16-p1-cpu"), std::string::npos);
+  EXPECT_NE(table.find("dilated_cpu stores fp32 or bf16, not fp16"), std::string::npos);
+  EXPECT_NE(table.find("2 cases; 5 variants to measure, 3 skipped"), std::string::npos) << table;
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,92 @@
+#include "harness/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace hilbench {
+namespace {
+
+using File = std::unique_ptr<std::FILE, decltype(&std::fclose)>;
+
+File temporary_file() {
+  return {std::tmpfile(), &std::fclose};
+}
+
+std::string content(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  return text;
+}
+
+void show_one_comparison(Progress& progress) {
+  progress.begin(2, 20);
+  progress.comparison("case-a", 10);
+  progress.event({.phase = Phase::time, .variant_id = "dilated/hilbert", .round = 4});
+  progress.settled("3 ok, 1 failed");
+}
+
+TEST(Progress, WritesDurationsForPeople) {
+  EXPECT_EQ(duration_text(0), "0 s");
+  EXPECT_EQ(duration_text(44.6), "45 s");
+  EXPECT_EQ(duration_text(59.6), "1 min 0 s");
+  EXPECT_EQ(duration_text(200), "3 min 20 s");
+  EXPECT_EQ(duration_text(7500), "2 h 5 min");
+}
+
+TEST(Progress, WritesPlainLinesWhereNobodyWatches) {
+  const File file = temporary_file();
+  {
+    Progress progress = Progress::for_stream(file.get());
+    show_one_comparison(progress);
+    progress.note("a note");
+  }
+  EXPECT_EQ(content(file.get()),
+            "[1/2] case-a (at most about 20 s left)\n    3 ok, 1 failed in 0 s\na note\n");
+}
+
+TEST(Progress, SaysWhatIsLeftByWhatEarlierComparisonsTook) {
+  const File file = temporary_file();
+  Progress progress(file.get(), Progress::Style::plain);
+  show_one_comparison(progress);
+  progress.comparison("case-b", 10);
+  EXPECT_NE(content(file.get()).find("[2/2] case-b (at most about 0 s left)"), std::string::npos)
+      << content(file.get());
+}
+
+TEST(Progress, UpdatesOneLineThatFitsTheTerminal) {
+  const File file = temporary_file();
+  {
+    Progress progress(file.get(), Progress::Style::updating);
+    progress.begin(1, 10);
+    progress.comparison(std::string(200, 'c'), 10);
+    progress.event({.phase = Phase::time, .variant_id = "dilated/hilbert", .round = 4});
+  }
+  const std::string text = content(file.get());
+  const std::string clear = "\r\033[K";
+  ASSERT_TRUE(text.starts_with(clear + "[1/1] ccc")) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  EXPECT_EQ(text.size(), 2 * clear.size() + 79) << "80 columns where the stream is no terminal";
+}
+
+TEST(Progress, SilentWritesNothing) {
+  const File file = temporary_file();
+  {
+    Progress progress(file.get(), Progress::Style::silent);
+    show_one_comparison(progress);
+    progress.note("a note");
+  }
+  EXPECT_EQ(content(file.get()), "");
+}
+
+TEST(Progress, OutlivesItsStream) {
+  const File full(std::fopen("/dev/full", "w"), &std::fclose);
+  ASSERT_TRUE(full);
+  Progress progress(full.get(), Progress::Style::plain);
+  EXPECT_NO_THROW(show_one_comparison(progress));
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,353 @@
+"""One small sweep over everything that a sweep can ask of the CPU, its records against the contract of README, Files
+and formats, and its outputs against attention computed here.
+
+Usage: run_test.py PATH_OF_HILBENCH [unittest arguments]
+"""
+
+import csv
+import io
+import json
+import math
+import shutil
+import sys
+import unittest
+
+from program import Program, read_npy, write_npy
+
+LENGTH = 64
+ORDERS = ["linear", "snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random", "auto",
+          "seed_d2xy", "seed_list"]
+TRAVERSALS = ["head_minor", "sawtooth", "grouped.2", "hilbert", "morton", "longest_first"]
+POINT = f"sequence_length: {LENGTH}, segments: [32, 64], dilations: [1, 2], heads: 4, head_dim: 16, threads: 1"
+POINTS = ["", "causal: true", "queries: dense", "queries: dense, causal: true", "head_offset: contiguous",
+          "head_offset: none", "branch_heads: partition", "kv_heads: 2", "dtype: bf16, kv_heads: 1", "batch: 2"]
+SWEEP = """
+name: everything
+title: every option
+cases:
+""" + "".join(f"  - {{{POINT}{', ' if point else ''}{point}}}\n" for point in POINTS) + f"""
+variants:
+  - {{kernel: dilated, order: [{', '.join(ORDERS)}]}}
+  - {{kernel: dilated, order: [hilbert.16, random.7, residue.4]}}
+  - {{kernel: dilated, order: file, order_file: slots.npy}}
+  - {{kernel: dilated, order: linear, traversal: [{', '.join(TRAVERSALS)}]}}
+  - {{kernel: dilated, order: hilbert, key_visit: slot}}
+  - {{kernel: dilated, order: hilbert, order_tensors: qkv}}
+  - {{kernel: dilated, order: linear, buffers: fresh}}
+  - {{kernel: dilated, order: hilbert, index: computed}}
+  - {{kernel: dilated, order: hilbert, order_scope: tokens}}
+baselines: [gemm, peak]
+measure: {{budget_s: 0.1, min_rounds: 3}}
+counters: [default]
+"""
+SMALL = """
+name: small
+axes: {sequence_length: 64, segments: [[32]], dilations: [[2]], heads: 2, head_dim: 16, threads: 1}
+variants:
+  - {kernel: dilated, order: [linear, hilbert, random]}
+baselines: [gemm]
+measure: {budget_s: 0.1, min_rounds: 3}
+"""
+CASE_ID = r"^n\d+-w\d+(\.\d+)*-r\d+(\.\d+)*-h\d+-d\d+-(fp32|bf16|fp16)-p1-cpu(-[a-z_]+\.[a-z0-9_]+)*$"
+VARIANT_ID = (r"^(gemm|peak|dilated/[a-z_0-9]+(\.[a-z0-9]+)*(@tokens)?"
+              r"(/(head_minor|sawtooth|grouped\.\d+|hilbert|morton|longest_first))?)$")
+
+# The reason holds the counts.
+WRONG_MAPS = {"seed_d2xy": rf"30 of {LENGTH} positions have a slot in range, 29 slots are distinct", "seed_list": r"of 60 steps 0 .* 4 diagonal"}
+
+NUMBER, TEXT = (int, float), str
+NULL = type(None)
+# Key -> types of its value, or the same for the object there.
+CONTRACT = {
+    "schema": int, "sweep": TEXT, "case": TEXT, "variant": TEXT,
+    "params": {
+        "sequence_length": int, "batch": int, "heads": int, "kv_heads": int, "head_dim": int, "dtype": TEXT,
+        "causal": bool, "pass": TEXT, "segments": list, "dilations": list, "queries": TEXT, "head_offset": TEXT,
+        "branch_heads": TEXT, "kernel": TEXT, "order": (TEXT, NULL), "order_scope": (TEXT, NULL),
+        "order_tensors": (TEXT, NULL), "order_chunk": (int, NULL), "order_span": NULL, "key_visit": (TEXT, NULL),
+        "traversal": (TEXT, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
+        "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT},
+    "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
+    "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
+    "memory_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "counters": dict, "speedup": (dict, NULL),
+    "environment": {"host": dict, "device": (dict, NULL), "build": dict, "time": TEXT},
+}
+OPTIONAL_OBJECTS = {
+    "verify": {"max_abs": NUMBER, "rel_l2": NUMBER, "rows": int, "tolerance": NUMBER},
+    "time_ns": {"median": NUMBER, "ci": list, "samples": list, "timer": TEXT},
+    "permute_ns": {"median": NUMBER},
+    "speedup": {"against": TEXT, "ratio": NUMBER, "ci": list, "verdict": TEXT},
+}
+
+
+def fault_of(value, contract, place="record"):
+    """Where `value` departs from `contract`, or None."""
+    if not isinstance(contract, dict):
+        types = contract if isinstance(contract, tuple) else (contract,)
+        fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+        return None if fits else f"{place} is {value!r}"
+    if not isinstance(value, dict):
+        return f"{place} is {value!r}"
+    for key, inner in contract.items():
+        if key not in value:
+            return f"{place}.{key} is missing"
+        fault = fault_of(value[key], inner, f"{place}.{key}")
+        if fault:
+            return fault
+    return None
+
+
+def attention(params, q, k, v):
+    """O and LSE of the case in `params` from flat [batch, sequence, heads, head_dim] lists, by README, Definitions:
+    one softmax over the keys of all branches together is what merging by softmax denominators gives."""
+    n, heads, kv_heads, d = (params[name] for name in ("sequence_length", "heads", "kv_heads", "head_dim"))
+    branches = list(zip(params["segments"], params["dilations"]))
+    o, lse = [], []
+    for b in range(params["batch"]):
+        for t in range(n):
+            for h in range(heads):
+                g = h * kv_heads // heads
+                keys = []
+                for i, (w, r) in enumerate(branches):
+                    if params["branch_heads"] == "partition" and i != h * len(branches) // heads:
+                        continue
+                    offset = {"modulo": g % r, "contiguous": g // -(-kv_heads // r), "none": 0}[params["head_offset"]]
+                    begin = t // w * w
+                    selected = range(begin + offset, min(begin + w, n), r)
+                    if params["queries"] == "dilated" and t not in selected:
+                        continue
+                    keys += [s for s in selected if not params["causal"] or s <= t]
+                at = ((b * n + t) * heads + h) * d
+                rows = [((b * n + s) * kv_heads + g) * d for s in keys]
+                scores = [sum(q[at + e] * k[row + e] for e in range(d)) / math.sqrt(d) for row in rows]
+                top = max(scores, default=-math.inf)
+                weights = [math.exp(score - top) for score in scores]
+                total = sum(weights)
+                o += [sum(w * v[row + e] for w, row in zip(weights, rows)) / total if rows else 0 for e in range(d)]
+                lse.append(top + math.log(total) if rows else -math.inf)
+    return o, lse
+
+
+def largest_difference(a, b):
+    return max(0 if x == y else abs(x - y) for x, y in zip(a, b))
+
+
+class EverythingTest(unittest.TestCase):
+    """Measured once; each test looks at one side of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = Program(BINARY)
+        cls.addClassCleanup(cls.program.close)
+        # 5 t mod 64 is a permutation.
+        write_npy(cls.program.folder / "slots.npy", [LENGTH], [5 * t % LENGTH for t in range(LENGTH)])
+        cls.program.run("run", cls.program.sweep(SWEEP), "-o", "out", "--dump", "dump")
+        cls.records = cls.program.records("out")
+
+    def test_every_case_holds_every_variant(self):
+        cases = {record["case"] for record in self.records}
+        variants = {record["variant"] for record in self.records}
+        self.assertEqual(len(cases), len(POINTS))
+        self.assertEqual(len(variants), len(ORDERS) + 4 + len(TRAVERSALS) + 5 + 2)
+        self.assertEqual(len(self.records), len(cases) * len(variants))
+
+    def test_all_is_ok_but_the_wrong_seed_maps(self):
+        for record in self.records:
+            with self.subTest(case=record["case"], variant=record["variant"]):
+                if record["params"]["order"] in WRONG_MAPS:
+                    self.assertEqual(record["status"], "invalid")
+                    self.assertRegex(record["reason"], WRONG_MAPS[record["params"]["order"]])
+                    self.assertIsNone(record["time_ns"])
+                else:
+                    self.assertEqual((record["status"], record["reason"]), ("ok", None))
+
+    def test_records_keep_the_contract(self):
+        for record in self.records:
+            with self.subTest(case=record["case"], variant=record["variant"]):
+                self.assertIsNone(fault_of(record, CONTRACT))
+                for key, contract in OPTIONAL_OBJECTS.items():
+                    if record[key] is not None:
+                        self.assertIsNone(fault_of(record[key], contract, key))
+                self.assertEqual(record["schema"], 1)
+                self.assertRegex(record["case"], CASE_ID)
+                self.assertRegex(record["variant"], VARIANT_ID)
+                self.assertIn(record["kind"], ("kernel", "baseline"))
+                self.assertRegex(record["environment"]["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+                for name, counter in record["counters"].items():
+                    self.assertIsInstance(counter["value"], (*NUMBER, NULL), name)
+                    self.assertTrue(counter["reason"] if counter["value"] is None else counter["unit"], name)
+                self.check_measured(record)
+
+    def check_measured(self, record):
+        if record["status"] != "ok":
+            return
+        time = record["time_ns"]
+        self.assertGreaterEqual(len(time["samples"]), 3)
+        self.assertLessEqual(time["ci"][0], time["median"])
+        self.assertLessEqual(time["median"], time["ci"][1])
+        self.assertEqual(time["timer"], "steady_clock")
+        self.assertAlmostEqual(record["tflops"], record["flops"] / time["median"] / 1e3, delta=record["tflops"] * 1e-6)
+        if record["variant"] == "peak":
+            self.assertIsNone(record["verify"])
+        else:
+            self.assertLessEqual(record["verify"]["max_abs"], record["verify"]["tolerance"])
+            self.assertGreater(record["verify"]["rows"], 0)
+        if record["variant"] in ("peak", "dilated/linear"):
+            self.assertIsNone(record["speedup"])
+            return
+        speedup = record["speedup"]
+        self.assertEqual(speedup["against"], "dilated/linear")
+        low, high = speedup["ci"]
+        self.assertTrue(low <= speedup["ratio"] <= high)
+        shown = "faster" if low > 1 else "slower" if high < 1 else "no difference shown"
+        expected = "different function" if "@tokens" in record["variant"] else shown
+        self.assertEqual(speedup["verdict"], expected)
+
+    def test_ids_name_what_differs_from_the_defaults(self):
+        base = f"n{LENGTH}-w32.64-r1.2-h4-d16-fp32-p1-cpu"
+        cases = {record["case"] for record in self.records}
+        self.assertIn(f"{base}-threads.1", cases)
+        self.assertIn(f"{base}-batch.2-threads.1", cases)
+        self.assertIn(f"{base}-causal.true-queries.dense-threads.1", cases)
+        self.assertIn(f"n{LENGTH}-w32.64-r1.2-h4-d16-bf16-p1-cpu-kv_heads.1-threads.1", cases)
+        variants = {record["variant"] for record in self.records}
+        for variant in ("dilated/linear", "dilated/hilbert.16", "dilated/linear/grouped.2", "dilated/hilbert@tokens",
+                        "dilated/hilbert.slot", "dilated/hilbert.qkv", "dilated/linear.fresh",
+                        "dilated/hilbert.computed", "gemm", "peak"):
+            self.assertIn(variant, variants)
+
+    def test_dumps_hold_the_tensors_and_the_right_output(self):
+        by_case = {}
+        for record in self.records:
+            if record["status"] == "ok" and record["variant"] != "peak":
+                by_case.setdefault(record["case"], []).append(record)
+        self.assertEqual(len(by_case), len(POINTS))
+        for case, records in by_case.items():
+            params = records[0]["params"]
+            shape = [params["batch"], LENGTH, params["heads"], params["head_dim"]]
+            kv_shape = [params["batch"], LENGTH, params["kv_heads"], params["head_dim"]]
+            first = self.program.folder / "dump" / case / "dilated_linear"
+            inputs = []
+            for name in "qkv":
+                got_shape, values = read_npy(first / f"{name}.npy")
+                self.assertEqual(list(got_shape), shape if name == "q" else kv_shape)
+                inputs.append(values)
+            o, lse = attention(params, *inputs)
+            # Outputs are rounded to the storage type; LSE stays fp32.
+            tolerance = (2.0**-7 if params["dtype"] == "bf16" else 1e-5) * max(map(abs, o))
+            for record in records:
+                with self.subTest(case=case, variant=record["variant"]):
+                    folder = self.program.folder / "dump" / case / record["variant"].replace("/", "_")
+                    self.assertEqual(sorted(file.name for file in folder.iterdir()),
+                                     ["k.npy", "lse.npy", "o.npy", "q.npy", "v.npy"])
+                    o_shape, got_o = read_npy(folder / "o.npy")
+                    lse_shape, got_lse = read_npy(folder / "lse.npy")
+                    self.assertEqual((list(o_shape), list(lse_shape)), (shape, shape[:3]))
+                    self.assertEqual(read_npy(folder / "q.npy")[1], inputs[0])
+                    if record["params"]["order_scope"] == "tokens":
+                        self.assertGreater(largest_difference(got_o, o), tolerance, "tokens is another function")
+                    else:
+                        self.assertLessEqual(largest_difference(got_o, o), tolerance)
+                        self.assertLess(largest_difference(got_lse, lse), 0.02)
+
+    def test_export_formats(self):
+        for format in ("csv", "gbench", "gbench-summary"):
+            out, _ = self.program.run("export", "out", "--format", format)
+            self.program.run("export", "out", "--format", format, "-o", f"export.{format}")
+            self.assertEqual((self.program.folder / f"export.{format}").read_bytes(), out_bytes(out, format))
+            if format == "csv":
+                rows = list(csv.DictReader(io.StringIO(out)))
+                self.assertEqual(len(rows), len(self.records))
+                self.assertEqual([row["variant"] for row in rows], [record["variant"] for record in self.records])
+            else:
+                self.assertTrue(json.loads(out)["benchmarks"])
+        _, err = self.program.run("export", "out", "--format", "jsn", status=2)
+        self.assertRegex(err, r"^hilbench: error: .*jsonl")
+
+    def test_report_writes_everything(self):
+        self.program.run("report", "out", "-o", "report")
+        report = self.program.folder / "report"
+        for name in ("report.html", "report.md"):
+            self.assertIn("every option", (report / name).read_text())
+        self.assertTrue(list((report / "tables").glob("*.csv")))
+        if shutil.which("gnuplot"):
+            self.assertTrue(list((report / "figures").glob("*.svg")))
+            self.assertTrue(list((report / "figures").glob("*.png")))
+
+
+def out_bytes(text, format):
+    # Python reads the line ends of CSV (RFC 4180) as its own.
+    return text.replace("\n", "\r\n").encode() if format == "csv" else text.encode()
+
+
+class OptionsTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+        self.sweep = self.program.sweep(SMALL)
+
+    def test_plan_and_dry_run_write_nothing(self):
+        before = sorted(self.program.folder.rglob("*"))
+        planned, _ = self.program.run("plan", self.sweep)
+        dry, _ = self.program.run("run", self.sweep, "--dry-run")
+        self.assertEqual(planned, dry)
+        for text in ("n64-w32-r2-h2-d16-fp32-p1-cpu-threads.1", "dilated/hilbert", "gemm", "4 variants to measure"):
+            self.assertIn(text, planned)
+        self.assertEqual(sorted(self.program.folder.rglob("*")), before)
+
+    def test_results_go_to_the_folder_of_the_sweep_by_default(self):
+        self.program.run("run", self.sweep)
+        self.assertTrue((self.program.folder / "results" / "small" / "results.sqlite").exists())
+
+    def test_filter_keeps_the_reference(self):
+        self.program.run("run", self.sweep, "-o", "out", "--filter", "dilated/random$")
+        records = self.program.records("out")
+        self.assertEqual([record["variant"] for record in records], ["dilated/linear", "dilated/random"])
+        self.assertEqual(records[1]["speedup"]["against"], "dilated/linear")
+        self.program.run("run", self.sweep, "-o", "none", "--filter", "nothing", status=2)
+        self.program.run("run", self.sweep, "-o", "none", "--filter", "(", status=2)
+        self.assertFalse((self.program.folder / "none").exists())
+
+    def test_axis_replaces_a_parameter(self):
+        self.program.run("run", self.sweep, "-o", "out", "--axis", "heads=1,2", "--axis", "causal=true")
+        params = [record["params"] for record in self.program.records("out")]
+        self.assertEqual({each["heads"] for each in params}, {1, 2})
+        self.assertEqual({each["causal"] for each in params}, {True})
+
+    def test_processes_join_their_samples(self):
+        self.program.run("run", self.program.sweep(SMALL.replace("min_rounds: 3", "min_rounds: 3, processes: 2")),
+                         "-o", "out")
+        for record in self.program.records("out"):
+            self.assertEqual(record["status"], "ok")
+            rounds = record["time_ns"]["process_rounds"]
+            self.assertEqual(len(rounds), 2)
+            self.assertEqual(sum(rounds), len(record["time_ns"]["samples"]))
+
+    def test_cold_cache(self):
+        self.program.run("run", self.program.sweep(SMALL.replace("min_rounds: 3", "min_rounds: 3, cache: cold")),
+                         "-o", "out")
+        for record in self.program.records("out"):
+            self.assertEqual((record["status"], record["params"]["cache"]), ("ok", "cold"))
+
+    def test_inputs_from_files(self):
+        values = [((7 * i) % 31 - 15) / 8 for i in range(64 * 2 * 16)]
+        for name in "qkv":
+            write_npy(self.program.folder / f"{name}.npy", [1, 64, 2, 16], values, "<f4")
+        sweep = self.program.sweep(SMALL + "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}\n")
+        self.program.run("run", sweep, "-o", "out", "--dump", "dump")
+        (case,) = (self.program.folder / "dump").iterdir()
+        self.assertEqual(list(read_npy(case / "gemm" / "q.npy")[1]), values)
+        write_npy(self.program.folder / "q.npy", [1, 64, 2, 16], values[::-1], "<f4")
+        _, err = self.program.run("run", sweep, "-o", "out", status=2)
+        self.assertIn("measured with other settings", err)
+
+    def test_dump_folder_that_cannot_be_made(self):
+        (self.program.folder / "dump").write_text("a file")
+        self.program.run("run", self.sweep, "-o", "out", "--dump", "dump", status=1)
+        for record in self.program.records("out"):
+            self.assertIn("cannot make the folder of a dump", record["reason"])
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main(verbosity=2)

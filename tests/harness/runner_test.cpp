@@ -1,0 +1,145 @@
+#include "harness/runner.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+
+#include "harness/error.hpp"
+#include "harness/names.hpp"
+#include "harness/store.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+Sweep parse(const std::string& keys) {
+  return parse_sweep("name: run\n" + keys, "run.yaml", {}, known_names());
+}
+
+Sweep base_sweep() {
+  return parse(
+      "cases:\n  - {sequence_length: 4096, segments: [2048]}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
+}
+
+Host test_host() {
+  Host host;
+  host.cores = 2;
+  host.available_memory_bytes = std::int64_t{1} << 34;
+  return host;
+}
+
+std::string fingerprint_of(const Sweep& sweep) {
+  return fingerprint(sweep, make_plan(sweep, test_host()).comparisons.at(0));
+}
+
+class RunnerTest : public testing::Test {
+ protected:
+  RunnerTest() { fs::create_directories(folder_); }
+  ~RunnerTest() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("runner_test_" + std::to_string(::getpid()));
+};
+
+TEST(Fingerprint, IsTheSameForTheSameSettings) {
+  EXPECT_EQ(fingerprint_of(base_sweep()), fingerprint_of(base_sweep()));
+  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u);
+}
+
+TEST(Fingerprint, DiffersWithEachSetting) {
+  const std::vector<std::pair<std::string, std::function<void(Sweep&)>>> changes = {
+      {"interval", [](Sweep& sweep) { sweep.measure.interval = 0.03; }},
+      {"budget_s", [](Sweep& sweep) { sweep.measure.budget_s = 31; }},
+      {"min_rounds", [](Sweep& sweep) { sweep.measure.min_rounds = 11; }},
+      {"cache", [](Sweep& sweep) { sweep.measure.cache = CacheState::cold; }},
+      {"seed", [](Sweep& sweep) { sweep.measure.seed = 2; }},
+      {"processes", [](Sweep& sweep) { sweep.measure.processes = 2; }},
+      {"timeout_s", [](Sweep& sweep) { sweep.measure.timeout_s = 301; }},
+      {"counters", [](Sweep& sweep) { sweep.counters = {"default"}; }},
+      {"reference", [](Sweep& sweep) { sweep.reference = "dilated/hilbert"; }},
+      {"fewer variants", [](Sweep& sweep) { sweep.variants.pop_back(); }},
+      {"order_chunk", [](Sweep& sweep) { sweep.variants.back().order_chunk = 512; }},
+      {"order_file", [](Sweep& sweep) { sweep.variants.back().order_file_hash = 7; }},
+      {"buffers", [](Sweep& sweep) { sweep.variants.back().buffers = Buffers::fresh; }},
+      {"case", [](Sweep& sweep) { sweep.points.at(0).batch = 2; }},
+  };
+  std::set<std::string> seen = {fingerprint_of(base_sweep())};
+  for (const auto& [name, change] : changes) {
+    Sweep sweep = base_sweep();
+    change(sweep);
+    EXPECT_TRUE(seen.insert(fingerprint_of(sweep)).second) << name;
+  }
+  Host other = test_host();
+  other.cores = 1;
+  if (::getenv("OMP_NUM_THREADS") == nullptr) {
+    const Sweep sweep = base_sweep();
+    EXPECT_TRUE(seen.insert(fingerprint(sweep, make_plan(sweep, other).comparisons.at(0))).second)
+        << "threads";
+  }
+}
+
+TEST_F(RunnerTest, FingerprintDiffersWithTheFilesOfInputs) {
+  Sweep sweep = base_sweep();
+  sweep.inputs.source = InputSource::npy;
+  for (fs::path* file : {&sweep.inputs.q, &sweep.inputs.k, &sweep.inputs.v}) {
+    *file = folder_ / "tensor.npy";
+    std::ofstream(*file) << "one";
+  }
+  const std::string before = fingerprint_of(sweep);
+  EXPECT_EQ(fingerprint_of(sweep), before);
+  std::ofstream(sweep.inputs.q) << "three";
+  EXPECT_NE(fingerprint_of(sweep), before);
+  fs::remove(sweep.inputs.q);
+  EXPECT_THROW(fingerprint_of(sweep), UsageError);
+}
+
+// Nothing can run in these: no worker is started.
+TEST_F(RunnerTest, RecordsSkipsAndResumes) {
+  const Sweep sweep = parse(
+      "axes: {sequence_length: [1024, 2048], segments: [[1024]], dtype: fp16}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
+  const Host host = test_host();
+  const Plan plan = make_plan(sweep, host);
+  Progress progress(stderr, Progress::Style::silent);
+  const RunOptions options{.folder = folder_ / "out", .command = "hilbench run"};
+  RunSummary summary = run_plan(sweep, plan, host, options, progress);
+  EXPECT_EQ(summary.skipped, 4);
+  EXPECT_EQ(summary.resumed, 0);
+  {
+    const Store store = Store::open_for_reading(options.folder);
+    const std::vector<Record> records = store.records();
+    ASSERT_EQ(records.size(), 4u);
+    EXPECT_EQ(records[3].status, Status::skipped);
+    EXPECT_NE(records[3].reason.find("fp16"), std::string::npos);
+    EXPECT_TRUE(records[3].environment.contains("host"));
+    EXPECT_EQ(store.meta().at("command"), "hilbench run");
+  }
+  summary = run_plan(sweep, plan, host, options, progress);
+  EXPECT_EQ(summary.skipped, 4) << "resumed ones count too";
+  EXPECT_EQ(summary.resumed, 2);
+}
+
+TEST_F(RunnerTest, RefusesAComparisonMeasuredOtherwiseUnlessFresh) {
+  Sweep sweep = parse(
+      "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
+  const Host host = test_host();
+  Progress progress(stderr, Progress::Style::silent);
+  RunOptions options{.folder = folder_ / "out"};
+  run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  sweep.measure.seed = 9;
+  EXPECT_THROW(run_plan(sweep, make_plan(sweep, host), host, options, progress), UsageError);
+  EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u);
+  options.start = Start::fresh;
+  EXPECT_EQ(run_plan(sweep, make_plan(sweep, host), host, options, progress).resumed, 0);
+}
+
+}  // namespace
+}  // namespace hilbench

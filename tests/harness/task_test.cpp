@@ -1,0 +1,87 @@
+#include "harness/task.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hilbench {
+namespace {
+
+Record sample_record(const std::string& order) {
+  Record record;
+  record.sweep = "task";
+  record.work = {.sequence_length = 4096, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8};
+  record.work.device = DeviceKind::cpu;
+  record.variant = {.kernel = "dilated", .order = order};
+  record.variant_id = variant_id(record.variant);
+  record.case_id = case_id(record.work);
+  record.kernel = "dilated_cpu";
+  record.threads = 2;
+  record.flops = 1e9;
+  return record;
+}
+
+Task through_text(const Task& task) {
+  return task_from_json(nlohmann::json::parse(to_json(task).dump()));
+}
+Event through_text(const Event& event) {
+  return event_from_json(nlohmann::json::parse(to_json(event).dump()));
+}
+
+TEST(Task, SurvivesTheTripToAWorker) {
+  const Task task{
+      .records = {sample_record("linear"), sample_record("hilbert")},
+      .reference = 1,
+      .measure = {.interval = 0.031,
+                  .budget_s = 1.5,
+                  .min_rounds = 7,
+                  .cache = CacheState::cold,
+                  .seed = std::uint64_t{1} << 62},
+      .inputs = {.source = InputSource::npy, .q = "/a/q.npy", .k = "/a/k.npy", .v = "/a/v \"1\".npy"},
+      .counters = {"default", "caches"},
+      .dump = "/b/dump"};
+  const Task back = through_text(task);
+  ASSERT_EQ(back.records.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(to_json(back.records[i]), to_json(task.records[i]));
+  EXPECT_EQ(back.records[1].work, task.records[1].work);
+  EXPECT_EQ(back.records[1].variant, task.records[1].variant);
+  EXPECT_EQ(back.reference, 1u);
+  EXPECT_EQ(back.measure, task.measure);
+  EXPECT_EQ(back.inputs, task.inputs);
+  EXPECT_EQ(back.counters, task.counters);
+  EXPECT_EQ(back.dump, task.dump);
+}
+
+TEST(Task, MayHaveNoReference) {
+  EXPECT_FALSE(through_text(Task{.records = {sample_record("linear")}}).reference);
+}
+
+TEST(Event, SurvivesTheTripToTheSupervisor) {
+  for (const Phase phase : {Phase::prepare, Phase::verify, Phase::time, Phase::count}) {
+    const Event back =
+        through_text(Event{.phase = phase, .variant_id = "dilated/hilbert", .round = 12, .spent_s = 0.25});
+    EXPECT_EQ(back.phase, phase);
+    EXPECT_EQ(back.variant_id, "dilated/hilbert");
+    EXPECT_EQ(back.round, 12);
+    EXPECT_EQ(back.spent_s, 0.25);
+    EXPECT_FALSE(back.record);
+  }
+}
+
+TEST(Event, CarriesARecordWithEverySample) {
+  Record record = sample_record("hilbert");
+  record.time = Timing{};
+  record.time->samples_ns = {1.0 / 3, 2e9, 1e-3};
+  record.time->process_rounds = {3};
+  record.time->timer = "steady_clock";
+  const Event back = through_text(Event{.variant_id = record.variant_id, .record = record});
+  ASSERT_TRUE(back.record);
+  EXPECT_EQ(back.record->time->samples_ns, record.time->samples_ns) << "to the last bit";
+  EXPECT_EQ(to_json(*back.record), to_json(record));
+}
+
+TEST(Phase, HasAName) {
+  EXPECT_EQ(to_string(Phase::prepare), "prepare");
+  EXPECT_EQ(to_string(Phase::count), "count");
+}
+
+}  // namespace
+}  // namespace hilbench

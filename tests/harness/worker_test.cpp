@@ -1,0 +1,247 @@
+// The worker against variants that compute wrongly, crash or boast. This program has a table of variants of
+// its own, which stands in for kernels/table.cpp, and it is the worker that the supervisor starts.
+#include "harness/worker.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "baselines/peak.hpp"
+#include "harness/supervisor.hpp"
+#include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+namespace {
+
+int g_runs = 0;  // executions of spoiled variants in this process
+
+using Spoil = void (*)(const Case& work, const Operands& operands);
+
+// dilated_cpu, and then something done to its output.
+class Spoiled final : public Execution {
+ public:
+  Spoiled(const Case& work, const VariantSpec& spec, int threads, Spoil spoil)
+      : work_(work), right_(kDilatedCpu.prepare(work, spec, threads)), spoil_(spoil) {}
+  void run(const Operands& operands, const Index& index) override {
+    ++g_runs;
+    right_->run(operands, index);
+    spoil_(work_, operands);
+  }
+
+ private:
+  Case work_;
+  std::unique_ptr<Execution> right_;
+  Spoil spoil_;
+};
+
+float* output(const Operands& operands) {
+  return static_cast<float*>(operands.o);
+}
+std::size_t rows(const Case& work) {
+  return static_cast<std::size_t>(work.batch * work.sequence_length * work.heads);
+}
+
+void one_value_off(const Case&, const Operands& operands) {
+  output(operands)[37] += 0.01f;
+}
+void last_row_unwritten(const Case& work, const Operands& operands) {
+  const auto row = static_cast<std::size_t>(work.head_dim);
+  std::memset(output(operands) + (rows(work) - 1) * row, 0xff, row * sizeof(float));
+}
+void lse_off(const Case&, const Operands& operands) {
+  operands.lse[0] += 0.01f;
+}
+void crash(const Case&, const Operands&) {
+  ::raise(SIGSEGV);
+}
+void crash_when_timed(const Case&, const Operands&) {
+  if (g_runs > 1) ::raise(SIGSEGV);
+}
+void throw_something(const Case&, const Operands&) {
+  throw std::runtime_error("the kernel refuses");
+}
+void nothing(const Case&, const Operands&) {}
+
+template <Spoil spoil>
+const Variant& spoiled(std::string_view name) {
+  static const Variant kSpoiled = [name] {
+    Variant variant = kDilatedCpu;
+    variant.name = name;
+    variant.prepare = [](const Case& work, const VariantSpec& spec,
+                         int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Spoiled>(work, spec, threads, spoil);
+    };
+    return variant;
+  }();
+  return kSpoiled;
+}
+
+}  // namespace
+
+std::span<const Variant* const> variant_table() {
+  static const std::array kTable = {&kDilatedCpu,
+                                    &kPeak,
+                                    &spoiled<one_value_off>("one_value_off"),
+                                    &spoiled<last_row_unwritten>("last_row_unwritten"),
+                                    &spoiled<lse_off>("lse_off"),
+                                    &spoiled<crash>("crash"),
+                                    &spoiled<crash_when_timed>("crash_when_timed"),
+                                    &spoiled<throw_something>("throw_something"),
+                                    &spoiled<nothing>("boaster")};
+  return kTable;
+}
+const Variant* find_variant(std::string_view name) {
+  for (const Variant* variant : variant_table())
+    if (variant->name == name) return variant;
+  return nullptr;
+}
+const Variant* resolve_variant(const VariantSpec& spec, DeviceKind) {
+  return find_variant(spec.kernel);
+}
+bool known_kernel(std::string_view name) {
+  return find_variant(name) != nullptr;
+}
+bool known_baseline(std::string_view name) {
+  return name == kPeak.name;
+}
+
+namespace {
+
+Record planned(const std::string& kernel) {
+  Record record;
+  record.sweep = "worker";
+  record.work = {
+      .sequence_length = 96, .pattern = {{32, 2}, {96, 3}}, .heads = 2, .kv_heads = 2, .head_dim = 16};
+  record.work.device = DeviceKind::cpu;
+  record.variant.kernel = kernel;
+  record.variant.baseline = kernel == kPeak.name;
+  record.kernel = kernel;
+  record.kind = record.variant.baseline ? RecordKind::baseline : RecordKind::kernel;
+  record.variant_id = variant_id(record.variant);
+  record.case_id = case_id(record.work);
+  record.threads = 1;
+  record.flops = 1e5;
+  return record;
+}
+
+Task task_of(const std::vector<std::string>& kernels) {
+  Task task;
+  for (const std::string& kernel : kernels) task.records.push_back(planned(kernel));
+  task.reference = 0;
+  task.measure = {.budget_s = 0.02, .min_rounds = 3, .timeout_s = 60};
+  return task;
+}
+
+struct Story {
+  std::vector<Event> events;
+  const Record& record(const std::string& id) const {
+    for (const Event& event : events)
+      if (event.record && event.record->variant_id == id) return *event.record;
+    throw std::out_of_range(id);
+  }
+  bool reached(Phase phase, const std::string& id) const {
+    for (const Event& event : events)
+      if (event.phase == phase && event.variant_id == id) return true;
+    return false;
+  }
+};
+
+Story story_of(const Task& task) {
+  Story story;
+  run_task(task, [&](const Event& event) { story.events.push_back(event); });
+  return story;
+}
+
+class WrongVariant : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(WrongVariant, IsFailedAndNeverTimed) {
+  const auto [kernel, reason] = GetParam();
+  const std::string id = std::string(kernel) + "/linear";
+  g_runs = 0;
+  const Story story = story_of(task_of({"dilated_cpu", kernel}));
+  EXPECT_EQ(g_runs, 1) << "once, to be verified";
+  EXPECT_EQ(story.record(id).status, Status::failed);
+  EXPECT_NE(story.record(id).reason.find(reason), std::string::npos) << story.record(id).reason;
+  EXPECT_FALSE(story.record(id).time);
+  EXPECT_FALSE(story.reached(Phase::time, id));
+  const Record& right = story.record("dilated_cpu/linear");
+  EXPECT_EQ(right.status, Status::ok) << right.reason;
+  EXPECT_TRUE(right.time);
+  EXPECT_TRUE(right.verify);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, WrongVariant,
+                         testing::Values(std::pair{"one_value_off", "exceeds the tolerance"},
+                                         std::pair{"last_row_unwritten", "were never written"},
+                                         std::pair{"lse_off", "LSE"},
+                                         std::pair{"throw_something", "the kernel refuses"}));
+
+TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
+  const Story story = story_of(task_of({"one_value_off", "dilated_cpu"}));
+  EXPECT_EQ(story.record("one_value_off/linear").status, Status::failed);
+  EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
+}
+
+TEST(Worker, MarksAnOrderThatIsNoMapInvalidWithoutRunningIt) {
+  Task task = task_of({"dilated_cpu", "boaster"});
+  task.records[1].variant.order = "seed_d2xy";
+  task.records[1].variant_id = "boaster/seed_d2xy";
+  g_runs = 0;
+  const Story story = story_of(task);
+  EXPECT_EQ(g_runs, 0);
+  EXPECT_EQ(story.record("boaster/seed_d2xy").status, Status::invalid);
+}
+
+TEST(Worker, DoubtsAFigureAboveThePeak) {
+  Task task = task_of({"dilated_cpu", "boaster"});
+  task.records[1].flops = 1e15;  // as if most of the work had been left out
+  const Story story = story_of(task);
+  EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
+  EXPECT_EQ(story.record("boaster/linear").status, Status::invalid);
+  EXPECT_NE(story.record("boaster/linear").reason.find("above the measured fp32_fma peak"),
+            std::string::npos);
+}
+
+TEST(Worker, HasNoVerificationForAVariantWithoutOutput) {
+  const Story story = story_of(task_of({"dilated_cpu", "peak"}));
+  EXPECT_EQ(story.record("peak").status, Status::ok);
+  EXPECT_FALSE(story.record("peak").verify);
+  EXPECT_TRUE(story.record("peak").counters.contains("copy_bandwidth"));
+}
+
+// Through a real worker process: verified, timed and counted variants beside one that crashes.
+class CrashingVariant : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(CrashingVariant, CostsItselfAlone) {
+  const auto [kernel, phase] = GetParam();
+  const auto records = measure_comparison(task_of({"dilated_cpu", kernel, "boaster"}), [](const Event&) {});
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1].status, Status::failed);
+  EXPECT_EQ(records[1].reason.find(std::string(phase) + ": worker "), 0u) << records[1].reason;
+  EXPECT_FALSE(records[1].time);
+  for (const std::size_t other : {0u, 2u}) {
+    EXPECT_EQ(records[other].status, Status::ok) << records[other].reason;
+    EXPECT_TRUE(records[other].time);
+  }
+  EXPECT_TRUE(records[2].speedup);
+}
+
+INSTANTIATE_TEST_SUITE_P(Moments, CrashingVariant,
+                         testing::Values(std::pair{"crash", "verify"},
+                                         std::pair{"crash_when_timed", "time"}));
+
+}  // namespace
+}  // namespace hilbench
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "worker") == 0)
+    return hilbench::worker_main(std::atoi(argv[2]), std::atoi(argv[3]));
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
