@@ -51,6 +51,7 @@ TEST(Inputs, AreRoundedToTheDtype) {
 
 TEST(Inputs, ComeFromFilesWhereAsked) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "inputs_test";
+  std::filesystem::create_directories(folder);
   const Case work{.sequence_length = 3, .heads = 1, .kv_heads = 1, .head_dim = 2};
   const std::vector<std::int64_t> shape = {1, 3, 1, 2};
   for (const char* name : {"q.npy", "k.npy", "v.npy"})
