@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -29,10 +30,14 @@ std::pair<std::string, std::optional<std::int64_t>> split_name(const std::string
   const std::size_t dot = text.find('.');
   if (dot == std::string::npos) return {text, std::nullopt};
   const std::string digits = text.substr(dot + 1);
-  if (digits.empty() || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos)
-    throw UsageError(
-        {.what = fmt::format("bad parameter '{}'", digits), .where = text, .why = "not a whole number"});
-  return {text.substr(0, dot), std::stoll(digits)};
+  std::int64_t param = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), param);
+  const bool plain = digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!plain || error != std::errc() || stop != digits.data() + digits.size())
+    throw UsageError({.what = fmt::format("bad parameter '{}'", digits),
+                      .where = text,
+                      .why = "expects an integer below 2^63"});
+  return {text.substr(0, dot), param};
 }
 
 // The one option that sets the order's parameter; another one is a mistake.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/error.hpp"
 #include "harness/pattern.hpp"
 
 namespace hilbench {
@@ -129,9 +130,19 @@ bool Comparison::runnable() const {
 }
 
 Plan make_plan(const Sweep& sweep, const Host& host) {
+  constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
   Plan plan;
   std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
-  for (const SweepCase& swept : cases_of(sweep)) {
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  const double bytes =
+      kPlannedBytes * static_cast<double>(cases.size()) * static_cast<double>(sweep.variants.size());
+  if (bytes > kUsableMemory * static_cast<double>(host.available_memory_bytes))
+    throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan", cases.size(),
+                                          sweep.variants.size()),
+                      .where = sweep.file.string(),
+                      .why = fmt::format("the plan takes about {}", gib(bytes)),
+                      .remedy = "shorten an axis, or split the sweep"});
+  for (const SweepCase& swept : cases) {
     Comparison comparison = plan_case(sweep, swept, host);
     if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
   }

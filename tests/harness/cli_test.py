@@ -172,6 +172,8 @@ BAD_COMMANDS = [
     (2, ["order", "hilbert", "--length", str(2**40)], r"out of range"),
     (2, ["order", "hilbert", "--length", str(2**70)], r"length"),
     (2, ["order", "hilbert.0", "--length", "4"], r"out of range"),
+    (2, ["order", "random.%d" % 2**63, "--length", "4"], r"bad parameter"),
+    (2, ["order", "random.", "--length", "4"], r"bad parameter"),
     (2, ["order", "hilbert.x", "--length", "4"], r"bad parameter"),
     (2, ["order", "linear", "--length", "4", "--chunk", "2"], r"does not apply"),
     (2, ["order", "file", "--length", "4"], r"needs a permutation"),
@@ -252,6 +254,17 @@ class BadInput(CommandLine):
             self.skipTest("an order of 2^31 positions fits this machine")
         self.refused(["order", "hilbert", "--length", str(2**31 - 1)], r"not enough memory", 4,
                      preexec_fn=limit)
+
+    def test_plan_that_does_not_fit_memory(self):
+        self.put("sweep.yaml", sweep("axes: {heads: {range: [1, 1000, 1]}, sequence_length: {range: [1, 1000, 1]}}\n",
+                                     "variants: [{kernel: dilated, order: [linear, hilbert], traversal: [%s]}]\n" %
+                                     ", ".join("grouped.%d" % group for group in range(1, 451))))
+        self.refused(["plan", "sweep.yaml"], r"1000000 cases with 900 variants each are too many to plan")
+
+    def test_largest_seed(self):
+        result = self.run_it(["order", "random.%d" % 2**62, "--length", "5"])
+        self.assert_runs(result)
+        self.assertEqual(sorted(result.stdout.split()), [b"0", b"1", b"2", b"3", b"4"])
 
     def test_huge_sparse_files_are_refused_by_their_shape(self):
         count = 2**36
@@ -364,6 +377,8 @@ class Surroundings(CommandLine):
                         changed[name] = value
                     text = SMALL.replace(", threads: 1", "") if name == "OMP_NUM_THREADS" else SMALL
                     self.measured(text, ["--fresh", "--filter", "linear"], env=changed)
+                    if name == "OMP_NUM_THREADS":
+                        continue
                     result = self.run_it(["report", "results/small", "-o", "out"], env=changed)
                     self.assertIn(result.returncode, (0, 2) if name == "TMPDIR" else (0,), result.stderr)
 
