@@ -46,7 +46,7 @@ struct Variant {
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
   // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma").
   std::string_view (*peak_unit)(const Case&) = nullptr;
-  // Query rows of a tile, for the index.
+  // Query rows of a tile, for the index; null for a baseline that reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
   std::optional<std::string> (*unsupported)(const Case&, const VariantSpec&) = nullptr;
