@@ -178,11 +178,13 @@ double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t ti
 TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit) {
   TileReads reads;
   reads.tile_begin.push_back(0);
+  const auto branches = static_cast<std::int64_t>(index.branches.size());
   for (std::size_t b = 0; b < index.branches.size(); ++b) {
     const BranchIndex& branch = index.branches[b];
+    const std::int64_t share_end = limit * (static_cast<std::int64_t>(b) + 1) / branches;
     for (const TileVisit& tile : branch.tiles) {
       if (branch.y_head[static_cast<std::size_t>(tile.y)] != 0) continue;
-      if (static_cast<std::int64_t>(reads.visits.size()) >= limit) return reads;
+      if (static_cast<std::int64_t>(reads.visits.size()) >= share_end) break;
       const std::size_t row =
           stream_of_row(work, branch, tile.y) * static_cast<std::size_t>(branch.segments) +
           static_cast<std::size_t>(tile.x / branch.tiles_per_segment);

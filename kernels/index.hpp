@@ -54,8 +54,8 @@ TileQueries tile_queries(const Case& work, const Index& index, std::size_t branc
 double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
 
 // The sequence of (slots per tile) that measure_locality wants, for the first head of the first batch entry:
-// of each tile's segment the keys up to the tile's last visible one, backwards where the tile says so. Ends
-// with the tile that passes `limit` visits.
+// of each tile's segment the keys up to the tile's last visible one, backwards where the tile says so. Every
+// branch has an equal share of `limit` visits, and ends with the tile that passes it.
 struct TileReads {
   std::vector<std::int64_t> visits;
   std::vector<std::int64_t> tile_begin;

@@ -193,6 +193,15 @@ TEST(TileReads, ListsTheKeysOfHeadZero) {
   EXPECT_EQ(cut.visits, (std::vector<std::int64_t>{0, 2}));
 }
 
+// Segments of 4 at dilation 1, then of 8 at dilation 2, one query a tile: each tile reads 4 keys, and each
+// branch ends with its second tile.
+TEST(TileReads, SharesTheLimitAmongBranches) {
+  Case work = kSmall;
+  work.pattern = {{4, 1}, {8, 2}};
+  const TileReads reads = tile_reads(work, build_index(work, {}, 1), 16);
+  EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 2, 4, 6, 0, 2, 4, 6}));
+}
+
 // One query a tile: causal tiles read 0 | 0, 2 | 4 | 4, 6, and sawtooth reverses the odd ones.
 TEST(TileReads, CausalAndBackwards) {
   Case work = kSmall;
