@@ -136,7 +136,8 @@ Plan make_plan(const Sweep& sweep, const Host& host) {
   const std::vector<SweepCase> cases = cases_of(sweep);
   const double bytes =
       kPlannedBytes * static_cast<double>(cases.size()) * static_cast<double>(sweep.variants.size());
-  if (bytes > kUsableMemory * static_cast<double>(host.available_memory_bytes))
+  const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
+  if (available > 0 && bytes > kUsableMemory * available)
     throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan", cases.size(),
                                           sweep.variants.size()),
                       .where = sweep.file.string(),

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
 constexpr double kPeakMargin = 1.05;
-constexpr std::int64_t kLocalityVisits = 1
-                                         << 16;  // rows read by the first tiles of a head: a few milliseconds
+// Rows read by the first tiles of a head: enough for the locality counts, at a few milliseconds.
+constexpr std::int64_t kLocalityVisits = 1 << 16;
 
 class TaskRun {
  public:
