@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -111,15 +110,6 @@ void write_text(const std::filesystem::path& file, const std::function<void(std:
   if (!out) throw UsageError({.what = "cannot write the file", .where = file.string()});
 }
 
-// Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
-// machine.
-std::string busy_note(const Host& host) {
-  double load = 0;
-  if (::getloadavg(&load, 1) != 1 || load < 0.5) return "";
-  return fmt::format("note: this machine is busy (load {:.1f} on {} cores): expect wide intervals", load,
-                     host.cores);
-}
-
 // Whether `folder` could be made and written to, without making it.
 void check_dump_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -155,7 +145,6 @@ ExitCode run_command(const RunArguments& arguments) {
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  if (const std::string busy = busy_note(host); !busy.empty()) progress.note(busy);
   const RunSummary summary = run_plan(sweep, plan, host, options, progress);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;

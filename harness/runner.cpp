@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <system_error>
 
 #include "harness/error.hpp"
@@ -128,6 +129,15 @@ std::string file_version(const std::filesystem::path& file) {
   return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
 }
 
+// Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
+// machine.
+std::string busy_note(const Host& host) {
+  double load = 0;
+  if (::getloadavg(&load, 1) != 1 || load < 0.5) return "";
+  return fmt::format("note: this machine is busy (load {:.1f} on {} cores): expect wide intervals", load,
+                     host.cores);
+}
+
 }  // namespace
 
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
@@ -164,6 +174,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i)
     if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
   progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
+  if (const std::string busy = busy_note(host); to_measure > 0 && !busy.empty()) progress.note(busy);
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {

@@ -366,7 +366,7 @@ class Surroundings(CommandLine):
         self.refused(["run", "sweep.yaml"], r"other settings.*--fresh")
 
     def test_environment_variables(self):
-        for name, values in {"OMP_NUM_THREADS": ["0", "-3", "many", "100000", "4,2", ""],
+        for name, values in {"OMP_NUM_THREADS": ["0", "-3", "many", "8", "4,2", ""],
                              "TMPDIR": ["/nonexistent"], "HOME": [None], "PATH": [""],
                              "LC_ALL": ["de_DE.UTF-8", "xx_XX"]}.items():
             for value in values:
@@ -381,6 +381,12 @@ class Surroundings(CommandLine):
                         continue
                     result = self.run_it(["report", "results/small", "-o", "out"], env=changed)
                     self.assertIn(result.returncode, (0, 2) if name == "TMPDIR" else (0,), result.stderr)
+
+    def test_more_threads_than_any_machine_has_are_capped(self):
+        self.put("sweep.yaml", SMALL.replace(", threads: 1", ""))
+        result = self.run_it(["plan", "sweep.yaml"], env=dict(os.environ, OMP_NUM_THREADS="100000"))
+        self.assert_runs(result)
+        self.assertIn(b"(4096 threads)", result.stdout)
 
     def test_names_stay_text(self):
         title = '<script>alert(1)</script> `touch pwned` $(touch pwned) "\' | [x](javascript:alert(1))'

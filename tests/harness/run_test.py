@@ -343,9 +343,9 @@ class OptionsTest(unittest.TestCase):
 
     def test_dump_folder_that_cannot_be_made(self):
         (self.program.folder / "dump").write_text("a file")
-        self.program.run("run", self.sweep, "-o", "out", "--dump", "dump", status=1)
-        for record in self.program.records("out"):
-            self.assertIn("cannot make the folder of a dump", record["reason"])
+        _, err = self.program.run("run", self.sweep, "-o", "out", "--dump", "dump", status=2)
+        self.assertIn("cannot write to 'dump' (--dump)", err)
+        self.assertFalse((self.program.folder / "out").exists())
 
 
 if __name__ == "__main__":
