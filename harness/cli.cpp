@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
@@ -131,6 +132,8 @@ int finish_output(int status) {
 int run_command_line(int argc, char** argv) {
   open_standard_streams();
   ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write that meets it
+  if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
+    ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program over an empty value
   CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
                "hilbench");
   app.require_subcommand(1);
