@@ -43,13 +43,14 @@ struct TileShape {
   static constexpr int kThreads = kWarps_ * kWarpLanes;
   static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
   static constexpr int kRows = kWarps_ * kWarpRows;
-  static constexpr int kKeys = kColumnLanes * kKeysPerLane;     // of one block of keys
-  static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
-  static constexpr int kRowStride = kHeadDim + 4;               // floats, of Q, K and V in shared memory
+  static constexpr int kKeys = kColumnLanes * kKeysPerLane;  // of one block of keys
+  static constexpr int kQuads =
+      kHeadDim / (kColumnLanes * 4);               // groups of 4 output columns of a lane
+  static constexpr int kRowStride = kHeadDim + 4;  // floats, of Q, K and V in shared memory
   static constexpr int kWeightStride = kKeys + 8;
   static constexpr int kSharedBytes =
       (kRows * (kRowStride + kWeightStride) + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride) * 4;
-  static_assert(kHeadDim % 32 == 0 && kRowsPerLane % 4 == 0);
+  static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
   static_assert(kWeightStride % 32 == 8 || kWeightStride % 32 == 24);
 };
 
@@ -104,7 +105,7 @@ __device__ __forceinline__ const char* row_address(const char* base, int slot, i
   return row;
 }
 
-__device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
+[[maybe_unused]] __device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
 #if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int bytes = valid ? 16 : 0;  // the rest of the 16 is set to zero
