@@ -38,7 +38,10 @@ DeviceKind parse_device(const std::string& device) {
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device)},
+  return load_sweep(arguments.sweep,
+                    {.axes = arguments.axes,
+                     .device = parse_device(arguments.device),
+                     .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
                     known_names());
 }
 

@@ -65,6 +65,7 @@ std::string list_traversals() {
 
 // Why `variant` cannot compute even an ordinary case here, or nothing.
 std::string unavailable(const Variant& variant) {
+  if (variant.external) return "";
   if (variant.device != DeviceKind::cpu) return "this version measures on CPUs only";
   if (variant.unsupported == nullptr) return "";
   const Case ordinary{.kv_heads = 8, .device = DeviceKind::cpu};

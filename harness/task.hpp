@@ -20,6 +20,7 @@ struct Task {
   Inputs inputs;
   std::vector<std::string> counters;  // set names; empty: no counting pass
   std::filesystem::path dump;         // folder for inputs and outputs; empty: none
+  Externals externals;                // baselines that are programs of their own
 };
 nlohmann::json to_json(const Task& task);
 Task task_from_json(const nlohmann::json& json);

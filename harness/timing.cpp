@@ -63,14 +63,22 @@ class Rig {
  private:
   void warm_up() {
     variant_.run();
-    estimate_ns_ = device_.time_ns(variant_.run);
+    estimate_ns_ = variant_.run_timed ? variant_.run_timed(1).front() : device_.time_ns(variant_.run);
   }
 
   void run(benchmark::State& state) {
+    if (variant_.run_timed) return run_timed(state);
     for (auto _ : state) {
       if (rules_.cache == CacheState::cold) device_.evict_caches();
       state.SetIterationTime(device_.time_ns(variant_.run) * 1e-9);
     }
+  }
+
+  void run_timed(benchmark::State& state) {
+    if (rules_.cache == CacheState::cold) device_.evict_caches();  // there is one iteration then
+    const std::vector<double> times_ns = variant_.run_timed(static_cast<std::int64_t>(state.max_iterations));
+    auto next = times_ns.begin();
+    for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
 
   Device& device_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "baselines/external/external.hpp"
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
@@ -10,7 +11,7 @@ namespace hilbench {
 namespace {
 
 // A new kernel or baseline is one line here.
-const std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak};
+const std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak, &kTorchSdpa};
 
 // The name in a sweep for the best kernel of the device: the first in the table.
 constexpr std::string_view kBest = "dilated";
