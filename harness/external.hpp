@@ -39,10 +39,12 @@ class ExternalProgram {
   const nlohmann::json& description() const { return described_; }  // name, version and what else it tells
 
  private:
+  void pause() const;
   nlohmann::json ask(const nlohmann::json& request);
 
   std::string name_;
   std::int64_t output_rows_, head_dim_;
+  bool on_cpu_;
   std::unique_ptr<ChildProcess> process_;
   std::string timer_;
   nlohmann::json described_;

@@ -85,9 +85,10 @@ std::string list_variants(RecordKind kind) {
   for (const Variant* variant : variant_table()) {
     if (variant->kind != kind) continue;
     const std::string reason = unavailable(*variant);
-    lines.push_back(
-        {std::string(variant->name), fmt::format("{} ({}){}", variant->help, to_string(variant->device),
-                                                 reason.empty() ? "" : "; unavailable here: " + reason)});
+    lines.push_back({std::string(variant->name),
+                     fmt::format("{} ({}){}", variant->help,
+                                 variant->external ? "any device" : to_string(variant->device),
+                                 reason.empty() ? "" : "; unavailable here: " + reason)});
   }
   return in_columns(lines);
 }

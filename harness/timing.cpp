@@ -52,7 +52,7 @@ class Rig {
   }
 
   double sample_ns() {
-    if (rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs) variant_.run();
+    if (rewarms() && !variant_.run_timed) variant_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
     if (!reporter.ns())
@@ -66,6 +66,8 @@ class Rig {
     estimate_ns_ = variant_.run_timed ? variant_.run_timed(1).front() : device_.time_ns(variant_.run);
   }
 
+  bool rewarms() const { return rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
+
   void run(benchmark::State& state) {
     if (variant_.run_timed) return run_timed(state);
     for (auto _ : state) {
@@ -76,8 +78,10 @@ class Rig {
 
   void run_timed(benchmark::State& state) {
     if (rules_.cache == CacheState::cold) device_.evict_caches();  // there is one iteration then
-    const std::vector<double> times_ns = variant_.run_timed(static_cast<std::int64_t>(state.max_iterations));
-    auto next = times_ns.begin();
+    const std::int64_t untimed = rewarms() ? 1 : 0;
+    const auto timed = static_cast<std::int64_t>(state.max_iterations);
+    const std::vector<double> times_ns = variant_.run_timed(untimed + timed);
+    auto next = times_ns.begin() + untimed;
     for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
 

@@ -95,8 +95,9 @@ def chosen_backend(option, q, k, v, causal, gqa):
             else:
                 number = torch._fused_sdp_choice(q, k, v, None, 0.0, causal, scale=None, enable_gqa=gqa)
         except RuntimeError as error:
-            reasons = [str(each.message).split(" (Triggered")[0] for each in said] or [str(error).split("\n")[0]]
-            return None, " ".join(reasons)
+            reasons = [str(each.message).split(" (Triggered")[0] for each in said]
+            own = [text for text in reasons if not text.endswith("because:") and "runtime disabled" not in text]
+            return None, " ".join(own) or str(error).split("\n")[0]
     return {int(backend): name for name, backend in backends.items()}[number], ""
 
 
