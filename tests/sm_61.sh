@@ -63,6 +63,7 @@ cmake --build "$build" --target hilbench
 
 # Every CUDA object holds code for sm_61 and for nothing else.
 objects=$(find "$build" -name '*.cu.o')
+[ -n "$objects" ] || { echo "sm_61.sh: the build has no CUDA code" >&2; exit 1; }
 for object in $objects; do
   others=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -v sm_61 || true)
   [ -z "$others" ] || { echo "sm_61.sh: $object: $others" >&2; exit 1; }
@@ -73,4 +74,4 @@ if grep -q "this build has no CUPTI Event API" "$build/hilbench"; then
   echo "sm_61.sh: the counters of CUPTI's Event API were left out" >&2
   exit 1
 fi
-echo "sm_61.sh: built with CUDA 11.8: $(echo "$objects" | grep -c . || true) CUDA objects for sm_61, Event API linked"
+echo "sm_61.sh: built with CUDA 11.8: $(echo "$objects" | wc -l) CUDA objects for sm_61, Event API linked"
