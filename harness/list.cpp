@@ -142,8 +142,8 @@ std::string unavailable_here(const CounterSet& set) {
 
 std::string list_counter_set(const CounterSet& set) {
   const std::string reason = unavailable_here(set);
-  std::string text = fmt::format("{} ({}; {}): {}{}\n", set.name, set.backend, scope_of(set), set.help,
-                                 reason.empty() ? "" : "; unavailable here: " + reason);
+  std::string text = fmt::format("{} ({}; {}): {}\n", set.name, set.backend, scope_of(set), set.help);
+  if (!reason.empty()) text += fmt::format("  unavailable here: {}\n", reason);
   const bool try_events = set.last == kCpuTarget;
   const std::map<std::string, RawCount> tried =
       try_events ? open_counters(set, 1)->read() : std::map<std::string, RawCount>();

@@ -10,6 +10,7 @@ namespace {
 // CUdevice_attribute of cuda.h.
 constexpr int kCapabilityMajor = 75;
 constexpr int kCapabilityMinor = 76;
+constexpr int kNoDevice = 100;  // CUresult
 
 }  // namespace
 
@@ -39,10 +40,12 @@ CudaDriver::CudaDriver() {
     return;
   }
   int devices = 0;
-  if (const int status = init(0); status != 0)
+  if (const int status = init(0); status == kNoDevice)
+    unavailable_ = "no CUDA device is visible; see nvidia-smi and CUDA_VISIBLE_DEVICES";
+  else if (status != 0)
     unavailable_ = fmt::format("cuInit gives {}; see whether nvidia-smi works", status);
   else if (count_devices(&devices) != 0 || devices == 0)
-    unavailable_ = "the CUDA driver has no device; see whether nvidia-smi and CUDA_VISIBLE_DEVICES show one";
+    unavailable_ = "the CUDA driver has no device; see nvidia-smi and CUDA_VISIBLE_DEVICES";
 }
 
 void* CudaDriver::context() const {
