@@ -15,7 +15,8 @@ Bench::Bench(const Task& task)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
-      device(open_cpu_device(threads)),
+      device(work.device == DeviceKind::cuda ? open_cuda_device(task.device_ordinal)
+                                             : open_cpu_device(threads)),
       host(make_inputs(work, task.inputs, seed, threads)),
       stored{store(host.q), store(host.k), store(host.v)} {
   const std::int64_t rows = work.batch * work.sequence_length;
@@ -38,10 +39,16 @@ Buffer Bench::store(const std::vector<float>& values) {
 }
 
 Candidate::Candidate(Bench& bench, const Record& record)
-    : bench_(bench), spec_(record.variant), variant_(*find_variant(record.kernel)), inputs_(bench.stored) {
+    : bench_(bench),
+      spec_(record.variant),
+      variant_(*find_variant(record.kernel, bench.work.device)),
+      inputs_(bench.stored) {
   if (variant_.tile_rows != nullptr) index_ = build();
   permute_inputs();
-  if (spec_.buffers == Buffers::pooled) execution_ = make_execution();
+  if (spec_.buffers == Buffers::pooled) {
+    execution_ = make_execution();
+    execution_->load(index_);
+  }
 }
 
 void Candidate::run() {
@@ -50,10 +57,14 @@ void Candidate::run() {
   std::unique_ptr<Execution> fresh;
   if (spec_.buffers == Buffers::fresh) fresh = make_execution();
   Execution& execution = fresh ? *fresh : *execution_;
-  if (spec_.index == IndexUse::computed)
-    execution.run(operands, build());
-  else
+  if (spec_.index == IndexUse::computed) {
+    const Index computed = build();
+    execution.load(computed);
+    execution.run(operands, computed);
+  } else {
+    if (fresh) fresh->load(index_);
     execution.run(operands, index_);
+  }
 }
 
 void Candidate::read_output(std::vector<float>& o, std::vector<float>& lse) {

@@ -48,6 +48,8 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
   command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>");
   command.add_flag("--fresh", arguments.fresh, "start over instead of resuming");
   command.add_flag("--dry-run", arguments.dry_run, "print the plan, measure nothing");
+  command.add_option("--profile", arguments.profile,
+                     "run this variant once, in this process, for a profiler; nothing is stored");
   command.add_option("--dump", arguments.dump, "folder for q, k, v, o and lse of every variant as .npy");
   command.callback([&] { action = [&] { return run_command(arguments); }; });
 }

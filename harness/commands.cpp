@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <regex>
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include "harness/doctor.hpp"
@@ -17,6 +19,7 @@
 #include "harness/list.hpp"
 #include "harness/names.hpp"
 #include "harness/plan.hpp"
+#include "harness/profile.hpp"
 #include "harness/progress.hpp"
 #include "harness/runner.hpp"
 #include "harness/store.hpp"
@@ -27,19 +30,46 @@
 namespace hilbench {
 namespace {
 
-DeviceKind parse_device(const std::string& device) {
-  if (device.empty()) return DeviceKind::automatic;
-  if (device == "cpu") return DeviceKind::cpu;
+struct DeviceChoice {
+  DeviceKind kind = DeviceKind::automatic;
+  std::optional<int> ordinal;  // of a GPU, where one is named
+};
+
+DeviceChoice parse_device(const std::string& device) {
+  if (device.empty()) return {};
+  if (device == "cpu") return {.kind = DeviceKind::cpu};
   const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
                         device.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (device == "cuda" || numbered) return DeviceKind::cuda;
+  if (device == "cuda") return {.kind = DeviceKind::cuda};
+  if (numbered) return {.kind = DeviceKind::cuda, .ordinal = std::stoi(device.substr(5))};
   throw UsageError(
       {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device)},
+  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device).kind},
                     known_names());
+}
+
+// The host, and its GPU where some case may want one. A GPU that is named must be there.
+Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
+  Host host = inspect_host();
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  const bool wanted = std::any_of(cases.begin(), cases.end(), [](const SweepCase& swept) {
+    return swept.work.device != DeviceKind::cpu;
+  });
+  if (!wanted) return host;
+  const GpuSurvey survey = survey_gpus();
+  const auto index = static_cast<std::size_t>(ordinal.value_or(0));
+  host.gpu_absence = survey.absence;
+  if (ordinal && index >= survey.gpus.size())
+    throw EnvironmentError(
+        {.what = fmt::format("no device cuda:{}", index),
+         .where = "--device",
+         .why = survey.absence.empty() ? fmt::format("GPUs here: {}", survey.gpus.size()) : survey.absence,
+         .remedy = "see `hilbench list devices`"});
+  if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  return host;
 }
 
 // The executor that walks all states side by side, where the library has it: its time is bounded by text
@@ -133,10 +163,14 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
 
 ExitCode run_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
-  const Host host = inspect_host();
+  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
   const Plan plan = filtered(make_plan(sweep, host), arguments.filter);
   if (arguments.dry_run) {
     fmt::print("{}", plan_table(plan));
+    return ExitCode::done;
+  }
+  if (!arguments.profile.empty()) {
+    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
     return ExitCode::done;
   }
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
@@ -151,7 +185,9 @@ ExitCode run_command(const RunArguments& arguments) {
 }
 
 ExitCode plan_command(const RunArguments& arguments) {
-  fmt::print("{}", plan_table(filtered(make_plan(load(arguments), inspect_host()), arguments.filter)));
+  const Sweep sweep = load(arguments);
+  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
+  fmt::print("{}", plan_table(filtered(make_plan(sweep, host), arguments.filter)));
   return ExitCode::done;
 }
 

@@ -22,6 +22,7 @@ struct RunArguments {
   bool fresh = false;
   bool dry_run = false;
   std::filesystem::path dump;
+  std::string profile;  // variant to run once for a profiler; empty: none
   std::string command;  // as typed
 };
 ExitCode run_command(const RunArguments& arguments);

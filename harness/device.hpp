@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,6 +21,9 @@ struct Buffer {
   void* data() const { return memory.get(); }
 };
 
+// Two ways to tell time: the ordinary one, and one that resolves very short executions.
+enum class Clock { ordinary, fine };
+
 enum class Direction { into_order, out_of_order };
 
 class Device {
@@ -32,13 +37,32 @@ class Device {
   // Rows of `row_bytes`: into_order puts row t of every batch entry at slots[t], out_of_order brings it back.
   virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,
                        std::span<const std::int32_t> slots, std::int64_t row_bytes, Direction direction) = 0;
-  // Duration of one execution of `work` by the device's own clock.
-  virtual double time_ns(const std::function<void()>& work) = 0;
-  virtual std::string_view timer() const = 0;
+  // Duration of one execution of `work`, complete, by the device's own clock.
+  virtual double time_ns(const std::function<void()>& work, Clock clock) = 0;
+  double time_ns(const std::function<void()>& work) { return time_ns(work, Clock::ordinary); }
+  // The clock for executions of about `estimate_ns`.
+  virtual Clock clock_for(double) const { return Clock::ordinary; }
+  virtual std::string_view name_of(Clock clock) const = 0;
+  // Time that executions are repeated for before the first is measured: a GPU raises its clocks under load.
+  virtual double warm_up_ns() const { return 0; }
+  // Waits for all work; throws where some of it failed.
+  virtual void synchronize() {}
+  // Whether an error has made the device useless to this process.
+  virtual bool lost() const { return false; }
   // Leaves nothing of earlier work in the caches.
   virtual void evict_caches() = 0;
+  // FLOP/s that a unit (Variant::peak_unit) reaches here; nothing where that cannot be measured. Looks longer
+  // while the answer is below `suspect`: other programs may be slowing the measurement.
+  virtual std::optional<double> peak_flops(std::string_view, double /*suspect*/) { return std::nullopt; }
+  // Runs `work` to its end between the marks that a profiler of the device heeds.
+  virtual void profile(const std::function<void()>& work) { work(); }
+  // Notes clocks, temperature, power and other programs on the device now; state() sums up what was noted.
+  virtual void observe() {}
+  virtual nlohmann::json state() const;
 };
 
 std::unique_ptr<Device> open_cpu_device(int threads);
+// Throws EnvironmentError where there is no such GPU or this build has no CUDA code.
+std::unique_ptr<Device> open_cuda_device(int ordinal);
 
 }  // namespace hilbench

@@ -243,9 +243,10 @@ int default_threads(const Host& host) {
   return host.cores;
 }
 
-json environment_json(const Host& host) {
+json environment_json(const Host& host, DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::cuda && host.gpu;
   return {{"host", host_json(host)},
-          {"device", nullptr},
+          {"device", on_gpu ? to_json(*host.gpu) : json()},
           {"build", build_json()},
           {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
 }

@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/case.hpp"
+#include "harness/gpu.hpp"
 
 namespace hilbench {
 
@@ -20,10 +24,12 @@ struct Host {
   int sockets = 1;
   int cores = 1;  // usable by this process: affinity and cgroup quota counted in
   std::vector<CacheLevel> data_caches;
-  std::int64_t memory_bytes = 0;            // total
-  std::int64_t available_memory_bytes = 0;  // now, cgroup limits counted in
-  std::string simd;                         // what Highway dispatches to: "AVX3_DL"
-  double nominal_ghz = 0;                   // 0: unknown
+  std::int64_t memory_bytes = 0;                      // total
+  std::int64_t available_memory_bytes = 0;            // now, cgroup limits counted in
+  std::string simd;                                   // what Highway dispatches to: "AVX3_DL"
+  double nominal_ghz = 0;                             // 0: unknown
+  std::optional<Gpu> gpu;                             // the one to use; inspect_host() does not look
+  std::string gpu_absence = "no GPU was looked for";  // why there is none
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
 
@@ -35,8 +41,8 @@ std::int64_t available_memory(const std::filesystem::path& root = "/");
 int default_threads(const Host& host);
 
 // `environment` of a record: host (cpu, caches, memory, governor, turbo, load, virtualisation, kernel), build
-// (version, commit, compiler, flags, libraries), time (ISO 8601, UTC); `device` is filled by the runner.
-nlohmann::json environment_json(const Host& host);
+// (version, commit, compiler, flags, libraries), time (ISO 8601, UTC); `device`: the GPU, null for a CPU.
+nlohmann::json environment_json(const Host& host, DeviceKind device);
 
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
 

@@ -10,6 +10,7 @@
 
 #include "harness/counters/counters.hpp"
 #include "harness/error.hpp"
+#include "harness/gpu.hpp"
 #include "harness/host.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
@@ -64,26 +65,37 @@ std::string list_traversals() {
 }
 
 // Why `variant` cannot compute even an ordinary case here, or nothing.
-std::string unavailable(const Variant& variant) {
-  if (variant.device != DeviceKind::cpu) return "this version measures on CPUs only";
-  if (variant.unsupported == nullptr) return "";
-  const Case ordinary{.kv_heads = 8, .device = DeviceKind::cpu};
+std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
+  const bool on_gpu = variant.device == DeviceKind::cuda;
+  if (on_gpu && !survey.absence.empty()) return survey.absence;
+  const Case ordinary{.kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = variant.device};
   const VariantSpec spec{.kernel = std::string(variant.name),
                          .baseline = variant.kind == RecordKind::baseline};
-  return variant.unsupported(ordinary, spec).value_or("");
+  return reason_unsupported(variant, ordinary, spec, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
+}
+
+std::string best_kernels(const GpuSurvey& survey) {
+  std::string text = "the best kernel for the device and dtype:";
+  const auto add = [&](const Case& work, const Gpu* gpu, std::string_view where) {
+    const Variant* best = resolve_variant({.kernel = "dilated"}, work, gpu);
+    if (best == nullptr || reason_unsupported(*best, work, {.kernel = "dilated"}, gpu)) return;
+    text += fmt::format(" {} for {} on {},", best->name, to_string(work.dtype), where);
+  };
+  add({.kv_heads = 8, .device = DeviceKind::cpu}, nullptr, "the CPU");
+  if (survey.absence.empty())
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+      add({.kv_heads = 8, .dtype = dtype, .device = DeviceKind::cuda}, &survey.gpus.front(), "the GPU");
+  text.pop_back();
+  return text;
 }
 
 std::string list_variants(RecordKind kind) {
+  const GpuSurvey survey = survey_gpus();
   std::vector<Line> lines;
-  if (kind == RecordKind::kernel) {
-    const Variant* best = resolve_variant({.kernel = "dilated"}, DeviceKind::cpu);
-    lines.push_back({"dilated", best == nullptr ? "the best kernel for the device: none for the CPU here"
-                                                : fmt::format("the best kernel for the device: {} on the CPU",
-                                                              best->name)});
-  }
+  if (kind == RecordKind::kernel) lines.push_back({"dilated", best_kernels(survey)});
   for (const Variant* variant : variant_table()) {
     if (variant->kind != kind) continue;
-    const std::string reason = unavailable(*variant);
+    const std::string reason = unavailable(*variant, survey);
     lines.push_back(
         {std::string(variant->name), fmt::format("{} ({}){}", variant->help, to_string(variant->device),
                                                  reason.empty() ? "" : "; unavailable here: " + reason)});
@@ -127,9 +139,16 @@ std::string list_counters() {
 
 std::string list_devices() {
   const Host host = inspect_host();
-  return in_columns({{"cpu", fmt::format("{}: {} cores, {}, {} threads by default", host.cpu, host.cores,
-                                         host.simd, default_threads(host))},
-                     {"cuda", "unavailable: this version measures on CPUs only; see `hilbench doctor`"}});
+  std::vector<Line> lines = {{"cpu", fmt::format("{}: {} cores, {}, {} threads by default", host.cpu,
+                                                 host.cores, host.simd, default_threads(host))}};
+  const GpuSurvey survey = survey_gpus();
+  for (const Gpu& gpu : survey.gpus)
+    lines.push_back({fmt::format("cuda:{}", gpu.ordinal),
+                     fmt::format("{}: compute capability {}, {} multiprocessors, {:.1f} GiB, L2 {} MiB",
+                                 gpu.name, gpu.capability_text(), gpu.multiprocessors,
+                                 static_cast<double>(gpu.memory_bytes) / 0x1p30, gpu.l2_bytes >> 20)});
+  if (!survey.absence.empty()) lines.push_back({"cuda", "unavailable: " + survey.absence});
+  return in_columns(lines);
 }
 
 std::string list_claims() {

@@ -22,11 +22,30 @@ double tensor_bytes(const Case& work, std::int64_t heads, double element_bytes) 
          static_cast<double>(heads) * static_cast<double>(work.head_dim) * element_bytes;
 }
 
-// Q, K, V, O in the case's dtype, LSE, and the fp32 copies of Q, K and V that the reference reads.
-double shared_bytes(const Case& work) {
+// Q, K, V, O in the case's dtype, and LSE.
+double operand_bytes(const Case& work) {
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_bytes(work, work.heads, 1), kv = 2 * tensor_bytes(work, work.kv_heads, 1);
-  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4 + (q + kv) * 4;
+  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4;
+}
+
+// The fp32 copies of Q, K and V that the reference reads, in host memory.
+double reference_bytes(const Case& work) {
+  return tensor_bytes(work, work.heads, 4) + 2 * tensor_bytes(work, work.kv_heads, 4);
+}
+
+// What the variants of a comparison share in the memory of the case's device.
+double shared_bytes(const Case& work) {
+  return operand_bytes(work) + (work.device == DeviceKind::cuda ? 0 : reference_bytes(work));
+}
+
+// Nominal FLOP/s of a multiprocessor and clock: dense products of the dtype on the unit made for it, from the
+// CUDA C++ Programming Guide's throughput tables and the architecture papers.
+double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
+  if (dtype == Dtype::fp32 || gpu.compute_capability < 75) return 256;
+  if (gpu.compute_capability < 80) return 1024;
+  if (gpu.compute_capability < 90) return gpu.compute_capability == 80 ? 2048 : 1024;
+  return 4096;
 }
 
 // Permuted copies of a variant.
@@ -42,15 +61,17 @@ double copy_bytes(const Case& work, const VariantSpec& spec) {
   return bytes;
 }
 
-std::optional<std::string> reason_to_skip(const Comparison& comparison, const PlannedVariant& planned) {
+std::optional<std::string> reason_to_skip(const Comparison& comparison, const PlannedVariant& planned,
+                                          const Host& host) {
   const Case& work = comparison.work;
+  if (work.device == DeviceKind::cuda && !host.gpu) return host.gpu_absence;
   if (planned.variant == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
   if (work.ring_size > 1)
     return fmt::format("ring_size {}: this version has no ring transport", work.ring_size);
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  return planned.variant->unsupported(work, planned.spec);
+  return reason_unsupported(*planned.variant, work, planned.spec, host.gpu ? &*host.gpu : nullptr);
 }
 
 std::string gib(double bytes) {
@@ -58,10 +79,11 @@ std::string gib(double bytes) {
 }
 
 PlannedVariant plan_variant(const Comparison& comparison, const VariantSpec& spec,
-                            const std::optional<Work>& counted) {
+                            const std::optional<Work>& counted, const Host& host) {
   const Case& work = comparison.work;
-  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = resolve_variant(spec, work.device)};
-  planned.skip = reason_to_skip(comparison, planned);
+  const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
+  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = resolve_variant(spec, work, gpu)};
+  planned.skip = reason_to_skip(comparison, planned, host);
   if (planned.variant == nullptr || !counted) return planned;
   const Variant& variant = *planned.variant;
   const auto threads = static_cast<int>(comparison.threads);
@@ -75,7 +97,7 @@ PlannedVariant plan_variant(const Comparison& comparison, const VariantSpec& spe
 
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
 // first.
-void admit_by_memory(Comparison& comparison, double available) {
+void admit_while(Comparison& comparison, double available) {
   const double shared = shared_bytes(comparison.work);
   double used = shared;
   const auto admit = [&](PlannedVariant& planned) {
@@ -92,28 +114,50 @@ void admit_by_memory(Comparison& comparison, double available) {
     if (comparison.reference != i) admit(comparison.variants[i]);
 }
 
+// Memory of the device, and the host's for the reference's inputs. What is unknown refuses nothing.
+void admit_by_memory(Comparison& comparison, const Host& host) {
+  const auto host_bytes = static_cast<double>(host.available_memory_bytes);
+  if (comparison.work.device != DeviceKind::cuda) {
+    if (host_bytes > 0) admit_while(comparison, kUsableMemory * host_bytes);
+    return;
+  }
+  const double inputs = reference_bytes(comparison.work);
+  if (host_bytes > 0 && inputs > kUsableMemory * host_bytes)
+    for (PlannedVariant& planned : comparison.variants)
+      if (!planned.skip)
+        planned.skip = fmt::format("does not fit: the reference's inputs need {} of {} host memory",
+                                   gib(inputs), gib(kUsableMemory * host_bytes));
+  if (host.gpu) admit_while(comparison, kUsableMemory * static_cast<double>(host.gpu->memory_bytes));
+}
+
+double nominal_flops(const Comparison& comparison, const Host& host) {
+  if (comparison.work.device == DeviceKind::cuda && host.gpu)
+    return nominal_flops_per_cycle(*host.gpu, comparison.work.dtype) * host.gpu->multiprocessors *
+           host.gpu->clock_ghz * 1e9;
+  const double ghz = host.nominal_ghz > 0 ? host.nominal_ghz : kNominalGhz;
+  return kFlopsPerCycle * ghz * 1e9 *
+         static_cast<double>(std::min<std::int64_t>(comparison.threads, host.cores));
+}
+
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& host) {
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
-  if (work.device == DeviceKind::automatic) work.device = DeviceKind::cpu;
+  if (work.device == DeviceKind::automatic) work.device = host.gpu ? DeviceKind::cuda : DeviceKind::cpu;
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(host);
   // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
   std::optional<Work> counted;
   if (!skipped && shared_bytes(work) < kCountableBytes) counted = count_work(work);
-  const double ghz = host.nominal_ghz > 0 ? host.nominal_ghz : kNominalGhz;
-  const double rate = kFlopsPerCycle * ghz * 1e9 *
-                      static_cast<double>(std::min<std::int64_t>(comparison.threads, host.cores));
+  const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
-    PlannedVariant planned = plan_variant(comparison, spec, counted);
+    PlannedVariant planned = plan_variant(comparison, spec, counted, host);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;
     comparison.variants.push_back(std::move(planned));
   }
-  if (host.available_memory_bytes > 0)
-    admit_by_memory(comparison, kUsableMemory * static_cast<double>(host.available_memory_bytes));
+  admit_by_memory(comparison, host);
   if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
   return comparison;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "harness/error.hpp"
 #include "harness/store.hpp"
@@ -37,17 +38,6 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   return record;
 }
 
-Task make_task(const Sweep& sweep, const Comparison& comparison, const RunOptions& options) {
-  Task task{
-      .measure = sweep.measure, .inputs = sweep.inputs, .counters = sweep.counters, .dump = options.dump};
-  for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
-    if (comparison.variants[i].skip) continue;
-    if (comparison.reference == i) task.reference = task.records.size();
-    task.records.push_back(planned_record(sweep, comparison, comparison.variants[i]));
-  }
-  return task;
-}
-
 // Records of all variants in the plan's order: the measured ones and the skips.
 std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
                              const std::vector<Record>& measured) {
@@ -60,13 +50,12 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
   return records;
 }
 
+// What a worker told of library and device state stands beside what holds for all.
 void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
   for (Record& record : records) {
-    const nlohmann::json library = record.environment.is_object()
-                                       ? record.environment.value("library", nlohmann::json())
-                                       : nlohmann::json();
-    record.environment = environment;
-    record.environment["library"] = library;
+    const nlohmann::json told = std::exchange(record.environment, environment);
+    record.environment["library"] = nullptr;
+    if (told.is_object()) record.environment.update(told);
   }
 }
 
@@ -140,6 +129,21 @@ std::string busy_note(const Host& host) {
 
 }  // namespace
 
+Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+               const std::filesystem::path& dump) {
+  Task task{.measure = sweep.measure,
+            .inputs = sweep.inputs,
+            .counters = sweep.counters,
+            .device_ordinal = host.gpu ? host.gpu->ordinal : 0,
+            .dump = dump};
+  for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
+    if (comparison.variants[i].skip) continue;
+    if (comparison.reference == i) task.reference = task.records.size();
+    task.records.push_back(planned_record(sweep, comparison, comparison.variants[i]));
+  }
+  return task;
+}
+
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   std::string text = fmt::format("{}|{}|", comparison.case_id, comparison.threads);
   for (const PlannedVariant& planned : comparison.variants)
@@ -185,10 +189,10 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     progress.comparison(comparison.case_id, comparison.runnable() ? sweep.measure.budget_s : 0);
     std::vector<Record> records;
     if (comparison.runnable())
-      records = measure_comparison(make_task(sweep, comparison, options),
+      records = measure_comparison(make_task(sweep, comparison, host, options.dump),
                                    [&](const Event& event) { progress.event(event); });
     records = assemble(sweep, comparison, records);
-    describe_environment(records, environment_json(host));
+    describe_environment(records, environment_json(host, comparison.work.device));
     store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
     tally(records, summary);
     progress.settled(outcome_text(records));

@@ -7,6 +7,7 @@
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/sweep.hpp"
+#include "harness/task.hpp"
 
 namespace hilbench {
 
@@ -29,6 +30,10 @@ struct RunSummary {
 // EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
                     Progress& progress);
+
+// What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
+Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+               const std::filesystem::path& dump);
 
 // What a comparison's records depend on, as 16 hexadecimal digits: case, variants with all options, measure,
 // inputs, counters. Equal fingerprints may be resumed.

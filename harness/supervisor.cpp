@@ -221,6 +221,14 @@ void join(Record& total, const Record& part) {
                              part.time->process_rounds.end());
 }
 
+// Whether another program used the device meanwhile: no verdict is given then.
+bool disturbed(const Record& record) {
+  const auto state = record.environment.find("device_state");
+  if (state == record.environment.end() || !state->is_object()) return false;
+  const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
+  return foreign.is_number() && foreign.get<int>() > 0;
+}
+
 }  // namespace
 
 int stop_signal() {
@@ -283,7 +291,8 @@ void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> 
     if (record.flops) record.tflops = *record.flops / record.time->median_ns * 1e-3;
     const bool comparable = against != nullptr && against->status == Status::ok &&
                             record.status == Status::ok && &record != against && record.verify &&
-                            record.time->process_rounds == against->time->process_rounds;
+                            record.time->process_rounds == against->time->process_rounds &&
+                            !disturbed(record);
     if (!comparable) continue;
     const Ratio ratio = paired_ratio(rounds(*against), rounds(record), seed);
     const bool other_function = record.variant.order_scope == OrderScope::tokens;

@@ -33,6 +33,7 @@ Json to_json(const Task& task) {
             {"k", task.inputs.k.string()},
             {"v", task.inputs.v.string()}}},
           {"counters", task.counters},
+          {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()}};
 }
 
@@ -52,6 +53,7 @@ Task task_from_json(const Json& json) {
   task.inputs.k = inputs.at("k").get<std::string>();
   task.inputs.v = inputs.at("v").get<std::string>();
   task.counters = json.at("counters").get<std::vector<std::string>>();
+  task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
   return task;
 }

@@ -19,6 +19,7 @@ struct Task {
   Measure measure;                       // budget_s: of this process
   Inputs inputs;
   std::vector<std::string> counters;  // set names; empty: no counting pass
+  int device_ordinal = 0;             // of a GPU
   std::filesystem::path dump;         // folder for inputs and outputs; empty: none
 };
 nlohmann::json to_json(const Task& task);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/error.hpp"
+#include "harness/nvtx.hpp"
 #include "harness/stats.hpp"
 
 namespace hilbench {
@@ -51,7 +52,10 @@ class Rig {
         ->UseManualTime();
   }
 
+  std::string_view timer() const { return device_.name_of(clock_); }
+
   double sample_ns() {
+    const NvtxRange in_variant(variant_.id), in_phase("time");
     if (rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs) variant_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
@@ -63,13 +67,18 @@ class Rig {
  private:
   void warm_up() {
     variant_.run();
-    estimate_ns_ = device_.time_ns(variant_.run);
+    double spent_ns = 0;
+    do {
+      estimate_ns_ = device_.time_ns(variant_.run);
+      spent_ns += estimate_ns_;
+    } while (spent_ns < device_.warm_up_ns());
+    clock_ = device_.clock_for(estimate_ns_);
   }
 
   void run(benchmark::State& state) {
     for (auto _ : state) {
       if (rules_.cache == CacheState::cold) device_.evict_caches();
-      state.SetIterationTime(device_.time_ns(variant_.run) * 1e-9);
+      state.SetIterationTime(device_.time_ns(variant_.run, clock_) * 1e-9);
     }
   }
 
@@ -78,21 +87,22 @@ class Rig {
   const TimedVariant& variant_;
   std::string filter_;
   double estimate_ns_ = 0;
+  Clock clock_ = Clock::ordinary;
 };
 
 bool tight(const Interval& interval, double centre, double wanted) {
   return interval.high - interval.low <= 2 * wanted * centre;
 }
 
-bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<std::vector<double>>& samples,
+bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<TimedSamples>& samples,
                std::optional<std::size_t> reference, const TimingRules& rules) {
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (!variants[v].paired || v == reference) continue;
-    const Rounds own{samples[v], {static_cast<std::int64_t>(samples[v].size())}};
+    const Rounds own{samples[v].ns, {static_cast<std::int64_t>(samples[v].ns.size())}};
     if (reference) {
-      const Ratio ratio = paired_ratio({samples[*reference], own.process_rounds}, own, rules.seed);
+      const Ratio ratio = paired_ratio({samples[*reference].ns, own.process_rounds}, own, rules.seed);
       if (!tight(ratio.ci, ratio.value, rules.interval)) return false;
-    } else if (!tight(median_interval(own, rules.seed), median(samples[v]), rules.interval)) {
+    } else if (!tight(median_interval(own, rules.seed), median(samples[v].ns), rules.interval)) {
       return false;
     }
   }
@@ -101,16 +111,17 @@ bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<std:
 
 }  // namespace
 
-std::vector<std::vector<double>> time_variants(Device& device, const std::vector<TimedVariant>& variants,
-                                               std::optional<std::size_t> reference, const TimingRules& rules,
-                                               const TimingProgress& progress) {
+std::vector<TimedSamples> time_variants(Device& device, const std::vector<TimedVariant>& variants,
+                                        std::optional<std::size_t> reference, const TimingRules& rules,
+                                        const TimingProgress& progress) {
   benchmark::ClearRegisteredBenchmarks();
   std::vector<std::unique_ptr<Rig>> rigs;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     progress(variants[v].id, 0, 0);
     rigs.push_back(std::make_unique<Rig>(device, rules, variants[v], v));
   }
-  std::vector<std::vector<double>> samples(variants.size());
+  std::vector<TimedSamples> samples(variants.size());
+  for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = rigs[v]->timer();
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t round = 0;; ++round) {
     const bool enough = round >= rules.min_rounds && all_tight(variants, samples, reference, rules);
@@ -119,7 +130,7 @@ std::vector<std::vector<double>> time_variants(Device& device, const std::vector
     if (enough || spent) break;
     for (const std::size_t v : round_order(variants.size(), static_cast<std::size_t>(round))) {
       progress(variants[v].id, round, seconds_since(start));
-      samples[v].push_back(rigs[v]->sample_ns());
+      samples[v].ns.push_back(rigs[v]->sample_ns());
     }
   }
   benchmark::ClearRegisteredBenchmarks();

@@ -10,6 +10,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/dump.hpp"
 #include "harness/error.hpp"
+#include "harness/nvtx.hpp"
 #include "harness/pipe.hpp"
 #include "harness/stats.hpp"
 #include "harness/timing.hpp"
@@ -29,6 +30,7 @@ class TaskRun {
   TaskRun(const Task& task, const std::function<void(const Event&)>& tell) : task_(task), tell_(tell) {}
 
   void run() {
+    const NvtxRange in_case(task_.records.front().case_id);
     tell_({.phase = Phase::prepare});
     bench_ = std::make_unique<Bench>(task_);
     for (const Record& planned : task_.records) admit(planned);
@@ -59,10 +61,13 @@ class TaskRun {
       verify(planned);
     } catch (const std::exception& error) {
       settle(planned, Status::failed, error.what());
+      if (bench_->device->lost())
+        throw EnvironmentError({.what = "the device is lost to this process", .why = error.what()});
     }
   }
 
   void verify(Record record) {
+    const NvtxRange in_variant(record.variant_id), in_phase("verify");
     if (!record.variant.baseline) {
       const OrderRequest request = order_request(record.work, record.variant);
       const std::string fault = order_fault(request, check_order(request, order_slots(request)));
@@ -84,6 +89,7 @@ class TaskRun {
     bench_->device->fill(bench_->o, kPoison);
     bench_->device->fill(bench_->lse, kPoison);
     candidate.run();
+    bench_->device->synchronize();
     std::vector<float> o, lse;
     candidate.read_output(o, lse);
     if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->host, o, lse);
@@ -108,15 +114,17 @@ class TaskRun {
     const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
                             measure.seed};
     const auto progress = [this](const std::string& id, std::int64_t round, double spent_s) {
+      bench_->device->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
     const auto samples = time_variants(*bench_->device, variants, reference(), rules, progress);
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       Timing timing;
-      timing.samples_ns = samples[i];
-      timing.process_rounds = {static_cast<std::int64_t>(samples[i].size())};
-      timing.timer = bench_->device->timer();
+      timing.samples_ns = samples[i].ns;
+      timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
+      timing.timer = samples[i].timer;
       entrants_[i].record.time = timing;
+      entrants_[i].record.environment["device_state"] = bench_->device->state();
     }
     guard_peak();
   }
@@ -127,30 +135,36 @@ class TaskRun {
     return *entrant.record.flops / (median(entrant.record.time->samples_ns) * 1e-9);
   }
 
-  // A figure above what the unit can do means that work was skipped or the clock is wrong. On a busy machine
-  // neither the threads together nor one of them may reach their peak while it is measured: a suspicion is
-  // held against so many times one thread's peak, the best of many attempts.
+  // A figure above what the unit can do means that work was skipped or the clock is wrong.
   void guard_peak() {
-    constexpr double kGlance_s = 0.005;
-    constexpr double kLook_s = 0.05;
-    constexpr int kAttempts = 40;
-    double fastest = 0;
-    for (const Entrant& entrant : entrants_) fastest = std::max(fastest, rate_of(entrant));
-    double peak = measure_peak(bench_->threads, kGlance_s).fp32_fma_flops;
-    for (int attempt = 0; attempt < kAttempts && fastest > kPeakMargin * peak; ++attempt)
-      peak = std::max(peak, bench_->threads * measure_peak(1, kLook_s).fp32_fma_flops);
+    std::map<std::string_view, double> fastest;  // of each unit
+    for (const Entrant& entrant : entrants_)
+      if (entrant.candidate->variant().peak_unit != nullptr) {
+        double& rate = fastest[entrant.candidate->variant().peak_unit(bench_->work)];
+        rate = std::max(rate, rate_of(entrant));
+      }
+    for (const auto& [unit, rate] : fastest) {
+      const std::optional<double> peak = bench_->device->peak_flops(unit, rate / kPeakMargin);
+      if (peak) hold_against(unit, *peak);
+    }
+  }
+
+  void hold_against(std::string_view unit, double peak) {
     for (Entrant& entrant : entrants_) {
+      const Variant& variant = entrant.candidate->variant();
+      if (variant.peak_unit == nullptr || variant.peak_unit(bench_->work) != unit) continue;
       if (rate_of(entrant) <= kPeakMargin * peak) continue;
       entrant.record.status = Status::invalid;
-      entrant.record.reason = fmt::format(
-          "{:.1f} GFLOP/s is above the measured {} peak of {:.1f}: some work did not run",
-          rate_of(entrant) * 1e-9, entrant.candidate->variant().peak_unit(bench_->work), peak * 1e-9);
+      entrant.record.reason =
+          fmt::format("{:.1f} GFLOP/s is above the measured {} peak of {:.1f}: some work did not run",
+                      rate_of(entrant) * 1e-9, unit, peak * 1e-9);
     }
   }
 
   void count(Entrant& entrant) {
     Record& record = entrant.record;
     Candidate& candidate = *entrant.candidate;
+    const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     record.counters.merge(candidate.measured());
     if (!record.variant.baseline) {

@@ -1,5 +1,8 @@
+#include "kernels/cuda/table.hpp"
+
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
@@ -9,36 +12,56 @@
 namespace hilbench {
 namespace {
 
-// A new kernel or baseline is one line here.
-const std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak};
+// A new kernel or baseline for CPUs is one line here, for GPUs in the CUDA table.
+constexpr std::array kCpuVariants = {&kDilatedCpu, &kGemm, &kPeak};
 
-// The name in a sweep for the best kernel of the device: the first in the table.
+const std::vector<const Variant*>& table() {
+  static const std::vector<const Variant*> variants = [] {
+    std::vector<const Variant*> all(kCpuVariants.begin(), kCpuVariants.end());
+    all.insert(all.end(), cuda_variants().begin(), cuda_variants().end());
+    return all;
+  }();
+  return variants;
+}
+
+// The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
 
 bool known(std::string_view name, RecordKind kind) {
-  const Variant* variant = find_variant(name);
-  return variant != nullptr && variant->kind == kind;
+  return std::any_of(table().begin(), table().end(), [&](const Variant* variant) {
+    return variant->name == name && variant->kind == kind;
+  });
 }
 
 }  // namespace
 
 std::span<const Variant* const> variant_table() {
-  return kVariants;
+  return table();
 }
 
-const Variant* find_variant(std::string_view name) {
-  for (const Variant* variant : kVariants)
-    if (variant->name == name) return variant;
+const Variant* find_variant(std::string_view name, DeviceKind device) {
+  for (const Variant* variant : table())
+    if (variant->name == name && variant->device == device) return variant;
   return nullptr;
 }
 
-const Variant* resolve_variant(const VariantSpec& spec, DeviceKind device) {
-  const auto computes = [&](const Variant* variant) {
-    if (variant->device != device) return false;
-    return spec.kernel == kBest ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
-  };
-  const auto found = std::find_if(kVariants.begin(), kVariants.end(), computes);
-  return found == kVariants.end() ? nullptr : *found;
+std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
+                                              const VariantSpec& spec, const Gpu* gpu) {
+  if (variant.unsupported_on != nullptr && gpu != nullptr)
+    if (std::optional<std::string> reason = variant.unsupported_on(*gpu)) return reason;
+  return variant.unsupported(work, spec);
+}
+
+const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu) {
+  const Variant* found = nullptr;
+  for (const Variant* variant : table()) {
+    const bool meant =
+        spec.kernel == kBest ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
+    if (!meant || variant->device != work.device) continue;
+    found = variant;
+    if (!reason_unsupported(*variant, work, spec, gpu)) break;
+  }
+  return found;
 }
 
 bool known_kernel(std::string_view name) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "harness/case.hpp"
+#include "harness/gpu.hpp"
 #include "harness/record.hpp"
 #include "harness/variant_spec.hpp"
 #include "kernels/index.hpp"
@@ -33,6 +34,10 @@ struct Operands {
 class Execution {
  public:
   virtual ~Execution() = default;
+  // Makes the index resident where the variant runs: once for a cached index, before each run for a computed
+  // one. `index` outlives the runs that follow.
+  virtual void load(const Index&) {}
+  // On a GPU: enqueued, not complete when it returns.
   virtual void run(const Operands& operands, const Index& index) = 0;
   // Figures that the variant measures of itself, beside its time.
   virtual std::map<std::string, Counter> measured() { return {}; }
@@ -50,6 +55,8 @@ struct Variant {
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
   std::optional<std::string> (*unsupported)(const Case&, const VariantSpec&) = nullptr;
+  // The reason why this variant cannot run on the GPU, or nothing; null: runs on any device of its kind.
+  std::optional<std::string> (*unsupported_on)(const Gpu&) = nullptr;
   // Bytes that prepare() allocates.
   double (*workspace_bytes)(const Case&, int threads) = nullptr;
   // FLOPs of one run where they are not those of the case (`peak`); else null.
@@ -62,10 +69,14 @@ struct Variant {
 
 // Every kernel and baseline of this build.
 std::span<const Variant* const> variant_table();
-const Variant* find_variant(std::string_view name);
-// The variant that computes `spec` on `device`: alias `dilated` gives the best kernel for the device.
+const Variant* find_variant(std::string_view name, DeviceKind device);
+// The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated` gives
+// the first kernel of the table that can, else the last that cannot, for its reason.
 // Null where the name is known but nothing of this build runs it on that device.
-const Variant* resolve_variant(const VariantSpec& spec, DeviceKind device);
+const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu);
+// The reason why `variant` cannot compute the case on its device, or nothing.
+std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
+                                              const VariantSpec& spec, const Gpu* gpu);
 // Names that a sweep may write as kernel or baseline, aliases included.
 bool known_kernel(std::string_view name);
 bool known_baseline(std::string_view name);

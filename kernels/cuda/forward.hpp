@@ -87,6 +87,10 @@ class ForwardKernel {
 // O = 0 and LSE = -infinity in the rows that fill[head] does not cover. `o_fp32` as in ForwardParams.
 void clear_uncovered(const ForwardShape& shape, const ForwardParams& params, cudaStream_t stream);
 
+// Rounds the fp32 workspace o_fp32 [batch, sequence, heads, head_dim] of merging branches to the shape's
+// element, to nearest, into o.
+void round_output(const ForwardShape& shape, const float* o_fp32, void* o, cudaStream_t stream);
+
 // One kernel each, one file each: <name>.cu. `tile_rows` of each bounds query_count.
 std::int32_t dilated_simt_tile_rows(const ForwardShape& shape);
 std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape);

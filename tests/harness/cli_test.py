@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 PROGRAM = ""
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # these tests are about processors: a GPU is not to be seen
 
 # A sweep of one small case; the tables below replace or add parts of it.
 HEAD = "name: small\n"
@@ -427,9 +428,13 @@ class RunTime(CommandLine):
                 self.measured(arguments=["--fresh", "--axis", "%s=%s" % (key, value)])
                 self.assertEqual(self.statuses(), {"skipped"}, self.records())
                 self.assertNotIn("", [reason for _, _, reason in self.records()])
-        self.measured(arguments=["--fresh", "--device", "cuda:1"])
+        self.measured(arguments=["--fresh", "--device", "cuda"])
         self.assertEqual(self.statuses(), {"skipped"})
         self.assert_runs(self.run_it(["report", "results/small"]))
+
+    def test_a_gpu_that_is_not_there(self):
+        self.put("sweep.yaml", SMALL)
+        self.refused(["run", "sweep.yaml", "--device", "cuda:99"], "no device cuda:99", status=4)
 
     def test_processes_and_cold_caches(self):
         self.measured(SMALL.replace("min_rounds: 3", "min_rounds: 3, processes: 3, cache: cold"))

@@ -11,6 +11,9 @@ import subprocess
 import tempfile
 import time
 
+# These tests are about the program, on processors alone: where there is a GPU, it is not to be seen.
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
 
 class Program:
     """`hilbench` in a folder of its own, which is where its processes are found again."""

@@ -17,11 +17,11 @@ class ScriptedDevice final : public Device {
   void fill(Buffer&, std::byte) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
-  double time_ns(const std::function<void()>& work) override {
+  double time_ns(const std::function<void()>& work, Clock) override {
     work();
     return next_ns;
   }
-  std::string_view timer() const override { return "scripted"; }
+  std::string_view name_of(Clock) const override { return "scripted"; }
   void evict_caches() override { ++evictions; }
 
   double next_ns = 0;
@@ -50,8 +50,8 @@ TEST(Timing, GivesEveryVariantEveryRoundAndStopsWhenIntervalsAreTight) {
                                                }}};
   const auto samples = time_variants(device, variants, 0, {.min_rounds = 10}, no_progress);
   ASSERT_EQ(samples.size(), 2u);
-  expect_all(samples[0], 10, 60e6);
-  expect_all(samples[1], 10, 90e6);
+  expect_all(samples[0].ns, 10, 60e6);
+  expect_all(samples[1].ns, 10, 90e6);
   std::map<std::string, int> first_of_round;  // after two warm-up executions of each
   for (std::size_t i = 4; i + 1 < sequence.size(); i += 2) ++first_of_round[sequence[i]];
   EXPECT_EQ(first_of_round["a"], 5) << "a balanced order";
@@ -67,14 +67,14 @@ TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
                                                }}};
   const auto samples =
       time_variants(device, variants, 0, {.interval = 0.001, .budget_s = 0.2, .min_rounds = 10}, no_progress);
-  EXPECT_GT(samples[0].size(), 10u);
-  EXPECT_LT(samples[0].size(), 200u);
+  EXPECT_GT(samples[0].ns.size(), 10u);
+  EXPECT_LT(samples[0].ns.size(), 200u);
 }
 
 TEST(Timing, MeasuresSixRoundsEvenWhenTheBudgetIsTooSmall) {
   ScriptedDevice device;
   const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 60e6; }}};
-  EXPECT_EQ(time_variants(device, variants, {}, {.budget_s = 1e-9}, no_progress)[0].size(), 6u);
+  EXPECT_EQ(time_variants(device, variants, {}, {.budget_s = 1e-9}, no_progress)[0].ns.size(), 6u);
 }
 
 TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
@@ -85,7 +85,7 @@ TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
                                                  ++executions;
                                                }}};
   const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
-  expect_all(samples[0], 6, 1e5);
+  expect_all(samples[0].ns, 6, 1e5);
   EXPECT_EQ(executions, 2 + 6 * (20 + 1)) << "two to warm up; per round 20 timed after an untimed one";
 }
 

@@ -96,16 +96,20 @@ std::span<const Variant* const> variant_table() {
                                     &spoiled<nothing>("boaster")};
   return kTable;
 }
-const Variant* find_variant(std::string_view name) {
+const Variant* find_variant(std::string_view name, DeviceKind) {
   for (const Variant* variant : variant_table())
     if (variant->name == name) return variant;
   return nullptr;
 }
-const Variant* resolve_variant(const VariantSpec& spec, DeviceKind) {
-  return find_variant(spec.kernel);
+const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu*) {
+  return find_variant(spec.kernel, work.device);
+}
+std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
+                                              const VariantSpec& spec, const Gpu*) {
+  return variant.unsupported(work, spec);
 }
 bool known_kernel(std::string_view name) {
-  return find_variant(name) != nullptr;
+  return find_variant(name, DeviceKind::cpu) != nullptr;
 }
 bool known_baseline(std::string_view name) {
   return name == kPeak.name;

@@ -1,0 +1,175 @@
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "harness/error.hpp"
+#include "harness/gpu.hpp"
+#include "harness/kernel_times.hpp"
+#include "harness/nvml.hpp"
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/hold.hpp"
+#include "kernels/cuda/peak.hpp"
+#include "kernels/cuda/permute.hpp"
+
+namespace hilbench {
+namespace {
+
+// Events cost microseconds of their own: below this, CUPTI's activity records tell the time.
+constexpr double kFineBelowNs = 20e3;
+// The stream is held back while start, work and end are enqueued, so that no host latency is timed.
+constexpr double kHoldNs = 40e3;
+constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
+constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is written over to evict it
+
+// The device's context, current from here on.
+struct Context {
+  explicit Context(int ordinal) {
+    HILBENCH_CUDA(cudaSetDevice(ordinal));
+    HILBENCH_CUDA(cudaFree(nullptr));
+  }
+};
+
+class EventPair {
+ public:
+  EventPair() {
+    HILBENCH_CUDA(cudaEventCreate(&start_));
+    HILBENCH_CUDA(cudaEventCreate(&end_));
+  }
+  ~EventPair() {
+    for (const cudaEvent_t event : {start_, end_})
+      if (cudaEventDestroy(event) != cudaSuccess) std::fputs("cudaEventDestroy failed\n", stderr);
+  }
+  EventPair(const EventPair&) = delete;
+  EventPair& operator=(const EventPair&) = delete;
+
+  void start() { HILBENCH_CUDA(cudaEventRecord(start_, nullptr)); }
+  void end() { HILBENCH_CUDA(cudaEventRecord(end_, nullptr)); }
+  double elapsed_ns() {
+    float ms = 0;
+    HILBENCH_CUDA(cudaEventSynchronize(end_));
+    HILBENCH_CUDA(cudaEventElapsedTime(&ms, start_, end_));
+    return ms * 1e6;
+  }
+
+ private:
+  cudaEvent_t start_ = nullptr, end_ = nullptr;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(const Gpu& gpu) : gpu_(gpu), monitor_(gpu.uuid), context_(gpu.ordinal) {}
+
+  Buffer allocate(std::size_t bytes) override {
+    auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(std::max<std::size_t>(bytes, 1));
+    return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};
+  }
+  void upload(const void* from, Buffer& to) override {
+    HILBENCH_CUDA(cudaMemcpy(to.data(), from, to.bytes, cudaMemcpyHostToDevice));
+  }
+  void download(const Buffer& from, void* to) override {
+    HILBENCH_CUDA(cudaMemcpy(to, from.data(), from.bytes, cudaMemcpyDeviceToHost));
+  }
+  void fill(Buffer& buffer, std::byte value) override {
+    HILBENCH_CUDA(cudaMemset(buffer.data(), std::to_integer<int>(value), buffer.bytes));
+  }
+
+  void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
+               std::int64_t row_bytes, Direction direction) override {
+    if (map_.size() != slots.size() || !std::equal(slots.begin(), slots.end(), map_.begin())) {
+      map_.assign(slots.begin(), slots.end());
+      device_map_ = cuda::DeviceMemory<std::int32_t>(map_);
+    }
+    const auto move =
+        direction == Direction::into_order ? cuda::RowMove::to_slots : cuda::RowMove::to_positions;
+    cuda::permute_rows(from.data(), to.data(), batch, static_cast<std::int64_t>(slots.size()),
+                       device_map_.data(), row_bytes, move, nullptr);
+  }
+
+  double time_ns(const std::function<void()>& work, Clock clock) override {
+    if (clock == Clock::fine)
+      return kernel_time_ns([&] {
+        work();
+        synchronize();
+      });
+    cuda::hold(static_cast<std::int64_t>(kHoldNs * std::max(gpu_.clock_ghz, 1.0)), nullptr);
+    events_.start();
+    work();
+    events_.end();
+    return events_.elapsed_ns();
+  }
+
+  Clock clock_for(double estimate_ns) const override {
+    return estimate_ns < kFineBelowNs && kernel_times_absence().empty() ? Clock::fine : Clock::ordinary;
+  }
+  std::string_view name_of(Clock clock) const override {
+    return clock == Clock::fine ? "cupti_activity" : "cuda_events";
+  }
+  double warm_up_ns() const override { return kWarmUpNs; }
+
+  void synchronize() override { HILBENCH_CUDA(cudaDeviceSynchronize()); }
+
+  // An error that stays after a call that cannot fail by itself has poisoned the context.
+  bool lost() const override {
+    const cudaError_t earlier = cudaGetLastError();
+    return cudaDeviceSynchronize() != cudaSuccess ||
+           (earlier != cudaSuccess && cudaFree(nullptr) != cudaSuccess);
+  }
+
+  void evict_caches() override {
+    if (scratch_.size() == 0)
+      scratch_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(kEvictionFactor * gpu_.l2_bytes));
+    HILBENCH_CUDA(cudaMemsetAsync(scratch_.data(), ++eviction_, scratch_.size(), nullptr));
+    synchronize();
+  }
+
+  std::optional<double> peak_flops(std::string_view unit, double suspect) override {
+    constexpr double kLook_s = 0.05;
+    constexpr int kAttempts = 10;
+    double peak = 0;
+    for (int attempt = 0; attempt == 0 || (attempt < kAttempts && peak < suspect); ++attempt) {
+      const cuda::DevicePeak seen = cuda::measure_device_peak(kLook_s);
+      peak = std::max(peak, unit == "fp32_fma"      ? seen.fp32_fma_flops
+                            : unit == "bf16_tensor" ? seen.bf16_tensor_flops
+                                                    : seen.fp16_tensor_flops);
+    }
+    return peak;
+  }
+
+  void profile(const std::function<void()>& work) override {
+    HILBENCH_CUDA(cudaProfilerStart());
+    work();
+    synchronize();
+    HILBENCH_CUDA(cudaProfilerStop());
+  }
+
+  void observe() override { monitor_.observe(); }
+  nlohmann::json state() const override { return monitor_.summary(); }
+
+ private:
+  Gpu gpu_;
+  GpuMonitor monitor_;  // looks for foreign processes before the context is made
+  Context context_;
+  EventPair events_;
+  std::vector<std::int32_t> map_;  // what device_map_ holds
+  cuda::DeviceMemory<std::int32_t> device_map_;
+  cuda::DeviceMemory<std::byte> scratch_;
+  unsigned char eviction_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+  const GpuSurvey survey = survey_gpus();
+  if (!survey.absence.empty()) throw EnvironmentError({.what = "no CUDA device", .why = survey.absence});
+  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= survey.gpus.size())
+    throw EnvironmentError({.what = fmt::format("no CUDA device {}", ordinal),
+                            .why = fmt::format("there are {}", survey.gpus.size()),
+                            .remedy = "see `hilbench list devices`"});
+  return std::make_unique<CudaDevice>(survey.gpus[static_cast<std::size_t>(ordinal)]);
+}
+
+}  // namespace hilbench

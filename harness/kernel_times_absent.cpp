@@ -1,0 +1,16 @@
+// For a build without CUPTI.
+#include "harness/error.hpp"
+#include "harness/kernel_times.hpp"
+
+namespace hilbench {
+
+const std::string& kernel_times_absence() {
+  static const std::string reason = "this build has no CUPTI";
+  return reason;
+}
+
+double kernel_time_ns(const std::function<void()>&) {
+  throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
+}
+
+}  // namespace hilbench

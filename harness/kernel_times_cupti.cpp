@@ -1,0 +1,131 @@
+#include <cupti.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "harness/error.hpp"
+#include "harness/kernel_times.hpp"
+#include "harness/probe.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::array kKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                               CUPTI_ACTIVITY_KIND_MEMSET};
+
+// First and last moment of the records delivered since the last reset. CUPTI delivers them on its own thread,
+// but only inside cuptiActivityFlushAll as it is used here.
+std::uint64_t g_first = 0, g_last = 0;
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+  *bytes = *buffer != nullptr ? kBufferBytes : 0;
+  *max_records = 0;
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid);
+
+struct Cupti {
+  LoadedLibrary library{{fmt::format("libcupti.so.{}", CUDA_VERSION / 1000), "libcupti.so",
+                         "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}};
+  std::string absence;
+
+  template <class Function>
+  Function* find(const char* symbol) {
+    Function* found = library ? library.find<Function>(symbol) : nullptr;
+    if (found == nullptr && absence.empty())
+      absence = library ? fmt::format("{} has no {}", library.name(), symbol) : library.why();
+    return found;
+  }
+
+  decltype(cuptiActivityEnable)* enable = find<decltype(cuptiActivityEnable)>("cuptiActivityEnable");
+  decltype(cuptiActivityDisable)* disable = find<decltype(cuptiActivityDisable)>("cuptiActivityDisable");
+  decltype(cuptiActivityFlushAll)* flush = find<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll");
+  decltype(cuptiActivityGetNextRecord)* next =
+      find<decltype(cuptiActivityGetNextRecord)>("cuptiActivityGetNextRecord");
+  decltype(cuptiActivityRegisterCallbacks)* register_callbacks =
+      find<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks");
+
+  Cupti() {
+    if (!absence.empty()) return;
+    const CUptiResult status = register_callbacks(give_buffer, take_buffer);
+    if (status != CUPTI_SUCCESS)
+      absence = fmt::format("cuptiActivityRegisterCallbacks gives {}", static_cast<int>(status));
+  }
+};
+
+Cupti& cupti() {
+  static Cupti library;
+  return library;
+}
+
+void note(std::uint64_t start, std::uint64_t end) {
+  if (end == 0) return;
+  g_first = std::min(g_first, start);
+  g_last = std::max(g_last, end);
+}
+
+void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && cupti().next(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      note(kernel->start, kernel->end);
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      note(copy->start, copy->end);
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
+      const auto* set = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+      note(set->start, set->end);
+    }
+  }
+  std::free(buffer);
+}
+
+void require(CUptiResult status, const char* call) {
+  if (status == CUPTI_SUCCESS) return;
+  throw EnvironmentError({.what = fmt::format("{} gives {}", call, static_cast<int>(status)),
+                          .where = "activity records",
+                          .remedy = "is another profiler attached?"});
+}
+
+// Records are made while an owner lives.
+class Recording {
+ public:
+  Recording() {
+    for (const CUpti_ActivityKind kind : kKinds) require(cupti().enable(kind), "cuptiActivityEnable");
+  }
+  ~Recording() {
+    for (const CUpti_ActivityKind kind : kKinds)
+      if (cupti().disable(kind) != CUPTI_SUCCESS) std::fputs("cuptiActivityDisable failed\n", stderr);
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+};
+
+}  // namespace
+
+const std::string& kernel_times_absence() {
+  return cupti().absence;
+}
+
+double kernel_time_ns(const std::function<void()>& work) {
+  if (!kernel_times_absence().empty())
+    throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
+  const Recording recording;
+  require(cupti().flush(0), "cuptiActivityFlushAll");
+  g_first = std::numeric_limits<std::uint64_t>::max();
+  g_last = 0;
+  work();
+  require(cupti().flush(0), "cuptiActivityFlushAll");
+  if (g_last <= g_first) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
+  return static_cast<double>(g_last - g_first);
+}
+
+}  // namespace hilbench

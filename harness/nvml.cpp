@@ -1,0 +1,167 @@
+#include "harness/nvml.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "harness/probe.hpp"
+
+namespace hilbench {
+namespace {
+
+// The part of NVML's stable C interface that is used here (NVML API Reference, "Device Queries").
+using Handle = struct nvmlDevice_st*;
+struct ProcessInfo {  // nvmlProcessInfo_t
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+struct MemoryInfo {  // nvmlMemory_t
+  unsigned long long total, free, used;
+};
+constexpr unsigned kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
+constexpr int kInsufficientSize = 7;
+
+struct Reason {
+  unsigned long long bit;
+  std::string_view name;
+};
+// nvmlClocksEventReason...; idle and application clocks set by the user are no throttling.
+constexpr std::array<Reason, 6> kReasons = {{{0x04, "power cap"},
+                                             {0x08, "hardware slowdown"},
+                                             {0x20, "software thermal"},
+                                             {0x40, "hardware thermal"},
+                                             {0x80, "power brake"},
+                                             {0x10, "sync boost"}}};
+
+struct Nvml {
+  LoadedLibrary library{{"libnvidia-ml.so.1"}};
+  std::string absence;
+
+  template <class Function>
+  Function* find(const char* symbol) {
+    Function* found = library ? library.find<Function>(symbol) : nullptr;
+    if (found == nullptr && absence.empty())
+      absence = library ? fmt::format("NVML has no {}", symbol) : library.why();
+    return found;
+  }
+
+  int (*init)() = find<int()>("nvmlInit_v2");
+  int (*handle_of)(const char*, Handle*) = find<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
+  int (*clock)(Handle, unsigned,
+               unsigned*) = find<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
+  int (*temperature)(Handle, unsigned,
+                     unsigned*) = find<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
+  int (*power)(Handle, unsigned*) = find<int(Handle, unsigned*)>("nvmlDeviceGetPowerUsage");
+  int (*throttle)(Handle, unsigned long long*) =
+      find<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  int (*processes)(Handle, unsigned*, ProcessInfo*) =
+      find<int(Handle, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
+  int (*memory)(Handle, MemoryInfo*) = find<int(Handle, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
+
+  Nvml() {
+    if (!absence.empty()) return;
+    if (const int status = init(); status != 0) absence = fmt::format("nvmlInit gives {}", status);
+  }
+};
+
+Nvml& nvml() {
+  static Nvml library;
+  return library;
+}
+
+struct Range {
+  std::optional<unsigned> low, high;
+  void add(unsigned value) {
+    low = std::min(low.value_or(value), value);
+    high = std::max(high.value_or(value), value);
+  }
+  nlohmann::json json(double unit) const {
+    if (!low) return nullptr;
+    return {*low * unit, *high * unit};
+  }
+};
+
+}  // namespace
+
+struct GpuMonitor::State {
+  Handle handle = nullptr;
+  std::string reason;
+  Range sm_mhz, memory_mhz, celsius, milliwatts;
+  std::set<std::string> throttle;
+  std::optional<std::size_t> foreign;  // most seen at once
+  bool in_use_by_us = false;
+
+  void count_processes() {
+    std::vector<ProcessInfo> list(256);
+    auto count = static_cast<unsigned>(list.size());
+    const int status = nvml().processes(handle, &count, list.data());
+    if (status != 0 && status != kInsufficientSize) return;
+    std::size_t others = count;
+    // A process in a container of its own may see itself under another number, or not at all.
+    bool self_seen = false;
+    for (unsigned i = 0; i < std::min<unsigned>(count, static_cast<unsigned>(list.size())); ++i)
+      self_seen = self_seen || list[i].pid == static_cast<unsigned>(::getpid());
+    if (self_seen || (in_use_by_us && others > 0)) --others;
+    foreign = std::max(foreign.value_or(0), others);
+  }
+};
+
+GpuMonitor::GpuMonitor(const std::string& uuid) : state_(std::make_unique<State>()) {
+  state_->reason = nvml().absence;
+  if (!state_->reason.empty()) return;
+  if (const int status = nvml().handle_of(uuid.c_str(), &state_->handle); status != 0) {
+    state_->reason = fmt::format("NVML does not know {} (status {})", uuid, status);
+    state_->handle = nullptr;
+    return;
+  }
+  state_->count_processes();
+  state_->in_use_by_us = true;
+}
+
+GpuMonitor::~GpuMonitor() = default;
+
+void GpuMonitor::observe() {
+  State& state = *state_;
+  if (state.handle == nullptr) return;
+  unsigned value = 0;
+  unsigned long long reasons = 0;
+  if (nvml().clock(state.handle, kClockSm, &value) == 0) state.sm_mhz.add(value);
+  if (nvml().clock(state.handle, kClockMemory, &value) == 0) state.memory_mhz.add(value);
+  if (nvml().temperature(state.handle, kTemperatureGpu, &value) == 0) state.celsius.add(value);
+  if (nvml().power(state.handle, &value) == 0) state.milliwatts.add(value);
+  if (nvml().throttle(state.handle, &reasons) == 0)
+    for (const Reason& reason : kReasons)
+      if ((reasons & reason.bit) != 0) state.throttle.emplace(reason.name);
+  state.count_processes();
+}
+
+nlohmann::json GpuMonitor::summary() const {
+  const State& state = *state_;
+  nlohmann::json json = {{"sm_mhz", state.sm_mhz.json(1)},
+                         {"memory_mhz", state.memory_mhz.json(1)},
+                         {"temperature_c", state.celsius.json(1)},
+                         {"power_w", state.milliwatts.json(1e-3)},
+                         {"throttle", state.throttle},
+                         {"foreign_processes", nullptr},
+                         {"reason", nullptr}};
+  if (state.foreign) json["foreign_processes"] = *state.foreign;
+  if (!state.reason.empty()) json["reason"] = state.reason;
+  return json;
+}
+
+std::int64_t free_gpu_memory(const std::string& uuid) {
+  Handle handle = nullptr;
+  MemoryInfo memory{};
+  if (!nvml().absence.empty() || nvml().handle_of(uuid.c_str(), &handle) != 0 ||
+      nvml().memory(handle, &memory) != 0)
+    return 0;
+  return static_cast<std::int64_t>(memory.free);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,46 @@
+#include "harness/profile.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/candidate.hpp"
+#include "harness/error.hpp"
+#include "harness/nvtx.hpp"
+#include "harness/runner.hpp"
+
+namespace hilbench {
+namespace {
+
+void profile_once(const Task& task, const Record& record) {
+  Bench bench(task);
+  Candidate candidate(bench, record);
+  candidate.run();
+  bench.device->synchronize();
+  const NvtxRange in_case(record.case_id), in_variant(record.variant_id), in_phase("profile");
+  bench.device->profile([&] { candidate.run(); });
+}
+
+}  // namespace
+
+std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
+                            const std::string& variant_id) {
+  std::string skip;
+  for (const Comparison& comparison : plan.comparisons) {
+    for (const PlannedVariant& planned : comparison.variants) {
+      if (planned.id != variant_id) continue;
+      if (planned.skip) {
+        skip = *planned.skip;
+        continue;
+      }
+      const Task task = make_task(sweep, comparison, host, {});
+      for (const Record& record : task.records)
+        if (record.variant_id == variant_id) profile_once(task, record);
+      return comparison.case_id;
+    }
+  }
+  throw UsageError({.what = fmt::format("no case runs the variant '{}'", variant_id),
+                    .where = "--profile",
+                    .why = skip,
+                    .remedy = "`hilbench plan` lists cases and variants"});
+}
+
+}  // namespace hilbench

@@ -1,0 +1,18 @@
+// `hilbench run --profile VARIANT`: one execution for a profiler to look at.
+#pragma once
+
+#include <string>
+
+#include "harness/host.hpp"
+#include "harness/plan.hpp"
+#include "harness/sweep.hpp"
+
+namespace hilbench {
+
+// Runs `variant_id` in this process, once to warm up and once between the profiler's start and stop marks (on
+// a GPU cudaProfilerStart and -Stop), of the first comparison of the plan that can run it. Nothing is
+// verified or stored. Gives the case's id. Throws UsageError where no comparison can run the variant.
+std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
+                            const std::string& variant_id);
+
+}  // namespace hilbench

@@ -1,0 +1,123 @@
+// Passes over a whole output: clearing the rows that no query of a branch writes, and rounding an fp32
+// workspace to elements. Both move 16 bytes a thread and step along memory in order.
+#include <limits>
+#include <stdexcept>
+
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/forward.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr int kThreads = 256;
+constexpr int kRun = 16;  // successive positions that a thread of clear_rows() visits
+
+// Rows of all heads at one position are `columns` words side by side. threadIdx.x and blockIdx.y walk the
+// words, threadIdx.y and blockIdx.x runs of positions.
+template <class Word>
+__global__ void __launch_bounds__(kThreads)
+    clear_rows(Word* o, float* lse, const HeadCover* fill, int sequence, std::int64_t positions, int heads,
+               int words_per_row) {
+  const int columns = heads * words_per_row;
+  const int column = blockIdx.y * blockDim.x + threadIdx.x;
+  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y) * kRun;
+  if (column >= columns || first >= positions) return;
+  const int head = column / words_per_row;
+  const bool writes_lse = column % words_per_row == 0;
+  const HeadCover cover = fill[head];
+  int position = static_cast<int>(first % sequence);
+  int in_segment = position % cover.segment_length;
+  int phase = in_segment % cover.dilation;
+  const int run = static_cast<int>(min(static_cast<std::int64_t>(kRun), positions - first));
+#pragma unroll 4
+  for (int i = 0; i < run; ++i) {
+    if (phase != cover.offset) {
+      o[(first + i) * columns + column] = Word();
+      if (writes_lse) lse[(first + i) * heads + head] = kMinusInfinity;
+    }
+    ++position;
+    ++in_segment;
+    ++phase;
+    if (position == sequence) position = in_segment = 0;
+    if (in_segment == cover.segment_length) in_segment = 0;
+    if (phase == cover.dilation || in_segment == 0) phase = 0;
+  }
+}
+
+template <class Word>
+void launch_clear(const ForwardShape& shape, const ForwardParams& params, int row_bytes,
+                  cudaStream_t stream) {
+  const int words_per_row = row_bytes / static_cast<int>(sizeof(Word));
+  const std::int64_t columns = static_cast<std::int64_t>(shape.heads) * words_per_row;
+  const std::int64_t positions = static_cast<std::int64_t>(shape.batch) * shape.sequence;
+  unsigned width = 32;
+  while (width < kThreads && width < columns) width *= 2;
+  const dim3 threads(width, kThreads / width);
+  const std::int64_t positions_per_block = static_cast<std::int64_t>(threads.y) * kRun;
+  const dim3 blocks(static_cast<unsigned>((positions + positions_per_block - 1) / positions_per_block),
+                    static_cast<unsigned>((columns + width - 1) / width));
+  clear_rows<<<blocks, threads, 0, stream>>>(static_cast<Word*>(params.o), params.lse, params.fill,
+                                             shape.sequence, positions, shape.heads, words_per_row);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+template <class T>
+struct alignas(8 * sizeof(T) < 16 ? 8 * sizeof(T) : 16) Eight {
+  T values[8];
+};
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    round_elements(const float* source, T* target, std::int64_t count) {
+  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * 8;
+  if (first + 8 <= count) {
+    const Eight<float> wide = *reinterpret_cast<const Eight<float>*>(source + first);
+    Eight<T> rounded;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) rounded.values[i] = narrow<T>(wide.values[i]);
+    *reinterpret_cast<Eight<T>*>(target + first) = rounded;
+  } else {
+    for (std::int64_t i = first; i < count; ++i) target[i] = narrow<T>(source[i]);
+  }
+}
+
+template <class T>
+void launch_round(const ForwardShape& shape, const float* source, void* target, cudaStream_t stream) {
+  const std::int64_t count =
+      static_cast<std::int64_t>(shape.batch) * shape.sequence * shape.heads * shape.head_dim;
+  constexpr std::int64_t kPerBlock = kThreads * 8;
+  const auto blocks = static_cast<unsigned>((count + kPerBlock - 1) / kPerBlock);
+  round_elements<T><<<blocks, kThreads, 0, stream>>>(source, static_cast<T*>(target), count);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void clear_uncovered(const ForwardShape& shape, const ForwardParams& params, cudaStream_t stream) {
+  const bool wide = params.o_fp32 != 0 || shape.element == Element::fp32;
+  const int row_bytes = shape.head_dim * (wide ? 4 : 2);
+  if (row_bytes % 16 == 0) {
+    launch_clear<uint4>(shape, params, row_bytes, stream);
+  } else if (row_bytes % 4 == 0) {
+    launch_clear<std::uint32_t>(shape, params, row_bytes, stream);
+  } else {
+    launch_clear<std::uint16_t>(shape, params, row_bytes, stream);
+  }
+}
+
+void round_output(const ForwardShape& shape, const float* o_fp32, void* o, cudaStream_t stream) {
+  switch (shape.element) {
+    case Element::fp32:
+      return launch_round<float>(shape, o_fp32, o, stream);
+    case Element::bf16:
+      return launch_round<__nv_bfloat16>(shape, o_fp32, o, stream);
+    case Element::fp16:
+      return launch_round<__half>(shape, o_fp32, o, stream);
+  }
+  throw std::invalid_argument("round_output: unknown element");
+}
+
+}  // namespace hilbench::cuda

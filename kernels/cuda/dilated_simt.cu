@@ -1,0 +1,606 @@
+// Forward attention of one branch in fp32 FFMA arithmetic, for compute capability 6.1 and up; fp16 and bf16
+// are storage only. O = softmax(scale Q K^T) V and its LSE by online softmax over blocks of keys (running
+// maximum and sum per query row, FlashAttention-2, arXiv 2307.08691, algorithm 1), one block per tile.
+//
+// A warp owns 4 * kRowsPerLane query rows. Its lanes form a grid of 4 row lanes x 8 column lanes: a lane
+// holds rows i * 4 + row lane, the scores of keys j * 8 + column lane and the output columns c * 32 + column
+// lane * 4
+// .. + 3. Both products are outer products in registers fed by 16-byte shared loads along the inner
+// dimension; the probabilities change hands through a strip of shared memory that only their warp touches.
+// Rows in shared memory are padded so that those loads and stores meet no bank conflict.
+//
+// Does not handle head_dim above 256 or not a multiple of 8.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <climits>
+#include <cmath>
+
+#include "kernels/cuda/forward.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kWarpLanes = 32;
+constexpr int kRowLanes = 4;
+constexpr int kColumnLanes = 8;
+constexpr float kLog2E = 1.4426950408889634f;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+// What bounds a block of the kernel. head_dim is rounded up to kHeadDim with zeros. With kTwoBuffers the next
+// keys or values are fetched into shared memory during the product before; else keys and values take turns.
+template <int kHeadDim_, int kRowsPerLane_, int kKeysPerLane_, int kWarps_, bool kTwoBuffers_,
+          int kBlocksPerSm_>
+struct TileShape {
+  static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kRowsPerLane = kRowsPerLane_;
+  static constexpr int kKeysPerLane = kKeysPerLane_;
+  static constexpr bool kTwoBuffers = kTwoBuffers_;
+  static constexpr int kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kThreads = kWarps_ * kWarpLanes;
+  static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
+  static constexpr int kRows = kWarps_ * kWarpRows;
+  static constexpr int kKeys = kColumnLanes * kKeysPerLane;     // of one block of keys
+  static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
+  static constexpr int kRowStride = kHeadDim + 4;               // floats, of Q, K and V in shared memory
+  static constexpr int kWeightStride = kKeys + 8;
+  static constexpr int kSharedBytes =
+      (kRows * (kRowStride + kWeightStride) + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride) * 4;
+  static_assert(kHeadDim % 32 == 0 && kRowsPerLane % 4 == 0);
+  static_assert(kWeightStride % 32 == 8 || kWeightStride % 32 == 24);
+};
+
+template <Element kElement>
+struct Storage {
+  static constexpr int kBytes = kElement == Element::fp32 ? 4 : 2;
+  static constexpr int kPerChunk = 16 / kBytes;  // elements of one 16-byte access
+};
+
+__device__ __forceinline__ float bits_to_float(unsigned bits) {
+  return __uint_as_float(bits);
+}
+
+// The elements of one 16-byte chunk as floats, to `to` in shared memory.
+template <Element kElement>
+__device__ __forceinline__ void deposit_chunk(const uint4& chunk, float* to) {
+  const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+  if constexpr (kElement == Element::fp32) {
+    *reinterpret_cast<uint4*>(to) = chunk;
+  } else {
+    float values[8];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (kElement == Element::bf16) {
+        values[2 * i] = bits_to_float(words[i] << 16);
+        values[2 * i + 1] = bits_to_float(words[i] & 0xffff0000u);
+      } else {
+        const __half2 pair = *reinterpret_cast<const __half2*>(&words[i]);
+        values[2 * i] = __low2float(pair);
+        values[2 * i + 1] = __high2float(pair);
+      }
+    }
+    reinterpret_cast<float4*>(to)[0] = make_float4(values[0], values[1], values[2], values[3]);
+    reinterpret_cast<float4*>(to)[1] = make_float4(values[4], values[5], values[6], values[7]);
+  }
+}
+
+// Rows of one head in device memory, by slot.
+template <Element kElement>
+struct HeadRows {
+  const char* base;           // column 0 of slot 0
+  long long stride;           // bytes between slots
+  const std::int32_t* slots;  // of each row, or null: row i is at slot first + i * step
+  int first;
+  int step;
+  int count;
+  int head_dim;
+
+  __device__ __forceinline__ const char* row(int i) const {
+    const int slot = slots != nullptr ? slots[i] : first + i * step;
+    return base + slot * stride;
+  }
+};
+
+__device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
+#if __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int bytes = valid ? 16 : 0;  // the rest of the 16 is set to zero
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
+               : "memory");
+#endif
+}
+
+__device__ __forceinline__ void await_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// Moves blocks of kKeys rows into shared memory in two steps, so that arithmetic stands between: fetch()
+// starts the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros.
+template <Element kElement, typename Shape>
+class BlockMover {
+ public:
+  __device__ __forceinline__ void fetch(const HeadRows<kElement>& rows, int first, float* to) {
+#pragma unroll
+    for (int i = 0; i < kChunks; ++i) {
+      const int chunk = static_cast<int>(threadIdx.x) + i * Shape::kThreads;
+      const int row = first + chunk / kRowChunks;
+      const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
+      const bool valid = row < rows.count && column < rows.head_dim;
+      const char* from = valid ? rows.row(row) + column * Storage<kElement>::kBytes : rows.base;
+      if constexpr (kAsync) {
+        copy_async(to + chunk / kRowChunks * Shape::kRowStride + column, from, valid);
+      } else {
+        held_[i] = valid ? __ldg(reinterpret_cast<const uint4*>(from)) : make_uint4(0, 0, 0, 0);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void deposit(float* to) {
+    if constexpr (kAsync) {
+      await_copies();
+    } else {
+#pragma unroll
+      for (int i = 0; i < kChunks; ++i) {
+        const int chunk = static_cast<int>(threadIdx.x) + i * Shape::kThreads;
+        const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
+        deposit_chunk<kElement>(held_[i], to + chunk / kRowChunks * Shape::kRowStride + column);
+      }
+    }
+  }
+
+ private:
+#if __CUDA_ARCH__ >= 800
+  static constexpr bool kAsync = kElement == Element::fp32 && Shape::kTwoBuffers;
+#else
+  static constexpr bool kAsync = false;
+#endif
+  static constexpr int kRowChunks = Shape::kHeadDim / Storage<kElement>::kPerChunk;
+  static constexpr int kChunks = Shape::kKeys * kRowChunks / Shape::kThreads;
+  static_assert(Shape::kKeys * kRowChunks % Shape::kThreads == 0);
+  uint4 held_[kAsync ? 1 : kChunks];
+};
+
+__device__ __forceinline__ float exp2_fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ void read_quad(const float* from, float (&to)[4]) {
+  const float4 quad = *reinterpret_cast<const float4*>(from);
+  to[0] = quad.x, to[1] = quad.y, to[2] = quad.z, to[3] = quad.w;
+}
+
+// The lane's rows of Q against its keys of the block.
+template <typename Shape>
+__device__ __forceinline__ void multiply_keys(const float* q, const float* k,
+                                              float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+#pragma unroll
+  for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+    for (int j = 0; j < Shape::kKeysPerLane; ++j) s[i][j] = 0;
+#pragma unroll 2
+  for (int d = 0; d < Shape::kHeadDim; d += 4) {
+    float a[Shape::kRowsPerLane][4], b[Shape::kKeysPerLane][4];
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i) read_quad(q + i * kRowLanes * Shape::kRowStride + d, a[i]);
+#pragma unroll
+    for (int j = 0; j < Shape::kKeysPerLane; ++j)
+      read_quad(k + j * kColumnLanes * Shape::kRowStride + d, b[j]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+#pragma unroll
+      for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+        for (int j = 0; j < Shape::kKeysPerLane; ++j) s[i][j] = fmaf(a[i][e], b[j][e], s[i][j]);
+  }
+}
+
+// The lane's rows of the weights against its columns of V, added to o.
+template <typename Shape>
+__device__ __forceinline__ void multiply_values(const float* weights, const float* v,
+                                                float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
+#pragma unroll 2
+  for (int key = 0; key < Shape::kKeys; key += 4) {
+    float a[Shape::kRowsPerLane][4];
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i)
+      read_quad(weights + i * kRowLanes * Shape::kWeightStride + key, a[i]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+#pragma unroll
+      for (int c = 0; c < Shape::kQuads; ++c) {
+        float b[4];
+        read_quad(v + (key + e) * Shape::kRowStride + c * kColumnLanes * 4, b);
+#pragma unroll
+        for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+          for (int x = 0; x < 4; ++x) o[i][4 * c + x] = fmaf(a[i][e], b[x], o[i][4 * c + x]);
+      }
+    }
+  }
+}
+
+// Bits 0, 2 and 3 of the lane tell its column, 1 and 4 its row: lanes that differ in bit 0 alone share their
+// rows, those that differ in bit 1 alone their columns, so that 16-byte loads of neighbours coincide.
+__device__ __forceinline__ int row_lane_of(int lane) {
+  return (lane >> 1 & 1) | (lane >> 3 & 2);
+}
+__device__ __forceinline__ int column_lane_of(int lane) {
+  return (lane & 1) | (lane >> 1 & 6);
+}
+
+template <typename Combine>
+__device__ __forceinline__ float across_columns(float x, Combine combine) {
+  x = combine(x, __shfl_xor_sync(kAllLanes, x, 1));
+  x = combine(x, __shfl_xor_sync(kAllLanes, x, 4));
+  return combine(x, __shfl_xor_sync(kAllLanes, x, 8));
+}
+
+// Online softmax of the lane's rows; unscaled scores, natural base.
+template <typename Shape>
+struct SoftmaxRows {
+  float top[Shape::kRowsPerLane];  // maximum of the scores so far
+  float sum[Shape::kRowsPerLane];  // of the weights of this lane's keys, relative to `top`
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i) top[i] = -INFINITY, sum[i] = 0;
+  }
+
+  // Takes in a block: s becomes the weights, o is made relative to the new maxima. `scale2` is the scale of
+  // the scores times log2(e).
+  __device__ __forceinline__ void update(float scale2, float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane],
+                                         float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
+    float factors[Shape::kRowsPerLane];
+    bool changed = false;
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i) {
+      float block_top = s[i][0];
+#pragma unroll
+      for (int j = 1; j < Shape::kKeysPerLane; ++j) block_top = fmaxf(block_top, s[i][j]);
+      block_top = across_columns(block_top, [](float a, float b) { return fmaxf(a, b); });
+      const float new_top = fmaxf(top[i], block_top);
+      const float origin = new_top == -INFINITY ? 0.0f : new_top * scale2;  // no key seen: weights of 0
+      factors[i] = exp2_fast(fmaf(top[i], scale2, -origin));
+      changed |= new_top != top[i];
+      top[i] = new_top;
+      float block_sum = 0;
+#pragma unroll
+      for (int j = 0; j < Shape::kKeysPerLane; ++j) {
+        s[i][j] = exp2_fast(fmaf(s[i][j], scale2, -origin));
+        block_sum += s[i][j];
+      }
+      sum[i] = fmaf(sum[i], factors[i], block_sum);
+    }
+    if (!__any_sync(kAllLanes, changed)) return;
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+      for (int x = 0; x < 4 * Shape::kQuads; ++x) o[i][x] *= factors[i];
+  }
+};
+
+// Scores of keys that a query does not see become -infinity.
+template <typename Shape>
+__device__ __forceinline__ void mask_scores(const ForwardParams& params, const ForwardTile& tile,
+                                            int first_key, int first_row, int column_lane,
+                                            float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+#pragma unroll
+  for (int j = 0; j < Shape::kKeysPerLane; ++j) {
+    const int key = first_key + j * kColumnLanes + column_lane;
+    int position = INT_MAX;  // past the last key: seen by no query
+    if (key < tile.unmasked) {
+      position = INT_MIN;
+    } else if (key < tile.key_count) {
+      position = params.key_positions != nullptr ? params.key_positions[tile.key_begin + key]
+                                                 : tile.key_position + key * params.key_step;
+    }
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i) {
+      const int query = tile.query_first + (first_row + i * kRowLanes) * params.query_step;
+      if (position > query) s[i][j] = -INFINITY;
+    }
+  }
+}
+
+template <Element kElement>
+__device__ __forceinline__ void read_output(const void* o, long long at, bool o_fp32, float (&to)[4]) {
+  if (kElement == Element::fp32 || o_fp32) {
+    read_quad(static_cast<const float*>(o) + at, to);
+    return;
+  }
+  const uint2 words = *reinterpret_cast<const uint2*>(static_cast<const char*>(o) + at * 2);
+  const unsigned pairs[2] = {words.x, words.y};
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if constexpr (kElement == Element::bf16) {
+      to[2 * i] = bits_to_float(pairs[i] << 16);
+      to[2 * i + 1] = bits_to_float(pairs[i] & 0xffff0000u);
+    } else {
+      const __half2 pair = *reinterpret_cast<const __half2*>(&pairs[i]);
+      to[2 * i] = __low2float(pair);
+      to[2 * i + 1] = __high2float(pair);
+    }
+  }
+}
+
+template <Element kElement>
+__device__ __forceinline__ unsigned pack_pair(float low, float high) {
+  if constexpr (kElement == Element::bf16) {
+    const __nv_bfloat16 pair[2] = {__float2bfloat16(low), __float2bfloat16(high)};
+    return static_cast<unsigned>(reinterpret_cast<const unsigned short&>(pair[0])) |
+           static_cast<unsigned>(reinterpret_cast<const unsigned short&>(pair[1])) << 16;
+  } else {
+    const __half2 pair = __floats2half2_rn(low, high);
+    return *reinterpret_cast<const unsigned*>(&pair);
+  }
+}
+
+template <Element kElement>
+__device__ __forceinline__ void write_output(void* o, long long at, bool o_fp32, const float (&from)[4]) {
+  if (kElement == Element::fp32 || o_fp32) {
+    *reinterpret_cast<float4*>(static_cast<float*>(o) + at) = make_float4(from[0], from[1], from[2], from[3]);
+  } else {
+    const uint2 words = {pack_pair<kElement>(from[0], from[1]), pack_pair<kElement>(from[2], from[3])};
+    *reinterpret_cast<uint2*>(static_cast<char*>(o) + at * 2) = words;
+  }
+}
+
+// O and LSE of the lane's rows to memory, combined with what stands there where the tile merges:
+// O = sum of softmax denominator shares times O_i (LongNet, arXiv 2307.02486, Eqs. 9-10), in log space.
+template <Element kElement, typename Shape>
+__device__ __forceinline__ void write_rows(const ForwardParams& params, const ForwardShape& shape,
+                                           const ForwardTile& tile, int first_row, int column_lane,
+                                           const SoftmaxRows<Shape>& softmax,
+                                           float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
+#pragma unroll
+  for (int i = 0; i < Shape::kRowsPerLane; ++i) {
+    const int row = first_row + i * kRowLanes;
+    const float sum = across_columns(softmax.sum[i], [](float a, float b) { return a + b; });
+    const bool inside = row < tile.query_count;
+    const int position = tile.query_first + row * params.query_step;
+    const long long head_row =
+        (static_cast<long long>(tile.batch) * shape.sequence + position) * shape.heads + tile.head;
+    float lse = sum > 0 ? fmaf(softmax.top[i], params.scale, logf(sum)) : -INFINITY;
+    float share = sum > 0 ? 1 / sum : 0.0f, share_before = 0;
+    if (tile.merge != 0) {
+      const float lse_before = inside ? params.lse[head_row] : -INFINITY;
+      const float most = fmaxf(lse, lse_before);
+      const float origin = most == -INFINITY ? 0.0f : most;
+      const float now = expf(lse - origin), before = expf(lse_before - origin);
+      share *= now + before > 0 ? now / (now + before) : 0.0f;
+      share_before = now + before > 0 ? before / (now + before) : 0.0f;
+      lse = most == -INFINITY ? -INFINITY : most + logf(now + before);
+      __syncwarp();  // all lanes of the row have read the LSE before one writes it
+    }
+    if (!inside) continue;
+    if (column_lane == 0) params.lse[head_row] = lse;
+#pragma unroll
+    for (int c = 0; c < Shape::kQuads; ++c) {
+      const int column = (c * kColumnLanes + column_lane) * 4;
+      if (column >= shape.head_dim) continue;
+      const long long at = head_row * shape.head_dim + column;
+      float out[4] = {o[i][4 * c] * share, o[i][4 * c + 1] * share, o[i][4 * c + 2] * share,
+                      o[i][4 * c + 3] * share};
+      if (share_before > 0) {
+        float earlier[4];
+        read_output<kElement>(params.o, at, params.o_fp32 != 0, earlier);
+#pragma unroll
+        for (int x = 0; x < 4; ++x) out[x] = fmaf(earlier[x], share_before, out[x]);
+      }
+      write_output<kElement>(params.o, at, params.o_fp32 != 0, out);
+    }
+  }
+}
+
+// The tile's rows of Q as floats; zeros past the last row and past head_dim.
+template <Element kElement, typename Shape>
+__device__ __forceinline__ void load_queries(const ForwardParams& params, const ForwardShape& shape,
+                                             const ForwardTile& tile, float* q) {
+  constexpr int kRowChunks = Shape::kHeadDim / Storage<kElement>::kPerChunk;
+#pragma unroll 4
+  for (int chunk = threadIdx.x; chunk < Shape::kRows * kRowChunks; chunk += Shape::kThreads) {
+    const int row = chunk / kRowChunks;
+    const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
+    uint4 elements = make_uint4(0, 0, 0, 0);
+    if (row < tile.query_count && column < shape.head_dim) {
+      const int position = tile.query_first + row * params.query_step;
+      const int slot = params.q_slots != nullptr ? params.q_slots[position] : position;
+      const long long head_row =
+          (static_cast<long long>(tile.batch) * shape.sequence + slot) * shape.heads + tile.head;
+      const char* from = static_cast<const char*>(params.q) +
+                         (head_row * shape.head_dim + column) * Storage<kElement>::kBytes;
+      elements = __ldg(reinterpret_cast<const uint4*>(from));
+    }
+    deposit_chunk<kElement>(elements, q + row * Shape::kRowStride + column);
+  }
+}
+
+template <Element kElement>
+__device__ __forceinline__ HeadRows<kElement> key_rows(const void* tensor, const ForwardParams& params,
+                                                       const ForwardShape& shape, const ForwardTile& tile) {
+  const long long stride =
+      static_cast<long long>(shape.kv_heads) * shape.head_dim * Storage<kElement>::kBytes;
+  const char* base = static_cast<const char*>(tensor) + tile.batch * shape.sequence * stride +
+                     static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
+  const std::int32_t* slots = params.key_slots != nullptr ? params.key_slots + tile.key_begin : nullptr;
+  return {base, stride, slots, tile.key_slot, params.key_slot_step, tile.key_count, shape.head_dim};
+}
+
+template <Element kElement, typename Shape>
+__device__ __forceinline__ void compute_tile(const ForwardParams& params, const ForwardShape& shape,
+                                             const ForwardTile& tile) {
+  extern __shared__ float4 shared[];
+  float* const q_rows = reinterpret_cast<float*>(shared);
+  float* const k_rows = q_rows + Shape::kRows * Shape::kRowStride;
+  float* const v_rows = Shape::kTwoBuffers ? k_rows + Shape::kKeys * Shape::kRowStride : k_rows;
+  float* const weight_rows = v_rows + Shape::kKeys * Shape::kRowStride;
+
+  const int lane = threadIdx.x % kWarpLanes;
+  const int warp_row = threadIdx.x / kWarpLanes * Shape::kWarpRows;
+  const int row_lane = row_lane_of(lane), column_lane = column_lane_of(lane);
+  const int first_row = warp_row + row_lane;
+  const bool warp_works = warp_row < tile.query_count;
+  const float* const q_lane = q_rows + first_row * Shape::kRowStride;
+  const float* const k_lane = k_rows + column_lane * Shape::kRowStride;
+  const float* const v_lane = v_rows + column_lane * 4;
+  float* const weight_lane = weight_rows + first_row * Shape::kWeightStride;
+  // With keys in the sequence of positions, a block that begins past the warp's last query is skipped.
+  const int last_query = tile.query_first + (warp_row + Shape::kWarpRows - 1) * params.query_step;
+
+  float s[Shape::kRowsPerLane][Shape::kKeysPerLane];
+  float o[Shape::kRowsPerLane][4 * Shape::kQuads];
+#pragma unroll
+  for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+    for (int x = 0; x < 4 * Shape::kQuads; ++x) o[i][x] = 0;
+  SoftmaxRows<Shape> softmax;
+  softmax.clear();
+
+  const HeadRows<kElement> keys = key_rows<kElement>(params.k, params, shape, tile);
+  const HeadRows<kElement> values = key_rows<kElement>(params.v, params, shape, tile);
+  const int blocks = (tile.key_count + Shape::kKeys - 1) / Shape::kKeys;
+  BlockMover<kElement, Shape> mover;
+  if (blocks > 0) {
+    mover.fetch(keys, tile.keys_backwards != 0 ? (blocks - 1) * Shape::kKeys : 0, k_rows);
+    load_queries<kElement, Shape>(params, shape, tile, q_rows);
+    mover.deposit(k_rows);
+  }
+  for (int visit = 0; visit < blocks; ++visit) {
+    const int first_key = (tile.keys_backwards != 0 ? blocks - 1 - visit : visit) * Shape::kKeys;
+    const bool works = warp_works && (first_key < tile.unmasked || params.key_positions != nullptr ||
+                                      tile.key_position + first_key * params.key_step <= last_query);
+    __syncthreads();  // the block's keys are in place; the values before are used up
+    mover.fetch(values, first_key, v_rows);
+    if (works) {
+      multiply_keys<Shape>(q_lane, k_lane, s);
+      if (first_key + Shape::kKeys > tile.unmasked)
+        mask_scores<Shape>(params, tile, first_key, first_row, column_lane, s);
+      softmax.update(params.scale * kLog2E, s, o);
+#pragma unroll
+      for (int i = 0; i < Shape::kRowsPerLane; ++i)
+#pragma unroll
+        for (int j = 0; j < Shape::kKeysPerLane; ++j)
+          weight_lane[i * kRowLanes * Shape::kWeightStride + j * kColumnLanes + column_lane] = s[i][j];
+    }
+    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the keys are used up
+    mover.deposit(v_rows);
+    __syncthreads();  // values and weights are in place; the keys are used up
+    const bool another = visit + 1 < blocks;
+    const int next_key = first_key + (tile.keys_backwards != 0 ? -Shape::kKeys : Shape::kKeys);
+    if (another) mover.fetch(keys, next_key, k_rows);
+    if (works) multiply_values<Shape>(weight_lane, v_lane, o);
+    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the values are used up
+    if (another) mover.deposit(k_rows);
+  }
+  if (warp_works) write_rows<kElement, Shape>(params, shape, tile, first_row, column_lane, softmax, o);
+}
+
+// Most shared memory that a block may have on the devices that code for `architecture` (610, 800...) runs on;
+// shapes above it are left out of that code.
+__host__ __device__ constexpr int most_shared_bytes(int architecture) {
+  return architecture < 800 ? 48 * 1024 : 227 * 1024;
+}
+
+// One tile a block, in the sequence of the tile list.
+template <Element kElement, typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
+    dilated_simt(const ForwardParams params, const ForwardShape shape) {
+#ifdef __CUDA_ARCH__
+  if constexpr (Shape::kSharedBytes <= most_shared_bytes(__CUDA_ARCH__))
+    compute_tile<kElement, Shape>(params, shape, params.tiles[blockIdx.x]);
+#endif
+}
+
+// head_dim, rows and keys of a lane, warps, two buffers, blocks on a multiprocessor
+using Small64 = TileShape<64, 8, 4, 2, true, 4>;
+using Small128 = TileShape<128, 4, 4, 2, false, 2>;
+using Large64 = TileShape<64, 8, 8, 4, true, 2>;
+using Large128 = TileShape<128, 8, 4, 8, true, 1>;
+using Large256 = TileShape<256, 4, 4, 4, true, 1>;
+
+struct Instance {
+  void (*kernel)(ForwardParams, ForwardShape) = nullptr;  // null: no shape fits
+  int rows = 0;
+  int threads = 0;
+  int shared_bytes = 0;
+};
+
+template <Element kElement, typename Shape>
+Instance instance_of() {
+  return {dilated_simt<kElement, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
+}
+
+// Whether the current device can run the instance from the code that this build has for it.
+bool runs_here(const Instance& instance) {
+  int device = 0, optin_bytes = 0;
+  HILBENCH_CUDA(cudaGetDevice(&device));
+  HILBENCH_CUDA(cudaDeviceGetAttribute(&optin_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  cudaFuncAttributes attributes{};
+  HILBENCH_CUDA(cudaFuncGetAttributes(&attributes, instance.kernel));
+  return instance.shared_bytes <= optin_bytes &&
+         instance.shared_bytes <= most_shared_bytes(attributes.ptxVersion * 10);
+}
+
+template <Element kElement>
+Instance choose_instance(int head_dim) {
+  const Instance shapes_64[] = {instance_of<kElement, Large64>(), instance_of<kElement, Small64>()};
+  const Instance shapes_128[] = {instance_of<kElement, Large128>(), instance_of<kElement, Small128>()};
+  const Instance large_256 = instance_of<kElement, Large256>();
+  if (head_dim > 128) return runs_here(large_256) ? large_256 : Instance{};
+  for (const Instance& instance : head_dim > 64 ? shapes_128 : shapes_64)
+    if (runs_here(instance)) return instance;
+  return {};
+}
+
+Instance choose_instance(const ForwardShape& shape) {
+  if (shape.head_dim < 8 || shape.head_dim > 256 || shape.head_dim % 8 != 0) return {};
+  switch (shape.element) {
+    case Element::bf16:
+      return choose_instance<Element::bf16>(shape.head_dim);
+    case Element::fp16:
+      return choose_instance<Element::fp16>(shape.head_dim);
+    default:
+      return choose_instance<Element::fp32>(shape.head_dim);
+  }
+}
+
+class DilatedSimt : public ForwardKernel {
+ public:
+  DilatedSimt(const ForwardShape& shape, const Instance& instance) : shape_(shape), instance_(instance) {
+    HILBENCH_CUDA(cudaFuncSetAttribute(instance_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       instance_.shared_bytes));
+  }
+
+  void launch(const ForwardParams& params, cudaStream_t stream) override {
+    if (params.tile_count == 0) return;
+    instance_.kernel<<<params.tile_count, instance_.threads, instance_.shared_bytes, stream>>>(params,
+                                                                                               shape_);
+    HILBENCH_CUDA(cudaGetLastError());
+  }
+
+ private:
+  ForwardShape shape_;
+  Instance instance_;
+};
+
+}  // namespace
+
+// 0 where the current device has no instance for the shape.
+std::int32_t dilated_simt_tile_rows(const ForwardShape& shape) {
+  return choose_instance(shape).rows;
+}
+
+std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape) {
+  const Instance instance = choose_instance(shape);
+  if (instance.kernel == nullptr)
+    throw std::runtime_error("dilated_simt: head_dim " + std::to_string(shape.head_dim) +
+                             " fits no tile of this device");
+  return std::make_unique<DilatedSimt>(shape, instance);
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,1013 @@
+// Dilated attention, forward, for Hopper (sm_90a): O = softmax(scale Q K^T) V over the selected rows of each
+// segment (LongNet, arXiv 2307.02486, Eqs. 3-8), exact online softmax, fp32 accumulation, bf16 or fp16
+// operands, head_dim 64 and 128.
+//
+// One persistent block per multiprocessor works through the list of tiles (FlashAttention-3, arXiv
+// 2407.08608, sections 3.1 and 3.2, from which we depart in the loads of rows and the clearing of uncovered
+// ones):
+//  - a producer warp group fetches Q rows (16-byte copies, any row map) and blocks of K and V, strided by TMA
+//  or
+//    gathered by 16-byte copies into the same 128-byte swizzle, and clears the rows that no tile writes;
+//  - each consumer warp group owns 64 query rows. Scores of the next block are computed beside P V of this
+//  one,
+//    P stays in registers, and the groups take turns at the tensor cores.
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+
+#include "kernels/cuda/forward.hpp"
+#include "kernels/cuda/hopper.cuh"
+#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/tensor_map.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kGroupThreads = 128;
+constexpr int kTileSlots = 2;
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
+
+struct KernelParams {
+  const void* q;
+  const void* k;
+  const void* v;
+  void* o;
+  float* lse;
+  const std::int32_t* q_slots;
+  const std::int32_t* key_slots;
+  const std::int32_t* key_positions;
+  const ForwardTile* tiles;
+  const HeadCover* fill;
+  std::int32_t* counters;
+  std::int32_t tile_count;
+  std::int32_t sequence;
+  std::int32_t batch;
+  std::int32_t heads;
+  std::int32_t kv_heads;
+  std::int32_t query_step;
+  std::int32_t key_step;
+  std::int32_t key_slot_step;
+  std::int32_t o_fp32;
+  float scale;
+};
+
+// Shapes of one instance, and where its parts stand in shared memory (bytes).
+template <typename Element, int kHeadDim, bool kMasked, bool kGather>
+struct Shape {
+  using T = Element;
+  static constexpr int kDim = kHeadDim;
+  static constexpr bool kCausal = kMasked;
+  static constexpr bool kGathered = kGather;
+  static constexpr int kConsumers = kDim == 64 ? 3 : 2;
+  static constexpr int kRows = 64 * kConsumers;
+#ifndef W_KEYS
+#define W_KEYS 176
+#endif
+#ifndef W_KEYS64
+#define W_KEYS64 128
+#endif
+#ifndef W_STAGES64
+#define W_STAGES64 3
+#endif
+#ifndef W_POLY64
+#define W_POLY64 0
+#endif
+#ifndef W_POLY128
+#define W_POLY128 0
+#endif
+  static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kCausal || kGathered ? 128 : W_KEYS);
+  static constexpr int kStages = kDim == 64 ? W_STAGES64 : 2;
+  static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
+  static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 232;
+  // Of every this many pairs of exponentials, one is computed by arithmetic; 0: none.
+  static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
+
+  static constexpr int kChunks = kDim / 64;  // blocks of 64 elements (128 bytes) along head_dim
+  static constexpr int kQBytes = kRows * kDim * 2;
+  static constexpr int kBlockBytes = kKeys * kDim * 2;
+  static constexpr int kZeroBytes = kQStages == 2 && kDim == 128 && kKeys == 160 ? 2048 : 8192;
+  static constexpr int kQAt = 0;
+  static constexpr int kKAt = kQAt + kQStages * kQBytes;
+  static constexpr int kVAt = kKAt + kStages * kBlockBytes;
+  static constexpr int kZeroAt = kVAt + kStages * kBlockBytes;
+  static constexpr int kTileAt = kZeroAt + kZeroBytes;
+  static constexpr int kBarrierAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
+  static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
+  static constexpr int kSharedBytes = kBarrierAt + 8 * kBarriers;
+  static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
+  static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
+
+  // Barriers: full and empty of each stage of Q, K, V and the tile slots.
+  static constexpr int kQFull = kBarrierAt;
+  static constexpr int kQEmpty = kQFull + 8 * kQStages;
+  static constexpr int kKFull = kQEmpty + 8 * kQStages;
+  static constexpr int kKEmpty = kKFull + 8 * kStages;
+  static constexpr int kVFull = kKEmpty + 8 * kStages;
+  static constexpr int kVEmpty = kVFull + 8 * kStages;
+  static constexpr int kTileFull = kVEmpty + 8 * kStages;
+  static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
+};
+
+// Position in a ring of stages, with the parity of the phase that is to complete next.
+template <int kCount>
+struct Ring {
+  std::uint32_t stage = 0;
+  std::uint32_t parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kCount) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+__device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32_t chunk) {
+  return row * 128 + ((chunk ^ (row & 7)) << 4);
+}
+
+__device__ __forceinline__ float exp2_hardware(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// 2^x for x <= 126 on the multiply-add units, since the special function unit alone is as slow as the matrix
+// products at head_dim 64. Nearest integer part into the exponent, a cubic for the rest (relative error 1e-4,
+// a twentieth of a bf16 step); below -127 the result is 0.
+__device__ __forceinline__ float exp2_polynomial(float x) {
+  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  x = fmaxf(x, -127.0f);
+  const float shifted = x + kMagic;
+  const float f = x - (shifted - kMagic);
+  float y = fmaf(f, 0.05550410866f, 0.2402265070f);
+  y = fmaf(f, y, 0.6931471806f);
+  y = fmaf(f, y, 1.0f);
+  return __int_as_float(__float_as_int(y) + (__float_as_int(shifted) << 23));
+}
+
+// Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
+__device__ __forceinline__ int uniform(int x) {
+  return __shfl_sync(0xFFFFFFFFu, x, 0);
+}
+
+template <typename T>
+__device__ __forceinline__ std::uint32_t pack(float low, float high);
+template <>
+__device__ __forceinline__ std::uint32_t pack<__nv_bfloat16>(float low, float high) {
+  std::uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+template <>
+__device__ __forceinline__ std::uint32_t pack<__half>(float low, float high) {
+  std::uint32_t packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+template <typename T>
+__device__ __forceinline__ float2 unpack(std::uint32_t packed);
+template <>
+__device__ __forceinline__ float2 unpack<__nv_bfloat16>(std::uint32_t packed) {
+  return make_float2(__uint_as_float(packed << 16), __uint_as_float(packed & 0xFFFF0000u));
+}
+template <>
+__device__ __forceinline__ float2 unpack<__half>(std::uint32_t packed) {
+  return __half22float2(*reinterpret_cast<const __half2*>(&packed));
+}
+
+// ---- Producer ----
+
+// Clears the rows of O and LSE that no tile covers, 32 rows (position, head) at a step and warp. Runs of such
+// rows are contiguous and go out as bulk stores of a block of zeros.
+struct Clearing {
+  std::uint32_t window, stride, windows;
+
+  __device__ __forceinline__ Clearing(const KernelParams& p, std::uint32_t first, std::uint32_t step)
+      : window(first), stride(step), windows(0) {
+    if (p.fill != nullptr) {
+      windows = (static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads + 31) / 32;
+    }
+  }
+  __device__ __forceinline__ bool left() const { return window < windows; }
+
+  template <class S>
+  __device__ __forceinline__ void step(const KernelParams& p, std::uint32_t zeros, std::uint64_t policy) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    const std::uint32_t row = window * 32 + lane;
+    const std::uint32_t head = row % p.heads;
+    const std::uint32_t position = row / p.heads % p.sequence;
+    const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
+    window += stride;
+    const std::uint32_t segment_length = p.fill[head].segment_length;
+    const std::uint32_t dilation = p.fill[head].dilation;
+    const bool uncovered =
+        row < rows && position % segment_length % dilation != static_cast<std::uint32_t>(p.fill[head].offset);
+    const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
+    if (!uncovered) return;
+    p.lse[row] = __int_as_float(0xFF800000);
+    if (lane > 0 && (mask >> (lane - 1) & 1) != 0) return;
+    const std::uint32_t row_bytes = S::kDim * (p.o_fp32 != 0 ? 4 : 2);
+    const std::uint32_t after = ~(mask >> lane);
+    std::uint32_t bytes = (after == 0 ? 32 : __ffs(after) - 1) * row_bytes;
+    char* target = static_cast<char*>(p.o) + static_cast<std::uint64_t>(row) * row_bytes;
+    for (; bytes > 0;) {
+      const std::uint32_t part = min(bytes, static_cast<std::uint32_t>(S::kZeroBytes));
+      bulk_store(target, zeros, part, policy);
+      target += part;
+      bytes -= part;
+    }
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void clear_uncovered_rows(const KernelParams& p, std::uint32_t base) {
+  Clearing clearing(p, blockIdx.x, gridDim.x);
+  const std::uint64_t policy = policy_evict_first();
+  while (clearing.left()) {
+    clearing.step<S>(p, base + S::kZeroAt, policy);
+    bulk_commit();
+    bulk_wait<4>();
+  }
+  bulk_wait<0>();
+}
+
+// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A
+// query_count of 0 ends the work. The last block to end leaves the counters as zeros.
+template <class S>
+__device__ __forceinline__ void claim_tile(const KernelParams& p, unsigned char* shared, std::uint32_t base,
+                                           Ring<kTileSlots>& ring, bool& more) {
+  if (!more) return;
+  const int claimed = atomicAdd(&p.counters[0], 1);
+  more = claimed < p.tile_count;
+  int4 parts[3] = {};
+  if (more) {
+    const int4* source = reinterpret_cast<const int4*>(p.tiles + claimed);
+    for (int i = 0; i < 3; ++i) parts[i] = source[i];
+  }
+  barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
+  int4* slot = reinterpret_cast<int4*>(shared + S::kTileAt + ring.stage * sizeof(ForwardTile));
+  for (int i = 0; i < 3; ++i) slot[i] = parts[i];
+  barrier_arrive(base + S::kTileFull + 8 * ring.stage);
+  ring.advance();
+  if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
+    p.counters[0] = 0;
+    p.counters[1] = 0;
+  }
+}
+
+template <class S>
+__device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
+                                                        const Ring<kTileSlots>& ring) {
+  barrier_wait(base + S::kTileFull + 8 * ring.stage, ring.parity);
+  return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[ring.stage];
+}
+
+// This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
+// instruction.
+template <class S>
+__device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
+                                             std::uint32_t target, int warp, int warps,
+                                             std::uint64_t policy) {
+  constexpr int kRowChunks = S::kDim / 8;
+  const int lane = threadIdx.x % 32;
+  const char* q = static_cast<const char*>(p.q) +
+                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2);
+  for (int first = warp * 32; first < tile.query_count; first += warps * 32) {
+    int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
+    if (p.q_slots != nullptr) slot = p.q_slots[slot];
+#pragma unroll 4
+    for (int i = 0; i < kRowChunks; ++i) {
+      const int row = i * (32 / kRowChunks) + lane / kRowChunks;
+      const int chunk = lane % kRowChunks;
+      const std::int64_t from = __shfl_sync(0xFFFFFFFFu, slot, row);
+      copy_async(target + chunk / 8 * (S::kRows * 128) + swizzled(first + row, chunk % 8),
+                 q + from * p.heads * (S::kDim * 2) + chunk * 16, policy);
+    }
+  }
+}
+
+// Strided rows.
+template <class S>
+__device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
+                                           int row, std::uint32_t target, std::uint32_t full,
+                                           std::uint64_t policy) {
+  barrier_arrive_expect(full, S::kBlockBytes);
+  for (int c = 0; c < S::kChunks; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, policy, c * 64, residue, row, tile.kv_head,
+             tile.batch);
+  }
+}
+
+template <class S>
+__device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
+                                                unsigned char* shared, std::uint32_t base) {
+  Ring<kTileSlots> tiles;
+  Ring<S::kStages> k, v;
+  const std::uint64_t policy = policy_evict_last();
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    const int blocks = (tile.key_count + S::kKeys - 1) / S::kKeys;
+    const int residue = tile.key_slot % p.key_slot_step;
+    const int row = tile.key_slot / p.key_slot_step;
+    const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
+    const int first = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
+    const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    for (int i = 0; i <= blocks; ++i) {
+      if (i < blocks) {
+        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
+        load_block<S>(&maps.k[which], tile, residue, row + first + i * step,
+                      base + S::kKAt + k.stage * S::kBlockBytes, base + S::kKFull + 8 * k.stage, policy);
+        k.advance();
+      }
+      if (i > 0) {
+        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
+        load_block<S>(&maps.v[which], tile, residue, row + first + (i - 1) * step,
+                      base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage, policy);
+        v.advance();
+      }
+    }
+    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
+template <class S>
+__device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned char* shared,
+                                                std::uint32_t base) {
+  Ring<kTileSlots> tiles;
+  Ring<S::kQStages> q;
+  const std::uint64_t policy = policy_evict_first();
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1, policy);
+    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    q.advance();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
+// Gathered rows: each warp fetches a quarter of a block of K or V. Rows past the end become zeros.
+template <class S>
+__device__ __forceinline__ void gather_block(const KernelParams& p, const char* head,
+                                             const std::int32_t* slots, int left, std::uint32_t target,
+                                             std::uint64_t policy) {
+  constexpr int kRowChunks = S::kDim / 8;
+  constexpr int kWarpRows = S::kKeys / 4;
+  static_assert(kWarpRows == 32 || !S::kGathered, "one slot a lane");
+  const int lane = threadIdx.x % 32;
+  const int first = threadIdx.x / 32 % 4 * kWarpRows;
+  const int slot = first + lane < left ? slots[first + lane] : -1;
+  const std::int64_t row_bytes = static_cast<std::int64_t>(p.kv_heads) * (S::kDim * 2);
+  const int chunk = lane % kRowChunks;
+#pragma unroll 4
+  for (int i = 0; i < kRowChunks; ++i) {
+    const int row = i * (32 / kRowChunks) + lane / kRowChunks;
+    const int from = __shfl_sync(0xFFFFFFFFu, slot, row);
+    const std::uint32_t to = target + chunk / 8 * (S::kKeys * 128) + swizzled(first + row, chunk % 8);
+    copy_async_or_zero(to, head + max(from, 0) * row_bytes + chunk * 16, from >= 0, policy);
+  }
+}
+
+template <class S>
+__device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
+                                                 std::uint32_t base) {
+  Ring<kTileSlots> tiles, claims;
+  Ring<S::kQStages> q;
+  Ring<S::kStages> k, v;
+  const int warp = threadIdx.x / 32 % 4;
+  const int lane = threadIdx.x % 32;
+  const std::uint64_t policy = policy_evict_last();
+  Clearing clearing(p, blockIdx.x * 4 + warp, gridDim.x * 4);
+  bool more = true;
+  if (threadIdx.x == 0) claim_tile<S>(p, shared, base, claims, more);
+  __syncwarp();
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) break;
+    const int blocks = (tile.key_count + S::kKeys - 1) / S::kKeys;
+    const int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
+    const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    const std::int64_t head_at =
+        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2);
+    const std::int32_t* slots = p.key_slots + tile.key_begin;
+    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, warp, 4, policy_evict_first());
+    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    q.advance();
+    for (int i = 0; i <= blocks; ++i) {
+      if (i < blocks) {
+        const int first = begin + i * step;
+        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
+        gather_block<S>(p, static_cast<const char*>(p.k) + head_at, slots + first, tile.key_count - first,
+                        base + S::kKAt + k.stage * S::kBlockBytes, policy);
+        barrier_arrive_copies(base + S::kKFull + 8 * k.stage);
+        k.advance();
+      }
+      if (i == 0 && threadIdx.x == 0) claim_tile<S>(p, shared, base, claims, more);
+      if (i > 0) {
+        const int first = begin + (i - 1) * step;
+        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
+        gather_block<S>(p, static_cast<const char*>(p.v) + head_at, slots + first, tile.key_count - first,
+                        base + S::kVAt + v.stage * S::kBlockBytes, policy);
+        barrier_arrive_copies(base + S::kVFull + 8 * v.stage);
+        v.advance();
+      }
+      __syncwarp();
+      if (clearing.left()) {
+        clearing.step<S>(p, base + S::kZeroAt, policy_evict_first());
+        bulk_commit();
+        __syncwarp();
+      }
+    }
+    if (lane == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+  while (clearing.left()) {
+    clearing.step<S>(p, base + S::kZeroAt, policy_evict_first());
+    bulk_commit();
+    bulk_wait<4>();
+  }
+  bulk_wait<0>();
+}
+
+template <class S>
+__device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
+                                        std::uint32_t base) {
+  if constexpr (S::kGathered) {
+    produce_gathered<S>(p, shared, base);
+  } else {
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (warp == 0) {
+      if (lane == 0) produce_strided<S>(p, maps, shared, base);
+    } else if (warp == 1) {
+      produce_queries<S>(p, shared, base);
+    } else if (warp == 2) {
+      clear_uncovered_rows<S>(p, base);
+    } else if (lane == 0) {
+      Ring<kTileSlots> claims;
+      for (bool more = true; more;) claim_tile<S>(p, shared, base, claims, more);
+    }
+  }
+}
+
+// ---- Consumers ----
+
+// S = Q K^T of 64 query rows.
+template <class S>
+__device__ __forceinline__ void multiply_keys(float (&s)[S::kKeys / 2], std::uint32_t q, std::uint32_t k) {
+  const std::uint64_t a = wgmma_descriptor(q, 16);
+  const std::uint64_t b = wgmma_descriptor(k, 16);
+#pragma unroll
+  for (int i = 0; i < S::kDim / 16; ++i) {
+    wgmma_shared(typename S::T{}, s, a + (i / 4 * (S::kRows * 128) + i % 4 * 32) / 16,
+                 b + (i / 4 * (S::kKeys * 128) + i % 4 * 32) / 16, i > 0);
+  }
+}
+
+// O += P V.
+template <class S>
+__device__ __forceinline__ void multiply_values(float (&o)[S::kDim / 2],
+                                                const std::uint32_t (&p)[S::kKeys / 4], std::uint32_t v) {
+  const std::uint64_t b = wgmma_descriptor(v, S::kKeys * 128);
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 16; ++i)
+    wgmma_registers(typename S::T{}, o, &p[4 * i], b + i * (16 * 128 / 16));
+}
+
+// Running softmax of two rows a thread (l / 4 and 8 below), in units of raw scores; `sum` holds this thread's
+// columns only until the end. `maximum` may lag behind the true one by 8 binary orders of magnitude: it is
+// only a common scale, and most blocks then need no scaling of O.
+template <class S>
+struct Softmax {
+  static constexpr float kLag = 8.0f;
+  float maximum[2], sum[2], factor[2];
+  float scale_log2;
+
+  __device__ __forceinline__ static float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
+  }
+  __device__ __forceinline__ static float quad_sum(float x) {
+    x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
+    return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
+  }
+
+  // Scores to exp(scores - maximum). Returns whether O must be scaled by `factor`, the same for a whole warp.
+  template <bool kFirst>
+  __device__ __forceinline__ bool update(float (&s)[S::kKeys / 2]) {
+    float top[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float a = fmaxf(s[2 * r], s[2 * r + 1]);
+      float b = fmaxf(s[4 + 2 * r], s[4 + 2 * r + 1]);
+#pragma unroll
+      for (int g = 2; g < S::kKeys / 8; g += 2) {
+        a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
+        b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
+      }
+      top[r] = quad_max(fmaxf(a, b));
+    }
+    bool scales = false;
+    if constexpr (kFirst) {
+      maximum[0] = top[0];
+      maximum[1] = top[1];
+    } else {
+      scales = __any_sync(0xFFFFFFFFu, (top[0] - maximum[0]) * scale_log2 > kLag ||
+                                           (top[1] - maximum[1]) * scale_log2 > kLag);
+      if (scales) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          const float before = maximum[r];
+          maximum[r] = fmaxf(before, top[r]);
+          // A row that has seen no key yet: its sum and O are 0.
+          factor[r] = S::kCausal && maximum[r] == -INFINITY
+                          ? 1.0f
+                          : exp2_hardware((before - maximum[r]) * scale_log2);
+          sum[r] *= factor[r];
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float shift = S::kCausal && maximum[r] == -INFINITY ? 0.0f : maximum[r] * scale_log2;
+      float a = 0, b = 0;
+#pragma unroll
+      for (int g = 0; g < S::kKeys / 8; ++g) {
+        float& x = s[4 * g + 2 * r];
+        float& y = s[4 * g + 2 * r + 1];
+        x = fmaf(x, scale_log2, -shift);
+        y = fmaf(y, scale_log2, -shift);
+        if (S::kPolynomial > 0 && g % (S::kPolynomial > 0 ? S::kPolynomial : 1) == 0) {
+          x = exp2_polynomial(x);
+          y = exp2_hardware(y);
+        } else {
+          x = exp2_hardware(x);
+          y = exp2_hardware(y);
+        }
+        a += x;
+        b += y;
+      }
+      if constexpr (kFirst) {
+        sum[r] = a + b;
+      } else {
+        sum[r] += a + b;
+      }
+    }
+    return scales;
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
+                                            const float (&s)[S::kKeys / 2]) {
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 4; ++i) p[i] = pack<typename S::T>(s[2 * i], s[2 * i + 1]);
+}
+
+// What a consumer thread keeps of its tile.
+struct Rows {
+  int limit[2];  // of each of its two rows: keys below this are seen, where keys come by position
+};
+
+// -infinity for the keys of the block from `begin` that a row does not see.
+template <class S>
+__device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
+                                            const ForwardTile& tile, int begin, const int (&limit)[2],
+                                            int row_position) {
+  const int column = begin + threadIdx.x % 4 * 2;
+  if (S::kCausal && p.key_positions != nullptr) {
+    const std::int32_t* positions = p.key_positions + tile.key_begin;
+    const int key_count = tile.key_count;
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 4; ++i) {
+      const int key = column + i / 2 * 8 + i % 2;
+      const int position = key < key_count ? positions[key] : 0x7FFFFFFF;
+      if (position > row_position) s[i / 2 * 4 + i % 2] = -INFINITY;
+      if (key >= key_count || position > row_position + 8 * p.query_step)
+        s[i / 2 * 4 + 2 + i % 2] = -INFINITY;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 2; ++i) {
+      if (column + i / 4 * 8 + i % 2 >= limit[i / 2 % 2]) s[i] = -INFINITY;
+    }
+  }
+}
+
+// Rows of V past the keys: P is 0 there, but 0 times an infinity of another segment is not. Every group
+// clears them for itself.
+template <class S>
+__device__ __forceinline__ void clear_values(std::uint32_t v, int rows, int group) {
+  const int thread = threadIdx.x % kGroupThreads;
+  for (int i = rows * (S::kDim / 8) + thread; i < S::kKeys * (S::kDim / 8); i += kGroupThreads) {
+    const int row = i / (S::kDim / 8);
+    const int chunk = i % (S::kDim / 8);
+    asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(v + chunk / 8 * (S::kKeys * 128) +
+                                                                  row * 128 + chunk % 8 * 16),
+                 "r"(0)
+                 : "memory");
+  }
+  fence_proxy_async();
+  named_sync(1 + S::kConsumers + group, kGroupThreads);
+}
+
+// 4 x 4 words among the four lanes of a quad: lane l ends up with word l of each lane, in the lanes' order.
+__device__ __forceinline__ void transpose_quad(std::uint32_t (&x)[4]) {
+  const bool odd = (threadIdx.x & 1) != 0;
+  const bool high = (threadIdx.x & 2) != 0;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const std::uint32_t got = __shfl_xor_sync(0xFFFFFFFFu, odd ? x[i] : x[i + 1], 1);
+    (odd ? x[i] : x[i + 1]) = got;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const std::uint32_t got = __shfl_xor_sync(0xFFFFFFFFu, high ? x[i] : x[i + 2], 2);
+    (high ? x[i] : x[i + 2]) = got;
+  }
+}
+
+// O and LSE of one row of a thread, `r` 0 or 1.
+template <class S>
+__device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t row, bool valid, bool merge,
+                                          float (&o)[S::kDim / 2], float maximum, float sum, int r) {
+  const int quad = threadIdx.x % 4;
+  float lse = sum == 0 ? -INFINITY : maximum * p.scale + __log2f(sum) * kLn2;
+  float weight = sum == 0 ? 0.0f : 1.0f / sum;
+  float weight_before = 0;
+  if (merge) {
+    const float before = valid ? p.lse[row] : -INFINITY;
+    const float top = fmaxf(before, lse);
+    if (top != -INFINITY) {
+      const float share_before = exp2_hardware((before - top) * kLog2e);
+      const float share = exp2_hardware((lse - top) * kLog2e);
+      lse = top + __log2f(share_before + share) * kLn2;
+      weight_before = share_before / (share_before + share);
+      weight *= share / (share_before + share);
+    }
+    __syncwarp();
+  }
+  if (valid && quad == 0) p.lse[row] = lse;
+  if (p.o_fp32 != 0) {
+    float* target = static_cast<float*>(p.o) + row * S::kDim + quad * 2;
+#pragma unroll
+    for (int g = 0; g < S::kDim / 8; ++g) {
+      float2 x = make_float2(o[4 * g + 2 * r] * weight, o[4 * g + 2 * r + 1] * weight);
+      if (!valid) continue;
+      float2* at = reinterpret_cast<float2*>(target + 8 * g);
+      if (merge) {
+        const float2 before = *at;
+        x.x = fmaf(before.x, weight_before, x.x);
+        x.y = fmaf(before.y, weight_before, x.y);
+      }
+      *at = x;
+    }
+    return;
+  }
+  auto* target = static_cast<typename S::T*>(p.o) + row * S::kDim;
+#pragma unroll
+  for (int g = 0; g < S::kDim / 8; g += 4) {
+    std::uint32_t words[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float x = o[4 * (g + i) + 2 * r] * weight;
+      float y = o[4 * (g + i) + 2 * r + 1] * weight;
+      if (merge && valid) {
+        const float2 before =
+            unpack<typename S::T>(*reinterpret_cast<const std::uint32_t*>(target + 8 * (g + i) + quad * 2));
+        x = fmaf(before.x, weight_before, x);
+        y = fmaf(before.y, weight_before, y);
+      }
+      words[i] = pack<typename S::T>(x, y);
+    }
+    transpose_quad(words);
+    if (valid) {
+      *reinterpret_cast<uint4*>(target + 8 * (g + quad)) = make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+}
+
+template <class S>
+struct Consumer {
+  const KernelParams& p;
+  std::uint32_t base;
+  int group;
+  Ring<S::kQStages> q;
+  Ring<S::kStages> k, v;
+
+  __device__ __forceinline__ void release(std::uint32_t barrier) const {
+    if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
+  }
+  __device__ __forceinline__ void wait_full(std::uint32_t barrier, std::uint32_t parity) const {
+    barrier_wait(barrier, parity);
+    if constexpr (S::kGathered) fence_proxy_async();
+  }
+  __device__ __forceinline__ void release_k() {
+    release(base + S::kKEmpty + 8 * k.stage);
+    k.advance();
+  }
+  __device__ __forceinline__ void release_v() {
+    release(base + S::kVEmpty + 8 * v.stage);
+    v.advance();
+  }
+  __device__ __forceinline__ void release_q() {
+    release(base + S::kQEmpty + 8 * q.stage);
+    q.advance();
+  }
+
+  // A tile without rows for this group: only the stages pass through.
+  __device__ __forceinline__ void idle(int blocks) {
+    barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
+    release_q();
+    for (int i = 0; i < blocks; ++i) {
+      barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
+      release_k();
+      barrier_wait(base + S::kVFull + 8 * v.stage, v.parity);
+      release_v();
+    }
+  }
+
+  __device__ __forceinline__ std::uint32_t values_of(int begin, int key_count) {
+    const std::uint32_t at = base + S::kVAt + v.stage * S::kBlockBytes;
+    wait_full(base + S::kVFull + 8 * v.stage, v.parity);
+    if (!S::kGathered && begin + S::kKeys > key_count) clear_values<S>(at, key_count - begin, group);
+    return at;
+  }
+
+  __device__ __forceinline__ void work(const ForwardTile& tile) {
+    const int key_count = uniform(tile.key_count);
+    const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
+    const int query_count = uniform(tile.query_count);
+    if (group * 64 >= query_count) {
+      idle(blocks);
+      return;
+    }
+    const int row = group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+    const int position = tile.query_first + row * p.query_step;
+    const int unmasked = S::kCausal ? uniform(tile.unmasked) : key_count;
+    int limit[2] = {key_count, key_count};
+    if constexpr (S::kCausal) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int ahead = position + 8 * r * p.query_step - tile.key_position;
+        limit[r] = ahead < 0 ? 0 : min(key_count, ahead / p.key_step + 1);
+      }
+    }
+    const bool turns = query_count > 64 * (S::kConsumers - 1);
+    const bool backwards = uniform(tile.keys_backwards) != 0;
+    const int step = backwards ? -S::kKeys : S::kKeys;
+    int begin = backwards ? (blocks - 1) * S::kKeys : 0;
+
+    float o[S::kDim / 2];
+#pragma unroll
+    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
+    Softmax<S> softmax;
+    softmax.scale_log2 = p.scale * kLog2e;
+    softmax.sum[0] = softmax.sum[1] = 0;
+    softmax.maximum[0] = softmax.maximum[1] = -INFINITY;
+
+    barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
+    fence_proxy_async();
+    const std::uint32_t q_at = base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
+    if (blocks > 0) {
+      float s[S::kKeys / 2];
+      std::uint32_t probabilities[S::kKeys / 4];
+      wait_full(base + S::kKFull + 8 * k.stage, k.parity);
+      wgmma_pin(s);
+      wgmma_fence();
+      multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
+      wgmma_commit();
+      wgmma_wait<0>();
+      wgmma_pin(s);
+      release_k();
+      if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
+      softmax.template update<true>(s);
+      pack_scores<S>(probabilities, s);
+      for (int i = 1; i < blocks; ++i) {
+        wait_full(base + S::kKFull + 8 * k.stage, k.parity);
+        if (turns) named_sync(1 + group, 2 * kGroupThreads);
+        wgmma_pin(s);
+        wgmma_pin(o);
+        wgmma_fence();
+        multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
+        wgmma_commit();
+        const std::uint32_t v_at = values_of(begin, key_count);
+        wgmma_fence();
+        multiply_values<S>(o, probabilities, v_at);
+        wgmma_commit();
+        if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
+        begin += step;
+        wgmma_wait<1>();
+        wgmma_pin(s);
+        release_k();
+        if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
+        const bool scales = softmax.template update<false>(s);
+        wgmma_wait<0>();
+        wgmma_pin(o);
+        release_v();
+        pack_scores<S>(probabilities, s);
+        if (scales) {
+#pragma unroll
+          for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
+        }
+      }
+      release_q();
+      const std::uint32_t v_at = values_of(begin, key_count);
+      wgmma_pin(o);
+      wgmma_fence();
+      multiply_values<S>(o, probabilities, v_at);
+      wgmma_commit();
+      wgmma_wait<0>();
+      wgmma_pin(o);
+      release_v();
+    } else {
+      release_q();
+    }
+
+    const std::int64_t at =
+        (static_cast<std::int64_t>(tile.batch) * p.sequence + position) * p.heads + tile.head;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      store_row<S>(p, at + static_cast<std::int64_t>(8 * r) * p.query_step * p.heads,
+                   row + 8 * r < query_count, tile.merge != 0, o, softmax.maximum[r],
+                   softmax.quad_sum(softmax.sum[r]), r);
+    }
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void consume(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
+  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
+  Consumer<S> consumer{p, base, group, {}, {}, {}};
+  // The first group has the first turn.
+  if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
+  Ring<kTileSlots> tiles;
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (uniform(tile.query_count) == 0) break;
+    consumer.work(tile);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+  if (group == 0) named_sync(1, 2 * kGroupThreads);
+}
+
+template <class S>
+__device__ __forceinline__ void init_barriers(std::uint32_t base) {
+  constexpr int kConsumerWarps = 4 * S::kConsumers;
+  auto init = [&](int at, int count, int arrivals) {
+    for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
+  };
+  init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
+  init(S::kQEmpty, S::kQStages, kConsumerWarps);
+  init(S::kKFull, S::kStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kKEmpty, S::kStages, kConsumerWarps);
+  init(S::kVFull, S::kStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kVEmpty, S::kStages, kConsumerWarps);
+  init(S::kTileFull, kTileSlots, 1);
+  init(S::kTileEmpty, kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
+  fence_barrier_init();
+}
+
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, 1)
+    dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const std::uint32_t base = shared_address(shared);
+  for (int i = threadIdx.x * 16; i < S::kZeroBytes; i += S::kThreads * 16) {
+    *reinterpret_cast<uint4*>(shared + S::kZeroAt + i) = make_uint4(0, 0, 0, 0);
+  }
+  fence_proxy_async();
+  if (threadIdx.x == 0) init_barriers<S>(base);
+  __syncthreads();
+  if (uniform(threadIdx.x / kGroupThreads) == 0) {
+    registers_shrink<S::kProducerRegisters>();
+    produce<S>(p, maps, shared, base);
+  } else {
+    registers_grow<S::kConsumerRegisters>();
+    consume<S>(p, shared, base);
+  }
+}
+
+template <class S>
+void launch_instance(const KernelParams& params, const StridedMaps& maps, int blocks, cudaStream_t stream) {
+  dilated_wgmma<S><<<blocks, S::kThreads, S::kSharedBytes, stream>>>(params, maps);
+}
+
+// How one shape is launched.
+struct Instance {
+  void (*launch)(const KernelParams&, const StridedMaps&, int, cudaStream_t);
+  const void* function;
+  int shared_bytes;
+  int block_keys;
+};
+
+template <class S>
+Instance instance_of() {
+  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kKeys};
+}
+
+template <typename T, int kDim>
+Instance choose(bool causal, bool gathered) {
+  if (causal)
+    return gathered ? instance_of<Shape<T, kDim, true, true>>() : instance_of<Shape<T, kDim, true, false>>();
+  return gathered ? instance_of<Shape<T, kDim, false, true>>() : instance_of<Shape<T, kDim, false, false>>();
+}
+
+Instance choose(const ForwardShape& shape, bool gathered) {
+  if (shape.head_dim != 64 && shape.head_dim != 128) {
+    throw std::invalid_argument("dilated_wgmma takes head_dim 64 and 128");
+  }
+  const bool wide = shape.head_dim == 128;
+  switch (shape.element) {
+    case Element::bf16:
+      return wide ? choose<__nv_bfloat16, 128>(shape.causal, gathered)
+                  : choose<__nv_bfloat16, 64>(shape.causal, gathered);
+    case Element::fp16:
+      return wide ? choose<__half, 128>(shape.causal, gathered) : choose<__half, 64>(shape.causal, gathered);
+    default:
+      throw std::invalid_argument("dilated_wgmma takes bf16 and fp16");
+  }
+}
+
+class DilatedWgmma : public ForwardKernel {
+ public:
+  explicit DilatedWgmma(const ForwardShape& shape)
+      : shape_(shape), strided_(choose(shape, false)), gathered_(choose(shape, true)) {
+    int device = 0;
+    HILBENCH_CUDA(cudaGetDevice(&device));
+    HILBENCH_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
+    for (const Instance& instance : {strided_, gathered_}) {
+      HILBENCH_CUDA(cudaFuncSetAttribute(instance.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         instance.shared_bytes));
+    }
+  }
+
+  bool clears() const override { return true; }
+
+  void launch(const ForwardParams& params, cudaStream_t stream) override {
+    if (params.tile_count == 0 && params.fill == nullptr) return;
+    const bool clears_apart = params.fill != nullptr && params.any_merge != 0;
+    if (clears_apart) clear_uncovered(shape_, params, stream);
+    const bool gathered = params.key_slots != nullptr;
+    const Instance& instance = gathered ? gathered_ : strided_;
+    const KernelParams kernel = {params.q,
+                                 params.k,
+                                 params.v,
+                                 params.o,
+                                 params.lse,
+                                 params.q_slots,
+                                 params.key_slots,
+                                 params.key_positions,
+                                 params.tiles,
+                                 clears_apart ? nullptr : params.fill,
+                                 params.counters,
+                                 params.tile_count,
+                                 shape_.sequence,
+                                 shape_.batch,
+                                 shape_.heads,
+                                 shape_.kv_heads,
+                                 params.query_step,
+                                 params.key_step,
+                                 params.key_slot_step,
+                                 params.o_fp32,
+                                 params.scale};
+    const StridedMaps maps =
+        gathered ? StridedMaps{}
+                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.block_keys);
+    const int blocks =
+        kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
+    instance.launch(kernel, maps, blocks, stream);
+    HILBENCH_CUDA(cudaGetLastError());
+  }
+
+ private:
+  ForwardShape shape_;
+  Instance strided_;
+  Instance gathered_;
+  int multiprocessors_ = 0;
+  StridedMapCache maps_;
+};
+
+}  // namespace
+
+std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape) {
+  return shape.head_dim == 64 ? 192 : 128;
+}
+
+std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape) {
+  return std::make_unique<DilatedWgmma>(shape);
+}
+
+}  // namespace hilbench::cuda

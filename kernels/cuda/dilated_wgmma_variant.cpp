@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/cuda/forward_execution.hpp"
+#include "kernels/cuda/variants.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::string_view kName = "dilated_wgmma";
+
+std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+  return cuda::matrix_unsupported(work, kName);
+}
+
+std::optional<std::string> unsupported_on(const Gpu& gpu) {
+  if (gpu.compute_capability / 10 != 9)
+    return fmt::format("{} needs compute capability 9.0, this GPU has {}", kName, gpu.capability_text());
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Variant kDilatedWgmma = {
+    .name = kName,
+    .help = "fused dilated attention for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
+    .kind = RecordKind::kernel,
+    .device = DeviceKind::cuda,
+    .peak_unit = [](const Case& work) -> std::string_view {
+      return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
+    },
+    .tile_rows = [](const Case& work) -> std::int64_t {
+      return cuda::dilated_wgmma_tile_rows(cuda::forward_shape(work));
+    },
+    .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
+    .workspace_bytes = cuda::forward_workspace_bytes,
+    .prepare =
+        [](const Case& work, const VariantSpec&, int) {
+          return cuda::forward_execution(work, cuda::make_dilated_wgmma(cuda::forward_shape(work)));
+        },
+    .library = [] { return nlohmann::json(); },
+};
+
+}  // namespace hilbench

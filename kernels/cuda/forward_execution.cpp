@@ -1,0 +1,125 @@
+#include "kernels/cuda/forward_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/index_image.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr std::size_t kCounters = 2;
+
+Element element_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return Element::bf16;
+    case Dtype::fp16:
+      return Element::fp16;
+    case Dtype::fp32:
+      break;
+  }
+  return Element::fp32;
+}
+
+bool branches_merge(const Case& work) {
+  return work.pattern.size() > 1 && work.branch_heads == BranchHeads::all;
+}
+
+bool needs_fp32_output(const Case& work) {
+  return work.dtype != Dtype::fp32 && branches_merge(work);
+}
+
+std::size_t output_elements(const Case& work) {
+  return static_cast<std::size_t>(work.batch * work.sequence_length * work.heads * work.head_dim);
+}
+
+class ForwardExecution final : public Execution {
+ public:
+  ForwardExecution(const Case& work, std::unique_ptr<ForwardKernel> kernel)
+      : work_(work),
+        shape_(forward_shape(work)),
+        kernel_(std::move(kernel)),
+        covers_(head_covers(work)),
+        counters_(std::vector<std::int32_t>(kCounters, 0)) {
+    if (needs_fp32_output(work)) merged_o_ = DeviceMemory<float>(output_elements(work));
+  }
+
+  void load(const Index& index) override {
+    q_slots_ = DeviceMemory<std::int32_t>(index.q_slots);
+    branches_.clear();
+    for (std::size_t branch = 0; branch < index.branches.size(); ++branch)
+      branches_.emplace_back(work_, index, branch);
+  }
+
+  void run(const Operands& operands, const Index&) override {
+    ForwardParams params{.q = operands.q,
+                         .k = operands.k,
+                         .v = operands.v,
+                         .o = merged_o_.size() > 0 ? merged_o_.data() : operands.o,
+                         .lse = operands.lse,
+                         .o_fp32 = merged_o_.size() > 0 ? 1 : 0,
+                         .scale = 1 / std::sqrt(static_cast<float>(work_.head_dim)),
+                         .q_slots = q_slots_.data(),
+                         .counters = counters_.data()};
+    bool clear = covers_.size() > 0;
+    for (const BranchImage& branch : branches_) {
+      branch.describe(params);
+      params.fill = clear ? covers_.data() : nullptr;
+      if (clear && (!kernel_->clears() || params.tile_count == 0)) {
+        clear_uncovered(shape_, params, nullptr);
+        params.fill = nullptr;
+      }
+      clear = false;
+      if (params.tile_count > 0) kernel_->launch(params, nullptr);
+    }
+    if (merged_o_.size() > 0) round_output(shape_, merged_o_.data(), operands.o, nullptr);
+  }
+
+ private:
+  Case work_;
+  ForwardShape shape_;
+  std::unique_ptr<ForwardKernel> kernel_;
+  DeviceMemory<HeadCover> covers_;
+  DeviceMemory<std::int32_t> counters_;
+  DeviceMemory<float> merged_o_;
+  DeviceMemory<std::int32_t> q_slots_;
+  std::vector<BranchImage> branches_;
+};
+
+}  // namespace
+
+ForwardShape forward_shape(const Case& work) {
+  return {.sequence = static_cast<std::int32_t>(work.sequence_length),
+          .batch = static_cast<std::int32_t>(work.batch),
+          .heads = static_cast<std::int32_t>(work.heads),
+          .kv_heads = static_cast<std::int32_t>(work.kv_heads),
+          .head_dim = static_cast<std::int32_t>(work.head_dim),
+          .element = element_of(work.dtype),
+          .causal = work.mask == Mask::causal};
+}
+
+std::unique_ptr<Execution> forward_execution(const Case& work, std::unique_ptr<ForwardKernel> kernel) {
+  return std::make_unique<ForwardExecution>(work, std::move(kernel));
+}
+
+double forward_workspace_bytes(const Case& work, int) {
+  return needs_fp32_output(work) ? 4.0 * static_cast<double>(output_elements(work)) : 0.0;
+}
+
+std::optional<std::string> forward_unsupported(const Case& work, std::string_view kernel) {
+  if (work.pass == Pass::backward) return fmt::format("{} computes the forward pass only", kernel);
+  return std::nullopt;
+}
+
+std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel) {
+  if (work.dtype == Dtype::fp32) return fmt::format("{} reads fp16 and bf16 only", kernel);
+  if (work.head_dim != 64 && work.head_dim != 128)
+    return fmt::format("{} has head_dim 64 and 128, not {}", kernel, work.head_dim);
+  return forward_unsupported(work, kernel);
+}
+
+}  // namespace hilbench::cuda

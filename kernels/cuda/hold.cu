@@ -1,0 +1,20 @@
+#include "kernels/cuda/hold.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+__global__ void wait_cycles(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
+}  // namespace
+
+void hold(std::int64_t cycles, cudaStream_t stream) {
+  wait_cycles<<<1, 1, 0, stream>>>(cycles);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,230 @@
+// Hopper's asynchronous units as device functions: mbarriers, the tensor memory accelerator (TMA), bulk
+// copies, warp group matrix products (wgmma), register redistribution. PTX ISA, sections "mbarrier",
+// "cp.async.bulk", "wgmma". For sm_90a only.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace hilbench::cuda {
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// mbarriers, by shared memory address.
+
+__device__ __forceinline__ void barrier_init(std::uint32_t barrier, std::uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Arrives and makes the phase wait for `bytes` of asynchronous copies as well.
+__device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+// Arrives once every cp.async that this thread has issued so far is done.
+__device__ __forceinline__ void barrier_arrive_copies(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ bool barrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+__device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_t parity) {
+  while (!barrier_try_wait(barrier, parity)) {
+  }
+}
+
+__device__ __forceinline__ void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Orders shared memory written by ordinary stores or cp.async before reads by wgmma and bulk copies.
+__device__ __forceinline__ void fence_proxy_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Named barriers: `threads` counts those that arrive and those that wait.
+
+__device__ __forceinline__ void named_sync(std::uint32_t id, std::uint32_t threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ __forceinline__ void named_arrive(std::uint32_t id, std::uint32_t threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+template <std::uint32_t kRegisters>
+__device__ __forceinline__ void registers_shrink() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+template <std::uint32_t kRegisters>
+__device__ __forceinline__ void registers_grow() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// Level 2 cache policies.
+
+__device__ __forceinline__ std::uint64_t policy_evict_last() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+__device__ __forceinline__ std::uint64_t policy_evict_first() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// Copies.
+
+__device__ __forceinline__ void tma_prefetch(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+__device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap* map, std::uint32_t barrier,
+                                         std::uint64_t policy, int c0, int c1, int c2, int c3, int c4) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;" ::"r"(target),
+      "l"(map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+      : "memory");
+}
+
+// 16 bytes, not kept in the first-level cache.
+__device__ __forceinline__ void copy_async(std::uint32_t target, const void* source, std::uint64_t policy) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
+               "l"(policy)
+               : "memory");
+}
+
+// The same, or 16 zero bytes where not `wanted`.
+__device__ __forceinline__ void copy_async_or_zero(std::uint32_t target, const void* source, bool wanted,
+                                                   std::uint64_t policy) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(target), "l"(source),
+               "r"(wanted ? 16 : 0), "l"(policy)
+               : "memory");
+}
+
+// `bytes`, a multiple of 16, from shared to global memory, in this thread's current bulk group.
+__device__ __forceinline__ void bulk_store(void* target, std::uint32_t source, std::uint32_t bytes,
+                                           std::uint64_t policy) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(target),
+               "r"(source), "r"(bytes), "l"(policy)
+               : "memory");
+}
+
+__device__ __forceinline__ void bulk_commit() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void bulk_wait() {
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// Matrix products of one warp group: D[64][N] += A[64][16] B[16][N], fp32 accumulators d[N / 2]. Of the 8
+// columns 8g .. 8g+7, lane l of warp w holds d[4g], d[4g+1]: row 16w + l/4, columns 8g + 2(l%4) and the next;
+// d[4g+2], d[4g+3]: the same 8 rows below.
+
+__device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// Keeps the compiler from moving accesses of registers across the asynchronous products that use them.
+template <int kCount>
+__device__ __forceinline__ void wgmma_pin(float (&d)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// Matrix descriptor of a tile in 128-byte swizzle, blocks of 64 elements (128 bytes) a row, 1024 bytes for
+// every 8 rows. `leading_bytes` from one block of 64 columns to the next, used where the columns are the N
+// dimension.
+__device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
+                                                          std::uint32_t leading_bytes) {
+  return (static_cast<std::uint64_t>(1) << 62) | (static_cast<std::uint64_t>(1024 >> 4) << 32) |
+         (static_cast<std::uint64_t>(leading_bytes >> 4) << 16) |
+         static_cast<std::uint64_t>((address & 0x3FFFF) >> 4);
+}
+
+#define HILBENCH_D32                                                     \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define HILBENCH_D64                                                                     \
+  HILBENCH_D32                                                                           \
+      ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+      ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HILBENCH_D80 \
+  HILBENCH_D64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define HILBENCH_D88 HILBENCH_D80 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define HILBENCH_D96 HILBENCH_D88 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define HILBENCH_F8(i)                                                                        \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define HILBENCH_F32 HILBENCH_F8(0), HILBENCH_F8(8), HILBENCH_F8(16), HILBENCH_F8(24)
+#define HILBENCH_F64 HILBENCH_F32, HILBENCH_F8(32), HILBENCH_F8(40), HILBENCH_F8(48), HILBENCH_F8(56)
+#define HILBENCH_F80 HILBENCH_F64, HILBENCH_F8(64), HILBENCH_F8(72)
+#define HILBENCH_F88 HILBENCH_F80, HILBENCH_F8(80)
+#define HILBENCH_F96 HILBENCH_F88, HILBENCH_F8(88)
+
+// wgmma_shared(): A and B in shared memory, both contiguous along the summed dimension; `accumulate` 0: D = A
+// B. wgmma_registers(): A in registers, B in shared memory, contiguous along N; D += A B.
+#define HILBENCH_WGMMA_SHARED(T, type, n, count, a, b, s)                                               \
+  __device__ __forceinline__ void wgmma_shared(T, float(&d)[count], std::uint64_t desc_a,               \
+                                               std::uint64_t desc_b, int accumulate) {                  \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " s                                                  \
+                 ", 0;\n"                                                                               \
+                 "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" HILBENCH_D##count \
+                 "}, " a ", " b ", p, 1, 1, 0, 0;\n}\n"                                                 \
+                 : HILBENCH_F##count                                                                    \
+                 : "l"(desc_a), "l"(desc_b), "r"(accumulate));                                          \
+  }
+#define HILBENCH_WGMMA_REGISTERS(T, type, n, count, a0, a1, a2, a3, b)                                  \
+  __device__ __forceinline__ void wgmma_registers(T, float(&d)[count], const std::uint32_t* a,          \
+                                                  std::uint64_t desc_b) {                               \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" HILBENCH_D##count \
+                 "}, {" a0 ", " a1 ", " a2 ", " a3 "}, " b ", 1, 1, 1, 1;\n"                            \
+                 : HILBENCH_F##count                                                                    \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(desc_b));                            \
+  }
+#define HILBENCH_WGMMA(T, type)                                                \
+  HILBENCH_WGMMA_SHARED(T, type, 128, 64, "%64", "%65", "%66")                 \
+  HILBENCH_WGMMA_SHARED(T, type, 160, 80, "%80", "%81", "%82")                 \
+  HILBENCH_WGMMA_SHARED(T, type, 176, 88, "%88", "%89", "%90")                 \
+  HILBENCH_WGMMA_SHARED(T, type, 192, 96, "%96", "%97", "%98")                 \
+  HILBENCH_WGMMA_REGISTERS(T, type, 64, 32, "%32", "%33", "%34", "%35", "%36") \
+  HILBENCH_WGMMA_REGISTERS(T, type, 128, 64, "%64", "%65", "%66", "%67", "%68")
+
+HILBENCH_WGMMA(__nv_bfloat16, "bf16")
+HILBENCH_WGMMA(__half, "f16")
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,41 @@
+// The index of a branch as the CUDA kernels read it: tile list and key tables in device memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/forward.hpp"
+#include "kernels/index.hpp"
+
+namespace hilbench::cuda {
+
+// Slots of every (stream, segment) of a branch follow each other at one distance: the rows can be addressed
+// without a table. Nothing where they do not. `linear` and `residue` orders give 1 .. dilation.
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch);
+
+// Whether every (stream, segment) lists its keys by ascending position.
+bool keys_by_position(const BranchIndex& branch);
+
+// The tiles of branch `branch_index`, in the sequence of its traversal.
+std::vector<ForwardTile> forward_tiles(const Case& work, const Index& index, std::size_t branch_index);
+
+// For each head the cover of the first branch that it runs; empty where that leaves no row uncovered.
+std::vector<HeadCover> head_covers(const Case& work);
+
+// Tables of one branch on the current device.
+struct BranchImage {
+  BranchImage(const Case& work, const Index& index, std::size_t branch_index);
+
+  // Fills in what the index knows: tiles, steps and tables.
+  void describe(ForwardParams& params) const;
+
+  std::int32_t query_step = 1, key_step = 1, key_slot_step = 1;
+  bool any_merge = false;
+  DeviceMemory<ForwardTile> tiles;
+  DeviceMemory<std::int32_t> key_slots, key_positions;  // empty where not needed
+};
+
+}  // namespace hilbench::cuda

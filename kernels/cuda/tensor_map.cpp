@@ -1,0 +1,77 @@
+#include "kernels/cuda/tensor_map.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr std::size_t kCached = 64;
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+// The driver library is no link-time need.
+Encode encoder() {
+  static const Encode function = [] {
+    void* entry = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    HILBENCH_CUDA(
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
+      throw std::runtime_error("this driver has no cuTensorMapEncodeTiled");
+    }
+    return reinterpret_cast<Encode>(entry);
+  }();
+  return function;
+}
+
+CUtensorMap encode(const ForwardShape& shape, const void* rows, std::int32_t step, std::int32_t residues,
+                   std::int32_t count, std::int32_t box_rows) {
+  const cuuint64_t row_bytes = 2ull * shape.head_dim;
+  const cuuint64_t slot_bytes = row_bytes * shape.kv_heads;
+  const cuuint64_t dims[5] = {static_cast<cuuint64_t>(shape.head_dim), static_cast<cuuint64_t>(residues),
+                              static_cast<cuuint64_t>(count), static_cast<cuuint64_t>(shape.kv_heads),
+                              static_cast<cuuint64_t>(shape.batch)};
+  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * step, row_bytes, slot_bytes * shape.sequence};
+  const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
+  const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
+  const auto type =
+      shape.element == Element::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  CUtensorMap map;
+  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(rows), dims, strides, box, unit,
+                                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS) {
+    throw std::runtime_error("cuTensorMapEncodeTiled: driver error " +
+                             std::to_string(static_cast<int>(status)));
+  }
+  return map;
+}
+
+}  // namespace
+
+const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const void* k, const void* v,
+                                       std::int32_t step, std::int32_t box_rows) {
+  const auto key = std::make_tuple(k, v, step);
+  const auto found = maps_.find(key);
+  if (found != maps_.end()) return found->second;
+  if (maps_.size() >= kCached) maps_.clear();
+  StridedMaps& maps = maps_[key];
+  const std::int32_t whole = shape.sequence / step;
+  const std::int32_t longer = shape.sequence % step;
+  for (int which = 0; which < 2; ++which) {
+    // Where one of the two kinds of residue does not exist, its map is that of the other.
+    const bool more = (which == 1 && longer > 0) || whole == 0;
+    const std::int32_t residues = more ? longer : step;
+    maps.k[which] = encode(shape, k, step, residues, whole + (more ? 1 : 0), box_rows);
+    maps.v[which] = encode(shape, v, step, residues, whole + (more ? 1 : 0), box_rows);
+  }
+  return maps;
+}
+
+}  // namespace hilbench::cuda
