@@ -112,8 +112,8 @@ __device__ std::int64_t output_row(const BranchOutput& branch, const RowTensor& 
 }
 
 template <class T, int kWidth>
-__global__ void combine_kernel(RowTensor tensor, const BranchOutputs branches,
-                               Lanes<T, kWidth>* o, float* lse, int row_chunks) {
+__global__ void combine_kernel(RowTensor tensor, const BranchOutputs branches, Lanes<T, kWidth>* o,
+                               float* lse, int row_chunks) {
   const int all_chunks = tensor.heads * row_chunks;
   const std::int64_t positions = static_cast<std::int64_t>(tensor.batch) * tensor.sequence;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kPositions;

@@ -275,6 +275,10 @@ std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
     return "cublas has no causal mask for dense queries against dilated keys";
   if (largest_leading(work) > std::numeric_limits<int>::max())
     return "dilation * heads * head_dim is above 2^31 - 1, the largest leading dimension of cuBLAS";
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported_on(const Gpu&) {
   if (!cublas().library.absence.empty()) return cublas().library.absence;
   return std::nullopt;
 }
@@ -305,6 +309,7 @@ const Variant kCublas = {
     .device = DeviceKind::cuda,
     .peak_unit = peak_unit,
     .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
     .workspace_bytes =
         [](const Case& work, int) {
           return cuda::BranchResults::workspace_bytes(work, in_place(work)) + score_bytes(work);

@@ -210,6 +210,13 @@ std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
                                    [](const Branch& branch) { return branch.dilation > 1; });
   if (work.mask == Mask::causal && work.queries == Queries::dense && dilated)
     return "cuDNN has no causal mask for dense queries against dilated keys";
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported_on(const Gpu& gpu) {
+  if (gpu.compute_capability < 80)
+    return fmt::format("cuDNN's fused attention needs compute capability 8.0, this GPU has {}",
+                       gpu.capability_text());
   if (!cudnn_absence().empty()) return cudnn_absence();
   return std::nullopt;
 }
@@ -248,6 +255,7 @@ const Variant kCudnn = {
     .device = DeviceKind::cuda,
     .peak_unit = peak_unit,
     .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
     .workspace_bytes = workspace_bytes<RowStorage::in_place>,
     .prepare = prepare<RowStorage::in_place>,
     .library = [] { return library("strided"); },
@@ -260,6 +268,7 @@ const Variant kCudnnGather = {
     .device = DeviceKind::cuda,
     .peak_unit = peak_unit,
     .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
     .workspace_bytes = workspace_bytes<RowStorage::gathered>,
     .prepare = prepare<RowStorage::gathered>,
     .library = [] { return library("gathered"); },

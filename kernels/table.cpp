@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "baselines/cublas.hpp"
+#include "baselines/cudnn.hpp"
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
@@ -14,11 +16,14 @@ namespace {
 
 // A new kernel or baseline for CPUs is one line here, for GPUs in the CUDA table.
 constexpr std::array kCpuVariants = {&kDilatedCpu, &kGemm, &kPeak};
+// In every build: one that lacks the library says so, and a sweep may name them anywhere.
+constexpr std::array kCudaBaselines = {&kCublas, &kCudnn, &kCudnnGather};
 
 const std::vector<const Variant*>& table() {
   static const std::vector<const Variant*> variants = [] {
     std::vector<const Variant*> all(kCpuVariants.begin(), kCpuVariants.end());
     all.insert(all.end(), cuda_variants().begin(), cuda_variants().end());
+    all.insert(all.end(), kCudaBaselines.begin(), kCudaBaselines.end());
     return all;
   }();
   return variants;
@@ -28,9 +33,8 @@ const std::vector<const Variant*>& table() {
 constexpr std::string_view kBest = "dilated";
 
 bool known(std::string_view name, RecordKind kind) {
-  return std::any_of(table().begin(), table().end(), [&](const Variant* variant) {
-    return variant->name == name && variant->kind == kind;
-  });
+  return std::any_of(table().begin(), table().end(),
+                     [&](const Variant* variant) { return variant->name == name && variant->kind == kind; });
 }
 
 }  // namespace
