@@ -1,6 +1,5 @@
 // Rows of a branch between position order and gathered order, in chunks of 16 bytes where the rows allow it.
-// A block takes the heads of some positions in turn, so that what depends on the position alone is worked
-// out once for a whole row of heads * head_dim elements.
+// A thread keeps its column of the rows [heads * head_dim], and with it head and offset, over several rows.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -13,7 +12,30 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPositions = 8;  // of a block
+constexpr int kBlockRows = 16;  // rows [heads * head_dim] of a block
+
+// Where a thread works: on chunk `column` of the rows first, first + step, ... of its block.
+struct Column {
+  int column, first, step;
+};
+__device__ Column column_of(int row_columns) {
+  const int width = min(row_columns, kThreads);
+  const int slots = kThreads / width, slot = static_cast<int>(threadIdx.x) / width;
+  const int column = static_cast<int>(blockIdx.y) * kThreads + static_cast<int>(threadIdx.x) % width;
+  return {column, slot < slots && column < row_columns ? slot : kBlockRows, slots};
+}
+
+// The rows of a block: [begin, begin + count) of a stretch (a batch entry, or a segment of one).
+struct BlockRows {
+  std::int64_t stretch;
+  std::int32_t begin, count;
+};
+__device__ BlockRows block_rows(std::int32_t stretch_rows) {
+  const std::int32_t blocks = (stretch_rows + kBlockRows - 1) / kBlockRows;
+  const auto stretch = static_cast<std::int32_t>(blockIdx.x / static_cast<unsigned>(blocks));
+  const std::int32_t begin = (static_cast<std::int32_t>(blockIdx.x) - stretch * blocks) * kBlockRows;
+  return {stretch, begin, min(kBlockRows, stretch_rows - begin)};
+}
 
 struct Place {  // a position in its segment
   std::int32_t segment, local, length;
@@ -34,44 +56,42 @@ __device__ std::int32_t query_number(const BranchRows& branch, const Place& plac
 }
 
 template <class Chunk>
-__global__ void gather_kernel(RowTensor tensor, BranchRows branch, const Chunk* from, Chunk* to,
-                              int row_chunks, std::int64_t gathered_positions) {
-  const int all_chunks = tensor.heads * row_chunks;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kPositions;
-#pragma unroll
-  for (int i = 0; i < kPositions; ++i) {
-    const std::int64_t gathered = first + i;
-    if (gathered >= gathered_positions) return;
-    const std::int64_t row = gathered % branch.rows, of_batch = gathered / branch.rows;
-    const std::int64_t segment = of_batch % branch.segments, batch = of_batch / branch.segments;
-    const std::int64_t begin = segment * branch.segment_length;
-    for (int chunk = threadIdx.x; chunk < all_chunks; chunk += kThreads) {
-      const std::int32_t offset = branch.offsets[chunk / row_chunks];
-      const std::int64_t local = offset + row * branch.dilation;
-      if (offset < 0 || local >= branch.segment_length || begin + local >= tensor.sequence) continue;
-      to[gathered * all_chunks + chunk] =
-          from[(batch * tensor.sequence + begin + local) * all_chunks + chunk];
-    }
+__global__ void __launch_bounds__(kThreads)
+    gather_kernel(RowTensor tensor, BranchRows branch, const Chunk* from, Chunk* to, int row_chunks) {
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(branch.rows);
+  const std::int64_t batch = rows.stretch / branch.segments, segment = rows.stretch % branch.segments;
+  const auto begin = static_cast<std::int32_t>(segment * branch.segment_length);
+  const std::int32_t length = min(branch.segment_length, tensor.sequence - begin);
+  const std::int32_t offset = at.first < rows.count ? branch.offsets[at.column / row_chunks] : -1;
+  if (offset < 0) return;
+  from += (batch * tensor.sequence + begin) * row_columns + at.column;
+  to += (rows.stretch * branch.rows + rows.begin) * row_columns + at.column;
+#pragma unroll 8
+  for (int i = at.first; i < rows.count; i += at.step) {
+    const std::int64_t local = offset + static_cast<std::int64_t>(rows.begin + i) * branch.dilation;
+    if (local < length) to[static_cast<std::int64_t>(i) * row_columns] = from[local * row_columns];
   }
 }
 
 template <class Chunk>
-__global__ void clear_kernel(RowTensor tensor, BranchRows branch, Chunk* o, float* lse, int row_chunks) {
-  const int all_chunks = tensor.heads * row_chunks;
-  const std::int64_t positions = static_cast<std::int64_t>(tensor.batch) * tensor.sequence;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kPositions;
-#pragma unroll 1
-  for (int i = 0; i < kPositions; ++i) {
-    const std::int64_t position = first + i;
-    if (position >= positions) return;
-    const Place place =
-        place_of(branch, tensor.sequence, static_cast<std::int32_t>(position % tensor.sequence));
-    for (int chunk = threadIdx.x; chunk < all_chunks; chunk += kThreads) {
-      const int head = chunk / row_chunks;
-      if (query_number(branch, place, branch.offsets[head]) >= 0) continue;
-      o[position * all_chunks + chunk] = Chunk{};
-      if (chunk == head * row_chunks) lse[position * tensor.heads + head] = -INFINITY;
-    }
+__global__ void __launch_bounds__(kThreads)
+    clear_kernel(RowTensor tensor, BranchRows branch, Chunk* o, float* lse, int row_chunks) {
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(tensor.sequence);
+  const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  const std::int32_t offset = at.first < rows.count ? branch.offsets[at.column / row_chunks] : -1;
+#pragma unroll 4
+  for (int i = at.first; i < rows.count; i += at.step)
+    if (query_number(branch, place_of(branch, tensor.sequence, rows.begin + i), offset) < 0)
+      o[(first + i) * row_columns + at.column] = Chunk{};
+  if (blockIdx.y > 0) return;
+  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads) {
+    const Place place = place_of(branch, tensor.sequence, rows.begin + i / tensor.heads);
+    if (query_number(branch, place, branch.offsets[i % tensor.heads]) < 0)
+      lse[first * tensor.heads + i] = -INFINITY;
   }
 }
 
@@ -111,49 +131,63 @@ __device__ std::int64_t output_row(const BranchOutput& branch, const RowTensor& 
   return row * tensor.heads + head;
 }
 
+// Softmax denominators of the branches so far: sum * exp(largest) is their total.
+struct Weights {
+  float largest = -INFINITY, sum = 0;
+  // Adds a branch; `kept` and `added` are the factors of what was there and of the branch.
+  __device__ void add(float lse, float& kept, float& added) {
+    const float larger = fmaxf(largest, lse);
+    kept = expf(largest - larger);
+    added = expf(lse - larger);
+    largest = larger;
+    sum = sum * kept + added;
+  }
+  __device__ float lse() const { return largest + logf(sum); }
+};
+
 template <class T, int kWidth>
-__global__ void combine_kernel(RowTensor tensor, const BranchOutputs branches, Lanes<T, kWidth>* o,
-                               float* lse, int row_chunks) {
-  const int all_chunks = tensor.heads * row_chunks;
-  const std::int64_t positions = static_cast<std::int64_t>(tensor.batch) * tensor.sequence;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kPositions;
-  for (int i = 0; i < kPositions; ++i) {
-    if (first + i >= positions) return;
-    const std::int64_t batch = (first + i) / tensor.sequence;
-    const auto position = static_cast<std::int32_t>((first + i) % tensor.sequence);
-    for (int chunk = threadIdx.x; chunk < all_chunks; chunk += kThreads) {
-      const int head = chunk / row_chunks, lane = chunk - head * row_chunks;
-      float largest = -INFINITY;
-      for (int b = 0; b < branches.count; ++b) {
-        const std::int64_t row = output_row(branches.at[b], tensor, batch, position, head);
-        if (row >= 0) largest = fmaxf(largest, branches.at[b].lse[row]);
-      }
-      float sum = 0;
-      float combined[kWidth] = {};
-      for (int b = 0; b < branches.count; ++b) {
-        const std::int64_t row = output_row(branches.at[b], tensor, batch, position, head);
-        if (row < 0) continue;
-        const float weight = expf(branches.at[b].lse[row] - largest);
-        const Lanes<T, kWidth> part =
-            static_cast<const Lanes<T, kWidth>*>(branches.at[b].o)[row * row_chunks + lane];
-        sum += weight;
-        for (int e = 0; e < kWidth; ++e) combined[e] += weight * widened(part.values[e]);
-      }
-      const bool covered = sum > 0;
-      Lanes<T, kWidth> result;
-      for (int e = 0; e < kWidth; ++e) narrow(covered ? combined[e] / sum : 0.0f, &result.values[e]);
-      o[(first + i) * all_chunks + chunk] = result;
-      if (lane == 0) lse[(first + i) * tensor.heads + head] = covered ? largest + logf(sum) : -INFINITY;
+__global__ void __launch_bounds__(kThreads) combine_kernel(RowTensor tensor, const BranchOutputs branches,
+                                                           Lanes<T, kWidth>* o, float* lse, int row_chunks) {
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(tensor.sequence);
+  const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  const int head = at.column / row_chunks, lane = at.column - head * row_chunks;
+#pragma unroll 4
+  for (int i = at.first; i < rows.count; i += at.step) {
+    Weights weights;
+    float combined[kWidth] = {};
+    for (int b = 0; b < branches.count; ++b) {
+      const std::int64_t row = output_row(branches.at[b], tensor, rows.stretch, rows.begin + i, head);
+      if (row < 0) continue;
+      const Lanes<T, kWidth> part =
+          static_cast<const Lanes<T, kWidth>*>(branches.at[b].o)[row * row_chunks + lane];
+      float kept, added;
+      weights.add(branches.at[b].lse[row], kept, added);
+      for (int e = 0; e < kWidth; ++e) combined[e] = kept * combined[e] + added * widened(part.values[e]);
     }
+    const float scale = weights.sum > 0 ? 1 / weights.sum : 0;
+    Lanes<T, kWidth> result;
+    for (int e = 0; e < kWidth; ++e) narrow(scale * combined[e], &result.values[e]);
+    o[(first + i) * row_columns + at.column] = result;
+  }
+  if (blockIdx.y > 0) return;
+  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads) {
+    Weights weights;
+    for (int b = 0; b < branches.count; ++b) {
+      const std::int64_t row =
+          output_row(branches.at[b], tensor, rows.stretch, rows.begin + i / tensor.heads, i % tensor.heads);
+      float kept, added;
+      if (row >= 0) weights.add(branches.at[b].lse[row], kept, added);
+    }
+    lse[first * tensor.heads + i] = weights.sum > 0 ? weights.lse() : -INFINITY;
   }
 }
 
-unsigned blocks_for(std::int64_t positions) {
-  return static_cast<unsigned>((positions + kPositions - 1) / kPositions);
-}
-
-std::int64_t positions_of(const RowTensor& tensor) {
-  return static_cast<std::int64_t>(tensor.batch) * tensor.sequence;
+dim3 grid_of(std::int64_t stretches, std::int32_t stretch_rows, int row_columns) {
+  const std::int64_t blocks = (stretch_rows + kBlockRows - 1) / kBlockRows;
+  return dim3(static_cast<unsigned>(stretches * blocks),
+              static_cast<unsigned>((row_columns + kThreads - 1) / kThreads));
 }
 
 int element_bytes(Element element) {
@@ -179,24 +213,26 @@ template <class T>
 void combine(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
              cudaStream_t stream) {
   constexpr int kWidth = 16 / sizeof(T);
-  const unsigned blocks = blocks_for(positions_of(tensor));
+  const int row_chunks = wide(tensor) ? tensor.head_dim / kWidth : tensor.head_dim;
+  const dim3 grid = grid_of(tensor.batch, tensor.sequence, tensor.heads * row_chunks);
   if (wide(tensor))
-    combine_kernel<T, kWidth><<<blocks, kThreads, 0, stream>>>(
-        tensor, branches, static_cast<Lanes<T, kWidth>*>(o), lse, tensor.head_dim / kWidth);
+    combine_kernel<T, kWidth>
+        <<<grid, kThreads, 0, stream>>>(tensor, branches, static_cast<Lanes<T, kWidth>*>(o), lse, row_chunks);
   else
-    combine_kernel<T, 1><<<blocks, kThreads, 0, stream>>>(tensor, branches, static_cast<Lanes<T, 1>*>(o), lse,
-                                                          tensor.head_dim);
+    combine_kernel<T, 1>
+        <<<grid, kThreads, 0, stream>>>(tensor, branches, static_cast<Lanes<T, 1>*>(o), lse, tensor.head_dim);
 }
 
 }  // namespace
 
 void gather_rows(const RowTensor& tensor, const BranchRows& branch, const void* from, void* to,
                  cudaStream_t stream) {
-  const std::int64_t gathered = static_cast<std::int64_t>(tensor.batch) * branch.segments * branch.rows;
   with_chunk(tensor, [&](auto* chunk, int row_chunks) {
     using Chunk = std::remove_pointer_t<decltype(chunk)>;
-    gather_kernel<<<blocks_for(gathered), kThreads, 0, stream>>>(
-        tensor, branch, static_cast<const Chunk*>(from), static_cast<Chunk*>(to), row_chunks, gathered);
+    gather_kernel<<<grid_of(static_cast<std::int64_t>(tensor.batch) * branch.segments, branch.rows,
+                            tensor.heads * row_chunks),
+                    kThreads, 0, stream>>>(tensor, branch, static_cast<const Chunk*>(from),
+                                           static_cast<Chunk*>(to), row_chunks);
   });
   HILBENCH_CUDA(cudaGetLastError());
 }
@@ -205,7 +241,7 @@ void clear_uncovered_rows(const RowTensor& tensor, const BranchRows& branch, voi
                           cudaStream_t stream) {
   with_chunk(tensor, [&](auto* chunk, int row_chunks) {
     using Chunk = std::remove_pointer_t<decltype(chunk)>;
-    clear_kernel<<<blocks_for(positions_of(tensor)), kThreads, 0, stream>>>(
+    clear_kernel<<<grid_of(tensor.batch, tensor.sequence, tensor.heads * row_chunks), kThreads, 0, stream>>>(
         tensor, branch, static_cast<Chunk*>(o), lse, row_chunks);
   });
   HILBENCH_CUDA(cudaGetLastError());

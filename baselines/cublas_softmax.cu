@@ -53,72 +53,117 @@ __device__ float over_row(float value, float* shared, const Combine& combine) {
   return value;
 }
 
-// kThreads a row, kRows rows a block; kVectors > 0: the row fits kVectors vectors a thread, kept in
-// registers.
+template <int kThreads>
+__device__ float row_maximum(float value, float* shared) {
+  return over_row<kThreads>(value, shared, [](float a, float b) { return fmaxf(a, b); });
+}
+template <int kThreads>
+__device__ float row_sum(float value, float* shared) {
+  return over_row<kThreads>(value, shared, [](float a, float b) { return a + b; });
+}
+
+// A row of the block as a thread of it sees it.
+template <class T>
+struct Row {
+  Vector<T>* vectors;
+  int visible;  // columns that count
+  int count;    // vectors that hold them
+  int lane;     // of the thread in the row's group
+};
+
+// Score of column e of vector v; -infinity where it is masked.
+template <class T>
+__device__ float score(const Row<T>& row, const Vector<T>& vector, int v, int e) {
+  return v * Vector<T>::kWidth + e < row.visible ? widened(vector.values[e]) : -INFINITY;
+}
+
+__device__ float exponential(float x) {
+  return exp2f(x * kLog2E);
+}
+
+// Both return the row's maximum, and its denominator in `sum`.
+template <class T, int kThreads, int kVectors>
+__device__ float softmax_in_registers(const Row<T>& row, float* shared, float& sum) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  float kept[kVectors][kWidth];
+  float largest = -INFINITY;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int v = i * kThreads + row.lane;
+    const Vector<T> vector = v < row.count ? row.vectors[v] : Vector<T>{};
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      kept[i][e] = score(row, vector, v, e);
+      largest = fmaxf(largest, kept[i][e]);
+    }
+  }
+  largest = row_maximum<kThreads>(largest, shared);
+  sum = 0;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) sum += kept[i][e] = exponential(kept[i][e] - largest);
+  sum = row_sum<kThreads>(sum, shared);
+  const float scale = 1 / sum;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int v = i * kThreads + row.lane;
+    Vector<T> vector;
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) narrow(kept[i][e] * scale, &vector.values[e]);
+    if (v < row.count) row.vectors[v] = vector;
+  }
+  return largest;
+}
+
+template <class T, int kThreads>
+__device__ float softmax_of_long_row(const Row<T>& row, float* shared, float& sum) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  float largest = -INFINITY;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    const Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e) largest = fmaxf(largest, score(row, vector, v, e));
+  }
+  largest = row_maximum<kThreads>(largest, shared);
+  sum = 0;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    const Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e) sum += exponential(score(row, vector, v, e) - largest);
+  }
+  sum = row_sum<kThreads>(sum, shared);
+  const float scale = 1 / sum;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e)
+      narrow(exponential(score(row, vector, v, e) - largest) * scale, &vector.values[e]);
+    row.vectors[v] = vector;
+  }
+  return largest;
+}
+
+// kThreads a row, kRows rows a block; kVectors > 0: the row fits kVectors vectors a thread.
 template <class T, int kThreads, int kRows, int kVectors>
 __global__ void __launch_bounds__(kThreads* kRows) softmax_kernel(ScoreBlock block) {
   static_assert(kRows == 1 || kThreads == 32, "rows share a block only where a row is one warp");
-  using Vec = Vector<T>;
-  constexpr int kWidth = Vec::kWidth;
+  constexpr int kWidth = Vector<T>::kWidth;
   __shared__ float shared[32];
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kRows + threadIdx.x / kThreads;
   if (index >= static_cast<std::int64_t>(block.problems) * block.rows) return;
   const auto problem = static_cast<std::int32_t>(index / block.rows);
-  const auto row = static_cast<std::int32_t>(index % block.rows);
-  Vec* vectors = reinterpret_cast<Vec*>(static_cast<T*>(block.scores) + index * block.leading);
-  const int visible = block.causal != 0 ? min(block.columns, block.first_row + row + 1) : block.columns;
-  const int count = (visible + kWidth - 1) / kWidth, all = (block.columns + kWidth - 1) / kWidth;
-  const int lane = threadIdx.x % kThreads;
-
-  Vec kept[kVectors > 0 ? kVectors : 1];
-  const auto each = [&](const auto& body, bool fresh) {
-    if constexpr (kVectors > 0) {
-#pragma unroll
-      for (int i = 0; i < kVectors; ++i) {
-        const int v = i * kThreads + lane;
-        if (v >= count) continue;
-        if (fresh) kept[i] = vectors[v];
-        body(v, kept[i]);
-      }
-    } else {
-      for (int v = lane; v < count; v += kThreads) {
-        Vec vector = vectors[v];
-        body(v, vector);
-      }
-    }
-  };
-
-  float largest = -INFINITY;
-  each(
-      [&](int v, Vec& vector) {
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e)
-          if (v * kWidth + e < visible) largest = fmaxf(largest, widened(vector.values[e]));
-      },
-      true);
-  largest = over_row<kThreads>(largest, shared, [](float a, float b) { return fmaxf(a, b); });
-  float sum = 0;
-  each(
-      [&](int v, Vec& vector) {
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e)
-          if (v * kWidth + e < visible) sum += exp2f((widened(vector.values[e]) - largest) * kLog2E);
-      },
-      false);
-  sum = over_row<kThreads>(sum, shared, [](float a, float b) { return a + b; });
-  const float scale = 1 / sum;
-  each(
-      [&](int v, Vec& vector) {
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) {
-          const float p = exp2f((widened(vector.values[e]) - largest) * kLog2E) * scale;
-          narrow(v * kWidth + e < visible ? p : 0.0f, &vector.values[e]);
-        }
-        vectors[v] = vector;
-      },
-      false);
-  for (int v = count + lane; v < all; v += kThreads) vectors[v] = Vec{};
-  if (lane == 0) block.lse[problem * block.lse_problem + row * block.lse_row] = largest + logf(sum);
+  const auto number = static_cast<std::int32_t>(index % block.rows);
+  Row<T> row;
+  row.vectors = reinterpret_cast<Vector<T>*>(static_cast<T*>(block.scores) + index * block.leading);
+  row.visible = block.causal != 0 ? min(block.columns, block.first_row + number + 1) : block.columns;
+  row.count = (row.visible + kWidth - 1) / kWidth;
+  row.lane = static_cast<int>(threadIdx.x) % kThreads;
+  float sum, largest;
+  if constexpr (kVectors > 0)
+    largest = softmax_in_registers<T, kThreads, kVectors>(row, shared, sum);
+  else
+    largest = softmax_of_long_row<T, kThreads>(row, shared, sum);
+  const int all = (block.columns + kWidth - 1) / kWidth;
+  for (int v = row.count + row.lane; v < all; v += kThreads) row.vectors[v] = Vector<T>{};
+  if (row.lane == 0) block.lse[problem * block.lse_problem + number * block.lse_row] = largest + logf(sum);
 }
 
 template <class T, int kThreads, int kRows, int kVectors>
@@ -138,8 +183,8 @@ void softmax(const ScoreBlock& block, cudaStream_t stream) {
     launch<T, 256, 1, 4>(block, stream);
   else if (vectors <= 512 * 4)
     launch<T, 512, 1, 4>(block, stream);
-  else if (vectors <= 1024 * 8)
-    launch<T, 1024, 1, 8>(block, stream);
+  else if (vectors <= 1024 * 4)
+    launch<T, 1024, 1, 4>(block, stream);
   else
     launch<T, 1024, 1, 0>(block, stream);
 }
