@@ -10,7 +10,9 @@
 #include <sstream>
 
 #include "baselines/blas.hpp"
+#include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
+#include "harness/counters/cuda_driver.hpp"
 #include "harness/error.hpp"
 #include "harness/host.hpp"
 #include "harness/probe.hpp"
@@ -43,15 +45,14 @@ Finding look_at_blas() {
                             blas.value("fma_gflops", 0.0), note.empty() ? "" : "; " + note)};
 }
 
-// Whether every event of a counter set can be opened.
-Finding look_at_counters(std::string_view name) {
-  const CounterSet* set = find_counter_set(name);
-  if (set == nullptr) return {.text = fmt::format("no counter set '{}' in this build", name)};
+// Whether every event of a counter set can be counted, around no work at all.
+Finding look_at_counters(std::string_view name, CounterTarget target) {
+  const CounterSet set = counter_set(name, target);
   const auto counters = count(
-      *set, 1, [] {}, [] {});
+      set, 1, [] {}, [] {});
   std::string open;
   std::string absent, reason;
-  for (const CounterEvent& event : set->events) {
+  for (const CounterEvent& event : set.events) {
     const Counter& counter = counters.at(event.name);
     std::string& names = counter.value ? open : absent;
     names += (names.empty() ? "" : ", ") + event.name;
@@ -104,24 +105,17 @@ Finding look_at_nvml() {
   return {true, fmt::format("driver {}", text.data())};
 }
 
-// "RmProfilingAdminOnly: 1" of /proc/driver/nvidia/params; "" without NVIDIA's kernel module.
-std::string profiling_permission() {
-  std::ifstream in("/proc/driver/nvidia/params");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("RmProfilingAdminOnly")) return line;
-  return "";
-}
-
 Finding look_at_cupti() {
-  constexpr const char* kToolkit = "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so";
-  const LoadedLibrary library({"libcupti.so", "libcupti.so.13", "libcupti.so.12", kToolkit});
-  if (!library) return missing(library, "install the CUDA toolkit's CUPTI");
-  const std::string permission = profiling_permission();
-  const bool refused = permission.ends_with('1') && geteuid() != 0;
-  std::string text = library.name() + (permission.empty() ? "" : ", " + permission);
-  if (refused)
-    text += ": only root may read counters; load the module with NVreg_RestrictProfilingToAdminUsers=0";
-  return {!refused, text};
+  std::ifstream in("/proc/driver/nvidia/params");
+  const std::string permission = profiling_permission({std::istreambuf_iterator<char>(in), {}});
+  const CudaDriver& driver = CudaDriver::get();
+  if (!driver.make_context())
+    return {.text = fmt::format("nothing to count on: {}", driver.unavailable().empty()
+                                                               ? "device 0 gives no context"
+                                                               : driver.unavailable())};
+  Finding finding = look_at_counters("default", counter_target(DeviceKind::cuda));
+  if (!permission.empty()) finding.text += "; " + permission;
+  return finding;
 }
 
 Finding look_at_library(const std::vector<std::string>& names, std::string_view remedy) {
@@ -147,8 +141,8 @@ struct Part {
 constexpr auto kParts = std::to_array<Part>({
     {"processor", look_at_cpu},
     {"BLAS (baseline gemm)", look_at_blas},
-    {"perf hardware events", [] { return look_at_counters("default"); }},
-    {"perf software events", [] { return look_at_counters("software"); }},
+    {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
+    {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},
     {"gnuplot", [] { return look_at_program("gnuplot", "figures in reports", "gnuplot-nox"); }},
     {"rsvg-convert",
      [] { return look_at_program("rsvg-convert", "PNG figures in reports", "librsvg2-bin"); }},

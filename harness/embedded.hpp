@@ -6,6 +6,11 @@
 namespace hilbench {
 
 std::string_view embedded_claims();        // reports/claims.yaml
-std::string_view embedded_counter_perf();  // harness/counters/sets/perf.yaml
+// harness/counters/sets/*.yaml
+std::string_view embedded_counter_perf();
+std::string_view embedded_counter_sm_61();
+std::string_view embedded_counter_sm_75();
+std::string_view embedded_counter_sm_80();
+std::string_view embedded_counter_sm_90();
 
 }  // namespace hilbench

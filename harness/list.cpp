@@ -103,8 +103,12 @@ std::string list_variants(RecordKind kind) {
   return in_columns(lines);
 }
 
-// "= 1 - misses / reads"
+// "= 1 - misses / reads", "= (tex_hits + fabric_hits) / reads"
 std::string formula_of(const DerivedCounter& derived) {
+  const auto sum = [](const std::vector<std::string>& names) {
+    const std::string text = fmt::format("{}", fmt::join(names, " + "));
+    return names.size() > 1 ? "(" + text + ")" : text;
+  };
   const double factor = std::abs(derived.scale);
   std::string text = derived.offset != 0 ? fmt::format("= {} ", derived.offset) : "= ";
   if (derived.scale < 0)
@@ -112,28 +116,50 @@ std::string formula_of(const DerivedCounter& derived) {
   else if (derived.offset != 0)
     text += "+ ";
   if (factor != 1) text += fmt::format("{} * ", factor);
-  return text + fmt::format("{} / {}", derived.numerator, derived.denominator);
+  text += sum(derived.numerator);
+  return derived.denominator.empty() ? text : text + " / " + sum(derived.denominator);
+}
+
+// "CPU", "compute capability 8.0 to 8.9, 2 passes on GA100"
+std::string scope_of(const CounterSet& set) {
+  if (set.last == kCpuTarget) return target_name(kCpuTarget);
+  std::string text = fmt::format("{} to {}.{}", target_name(set.first), set.last / 10, set.last % 10);
+  for (const auto& [chip, passes] : set.passes)
+    text += fmt::format(", {} {} on {}", passes, passes == 1 ? "pass" : "passes", chip);
+  return text;
+}
+
+// Why `set` cannot be counted on this machine; "" where it can, as far as can be told without running work.
+std::string unavailable_here(const CounterSet& set) {
+  if (set.last == kCpuTarget) return "";  // each event tells for itself
+  const CounterTarget here = counter_target(DeviceKind::cuda);
+  if (here < kCpuTarget) return "no CUDA device answers";
+  return set.first <= here && here <= set.last ? ""
+                                               : fmt::format("the device here has {}", target_name(here));
+}
+
+std::string list_counter_set(const CounterSet& set) {
+  const std::string reason = unavailable_here(set);
+  std::string text = fmt::format("{} ({}; {}): {}{}\n", set.name, set.backend, scope_of(set), set.help,
+                                 reason.empty() ? "" : "; unavailable here: " + reason);
+  const bool try_events = set.last == kCpuTarget;
+  const std::map<std::string, RawCount> tried =
+      try_events ? open_counters(set, 1)->read() : std::map<std::string, RawCount>();
+  std::vector<Line> lines;
+  for (const CounterEvent& event : set.events) {
+    const RawCount count = try_events ? tried.at(event.name) : RawCount{.value = 0};
+    const std::string source = try_events ? "available" : event.event;
+    lines.push_back({"  " + event.name, count.value ? fmt::format("{}, {}", source, event.unit)
+                                                    : "unavailable here: " + count.reason});
+  }
+  for (const DerivedCounter& derived : set.derived)
+    lines.push_back({"  " + derived.name, formula_of(derived)});
+  return text + in_columns(lines);
 }
 
 std::string list_counters() {
   std::string text;
-  for (const CounterSet& set : counter_sets()) {
-    text += fmt::format("{} ({}): {}\n", set.name, set.backend, set.help);
-    std::vector<Line> lines;
-    for (const auto& [name, counter] : count(
-             set, 1, [] {}, [] {})) {
-      const bool derived = std::any_of(set.derived.begin(), set.derived.end(),
-                                       [&name = name](const auto& each) { return each.name == name; });
-      // Nothing ran, so a derived ratio has no value even where its parts can be read.
-      if (derived) continue;
-      lines.push_back({"  " + name, counter.value ? fmt::format("available, {}", counter.unit)
-                                                  : "unavailable here: " + counter.reason});
-    }
-    for (const DerivedCounter& derived : set.derived) {
-      lines.push_back({"  " + derived.name, formula_of(derived)});
-    }
-    text += in_columns(lines);
-  }
+  for (const CounterSet& set : counter_sets()) text += list_counter_set(set);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "harness/names.hpp"
 
+#include <algorithm>
+
 #include "harness/counters/counters.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
@@ -36,7 +38,9 @@ KnownNames known_names() {
   for (const TraversalInfo& traversal : traversals())
     names.traversals.push_back(
         {std::string(traversal.name), traversal.has_param ? NameParam::positive : NameParam::none});
-  for (const CounterSet& set : counter_sets()) names.counters.push_back(set.name);
+  for (const CounterSet& set : counter_sets())  // one of a name for each kind of device
+    if (std::find(names.counters.begin(), names.counters.end(), set.name) == names.counters.end())
+      names.counters.push_back(set.name);
   return names;
 }
 

@@ -90,7 +90,8 @@ PlannedVariant plan_variant(const Comparison& comparison, const VariantSpec& spe
   planned.flops = variant.own_flops != nullptr ? variant.own_flops(work, threads) : flops(work, *counted);
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   planned.memory_bytes = shared_bytes(work) + copy_bytes(work, spec) + variant.workspace_bytes(work, threads);
-  if (variant.tile_rows != nullptr) *planned.memory_bytes += index_bytes(work, spec, variant.tile_rows(work));
+  if (variant.tile_rows != nullptr && !planned.skip)
+    *planned.memory_bytes += index_bytes(work, spec, variant.tile_rows(work));
   planned.comm_bytes = 0;
   return planned;
 }

@@ -1,6 +1,5 @@
 #include "harness/probe.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -71,19 +70,6 @@ Finding probe(const std::function<Finding()>& look, double timeout_s) {
     return {.text = fmt::format("crashed while it was tried (signal {})",
                                 WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
   return {.works = text->front() == '+', .text = text->substr(1)};
-}
-
-LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    name_ = name;
-    if (handle_ != nullptr) return;
-    if (const char* error = dlerror(); error != nullptr && why_.empty()) why_ = error;
-  }
-}
-
-void* LoadedLibrary::address(const char* symbol) const {
-  return dlsym(handle_, symbol);
 }
 
 }  // namespace hilbench

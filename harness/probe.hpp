@@ -3,7 +3,8 @@
 
 #include <functional>
 #include <string>
-#include <vector>
+
+#include "harness/library.hpp"
 
 namespace hilbench {
 
@@ -15,23 +16,5 @@ struct Finding {
 // Runs `look` in a forked child and gives its finding. A child that crashes, throws or takes longer than
 // `timeout_s` is a finding as well. `look` starts no thread.
 Finding probe(const std::function<Finding()>& look, double timeout_s);
-
-// A library loaded on first use; false where none of `names` is found. Never unloaded.
-class LoadedLibrary {
- public:
-  explicit LoadedLibrary(const std::vector<std::string>& names);
-  explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& name() const { return name_; }  // that was found
-  const std::string& why() const { return why_; }    // what the loader said of the first name
-  template <class Function>
-  Function* find(const char* symbol) const {
-    return reinterpret_cast<Function*>(address(symbol));
-  }
-
- private:
-  void* address(const char* symbol) const;  // null where there is no such symbol
-  void* handle_ = nullptr;
-  std::string name_, why_;
-};
 
 }  // namespace hilbench

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/counters/counters.hpp"
 
@@ -22,15 +23,27 @@ RawCount find_raw(const std::map<std::string, RawCount>& raw, const std::string&
   return found->second;
 }
 
+// The sum of `names`; the first missing one makes it absent.
+RawCount add_up(const std::map<std::string, RawCount>& raw, const std::vector<std::string>& names) {
+  RawCount sum{.value = 0};
+  for (const std::string& name : names) {
+    const RawCount part = find_raw(raw, name);
+    if (!part.value) return {.reason = fmt::format("needs {}: {}", name, part.reason)};
+    sum.value = *sum.value + *part.value;
+    sum.scaled = sum.scaled || part.scaled;
+  }
+  return sum;
+}
+
 Counter derive(const DerivedCounter& derived, const std::map<std::string, RawCount>& raw,
                std::string_view source, int passes) {
-  const RawCount numerator = find_raw(raw, derived.numerator);
-  const RawCount denominator = find_raw(raw, derived.denominator);
-  for (const auto& [name, part] :
-       {std::pair{derived.numerator, numerator}, std::pair{derived.denominator, denominator}})
-    if (!part.value) return absent(derived.unit, source, fmt::format("needs {}: {}", name, part.reason));
+  const RawCount numerator = add_up(raw, derived.numerator);
+  const RawCount denominator =
+      derived.denominator.empty() ? RawCount{.value = 1} : add_up(raw, derived.denominator);
+  for (const RawCount& part : {numerator, denominator})
+    if (!part.value) return absent(derived.unit, source, part.reason);
   if (*denominator.value == 0)
-    return absent(derived.unit, source, fmt::format("{} is 0", derived.denominator));
+    return absent(derived.unit, source, fmt::format("{} is 0", fmt::join(derived.denominator, " + ")));
   return present(derived.offset + derived.scale * *numerator.value / *denominator.value, derived.unit, source,
                  numerator.scaled || denominator.scaled, passes);
 }

@@ -15,6 +15,28 @@ namespace hilbench {
 // theirs, so the work that is counted must run in regions of as many threads.
 std::unique_ptr<CounterBackend> open_perf(const CounterSet& set, int threads);
 
+// CUPTI's Range Profiler (compute capability 7.5 and up, CUDA 12.6 and up): one user range around each pass,
+// replayed by the caller. Raw counts are sums over the whole GPU as the metric's name says.
+std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set);
+
+// CUPTI's Event API (below compute capability 7.5, CUDA up to 12.9): all instances of each event's domain are
+// counted and summed.
+std::unique_ptr<CounterBackend> open_cupti_events(const CounterSet& set);
+
+// What CUPTI's host library, which needs neither GPU nor driver, says of a set for a chip ("GH100").
+struct HostCheck {
+  std::vector<std::string> unknown;  // events that the chip lacks
+  int passes = 0;
+  std::string unavailable;  // why nothing could be asked
+};
+HostCheck check_cupti_set(const CounterSet& set, const std::string& chip);
+
+// Why a call of CUPTI failed with `status` (CUptiResult), and what to do.
+std::string cupti_failure(std::string_view call, int status);
+
+// Who may read counters, from the text of /proc/driver/nvidia/params; "" where it does not say.
+std::string profiling_permission(const std::string& params);
+
 // Every event absent with `reason`.
 std::unique_ptr<CounterBackend> open_none(const CounterSet& set, std::string reason);
 

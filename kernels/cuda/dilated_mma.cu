@@ -9,6 +9,7 @@
 // Does not handle fp32 and head dimensions other than those of make_dilated_mma().
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/forward.hpp"
@@ -28,7 +29,7 @@ constexpr int kSlotBlocks = 4;  // blocks of key_slots entries in shared memory
 enum class Rows { strided, gathered };
 
 template <class T, int kHeadDim_, int kRowTiles_, int kWarps_, int kKeys_, bool kQueryRegisters_,
-          bool kInterleaved_, int kBlocksPerSm_>
+          int kInterleaved_, int kBlocksPerSm_, int kFlags_ = 0>
 struct Tiling {
   using Element = T;
   static constexpr int kHeadDim = kHeadDim_;
@@ -36,7 +37,8 @@ struct Tiling {
   static constexpr int kWarps = kWarps_;
   static constexpr int kKeys = kKeys_;                       // keys of a block
   static constexpr bool kQueryRegisters = kQueryRegisters_;  // Q stays in registers
-  static constexpr bool kInterleaved = kInterleaved_;
+  static constexpr int kInterleaved = kInterleaved_;
+  static constexpr int kFlags = kFlags_;
   static constexpr int kBlocksPerSm = kBlocksPerSm_;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kRows = 16 * kRowTiles * kWarps;
@@ -86,30 +88,41 @@ struct RowState {
   float sum[Tile::kRowTiles][2];  // of this thread's columns
 };
 
-// Copies rows [first, first + kCount) of a tensor into swizzled shared memory; rows from `count` on become
-// zeros. row(j) points at row j.
-template <class Tile, int kCount, class Row>
-__device__ __forceinline__ void load_rows(std::uint32_t shared, int first, int count, Row row) {
+// Copies kCount rows into swizzled shared memory, row r from `head` + slot(r) * slot_bytes; rows from `valid`
+// on become zeros.
+template <class Tile, int kCount, class Slot>
+__device__ __forceinline__ void copy_rows(std::uint32_t shared, const char* head, std::int32_t slot_bytes,
+                                          int valid, Slot slot) {
   constexpr int kCopies = kCount * Tile::kChunks;
+  constexpr int kPasses = (kCopies + Tile::kThreads - 1) / Tile::kThreads;
+  // Where a pass of all threads takes whole rows, a thread keeps its chunk.
+  constexpr bool kWholeRows = Tile::kThreads % Tile::kChunks == 0;
+  const int thread = threadIdx.x;
+  const auto row = [&](int pass) {
+    return kWholeRows ? thread / Tile::kChunks + pass * (Tile::kThreads / Tile::kChunks)
+                      : (pass * Tile::kThreads + thread) / Tile::kChunks;
+  };
+  std::int32_t slots[kPasses];
 #pragma unroll
-  for (int i = 0; i < (kCopies + Tile::kThreads - 1) / Tile::kThreads; ++i) {
-    const int copy = i * Tile::kThreads + threadIdx.x;
+  for (int i = 0; i < kPasses; ++i)
+    slots[i] = slot(kCopies % Tile::kThreads == 0 ? row(i) : min(row(i), kCount - 1));
+#pragma unroll
+  for (int i = 0; i < kPasses; ++i) {
+    const int copy = i * Tile::kThreads + thread;
     if (kCopies % Tile::kThreads != 0 && copy >= kCopies) break;
-    const int r = copy / Tile::kChunks;
-    const int chunk = copy % Tile::kChunks;
-    const auto* source = row(r) + chunk * 8;
-    copy_async_16(shared + r * Tile::kRowBytes + ((chunk ^ swizzle<Tile>(r)) << 4), source,
-                  first + r < count);
+    const int r = row(i);
+    const int chunk = (kWholeRows ? thread : copy) % Tile::kChunks;
+    copy_async_16(shared + r * Tile::kRowBytes + ((chunk ^ swizzle<Tile>(r)) << 4),
+                  head + chunk * 16 + multiply_wide(slots[i], slot_bytes), r < valid);
   }
 }
 
 // The keys of a tile and their copies into the ring.
 template <class Tile, Rows kRowMap>
 struct KeyStream {
-  using T = typename Tile::Element;
-  const T* k;  // row 0 of the tile's K/V head and batch entry, slot 0
-  const T* v;
-  std::int64_t slot_stride;   // elements between slots
+  const char* k;  // slot 0 of the tile's K/V head and batch entry
+  const char* v;
+  std::int32_t slot_bytes;    // between slots
   const std::int32_t* slots;  // gathered: entry of key 0
   std::int32_t slot;          // strided: slot of key 0
   std::int32_t slot_step;
@@ -133,25 +146,23 @@ struct KeyStream {
   // Copies the slots of a block beside the copies of rows under way.
   __device__ __forceinline__ void prefetch_slots(int visit) const {
     if (kRowMap == Rows::strided || visit >= blocks) return;
-    const int first = first_key(visit);
-    for (int r = threadIdx.x; r < Tile::kKeys; r += Tile::kThreads) {
-      if (first + r < count) copy_async_4(slot_address(visit) + r * 4, slots + first + r);
-    }
+    static_assert(Tile::kKeys <= Tile::kThreads);
+    const int r = threadIdx.x;
+    const int key = first_key(visit) + r;
+    if (r < Tile::kKeys && key < count) copy_async_4(slot_address(visit) + r * 4, slots + key);
   }
 
-  __device__ __forceinline__ void copy(const T* base, int visit) {
+  __device__ __forceinline__ void copy(const char* head, int visit) {
     const int first = first_key(visit);
+    const auto copy_slots = [&](auto slot_of) {
+      copy_rows<Tile, Tile::kKeys>(shared_ring + next, head, slot_bytes, count - first, slot_of);
+    };
     if constexpr (kRowMap == Rows::strided) {
-      const std::int64_t step = slot_step * slot_stride;
-      const T* row = base + slot * slot_stride + first * step;
-      load_rows<Tile, Tile::kKeys>(shared_ring + next, first, count, [&](int r) { return row + r * step; });
+      const std::int32_t first_slot = slot + first * slot_step;
+      copy_slots([&](int r) { return first_slot + r * slot_step; });
     } else {
       const std::uint32_t entries = slot_address(visit);
-      load_rows<Tile, Tile::kKeys>(shared_ring + next, first, count, [&](int r) {
-        std::int32_t entry;
-        asm volatile("ld.shared.s32 %0, [%1];" : "=r"(entry) : "r"(entries + r * 4) : "memory");
-        return base + entry * slot_stride;
-      });
+      copy_slots([&](int r) { return load_shared(entries + r * 4); });
     }
     next = next == (kRing - 1) * Tile::kBlockBytes ? 0 : next + Tile::kBlockBytes;
   }
@@ -447,10 +458,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   KeyStream<Tile, kRowMap> keys;
   const std::int64_t head_offset =
       (tile.batch * static_cast<std::int64_t>(shape.sequence) * shape.kv_heads + tile.kv_head) *
-      Tile::kHeadDim;
-  keys.k = static_cast<const T*>(params.k) + head_offset;
-  keys.v = static_cast<const T*>(params.v) + head_offset;
-  keys.slot_stride = static_cast<std::int64_t>(shape.kv_heads) * Tile::kHeadDim;
+      Tile::kRowBytes;
+  keys.k = static_cast<const char*>(params.k) + head_offset;
+  keys.v = static_cast<const char*>(params.v) + head_offset;
+  keys.slot_bytes = shape.kv_heads * Tile::kRowBytes;
   keys.slots = params.key_slots + (kRowMap == Rows::gathered ? tile.key_begin : 0);
   keys.slot = tile.key_slot;
   keys.slot_step = params.key_slot_step;
@@ -467,12 +478,14 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     keys.prefetch_slots(1);
     commit_copies();
   }
-  const T* q = static_cast<const T*>(params.q) + tile.head * Tile::kHeadDim;
-  load_rows<Tile, Tile::kRows>(shared_queries, 0, tile.query_count, [&](int r) {
-    const int position = tile.query_first + min(r, tile.query_count - 1) * params.query_step;
-    const int slot = params.q_slots == nullptr ? position : __ldg(params.q_slots + position);
-    return q + (tile.batch * static_cast<std::int64_t>(shape.sequence) + slot) * shape.heads * Tile::kHeadDim;
-  });
+  const char* q =
+      static_cast<const char*>(params.q) +
+      (tile.batch * static_cast<std::int64_t>(shape.sequence) * shape.heads + tile.head) * Tile::kRowBytes;
+  copy_rows<Tile, Tile::kRows>(
+      shared_queries, q, shape.heads * Tile::kRowBytes, tile.query_count, [&](int r) {
+        const int position = tile.query_first + min(r, tile.query_count - 1) * params.query_step;
+        return params.q_slots == nullptr ? position : __ldg(params.q_slots + position);
+      });
   if constexpr (kRowMap == Rows::gathered) {
     commit_copies();
     wait_copies<1>();
@@ -516,7 +529,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   };
 
   if (keys.blocks > 0) {
-    if constexpr (Tile::kInterleaved) {
+    if constexpr (Tile::kInterleaved == 1) {
       keys.copy_k(0);
       keys.copy_k(1);
       std::uint32_t block = keys.wait();
@@ -550,21 +563,55 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     } else {
       keys.copy_k(0);
       keys.copy_v(0);
-      for (int visit = 0; visit < keys.blocks; ++visit) {
+      if constexpr (Tile::kQueryRegisters) {
+        wait_copies<1>();
+        __syncthreads();
+        load_queries();
+      }
+      const auto visit_block = [&](int visit, auto masked) {
         std::uint32_t block = keys.wait();
         keys.copy_k(visit + 1);
-        if (visit == 0) load_queries();
         compute_scores<Tile>(s, q_registers, query_row, block, lane);
-        mask_block(visit);
+        if constexpr (decltype(masked)::value)
+          make_mask<Tile>(shape, params, tile, first_row, lane).apply(s, keys.first_key(visit), lane);
+        if constexpr (Tile::kInterleaved == 0) {
+          block = keys.wait();
+          if constexpr (Tile::kFlags & 2) keys.copy_v(visit + 1);
+        }
         take_maxima<Tile>(state, shift, decay, s, scale_log2);
-        rescale<Tile>(o, decay);
+        if constexpr (Tile::kFlags & 1) {
+          bool any = false;
 #pragma unroll
-        for (int step = 0; step < Tile::kKeys / 16; ++step)
-          exponentiate<Tile>(p, state, s, shift, scale_log2, step);
-        block = keys.wait();
-        keys.copy_v(visit + 1);
+          for (int m = 0; m < Tile::kRowTiles; ++m) any = any || decay[m][0] != 1 || decay[m][1] != 1;
+          if (__any_sync(0xffffffff, any)) rescale<Tile>(o, decay);
+        } else {
+          rescale<Tile>(o, decay);
+        }
+        if constexpr (Tile::kInterleaved == 0) {
 #pragma unroll
-        for (int step = 0; step < Tile::kKeys / 16; ++step) add_values<Tile>(o, p, block, step, lane);
+          for (int step = 0; step < Tile::kKeys / 16; ++step) {
+            exponentiate<Tile>(p, state, s, shift, scale_log2, step);
+            add_values<Tile>(o, p, block, step, lane);
+          }
+          if constexpr (!(Tile::kFlags & 2)) keys.copy_v(visit + 1);
+        } else {
+#pragma unroll
+          for (int step = 0; step < Tile::kKeys / 16; ++step)
+            exponentiate<Tile>(p, state, s, shift, scale_log2, step);
+          block = keys.wait();
+          keys.copy_v(visit + 1);
+#pragma unroll
+          for (int step = 0; step < Tile::kKeys / 16; ++step) add_values<Tile>(o, p, block, step, lane);
+        }
+      };
+      const auto is_masked = [&](int visit) { return keys.first_key(visit) + Tile::kKeys > unmasked; };
+      for (int visit = 0; visit < keys.blocks;) {
+        if (is_masked(visit)) {
+          visit_block(visit++, std::true_type());
+          continue;
+        }
+        do visit_block(visit++, std::false_type());
+        while (visit < keys.blocks && !is_masked(visit));
       }
     }
   }
@@ -580,15 +627,15 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 template <class T, int kHeadDim>
 struct Tilings;
 template <class T>
-struct Tilings<T, 32> : Tiling<T, 32, 2, 4, 64, true, true, 2> {};
+struct Tilings<T, 32> : Tiling<T, 32, 2, 4, 64, true, 0, 2> {};
 template <class T>
-struct Tilings<T, 64> : Tiling<T, 64, 2, 4, 64, true, true, 2> {};
+struct Tilings<T, 64> : Tiling<T, 64, 2, 4, 64, false, 0, 2> {};
 template <class T>
-struct Tilings<T, 96> : Tiling<T, 96, 2, 4, 64, false, true, 2> {};
+struct Tilings<T, 96> : Tiling<T, 96, 2, 4, 64, false, 0, 2> {};
 template <class T>
-struct Tilings<T, 128> : Tiling<T, 128, 2, 4, 64, false, true, 2> {};
+struct Tilings<T, 128> : Tiling<T, 128, 2, 4, 64, false, 0, 2> {};
 template <class T>
-struct Tilings<T, 256> : Tiling<T, 256, 1, 4, 32, false, true, 2> {};
+struct Tilings<T, 256> : Tiling<T, 256, 1, 4, 32, false, 0, 2> {};
 
 template <class Tile>
 class DilatedMma final : public ForwardKernel {

@@ -15,6 +15,8 @@
 
 #include <climits>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/cuda/forward.hpp"
 #include "kernels/cuda/status.hpp"
@@ -41,13 +43,14 @@ struct TileShape {
   static constexpr int kThreads = kWarps_ * kWarpLanes;
   static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
   static constexpr int kRows = kWarps_ * kWarpRows;
-  static constexpr int kKeys = kColumnLanes * kKeysPerLane;     // of one block of keys
-  static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
-  static constexpr int kRowStride = kHeadDim + 4;               // floats, of Q, K and V in shared memory
+  static constexpr int kKeys = kColumnLanes * kKeysPerLane;  // of one block of keys
+  static constexpr int kQuads =
+      kHeadDim / (kColumnLanes * 4);               // groups of 4 output columns of a lane
+  static constexpr int kRowStride = kHeadDim + 4;  // floats, of Q, K and V in shared memory
   static constexpr int kWeightStride = kKeys + 8;
   static constexpr int kSharedBytes =
       (kRows * (kRowStride + kWeightStride) + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride) * 4;
-  static_assert(kHeadDim % 32 == 0 && kRowsPerLane % 4 == 0);
+  static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
   static_assert(kWeightStride % 32 == 8 || kWeightStride % 32 == 24);
 };
 
@@ -86,23 +89,23 @@ __device__ __forceinline__ void deposit_chunk(const uint4& chunk, float* to) {
 }
 
 // Rows of one head in device memory, by slot.
-template <Element kElement>
 struct HeadRows {
   const char* base;           // column 0 of slot 0
-  long long stride;           // bytes between slots
+  int stride_bytes;           // between slots
   const std::int32_t* slots;  // of each row, or null: row i is at slot first + i * step
   int first;
   int step;
   int count;
-  int head_dim;
-
-  __device__ __forceinline__ const char* row(int i) const {
-    const int slot = slots != nullptr ? slots[i] : first + i * step;
-    return base + slot * stride;
-  }
 };
 
-__device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
+// base + slot * stride in one instruction; the compiler would multiply in 64 bits.
+__device__ __forceinline__ const char* row_address(const char* base, int slot, int stride_bytes) {
+  const char* row;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(row) : "r"(slot), "r"(stride_bytes), "l"(base));
+  return row;
+}
+
+[[maybe_unused]] __device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
 #if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const int bytes = valid ? 16 : 0;  // the rest of the 16 is set to zero
@@ -118,23 +121,29 @@ __device__ __forceinline__ void await_copies() {
 }
 
 // Moves blocks of kKeys rows into shared memory in two steps, so that arithmetic stands between: fetch()
-// starts the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros.
+// starts the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros. A thread
+// moves the same 16 bytes of every kPassRows-th row.
 template <Element kElement, typename Shape>
 class BlockMover {
  public:
-  __device__ __forceinline__ void fetch(const HeadRows<kElement>& rows, int first, float* to) {
+  __device__ __forceinline__ void fetch(const HeadRows& rows, int head_dim, int first, float* to) {
+    const int row = first + own_row();
+    const int count = own_column() < head_dim ? rows.count : 0;
+    const char* const column = rows.base + own_column() * Storage<kElement>::kBytes;
+    if (rows.slots == nullptr) {
+      const int first_slot = rows.first + row * rows.step, pass_slots = kPassRows * rows.step;
 #pragma unroll
-    for (int i = 0; i < kChunks; ++i) {
-      const int chunk = static_cast<int>(threadIdx.x) + i * Shape::kThreads;
-      const int row = first + chunk / kRowChunks;
-      const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
-      const bool valid = row < rows.count && column < rows.head_dim;
-      const char* from = valid ? rows.row(row) + column * Storage<kElement>::kBytes : rows.base;
-      if constexpr (kAsync) {
-        copy_async(to + chunk / kRowChunks * Shape::kRowStride + column, from, valid);
-      } else {
-        held_[i] = valid ? __ldg(reinterpret_cast<const uint4*>(from)) : make_uint4(0, 0, 0, 0);
-      }
+      for (int i = 0; i < kPasses; ++i)
+        fetch_chunk(i, row_address(column, first_slot + i * pass_slots, rows.stride_bytes),
+                    row + i * kPassRows < count, to);
+    } else {
+      int slots[kPasses];
+#pragma unroll
+      for (int i = 0; i < kPasses; ++i)
+        slots[i] = row + i * kPassRows < count ? __ldg(rows.slots + row + i * kPassRows) : 0;
+#pragma unroll
+      for (int i = 0; i < kPasses; ++i)
+        fetch_chunk(i, row_address(column, slots[i], rows.stride_bytes), row + i * kPassRows < count, to);
     }
   }
 
@@ -143,11 +152,7 @@ class BlockMover {
       await_copies();
     } else {
 #pragma unroll
-      for (int i = 0; i < kChunks; ++i) {
-        const int chunk = static_cast<int>(threadIdx.x) + i * Shape::kThreads;
-        const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
-        deposit_chunk<kElement>(held_[i], to + chunk / kRowChunks * Shape::kRowStride + column);
-      }
+      for (int i = 0; i < kPasses; ++i) deposit_chunk<kElement>(held_[i], target(i, to));
     }
   }
 
@@ -158,9 +163,28 @@ class BlockMover {
   static constexpr bool kAsync = false;
 #endif
   static constexpr int kRowChunks = Shape::kHeadDim / Storage<kElement>::kPerChunk;
-  static constexpr int kChunks = Shape::kKeys * kRowChunks / Shape::kThreads;
-  static_assert(Shape::kKeys * kRowChunks % Shape::kThreads == 0);
-  uint4 held_[kAsync ? 1 : kChunks];
+  static constexpr int kPassRows = Shape::kThreads / kRowChunks;
+  static constexpr int kPasses = Shape::kKeys / kPassRows;
+  static_assert(Shape::kThreads % kRowChunks == 0 && Shape::kKeys % kPassRows == 0);
+
+  __device__ __forceinline__ static int own_row() {
+    return static_cast<int>(threadIdx.x) / kRowChunks;
+  }
+  __device__ __forceinline__ static int own_column() {
+    return static_cast<int>(threadIdx.x) % kRowChunks * Storage<kElement>::kPerChunk;
+  }
+  __device__ __forceinline__ static float* target(int pass, float* to) {
+    return to + (own_row() + pass * kPassRows) * Shape::kRowStride + own_column();
+  }
+  __device__ __forceinline__ void fetch_chunk(int pass, const char* from, bool valid, float* to) {
+    if constexpr (kAsync) {
+      copy_async(target(pass, to), from, valid);
+    } else {
+      held_[pass] = valid ? __ldg(reinterpret_cast<const uint4*>(from)) : make_uint4(0, 0, 0, 0);
+    }
+  }
+
+  uint4 held_[kAsync ? 1 : kPasses];
 };
 
 __device__ __forceinline__ float exp2_fast(float x) {
@@ -174,52 +198,79 @@ __device__ __forceinline__ void read_quad(const float* from, float (&to)[4]) {
   to[0] = quad.x, to[1] = quad.y, to[2] = quad.z, to[3] = quad.w;
 }
 
-// The lane's rows of Q against its keys of the block.
+// The lane's rows of Q against its keys of the block. Each half of the rows, and each key, is read again for
+// the next columns as soon as its last product with these is issued.
 template <typename Shape>
 __device__ __forceinline__ void multiply_keys(const float* q, const float* k,
                                               float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+  constexpr int kHalf = Shape::kRowsPerLane / 2;
+  float a[Shape::kRowsPerLane][4], b[Shape::kKeysPerLane][4];
+  const auto read_half = [&](int half, int column) {
 #pragma unroll
-  for (int i = 0; i < Shape::kRowsPerLane; ++i)
-#pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j) s[i][j] = 0;
-#pragma unroll 2
-  for (int d = 0; d < Shape::kHeadDim; d += 4) {
-    float a[Shape::kRowsPerLane][4], b[Shape::kKeysPerLane][4];
-#pragma unroll
-    for (int i = 0; i < Shape::kRowsPerLane; ++i) read_quad(q + i * kRowLanes * Shape::kRowStride + d, a[i]);
-#pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j)
-      read_quad(k + j * kColumnLanes * Shape::kRowStride + d, b[j]);
+    for (int i = half * kHalf; i < (half + 1) * kHalf; ++i)
+      read_quad(q + i * kRowLanes * Shape::kRowStride + column, a[i]);
+  };
+  const auto multiply_half = [&](int half, int j) {
 #pragma unroll
     for (int e = 0; e < 4; ++e)
 #pragma unroll
-      for (int i = 0; i < Shape::kRowsPerLane; ++i)
+      for (int i = half * kHalf; i < (half + 1) * kHalf; ++i) s[i][j] = fmaf(a[i][e], b[j][e], s[i][j]);
+  };
+  read_half(0, 0);
 #pragma unroll
-        for (int j = 0; j < Shape::kKeysPerLane; ++j) s[i][j] = fmaf(a[i][e], b[j][e], s[i][j]);
+  for (int j = 0; j < Shape::kKeysPerLane; ++j) {
+    read_quad(k + j * kColumnLanes * Shape::kRowStride, b[j]);
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = 0;
+  }
+  read_half(1, 0);
+#pragma unroll 2
+  for (int column = 0; column < Shape::kHeadDim; column += 4) {
+    const int next = column + 4;  // at the end the padding is read, for nothing
+#pragma unroll
+    for (int j = 0; j < Shape::kKeysPerLane; ++j) multiply_half(0, j);
+    read_half(0, next);
+#pragma unroll
+    for (int j = 0; j < Shape::kKeysPerLane; ++j) {
+      multiply_half(1, j);
+      read_quad(k + j * kColumnLanes * Shape::kRowStride + next, b[j]);
+    }
+    read_half(1, next);
   }
 }
 
-// The lane's rows of the weights against its columns of V, added to o.
+// The lane's rows of the weights against its columns of V, added to o. Four keys at a time; the weights of
+// the next four and the next row of V are read ahead.
 template <typename Shape>
 __device__ __forceinline__ void multiply_values(const float* weights, const float* v,
                                                 float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
-#pragma unroll 2
-  for (int key = 0; key < Shape::kKeys; key += 4) {
-    float a[Shape::kRowsPerLane][4];
+  float a[2][Shape::kRowsPerLane][4], b[2][Shape::kQuads][4];
+  const auto read_weights = [&](int key, float(&to)[Shape::kRowsPerLane][4]) {
 #pragma unroll
     for (int i = 0; i < Shape::kRowsPerLane; ++i)
-      read_quad(weights + i * kRowLanes * Shape::kWeightStride + key, a[i]);
+      read_quad(weights + i * kRowLanes * Shape::kWeightStride + key, to[i]);
+  };
+  const auto read_values = [&](int key, float(&to)[Shape::kQuads][4]) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
+    for (int c = 0; c < Shape::kQuads; ++c)
+      read_quad(v + key * Shape::kRowStride + c * kColumnLanes * 4, to[c]);
+  };
+  read_weights(0, a[0]);
+  read_values(0, b[0]);
+#pragma unroll 1
+  for (int key = 0; key < Shape::kKeys; key += 8) {
 #pragma unroll
-      for (int c = 0; c < Shape::kQuads; ++c) {
-        float b[4];
-        read_quad(v + (key + e) * Shape::kRowStride + c * kColumnLanes * 4, b);
+    for (int e = 0; e < 8; ++e) {
+      const int next = key + e + 1 < Shape::kKeys ? key + e + 1 : 0;  // at the end read for nothing
+      read_values(next, b[(e + 1) % 2]);
+      if (e % 4 == 0) read_weights(key + e + 4 < Shape::kKeys ? key + e + 4 : 0, a[(e / 4 + 1) % 2]);
+#pragma unroll
+      for (int c = 0; c < Shape::kQuads; ++c)
 #pragma unroll
         for (int i = 0; i < Shape::kRowsPerLane; ++i)
 #pragma unroll
-          for (int x = 0; x < 4; ++x) o[i][4 * c + x] = fmaf(a[i][e], b[x], o[i][4 * c + x]);
-      }
+          for (int x = 0; x < 4; ++x)
+            o[i][4 * c + x] = fmaf(a[e / 4][i][e % 4], b[e % 2][c][x], o[i][4 * c + x]);
     }
   }
 }
@@ -421,14 +472,15 @@ __device__ __forceinline__ void load_queries(const ForwardParams& params, const 
 }
 
 template <Element kElement>
-__device__ __forceinline__ HeadRows<kElement> key_rows(const void* tensor, const ForwardParams& params,
-                                                       const ForwardShape& shape, const ForwardTile& tile) {
-  const long long stride =
-      static_cast<long long>(shape.kv_heads) * shape.head_dim * Storage<kElement>::kBytes;
-  const char* base = static_cast<const char*>(tensor) + tile.batch * shape.sequence * stride +
+__device__ __forceinline__ HeadRows key_rows(const void* tensor, const ForwardParams& params,
+                                             const ForwardShape& shape, const ForwardTile& tile) {
+  const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kElement>::kBytes;
+
+  const char* base = static_cast<const char*>(tensor) +
+                     static_cast<long long>(tile.batch) * shape.sequence * stride_bytes +
                      static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
   const std::int32_t* slots = params.key_slots != nullptr ? params.key_slots + tile.key_begin : nullptr;
-  return {base, stride, slots, tile.key_slot, params.key_slot_step, tile.key_count, shape.head_dim};
+  return {base, stride_bytes, slots, tile.key_slot, params.key_slot_step, tile.key_count};
 }
 
 template <Element kElement, typename Shape>
@@ -461,12 +513,12 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
   SoftmaxRows<Shape> softmax;
   softmax.clear();
 
-  const HeadRows<kElement> keys = key_rows<kElement>(params.k, params, shape, tile);
-  const HeadRows<kElement> values = key_rows<kElement>(params.v, params, shape, tile);
+  const HeadRows keys = key_rows<kElement>(params.k, params, shape, tile);
+  const HeadRows values = key_rows<kElement>(params.v, params, shape, tile);
   const int blocks = (tile.key_count + Shape::kKeys - 1) / Shape::kKeys;
   BlockMover<kElement, Shape> mover;
   if (blocks > 0) {
-    mover.fetch(keys, tile.keys_backwards != 0 ? (blocks - 1) * Shape::kKeys : 0, k_rows);
+    mover.fetch(keys, shape.head_dim, tile.keys_backwards != 0 ? (blocks - 1) * Shape::kKeys : 0, k_rows);
     load_queries<kElement, Shape>(params, shape, tile, q_rows);
     mover.deposit(k_rows);
   }
@@ -475,7 +527,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     const bool works = warp_works && (first_key < tile.unmasked || params.key_positions != nullptr ||
                                       tile.key_position + first_key * params.key_step <= last_query);
     __syncthreads();  // the block's keys are in place; the values before are used up
-    mover.fetch(values, first_key, v_rows);
+    mover.fetch(values, shape.head_dim, first_key, v_rows);
     if (works) {
       multiply_keys<Shape>(q_lane, k_lane, s);
       if (first_key + Shape::kKeys > tile.unmasked)
@@ -492,7 +544,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     __syncthreads();  // values and weights are in place; the keys are used up
     const bool another = visit + 1 < blocks;
     const int next_key = first_key + (tile.keys_backwards != 0 ? -Shape::kKeys : Shape::kKeys);
-    if (another) mover.fetch(keys, next_key, k_rows);
+    if (another) mover.fetch(keys, shape.head_dim, next_key, k_rows);
     if (works) multiply_values<Shape>(weight_lane, v_lane, o);
     if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the values are used up
     if (another) mover.deposit(k_rows);

@@ -24,7 +24,6 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kGroupThreads = 128;
-constexpr int kTileSlots = 2;
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -64,6 +63,9 @@ struct Shape {
 #ifndef W_KEYS
 #define W_KEYS 176
 #endif
+#ifndef W_KEYSC
+#define W_KEYSC 128
+#endif
 #ifndef W_KEYS64
 #define W_KEYS64 128
 #endif
@@ -76,27 +78,33 @@ struct Shape {
 #ifndef W_POLY128
 #define W_POLY128 0
 #endif
-  static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kCausal || kGathered ? 128 : W_KEYS);
+  static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
   static constexpr int kStages = kDim == 64 ? W_STAGES64 : 2;
   static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 40;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 232;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
   // Of every this many pairs of exponentials, one is computed by arithmetic; 0: none.
   static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
+
+#ifndef W_CLEAR
+#define W_CLEAR 2500
+#endif
+  static constexpr int kClearCycles = W_CLEAR;  // between two windows of a clearing warp, while there is work
+  // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
+  static constexpr int kTileSlots = kGathered ? 3 : 2;
 
   static constexpr int kChunks = kDim / 64;  // blocks of 64 elements (128 bytes) along head_dim
   static constexpr int kQBytes = kRows * kDim * 2;
   static constexpr int kBlockBytes = kKeys * kDim * 2;
-  static constexpr int kZeroBytes = kQStages == 2 && kDim == 128 && kKeys == 160 ? 2048 : 8192;
   static constexpr int kQAt = 0;
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
-  static constexpr int kZeroAt = kVAt + kStages * kBlockBytes;
-  static constexpr int kTileAt = kZeroAt + kZeroBytes;
+  static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
   static constexpr int kBarrierAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
-  static constexpr int kSharedBytes = kBarrierAt + 8 * kBarriers;
+  static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
+  static constexpr int kSharedBytes = kFinishedAt + 16;
   static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
   static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
 
@@ -181,8 +189,8 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t packed) {
 
 // ---- Producer ----
 
-// Clears the rows of O and LSE that no tile covers, 32 rows (position, head) at a step and warp. Runs of such
-// rows are contiguous and go out as bulk stores of a block of zeros.
+// Clears the rows of O and LSE that no tile covers, a window of 32 rows (position, head) at a step of one warp.
+// Ordinary stores: bulk stores would queue up in front of the loads of K and V.
 struct Clearing {
   std::uint32_t window, stride, windows;
 
@@ -195,52 +203,49 @@ struct Clearing {
   __device__ __forceinline__ bool left() const { return window < windows; }
 
   template <class S>
-  __device__ __forceinline__ void step(const KernelParams& p, std::uint32_t zeros, std::uint64_t policy) {
+  __device__ __forceinline__ void step(const KernelParams& p) {
     const std::uint32_t lane = threadIdx.x % 32;
     const std::uint32_t row = window * 32 + lane;
     const std::uint32_t head = row % p.heads;
     const std::uint32_t position = row / p.heads % p.sequence;
     const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
-    window += stride;
     const std::uint32_t segment_length = p.fill[head].segment_length;
     const std::uint32_t dilation = p.fill[head].dilation;
     const bool uncovered =
         row < rows && position % segment_length % dilation != static_cast<std::uint32_t>(p.fill[head].offset);
     const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
-    if (!uncovered) return;
-    p.lse[row] = __int_as_float(0xFF800000);
-    if (lane > 0 && (mask >> (lane - 1) & 1) != 0) return;
-    const std::uint32_t row_bytes = S::kDim * (p.o_fp32 != 0 ? 4 : 2);
-    const std::uint32_t after = ~(mask >> lane);
-    std::uint32_t bytes = (after == 0 ? 32 : __ffs(after) - 1) * row_bytes;
-    char* target = static_cast<char*>(p.o) + static_cast<std::uint64_t>(row) * row_bytes;
-    for (; bytes > 0;) {
-      const std::uint32_t part = min(bytes, static_cast<std::uint32_t>(S::kZeroBytes));
-      bulk_store(target, zeros, part, policy);
-      target += part;
-      bytes -= part;
+    if (uncovered) p.lse[row] = -INFINITY;
+    const int row_bytes = S::kDim * (p.o_fp32 != 0 ? 4 : 2);
+    char* target = static_cast<char*>(p.o) + static_cast<std::uint64_t>(window) * 32 * row_bytes;
+#pragma unroll 4
+    for (int at = lane * 16; at < 32 * row_bytes; at += 512) {
+      if ((mask >> (at / row_bytes) & 1) != 0) __stcs(reinterpret_cast<uint4*>(target + at), uint4{});
     }
+    window += stride;
   }
 };
 
+// Two warps clear at a moderate pace while this block computes, so that its loads hardly wait, and then at full
+// speed.
 template <class S>
-__device__ __forceinline__ void clear_uncovered_rows(const KernelParams& p, std::uint32_t base) {
-  Clearing clearing(p, blockIdx.x, gridDim.x);
-  const std::uint64_t policy = policy_evict_first();
+__device__ __forceinline__ void clear_uncovered_rows(const KernelParams& p, unsigned char* shared, int warp) {
+  Clearing clearing(p, blockIdx.x * 2 + warp, gridDim.x * 2);
+  const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);
+  long long since = clock64();
   while (clearing.left()) {
-    clearing.step<S>(p, base + S::kZeroAt, policy);
-    bulk_commit();
-    bulk_wait<4>();
+    clearing.step<S>(p);
+    while (*finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
+    since = clock64();
   }
-  bulk_wait<0>();
 }
 
 // One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A
 // query_count of 0 ends the work. The last block to end leaves the counters as zeros.
 template <class S>
 __device__ __forceinline__ void claim_tile(const KernelParams& p, unsigned char* shared, std::uint32_t base,
-                                           Ring<kTileSlots>& ring, bool& more) {
+                                           Ring<S::kTileSlots>& ring, bool& more) {
   if (!more) return;
+  barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
   const int claimed = atomicAdd(&p.counters[0], 1);
   more = claimed < p.tile_count;
   int4 parts[3] = {};
@@ -248,7 +253,6 @@ __device__ __forceinline__ void claim_tile(const KernelParams& p, unsigned char*
     const int4* source = reinterpret_cast<const int4*>(p.tiles + claimed);
     for (int i = 0; i < 3; ++i) parts[i] = source[i];
   }
-  barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
   int4* slot = reinterpret_cast<int4*>(shared + S::kTileAt + ring.stage * sizeof(ForwardTile));
   for (int i = 0; i < 3; ++i) slot[i] = parts[i];
   barrier_arrive(base + S::kTileFull + 8 * ring.stage);
@@ -261,7 +265,7 @@ __device__ __forceinline__ void claim_tile(const KernelParams& p, unsigned char*
 
 template <class S>
 __device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
-                                                        const Ring<kTileSlots>& ring) {
+                                                        const Ring<S::kTileSlots>& ring) {
   barrier_wait(base + S::kTileFull + 8 * ring.stage, ring.parity);
   return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[ring.stage];
 }
@@ -305,7 +309,7 @@ __device__ __forceinline__ void load_block(const CUtensorMap* map, const Forward
 template <class S>
 __device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
                                                 unsigned char* shared, std::uint32_t base) {
-  Ring<kTileSlots> tiles;
+  Ring<S::kTileSlots> tiles;
   Ring<S::kStages> k, v;
   const std::uint64_t policy = policy_evict_last();
   while (true) {
@@ -336,13 +340,18 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
   }
 }
 
+// One warp: claims tiles and fetches their Q.
 template <class S>
 __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned char* shared,
                                                 std::uint32_t base) {
-  Ring<kTileSlots> tiles;
+  Ring<S::kTileSlots> tiles;
   Ring<S::kQStages> q;
   const std::uint64_t policy = policy_evict_first();
+  Ring<S::kTileSlots> claims;
+  bool more = true;
   while (true) {
+    if (threadIdx.x % 32 == 0) claim_tile<S>(p, shared, base, claims, more);
+    __syncwarp();
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (tile.query_count == 0) return;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
@@ -355,36 +364,42 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// Gathered rows: each warp fetches a quarter of a block of K or V. Rows past the end become zeros.
+// The slot of row `first + lane` of a block of gathered rows of which `left` exist; -1 past them.
 template <class S>
-__device__ __forceinline__ void gather_block(const KernelParams& p, const char* head,
-                                             const std::int32_t* slots, int left, std::uint32_t target,
-                                             std::uint64_t policy) {
+__device__ __forceinline__ int gathered_slot(const std::int32_t* slots, int begin, int key_count) {
+  const int key = begin + threadIdx.x / 32 % 4 * 32 + threadIdx.x % 32;
+  return key < key_count ? slots[key] : -1;
+}
+
+// Gathered rows: each of four warps fetches 32 rows of a block of K or V, lane l knowing the slot of row l. Rows
+// past the end become zeros. `head` points to this lane's 16 bytes of a row.
+template <class S>
+__device__ __forceinline__ void gather_block(const char* head, std::uint32_t row_bytes, int slot,
+                                             std::uint32_t target, std::uint64_t policy) {
+  static_assert(S::kKeys == 128 || !S::kGathered, "one slot a lane");
   constexpr int kRowChunks = S::kDim / 8;
-  constexpr int kWarpRows = S::kKeys / 4;
-  static_assert(kWarpRows == 32 || !S::kGathered, "one slot a lane");
+  constexpr int kStep = 32 / kRowChunks;  // rows an instruction
   const int lane = threadIdx.x % 32;
-  const int first = threadIdx.x / 32 % 4 * kWarpRows;
-  const int slot = first + lane < left ? slots[first + lane] : -1;
-  const std::int64_t row_bytes = static_cast<std::int64_t>(p.kv_heads) * (S::kDim * 2);
   const int chunk = lane % kRowChunks;
-#pragma unroll 4
+  const int row = threadIdx.x / 32 % 4 * 32 + lane / kRowChunks;
+  const std::uint32_t to = target + chunk / 8 * (S::kKeys * 128) + row * 128;
+  const std::uint32_t turn = ((chunk % 8) ^ (lane / kRowChunks)) << 4;
+#pragma unroll
   for (int i = 0; i < kRowChunks; ++i) {
-    const int row = i * (32 / kRowChunks) + lane / kRowChunks;
-    const int from = __shfl_sync(0xFFFFFFFFu, slot, row);
-    const std::uint32_t to = target + chunk / 8 * (S::kKeys * 128) + swizzled(first + row, chunk % 8);
-    copy_async_or_zero(to, head + max(from, 0) * row_bytes + chunk * 16, from >= 0, policy);
+    const int from = __shfl_sync(0xFFFFFFFFu, slot, i * kStep + lane / kRowChunks);
+    copy_async_or_zero(to + i * kStep * 128 + (turn ^ (i * kStep % 8 << 4)),
+                       head + static_cast<std::uint64_t>(row_bytes) * max(from, 0), from >= 0, policy);
   }
 }
 
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
-  Ring<kTileSlots> tiles, claims;
+  Ring<S::kTileSlots> tiles, claims;
   Ring<S::kQStages> q;
   Ring<S::kStages> k, v;
   const int warp = threadIdx.x / 32 % 4;
-  const int lane = threadIdx.x % 32;
+  const std::uint32_t row_bytes = p.kv_heads * (S::kDim * 2);
   const std::uint64_t policy = policy_evict_last();
   Clearing clearing(p, blockIdx.x * 4 + warp, gridDim.x * 4);
   bool more = true;
@@ -393,50 +408,48 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   while (true) {
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (tile.query_count == 0) break;
-    const int blocks = (tile.key_count + S::kKeys - 1) / S::kKeys;
-    const int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
+    const int key_count = tile.key_count;
+    const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     const std::int64_t head_at =
-        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2);
+        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2) +
+        threadIdx.x % (S::kDim / 8) * 16;
     const std::int32_t* slots = p.key_slots + tile.key_begin;
+    int slot = gathered_slot<S>(slots, begin, key_count);
+    int slot_before = -1;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, warp, 4, policy_evict_first());
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i) {
+      int slot_after = -1;
       if (i < blocks) {
-        const int first = begin + i * step;
+        begin += step;
+        if (i + 1 < blocks) slot_after = gathered_slot<S>(slots, begin, key_count);
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        gather_block<S>(p, static_cast<const char*>(p.k) + head_at, slots + first, tile.key_count - first,
+        gather_block<S>(static_cast<const char*>(p.k) + head_at, row_bytes, slot,
                         base + S::kKAt + k.stage * S::kBlockBytes, policy);
         barrier_arrive_copies(base + S::kKFull + 8 * k.stage);
         k.advance();
       }
       if (i == 0 && threadIdx.x == 0) claim_tile<S>(p, shared, base, claims, more);
+      __syncwarp();
       if (i > 0) {
-        const int first = begin + (i - 1) * step;
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        gather_block<S>(p, static_cast<const char*>(p.v) + head_at, slots + first, tile.key_count - first,
+        gather_block<S>(static_cast<const char*>(p.v) + head_at, row_bytes, slot_before,
                         base + S::kVAt + v.stage * S::kBlockBytes, policy);
         barrier_arrive_copies(base + S::kVFull + 8 * v.stage);
         v.advance();
       }
-      __syncwarp();
-      if (clearing.left()) {
-        clearing.step<S>(p, base + S::kZeroAt, policy_evict_first());
-        bulk_commit();
-        __syncwarp();
-      }
+      slot_before = slot;
+      slot = slot_after;
+      if (clearing.left() && warp == i % 4) clearing.step<S>(p);
     }
-    if (lane == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
-  while (clearing.left()) {
-    clearing.step<S>(p, base + S::kZeroAt, policy_evict_first());
-    bulk_commit();
-    bulk_wait<4>();
-  }
-  bulk_wait<0>();
+  while (clearing.left()) clearing.step<S>(p);
 }
 
 template <class S>
@@ -451,11 +464,8 @@ __device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps
       if (lane == 0) produce_strided<S>(p, maps, shared, base);
     } else if (warp == 1) {
       produce_queries<S>(p, shared, base);
-    } else if (warp == 2) {
-      clear_uncovered_rows<S>(p, base);
-    } else if (lane == 0) {
-      Ring<kTileSlots> claims;
-      for (bool more = true; more;) claim_tile<S>(p, shared, base, claims, more);
+    } else {
+      clear_uncovered_rows<S>(p, shared, warp - 2);
     }
   }
 }
@@ -851,7 +861,7 @@ __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* sh
   Consumer<S> consumer{p, base, group, {}, {}, {}};
   // The first group has the first turn.
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
-  Ring<kTileSlots> tiles;
+  Ring<S::kTileSlots> tiles;
   while (true) {
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (uniform(tile.query_count) == 0) break;
@@ -861,6 +871,7 @@ __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* sh
     tiles.advance();
   }
   if (group == 0) named_sync(1, 2 * kGroupThreads);
+  *reinterpret_cast<volatile int*>(shared + S::kFinishedAt) = 1;
 }
 
 template <class S>
@@ -875,8 +886,8 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   init(S::kKEmpty, S::kStages, kConsumerWarps);
   init(S::kVFull, S::kStages, S::kGathered ? kGroupThreads : 1);
   init(S::kVEmpty, S::kStages, kConsumerWarps);
-  init(S::kTileFull, kTileSlots, 1);
-  init(S::kTileEmpty, kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
+  init(S::kTileFull, S::kTileSlots, 1);
+  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
   fence_barrier_init();
 }
 
@@ -885,11 +896,10 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const std::uint32_t base = shared_address(shared);
-  for (int i = threadIdx.x * 16; i < S::kZeroBytes; i += S::kThreads * 16) {
-    *reinterpret_cast<uint4*>(shared + S::kZeroAt + i) = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x == 0) {
+    init_barriers<S>(base);
+    *reinterpret_cast<int*>(shared + S::kFinishedAt) = 0;
   }
-  fence_proxy_async();
-  if (threadIdx.x == 0) init_barriers<S>(base);
   __syncthreads();
   if (uniform(threadIdx.x / kGroupThreads) == 0) {
     registers_shrink<S::kProducerRegisters>();

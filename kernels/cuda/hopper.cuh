@@ -126,23 +126,6 @@ __device__ __forceinline__ void copy_async_or_zero(std::uint32_t target, const v
                : "memory");
 }
 
-// `bytes`, a multiple of 16, from shared to global memory, in this thread's current bulk group.
-__device__ __forceinline__ void bulk_store(void* target, std::uint32_t source, std::uint32_t bytes,
-                                           std::uint64_t policy) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(target),
-               "r"(source), "r"(bytes), "l"(policy)
-               : "memory");
-}
-
-__device__ __forceinline__ void bulk_commit() {
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void bulk_wait() {
-  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
 // Matrix products of one warp group: D[64][N] += A[64][16] B[16][N], fp32 accumulators d[N / 2]. Of the 8
 // columns 8g .. 8g+7, lane l of warp w holds d[4g], d[4g+1]: row 16w + l/4, columns 8g + 2(l%4) and the next;
 // d[4g+2], d[4g+3]: the same 8 rows below.

@@ -12,6 +12,18 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+__device__ __forceinline__ std::int64_t multiply_wide(std::int32_t a, std::int32_t b) {
+  std::int64_t product;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
+
+__device__ __forceinline__ std::int32_t load_shared(std::uint32_t shared) {
+  std::int32_t value;
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"(shared) : "memory");
+  return value;
+}
+
 // Copies 16 bytes to shared memory past L1; zeros, and no read at all, where `valid` is false.
 __device__ __forceinline__ void copy_async_16(std::uint32_t shared, const void* global, bool valid) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),

@@ -18,15 +18,15 @@ const CounterSet kSet{.name = "made_up",
                       .events = {{"reads", "hardware:x", "count"}, {"misses", "hardware:y", "count"}},
                       .derived = {{.name = "hit_rate",
                                    .unit = "ratio",
-                                   .numerator = "misses",
-                                   .denominator = "reads",
+                                   .numerator = {"misses"},
+                                   .denominator = {"reads"},
                                    .offset = 1,
                                    .scale = -1}}};
 
 TEST(CounterSets, HoldTheNamedSetsWithUniqueNamesAndKnownEvents) {
-  ASSERT_NE(find_counter_set("default"), nullptr);
-  ASSERT_NE(find_counter_set("software"), nullptr);
-  EXPECT_EQ(find_counter_set("nonsense"), nullptr);
+  ASSERT_NE(find_counter_set("default", kCpuTarget), nullptr);
+  ASSERT_NE(find_counter_set("software", kCpuTarget), nullptr);
+  EXPECT_EQ(find_counter_set("nonsense", kCpuTarget), nullptr);
   for (const CounterSet& set : counter_sets()) {
     std::set<std::string> names;
     for (const CounterEvent& event : set.events) {
@@ -34,10 +34,45 @@ TEST(CounterSets, HoldTheNamedSetsWithUniqueNamesAndKnownEvents) {
       EXPECT_TRUE(set.backend != "perf" || parse_perf_event(event.event)) << event.event;
     }
     for (const DerivedCounter& derived : set.derived) {
-      EXPECT_TRUE(names.count(derived.numerator) && names.count(derived.denominator)) << derived.name;
+      EXPECT_FALSE(derived.numerator.empty()) << derived.name;
+      for (const auto& part : {derived.numerator, derived.denominator})
+        for (const std::string& name : part) EXPECT_TRUE(names.count(name)) << derived.name << " " << name;
       EXPECT_FALSE(names.count(derived.name)) << derived.name;
     }
   }
+}
+
+TEST(CounterSets, DefaultMeansTheDevicesOwn) {
+  EXPECT_EQ(find_counter_set("default", kCpuTarget)->backend, "perf");
+  EXPECT_EQ(find_counter_set("default", 61)->backend, "cupti_events");
+  for (const CounterTarget target : {75, 80, 86, 89, 90})
+    EXPECT_EQ(find_counter_set("default", target)->backend, "cupti_range") << target;
+  EXPECT_NE(find_counter_set("default", 80), find_counter_set("default", 90));
+  EXPECT_EQ(find_counter_set("software", 90), nullptr);
+  EXPECT_EQ(find_counter_set("default", 20), nullptr);
+}
+
+TEST(CounterSets, EachTargetHasAtMostOneOfAName) {
+  for (const CounterSet& set : counter_sets()) {
+    EXPECT_LE(set.first, set.last) << set.name;
+    for (CounterTarget target = set.first; target <= set.last; ++target)
+      EXPECT_EQ(find_counter_set(set.name, target), &set) << set.name << " " << target;
+  }
+}
+
+TEST(CounterSets, OneThatTheDeviceLacksIsAbsentWithTheReason) {
+  const auto counters = count(
+      counter_set("software", 90), 1, [] { FAIL(); }, [] { FAIL(); });
+  EXPECT_NE(counters.at("page_faults").reason.find("'software' for compute capability 9.0"),
+            std::string::npos)
+      << counters.at("page_faults").reason;
+  // The names are those of a GPU, not perf's.
+  EXPECT_FALSE(counter_set("default", 121).unavailable.empty());
+  EXPECT_EQ(counter_set("default", 121).backend, "cupti_range");
+  EXPECT_NE(counter_set("l2", kCpuTarget).unavailable.find("the CPU"), std::string::npos);
+  EXPECT_NE(counter_set("default", -1).unavailable.find("no CUDA device"), std::string::npos);
+  EXPECT_TRUE(counter_set("default", 90).unavailable.empty());
+  EXPECT_THROW(counter_set("nonsense", 90), std::out_of_range);
 }
 
 TEST(FinishCounters, DerivesRatios) {
@@ -49,6 +84,20 @@ TEST(FinishCounters, DerivesRatios) {
   EXPECT_EQ(counters.at("hit_rate").unit, "ratio");
   EXPECT_EQ(counters.at("hit_rate").source, "perf");
   EXPECT_EQ(counters.at("hit_rate").passes, 1);
+}
+
+TEST(FinishCounters, AddsUpTheEventsOfARatio) {
+  CounterSet set = kSet;
+  set.derived = {
+      {.name = "sum", .numerator = {"reads", "misses"}},
+      {.name = "rate", .numerator = {"misses", "reads"}, .denominator = {"reads", "reads"}, .scale = 100}};
+  const auto counters = finish_counters(set, {{"reads", {.value = 200}}, {"misses", {.value = 50}}}, "x", 2);
+  EXPECT_EQ(counters.at("sum").value, 250);
+  EXPECT_EQ(counters.at("rate").value, 62.5);
+  const auto partly =
+      finish_counters(set, {{"reads", {.value = 200}}, {"misses", {.reason = "hidden"}}}, "x", 2);
+  EXPECT_FALSE(partly.at("sum").value);
+  EXPECT_NE(partly.at("sum").reason.find("needs misses: hidden"), std::string::npos);
 }
 
 TEST(FinishCounters, SaysWhatIsMissingInsteadOfZero) {
@@ -155,7 +204,7 @@ TEST_P(SoftwareCounters, CountFreshPagesAndTimeOfEveryThread) {
   FreshPages fresh(pages);
   int restored = 0;
   const auto counters = count(
-      *find_counter_set("software"), GetParam(), [&] { ++restored; }, [&] { fresh.touch(GetParam()); });
+      counter_set("software", kCpuTarget), GetParam(), [&] { ++restored; }, [&] { fresh.touch(GetParam()); });
   EXPECT_EQ(restored, 1);
   const Counter& faults = counters.at("page_faults");
   if (!faults.value) GTEST_SKIP() << "software events are refused here: " << faults.reason;
@@ -168,7 +217,7 @@ TEST_P(SoftwareCounters, CountFreshPagesAndTimeOfEveryThread) {
 TEST_P(SoftwareCounters, DoNotCountOutsideOfThePass) {
   FreshPages fresh(5000);
   const auto counters = count(
-      *find_counter_set("software"), GetParam(), [&] { fresh.touch(GetParam()); }, [] {});
+      counter_set("software", kCpuTarget), GetParam(), [&] { fresh.touch(GetParam()); }, [] {});
   const Counter& faults = counters.at("page_faults");
   if (!faults.value) GTEST_SKIP() << "software events are refused here: " << faults.reason;
   EXPECT_LT(*faults.value, 100);

@@ -1,0 +1,73 @@
+// Calls of CUPTI by name, checked. Only for the files that CMake chooses where CUPTI's headers are.
+#pragma once
+
+#include <cupti_result.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "harness/counters/backends.hpp"
+#include "harness/counters/cuda_driver.hpp"
+#include "harness/library.hpp"
+
+namespace hilbench {
+
+// A call that failed or a function that is missing, in words for whoever reads the record.
+class CuptiError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <class Function, class... Arguments>
+void call_cupti(const LoadedLibrary& library, const char* name, Arguments... arguments) {
+  const auto function = library.find<Function>(name);
+  if (function == nullptr)
+    throw CuptiError(
+        fmt::format("{} has no {}: it belongs to another CUDA version; put the CUPTI of the CUDA "
+                    "version that hilbench was built with on LD_LIBRARY_PATH",
+                    library.name(), name));
+  if (const CUptiResult status = function(arguments...); status != CUPTI_SUCCESS)
+    throw CuptiError(cupti_failure(name, status));
+}
+
+// What both backends of CUPTI share: the first failure makes every counter absent and ends the passes.
+class CuptiCounters : public CounterBackend {
+ protected:
+  const std::string& failure() const { return failure_; }
+  // Runs `step` unless an earlier one failed.
+  template <class Step>
+  void guarded(Step step) {
+    if (!failure_.empty()) return;
+    try {
+      step();
+    } catch (const CuptiError& error) {
+      failure_ = error.what();
+    }
+  }
+  // The driver, where the calling thread has a context; else throws CuptiError.
+  static const CudaDriver& in_use_driver() {
+    const CudaDriver& driver = CudaDriver::get();
+    if (!driver.unavailable().empty()) throw CuptiError(driver.unavailable());
+    if (driver.context() == nullptr) throw CuptiError("no CUDA device is in use by this thread");
+    return driver;
+  }
+  static RawCount finite(double value) {
+    if (!std::isfinite(value)) return {.reason = "CUPTI gives no number for it"};
+    return {.value = value};
+  }
+
+ private:
+  std::string failure_;
+};
+
+}  // namespace hilbench
+
+#define HILBENCH_CUPTI(library, function, ...) \
+  ::hilbench::call_cupti<decltype(function)>((library), #function, __VA_ARGS__)
+// A parameter block of the profiler's functions, zero but for its size.
+#define HILBENCH_CUPTI_PARAMS(type) \
+  type {                            \
+    type##_STRUCT_SIZE              \
+  }

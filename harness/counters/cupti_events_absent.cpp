@@ -1,0 +1,12 @@
+// In place of cupti_events.cpp where CUPTI's headers are not found.
+#include "harness/counters/backends.hpp"
+
+namespace hilbench {
+
+std::unique_ptr<CounterBackend> open_cupti_events(const CounterSet& set) {
+  return open_none(
+      set,
+      "this build has no CUPTI Event API; configure it where the CUPTI headers of CUDA 11 or 12 are found");
+}
+
+}  // namespace hilbench

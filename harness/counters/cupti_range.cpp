@@ -1,0 +1,199 @@
+// The Range Profiler. One user range, named after the set, is measured in as many passes as its metrics need,
+// each a Start/PushRange .. PopRange/Stop around one execution that the caller repeats (user replay).
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <optional>
+
+#include "harness/counters/cuda_driver.hpp"
+#include "harness/counters/cupti_call.hpp"
+#include "harness/counters/cupti_host.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr const char* kRange = "hilbench";
+
+const LoadedLibrary& library() {
+  return cupti_range_library();
+}
+
+void initialize_profiler() {
+  auto params = HILBENCH_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
+  HILBENCH_CUPTI(library(), cuptiProfilerInitialize, &params);
+}
+
+std::string chip_name(int device) {
+  auto params = HILBENCH_CUPTI_PARAMS(CUpti_Device_GetChipName_Params);
+  params.deviceIndex = static_cast<std::size_t>(device);
+  HILBENCH_CUPTI(library(), cuptiDeviceGetChipName, &params);
+  return params.pChipName;
+}
+
+// Which counters the device offers now, to this user.
+std::vector<std::uint8_t> counter_availability(void* context) {
+  auto params = HILBENCH_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params);
+  params.ctx = static_cast<CUcontext>(context);
+  HILBENCH_CUPTI(library(), cuptiProfilerGetCounterAvailability, &params);
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  HILBENCH_CUPTI(library(), cuptiProfilerGetCounterAvailability, &params);
+  return image;
+}
+
+// Owner of CUPTI's profiler object on one context. Functions throw CuptiError; the destructor reports.
+class RangeProfiler {
+ public:
+  explicit RangeProfiler(void* context) {
+    auto params = HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
+    params.ctx = static_cast<CUcontext>(context);
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerEnable, &params);
+    object_ = params.pRangeProfilerObject;
+  }
+  RangeProfiler(const RangeProfiler&) = delete;
+  RangeProfiler& operator=(const RangeProfiler&) = delete;
+  ~RangeProfiler() {
+    try {
+      if (started_) end();
+      auto params = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params));
+      HILBENCH_CUPTI(library(), cuptiRangeProfilerDisable, &params);
+    } catch (const CuptiError& error) {
+      fmt::print(stderr, "hilbench: {}\n", error.what());
+    }
+  }
+
+  // `config` must live as long as this.
+  void configure(const std::vector<std::uint8_t>& config, std::vector<const char*> metrics) {
+    auto size = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params));
+    size.pMetricNames = metrics.data();
+    size.numMetrics = metrics.size();
+    size.maxNumOfRanges = 1;
+    size.maxNumRangeTreeNodes = 1;
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerGetCounterDataSize, &size);
+    counter_data_.resize(size.counterDataSize);
+
+    auto image = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
+    image.counterDataSize = counter_data_.size();
+    image.pCounterData = counter_data_.data();
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerCounterDataImageInitialize, &image);
+
+    auto set = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params));
+    set.configSize = config.size();
+    set.pConfig = config.data();
+    set.counterDataImageSize = counter_data_.size();
+    set.pCounterDataImage = counter_data_.data();
+    set.range = CUPTI_UserRange;
+    set.replayMode = CUPTI_UserReplay;
+    set.maxRangesPerPass = 1;
+    set.numNestingLevels = 1;
+    set.minNestingLevel = 1;
+    set.passIndex = 0;
+    set.targetNestingLevel = 1;
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerSetConfig, &set);
+  }
+
+  void begin() {
+    auto start = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params));
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerStart, &start);
+    started_ = true;
+    auto push = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params));
+    push.pRangeName = kRange;
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerPushRange, &push);
+  }
+
+  void end() {
+    started_ = false;
+    auto pop = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params));
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerPopRange, &pop);
+    if (const int status = CudaDriver::get().synchronize(); status != 0)
+      throw CuptiError(fmt::format("the work that was counted failed: cuCtxSynchronize gives {}", status));
+    auto stop = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params));
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerStop, &stop);
+    complete_ = stop.isAllPassSubmitted != 0;
+  }
+
+  const std::vector<std::uint8_t>& decode() {
+    if (!complete_) throw CuptiError("CUPTI wants more passes than it said");
+    auto params = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params));
+    HILBENCH_CUPTI(library(), cuptiRangeProfilerDecodeData, &params);
+    if (params.numOfRangeDropped != 0) throw CuptiError("CUPTI dropped the range that was counted");
+    return counter_data_;
+  }
+
+ private:
+  template <class Params>
+  Params with_object(Params params) const {
+    params.pRangeProfilerObject = object_;
+    return params;
+  }
+
+  CUpti_RangeProfiler_Object* object_ = nullptr;
+  std::vector<std::uint8_t> counter_data_;
+  bool started_ = false;
+  bool complete_ = false;
+};
+
+class RangeCounters : public CuptiCounters {
+ public:
+  explicit RangeCounters(const CounterSet& set) : set_(set) {
+    guarded([this] { open(); });
+  }
+  int passes() const override { return failure().empty() && host_ ? host_->passes() : 0; }
+  void begin(int) override {
+    guarded([this] { profiler_->begin(); });
+  }
+  void end(int) override {
+    guarded([this] { profiler_->end(); });
+  }
+  std::map<std::string, RawCount> read() override {
+    std::vector<double> values;
+    guarded([&] { values = host_->evaluate(profiler_->decode(), metrics_); });
+    std::map<std::string, RawCount> counts;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < set_.events.size(); ++i) counts[set_.events[i].name] = count(i, values, next);
+    return counts;
+  }
+
+ private:
+  void open() {
+    const CudaDriver& driver = in_use_driver();
+    if (!library())
+      throw CuptiError(
+          fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH", library().why()));
+    initialize_profiler();
+    const std::string chip = chip_name(driver.device());
+    availability_ = counter_availability(driver.context());
+    host_.emplace(chip, availability_.data());
+    for (const CounterEvent& event : set_.events) {
+      known_.push_back(host_->has(event.event));
+      if (known_.back()) metrics_.push_back(event.event.c_str());
+    }
+    if (metrics_.empty()) throw CuptiError(fmt::format("{} has none of the metrics of this set", chip));
+    host_->schedule(metrics_);
+    profiler_.emplace(driver.context());
+    profiler_->configure(host_->config(), metrics_);
+  }
+
+  // Of event `i`. `next`: how many of `values` are used up.
+  RawCount count(std::size_t i, const std::vector<double>& values, std::size_t& next) const {
+    if (!failure().empty()) return {.reason = failure()};
+    if (!known_[i]) return {.reason = fmt::format("this chip has no metric {}", set_.events[i].event)};
+    return finite(values[next++]);
+  }
+
+  CounterSet set_;
+  std::vector<std::uint8_t> availability_;
+  std::vector<bool> known_;  // for each event of the set: the chip has it
+  std::vector<const char*> metrics_;
+  std::optional<CuptiHost> host_;
+  std::optional<RangeProfiler> profiler_;
+};
+
+}  // namespace
+
+std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set) {
+  return std::make_unique<RangeCounters>(set);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,20 @@
+// In place of cupti_host.cpp and cupti_range.cpp where CUPTI's headers of CUDA 12.6 or later are not found.
+#include "harness/counters/backends.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr const char* kReason =
+    "this build has no CUPTI Range Profiler; configure it where the headers of CUDA 12.6 or later are found";
+
+}  // namespace
+
+std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set) {
+  return open_none(set, kReason);
+}
+
+HostCheck check_cupti_set(const CounterSet&, const std::string&) {
+  return {.unavailable = kReason};
+}
+
+}  // namespace hilbench

@@ -1,0 +1,313 @@
+// Loops that keep one arithmetic unit busy on every multiprocessor, and nothing else. Their data look random
+// in every bit, since the power that an operation draws, and so the clock, depends on its operands.
+//
+// One step of the tensor loop is kStepFlops whatever code the device runs: wgmma where the file is compiled
+// for sm_90a, mma.sync elsewhere from compute capability 8.0 up.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "kernels/cuda/peak.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocksPerSm = 2;
+
+constexpr int kFmaChains = 16;
+constexpr int kFmaSteps = 20'000;
+constexpr int kFmaBlocks = 4 * kBlocksPerSm;  // on a multiprocessor, in waves
+
+constexpr int kTensorSteps = 12'000;
+constexpr double kStepFlops = 2.0 * 2 * 64 * 128 * 16;  // of a block: two warp groups, or 8 warps with 16 mma
+
+__device__ float peak_sink;  // written in no run: keeps results alive
+
+__device__ __forceinline__ unsigned scrambled(unsigned x) {
+  x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+// x * x - 1.7 stays within [-2, 2] and never settles.
+__global__ void __launch_bounds__(kThreads) fma_loop(int steps) {
+  float x[kFmaChains];
+#pragma unroll
+  for (int i = 0; i < kFmaChains; ++i)
+    x[i] = static_cast<float>(scrambled(threadIdx.x * kFmaChains + i) & 0xffffff) * (1.0f / 0x1000000);
+#pragma unroll 8
+  for (int step = 0; step < steps; ++step)
+#pragma unroll
+    for (int i = 0; i < kFmaChains; ++i) x[i] = fmaf(x[i], x[i], -1.7f);
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kFmaChains; ++i) sum += x[i];
+  if (sum == 1e30f) peak_sink = sum;
+}
+
+// Two numbers of magnitude 1/8 .. 2 and either sign, mantissas random.
+template <PeakUnit kUnit>
+__device__ __forceinline__ unsigned random_pair(unsigned index) {
+  const unsigned bits = scrambled(index);
+  if (kUnit == PeakUnit::bf16_tensor) return (bits & 0x81ff81ffu) + 0x3e003e00u;
+  return (bits & 0x8fff8fffu) + 0x30003000u;
+}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+// d += a b, a [64, 16] and b [16, 128] in shared memory, told by descriptors.
+template <PeakUnit kUnit>
+__device__ __forceinline__ void multiply_group(float (&d)[64], unsigned long long a, unsigned long long b) {
+  if constexpr (kUnit == PeakUnit::bf16_tensor) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7,"
+        " %8, %9, %10, %11, %12, %13, %14, %15,"
+        " %16, %17, %18, %19, %20, %21, %22, %23,"
+        " %24, %25, %26, %27, %28, %29, %30, %31,"
+        " %32, %33, %34, %35, %36, %37, %38, %39,"
+        " %40, %41, %42, %43, %44, %45, %46, %47,"
+        " %48, %49, %50, %51, %52, %53, %54, %55,"
+        " %56, %57, %58, %59, %60, %61, %62, %63}, "
+        "%64, %65, 1, 1, 1, 0, 0;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+          "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+          "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+          "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+          "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+          "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
+          "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
+          "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
+          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+        : "l"(a), "l"(b));
+  } else {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7,"
+        " %8, %9, %10, %11, %12, %13, %14, %15,"
+        " %16, %17, %18, %19, %20, %21, %22, %23,"
+        " %24, %25, %26, %27, %28, %29, %30, %31,"
+        " %32, %33, %34, %35, %36, %37, %38, %39,"
+        " %40, %41, %42, %43, %44, %45, %46, %47,"
+        " %48, %49, %50, %51, %52, %53, %54, %55,"
+        " %56, %57, %58, %59, %60, %61, %62, %63}, "
+        "%64, %65, 1, 1, 1, 0, 0;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+          "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+          "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
+          "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
+          "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+          "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
+          "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
+          "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
+          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+        : "l"(a), "l"(b));
+  }
+}
+
+// Matrix of 8 x 8 core matrices, 128 bytes each, one after the other along k and then along the rows; not
+// swizzled (PTX ISA, "Matrix Descriptor Format").
+__device__ __forceinline__ unsigned long long descriptor(const void* matrix) {
+  const auto address = static_cast<unsigned long long>(__cvta_generic_to_shared(matrix));
+  return (address & 0x3ffff) >> 4 | 128ull >> 4 << 16 | 256ull >> 4 << 32;
+}
+
+template <PeakUnit kUnit>
+__device__ __forceinline__ void tensor_steps(int steps) {
+  constexpr int kDepth = 4;  // k-steps of 16 held in shared memory
+  constexpr int kBytesA = 64 * 16 * 2, kBytesB = 128 * 16 * 2;
+  __shared__ alignas(128) unsigned a[2][kDepth][kBytesA / 4];
+  __shared__ alignas(128) unsigned b[kDepth][kBytesB / 4];
+  for (int i = threadIdx.x; i < 2 * kDepth * kBytesA / 4; i += kThreads) a[0][0][i] = random_pair<kUnit>(i);
+  for (int i = threadIdx.x; i < kDepth * kBytesB / 4; i += kThreads) b[0][i] = random_pair<kUnit>(~i);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  float d[64];
+#pragma unroll
+  for (float& x : d) x = 0;
+  const int group = threadIdx.x / 128;
+  for (int step = 0; step < steps; step += kDepth) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int k = 0; k < kDepth; ++k) multiply_group<kUnit>(d, descriptor(a[group][k]), descriptor(b[k]));
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  }
+  float sum = 0;
+#pragma unroll
+  for (const float x : d) sum += x;
+  if (sum == 1e30f) peak_sink = sum;
+}
+
+#elif __CUDA_ARCH__ >= 800
+
+// d += a b, [16, 16] times [16, 8], fragments of a warp.
+template <PeakUnit kUnit>
+__device__ __forceinline__ void multiply_warp(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  if constexpr (kUnit == PeakUnit::bf16_tensor) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+}
+
+template <PeakUnit kUnit>
+__device__ __forceinline__ void tensor_steps(int steps) {
+  constexpr int kRows = 4, kColumns = 4;  // fragments: 16 products a warp and step
+  unsigned a[kRows][4], b[kColumns][2];
+  float d[kRows][kColumns][4] = {};
+#pragma unroll
+  for (int i = 0; i < kRows * 4; ++i) a[i / 4][i % 4] = random_pair<kUnit>(threadIdx.x * kRows * 4 + i);
+#pragma unroll
+  for (int i = 0; i < kColumns * 2; ++i)
+    b[i / 2][i % 2] = random_pair<kUnit>(~(threadIdx.x * kColumns * 2 + i));
+  for (int step = 0; step < steps; ++step)
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) multiply_warp<kUnit>(d[i][j], a[i], b[j]);
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kRows * kColumns * 4; ++i) sum += d[i / 16][i / 4 % 4][i % 4];
+  if (sum == 1e30f) peak_sink = sum;
+}
+
+#else
+
+template <PeakUnit kUnit>
+__device__ __forceinline__ void tensor_steps(int) {}
+
+#endif
+
+__global__ void fill_random(unsigned* to, std::size_t words) {
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < words; i += step)
+    to[i] = scrambled(static_cast<unsigned>(i));
+}
+
+template <PeakUnit kUnit>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) tensor_loop(int steps) {
+  tensor_steps<kUnit>(steps);
+}
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  HILBENCH_CUDA(cudaGetDevice(&device));
+  HILBENCH_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+int multiprocessors() {
+  return attribute(cudaDevAttrMultiProcessorCount);
+}
+
+// Whether the code that the current device loads for the tensor loops holds them.
+bool has_tensor_loop() {
+  cudaFuncAttributes attributes{};
+  HILBENCH_CUDA(cudaFuncGetAttributes(&attributes, tensor_loop<PeakUnit::bf16_tensor>));
+  return attributes.ptxVersion >= 80;
+}
+
+struct Events {
+  Events() {
+    HILBENCH_CUDA(cudaEventCreate(&begin));
+    HILBENCH_CUDA(cudaEventCreate(&end));
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  ~Events() { cudaEventDestroy(begin), cudaEventDestroy(end); }
+  cudaEvent_t begin = nullptr, end = nullptr;
+};
+
+// Seconds of the shortest of the runs that fit `budget_s`, at least two.
+template <class Run>
+double best_seconds(double budget_s, Run run) {
+  using Clock = std::chrono::steady_clock;
+  const Events events;
+  const Clock::time_point start = Clock::now();
+  double best_s = 0;
+  for (int runs = 0; runs < 3 || std::chrono::duration<double>(Clock::now() - start).count() < budget_s;
+       ++runs) {
+    HILBENCH_CUDA(cudaEventRecord(events.begin, nullptr));
+    run();
+    HILBENCH_CUDA(cudaEventRecord(events.end, nullptr));
+    HILBENCH_CUDA(cudaEventSynchronize(events.end));
+    float ms = 0;
+    HILBENCH_CUDA(cudaEventElapsedTime(&ms, events.begin, events.end));
+    const double run_s = 1e-3 * static_cast<double>(ms);
+    if (runs > 0) best_s = runs == 1 ? run_s : std::min(best_s, run_s);  // the first loads the code
+  }
+  return best_s;
+}
+
+double unit_rate(PeakUnit unit, double budget_s) {
+  const double flops = peak_work_flops(unit);
+  if (flops == 0) return 0;
+  return flops / best_seconds(budget_s, [unit] { run_peak_work(unit, nullptr); });
+}
+
+using DeviceMemory = std::unique_ptr<void, cudaError_t (*)(void*)>;
+
+DeviceMemory allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  HILBENCH_CUDA(cudaMalloc(&memory, bytes));
+  return {memory, cudaFree};
+}
+
+double copy_rate(double budget_s) {
+  constexpr std::size_t kMostBytes = 1u << 30;
+  std::size_t free_bytes = 0, total_bytes = 0;
+  HILBENCH_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+  const std::size_t bytes = std::min(kMostBytes, free_bytes / 4) / 512 * 512;
+  if (bytes == 0) return 0;
+  const DeviceMemory from = allocate(bytes), to = allocate(bytes);
+  fill_random<<<8 * multiprocessors(), kThreads>>>(static_cast<unsigned*>(from.get()), bytes / 4);
+  HILBENCH_CUDA(cudaGetLastError());
+  const double seconds = best_seconds(budget_s, [&] {
+    HILBENCH_CUDA(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+  });
+  return 2.0 * static_cast<double>(bytes) / seconds;
+}
+
+}  // namespace
+
+double peak_work_flops(PeakUnit unit) {
+  if (unit == PeakUnit::fp32_fma)
+    return 2.0 * kFmaChains * kFmaSteps * kThreads * kFmaBlocks * multiprocessors();
+  if (!has_tensor_loop()) return 0;
+  return kStepFlops * kTensorSteps * kBlocksPerSm * multiprocessors();
+}
+
+void run_peak_work(PeakUnit unit, cudaStream_t stream) {
+  const int blocks = multiprocessors() * kBlocksPerSm;
+  if (unit == PeakUnit::fp32_fma) {
+    fma_loop<<<multiprocessors() * kFmaBlocks, kThreads, 0, stream>>>(kFmaSteps);
+  } else if (!has_tensor_loop()) {
+    return;
+  } else if (unit == PeakUnit::bf16_tensor) {
+    tensor_loop<PeakUnit::bf16_tensor><<<blocks, kThreads, 0, stream>>>(kTensorSteps);
+  } else {
+    tensor_loop<PeakUnit::fp16_tensor><<<blocks, kThreads, 0, stream>>>(kTensorSteps);
+  }
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+DevicePeak measure_device_peak(double seconds) {
+  DevicePeak peak;
+  peak.fp32_fma_flops = unit_rate(PeakUnit::fp32_fma, seconds / 4);
+  peak.bf16_tensor_flops = unit_rate(PeakUnit::bf16_tensor, seconds / 4);
+  peak.fp16_tensor_flops = unit_rate(PeakUnit::fp16_tensor, seconds / 4);
+  peak.copy_bytes_per_s = copy_rate(seconds / 4);
+  return peak;
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,104 @@
+// What can be checked of the GPU counters without a GPU: CUPTI's host library knows every chip.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "harness/counters/backends.hpp"
+#include "harness/counters/cuda_driver.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::array<const char*, 6> kSets = {"default", "l1", "l2", "shared", "stalls", "pipes"};
+
+// Whether the host library answers at all here; else why not.
+std::string host_library_absence() {
+  return check_cupti_set(*find_counter_set("default", 90), "GH100").unavailable;
+}
+
+TEST(CuptiSets, AreTheSameOnEveryDevice) {
+  for (const CounterTarget target : {61, 75, 80, 90})
+    for (const char* name : kSets)
+      EXPECT_NE(find_counter_set(name, target), nullptr) << name << " " << target;
+}
+
+TEST(CuptiSets, AreAcceptedByTheHostLibraryInThePassesThatTheySay) {
+  if (const std::string why = host_library_absence(); !why.empty()) GTEST_SKIP() << why;
+  int checked = 0;
+  for (const CounterSet& set : counter_sets()) {
+    if (set.backend != "cupti_range") continue;
+    ASSERT_FALSE(set.passes.empty()) << set.name;
+    for (const auto& [chip, passes] : set.passes) {
+      const HostCheck check = check_cupti_set(set, chip);
+      EXPECT_EQ(check.unavailable, "") << set.name << " " << chip;
+      EXPECT_EQ(check.unknown, std::vector<std::string>()) << set.name << " " << chip;
+      EXPECT_EQ(check.passes, passes) << set.name << " " << chip;
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 3 * static_cast<int>(kSets.size()));
+}
+
+TEST(CuptiSets, OfADeviceNameItsChip) {
+  EXPECT_TRUE(find_counter_set("default", 75)->passes.contains("TU102"));
+  EXPECT_TRUE(find_counter_set("default", 80)->passes.contains("GA100"));
+  EXPECT_TRUE(find_counter_set("default", 90)->passes.contains("GH100"));
+}
+
+TEST(CuptiHost, FindsWrongNames) {
+  if (const std::string why = host_library_absence(); !why.empty()) GTEST_SKIP() << why;
+  const CounterSet set{.name = "made_up",
+                       .backend = "cupti_range",
+                       .events = {{"good", "dram__bytes_read.sum", "B"},
+                                  {"misspelt", "dram__bytes_reat.sum", "B"},
+                                  {"rollup", "dram__bytes_read.total", "B"},
+                                  {"bare", "dram__bytes_read", "B"}}};
+  const HostCheck check = check_cupti_set(set, "GH100");
+  EXPECT_EQ(check.unknown,
+            (std::vector<std::string>{"dram__bytes_reat.sum", "dram__bytes_read.total", "dram__bytes_read"}));
+  EXPECT_EQ(check.passes, 1);
+  EXPECT_NE(check_cupti_set(set, "GX999").unavailable, "");
+}
+
+TEST(CuptiCounters, WithoutADeviceAreAbsentWithTheReason) {
+  if (counter_target(DeviceKind::cuda) >= 0) GTEST_SKIP() << "there is a CUDA device here";
+  EXPECT_FALSE(CudaDriver::get().unavailable().empty());
+  for (const CounterTarget target : {61, 90}) {
+    int executed = 0;
+    for (const auto& [name, counter] : count(
+             *find_counter_set("default", target), 1, [] {}, [&] { ++executed; })) {
+      EXPECT_FALSE(counter.value) << name;
+      EXPECT_NE(counter.reason, "") << name;
+    }
+    EXPECT_EQ(executed, 0) << target;
+  }
+}
+
+TEST(CuptiFailure, GivesReasonAndRemedy) {
+  const auto says = [](int status, const char* words) {
+    const std::string text = cupti_failure("cuptiCall", status);
+    return text.find(words) != std::string::npos && text.find("cuptiCall") != std::string::npos &&
+           text.find(std::to_string(status)) != std::string::npos;
+  };
+  EXPECT_TRUE(says(15, "driver is too old"));
+  EXPECT_TRUE(says(26, "another profiler"));
+  EXPECT_TRUE(says(27, "architecture"));
+  EXPECT_TRUE(says(35, "NVreg_RestrictProfilingToAdminUsers=0"));
+  EXPECT_TRUE(says(38, "driver before 580"));
+  EXPECT_TRUE(says(39, "debugger or profiler is attached"));
+  EXPECT_TRUE(says(40, "virtual GPU"));
+  EXPECT_TRUE(says(41, "confidential"));
+  EXPECT_TRUE(says(42, "mining"));
+  EXPECT_TRUE(says(43, "MIG"));
+  EXPECT_TRUE(says(999, "cuptiCall gives CUPTI error 999"));
+}
+
+TEST(ProfilingPermission, IsReadFromTheDriversParameters) {
+  EXPECT_NE(profiling_permission("Mobile: 1\nRmProfilingAdminOnly: 1\n").find("only administrators"),
+            std::string::npos);
+  EXPECT_NE(profiling_permission("RmProfilingAdminOnly: 0\n").find("every user"), std::string::npos);
+  EXPECT_EQ(profiling_permission(""), "");
+}
+
+}  // namespace
+}  // namespace hilbench
