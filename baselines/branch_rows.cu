@@ -37,22 +37,26 @@ __device__ BlockRows block_rows(std::int32_t stretch_rows) {
   return {stretch, begin, min(kBlockRows, stretch_rows - begin)};
 }
 
-struct Place {  // a position in its segment
-  std::int32_t segment, local, length;
+// What a position is to a branch, apart from the head.
+struct Place {
+  std::int64_t row;     // of [.., heads] in the branch's output, where the position is covered
+  std::int32_t select;  // covered by the heads of this offset; dense queries: of those below it
 };
 
-__device__ Place place_of(const BranchRows& branch, std::int32_t sequence, std::int32_t position) {
+__device__ Place place_of(const BranchRows& branch, bool gathered, std::int32_t sequence, std::int64_t batch,
+                          std::int32_t position) {
   const std::int32_t segment = position / branch.segment_length;
-  const std::int32_t begin = segment * branch.segment_length;
-  return {segment, position - begin, min(sequence - begin, branch.segment_length)};
+  const std::int32_t begin = segment * branch.segment_length, local = position - begin;
+  const std::int32_t number = local / branch.dilation;
+  const std::int64_t row =
+      gathered ? (batch * branch.segments + segment) * branch.rows + number : batch * sequence + position;
+  return {row, branch.dense != 0 ? min(sequence - begin, branch.segment_length)
+                                 : local - number * branch.dilation};
 }
 
-// Number of the place's row among the queries of a head with this offset; -1: it is none.
-__device__ std::int32_t query_number(const BranchRows& branch, const Place& place, std::int32_t offset) {
-  if (offset < 0) return -1;
-  if (branch.dense != 0) return place.length > offset ? place.local : -1;
-  const std::int32_t from_offset = place.local - offset;
-  return from_offset >= 0 && from_offset % branch.dilation == 0 ? from_offset / branch.dilation : -1;
+// `offset` of a head, -1 where it does not run the branch.
+__device__ bool covered(const BranchRows& branch, const Place& place, std::int32_t offset) {
+  return offset >= 0 && (branch.dense != 0 ? offset < place.select : offset == place.select);
 }
 
 template <class Chunk>
@@ -78,21 +82,23 @@ __global__ void __launch_bounds__(kThreads)
 template <class Chunk>
 __global__ void __launch_bounds__(kThreads)
     clear_kernel(RowTensor tensor, BranchRows branch, Chunk* o, float* lse, int row_chunks) {
+  __shared__ Place places[kBlockRows];
   const int row_columns = tensor.heads * row_chunks;
   const Column at = column_of(row_columns);
   const BlockRows rows = block_rows(tensor.sequence);
   const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  if (static_cast<int>(threadIdx.x) < rows.count)
+    places[threadIdx.x] = place_of(branch, false, tensor.sequence, rows.stretch,
+                                   rows.begin + static_cast<std::int32_t>(threadIdx.x));
   const std::int32_t offset = at.first < rows.count ? branch.offsets[at.column / row_chunks] : -1;
+  __syncthreads();
 #pragma unroll 4
   for (int i = at.first; i < rows.count; i += at.step)
-    if (query_number(branch, place_of(branch, tensor.sequence, rows.begin + i), offset) < 0)
-      o[(first + i) * row_columns + at.column] = Chunk{};
+    if (!covered(branch, places[i], offset)) o[(first + i) * row_columns + at.column] = Chunk{};
   if (blockIdx.y > 0) return;
-  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads) {
-    const Place place = place_of(branch, tensor.sequence, rows.begin + i / tensor.heads);
-    if (query_number(branch, place, branch.offsets[i % tensor.heads]) < 0)
+  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads)
+    if (!covered(branch, places[i / tensor.heads], branch.offsets[i % tensor.heads]))
       lse[first * tensor.heads + i] = -INFINITY;
-  }
 }
 
 __device__ float widened(float value) {
@@ -119,18 +125,6 @@ struct alignas(sizeof(T) * kWidth) Lanes {
   T values[kWidth];
 };
 
-// Row of head `head` at this position in the branch's output; -1: not covered.
-__device__ std::int64_t output_row(const BranchOutput& branch, const RowTensor& tensor, std::int64_t batch,
-                                   std::int32_t position, int head) {
-  const Place place = place_of(branch.rows, tensor.sequence, position);
-  const std::int32_t number = query_number(branch.rows, place, branch.rows.offsets[head]);
-  if (number < 0) return -1;
-  const std::int64_t row = branch.gathered != 0
-                               ? (batch * branch.rows.segments + place.segment) * branch.rows.rows + number
-                               : batch * tensor.sequence + position;
-  return row * tensor.heads + head;
-}
-
 // Softmax denominators of the branches so far: sum * exp(largest) is their total.
 struct Weights {
   float largest = -INFINITY, sum = 0;
@@ -148,22 +142,29 @@ struct Weights {
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kThreads) combine_kernel(RowTensor tensor, const BranchOutputs branches,
                                                            Lanes<T, kWidth>* o, float* lse, int row_chunks) {
+  __shared__ Place places[kMaxBranches][kBlockRows];
   const int row_columns = tensor.heads * row_chunks;
   const Column at = column_of(row_columns);
   const BlockRows rows = block_rows(tensor.sequence);
   const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  for (int i = threadIdx.x; i < branches.count * kBlockRows; i += kThreads) {
+    const BranchOutput& branch = branches.at[i / kBlockRows];
+    places[i / kBlockRows][i % kBlockRows] = place_of(branch.rows, branch.gathered != 0, tensor.sequence,
+                                                      rows.stretch, rows.begin + i % kBlockRows);
+  }
+  __syncthreads();
   const int head = at.column / row_chunks, lane = at.column - head * row_chunks;
-#pragma unroll 4
+#pragma unroll 2
   for (int i = at.first; i < rows.count; i += at.step) {
     Weights weights;
     float combined[kWidth] = {};
     for (int b = 0; b < branches.count; ++b) {
-      const std::int64_t row = output_row(branches.at[b], tensor, rows.stretch, rows.begin + i, head);
-      if (row < 0) continue;
-      const Lanes<T, kWidth> part =
-          static_cast<const Lanes<T, kWidth>*>(branches.at[b].o)[row * row_chunks + lane];
+      const BranchOutput& branch = branches.at[b];
+      if (!covered(branch.rows, places[b][i], branch.rows.offsets[head])) continue;
+      const std::int64_t row = places[b][i].row * tensor.heads + head;
+      const Lanes<T, kWidth> part = static_cast<const Lanes<T, kWidth>*>(branch.o)[row * row_chunks + lane];
       float kept, added;
-      weights.add(branches.at[b].lse[row], kept, added);
+      weights.add(branch.lse[row], kept, added);
       for (int e = 0; e < kWidth; ++e) combined[e] = kept * combined[e] + added * widened(part.values[e]);
     }
     const float scale = weights.sum > 0 ? 1 / weights.sum : 0;
@@ -173,12 +174,14 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(RowTensor tensor, con
   }
   if (blockIdx.y > 0) return;
   for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads) {
+    const int row_head = i % tensor.heads;
     Weights weights;
     for (int b = 0; b < branches.count; ++b) {
-      const std::int64_t row =
-          output_row(branches.at[b], tensor, rows.stretch, rows.begin + i / tensor.heads, i % tensor.heads);
+      const BranchOutput& branch = branches.at[b];
+      const Place& place = places[b][i / tensor.heads];
       float kept, added;
-      if (row >= 0) weights.add(branches.at[b].lse[row], kept, added);
+      if (covered(branch.rows, place, branch.rows.offsets[row_head]))
+        weights.add(branch.lse[place.row * tensor.heads + row_head], kept, added);
     }
     lse[first * tensor.heads + i] = weights.sum > 0 ? weights.lse() : -INFINITY;
   }

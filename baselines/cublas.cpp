@@ -26,8 +26,9 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kScoreBytes = std::int64_t{32} << 20;  // of one block, so that it stays in the L2
-constexpr std::int64_t kMinRows = 128;                        // query rows of a block at least
+constexpr std::int64_t kScoreBytes = std::int64_t{512} << 20;  // of one block
+constexpr std::int64_t kMinRows = 128;                         // query rows of a block at least
+constexpr std::int64_t kCausalBlocks = 8;  // of a causal triangle: 1/16 of its products is masked
 
 // The header overloads the name for C++, so the type of the C function is written out.
 using GemmFunction = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
@@ -101,10 +102,13 @@ std::int64_t leading_of(std::int64_t keys, Dtype dtype) {
 struct BlockShape {
   std::int64_t rows = 0, problems = 0;
 };
-BlockShape block_shape(const AttentionCall& call, std::int64_t problems, Dtype dtype) {
-  const std::int64_t in_budget = kScoreBytes / (leading_of(call.keys, dtype) * dtype_bytes(dtype));
-  if (in_budget >= call.queries) return {call.queries, std::min(problems, in_budget / call.queries)};
-  return {std::min(call.queries, std::max(kMinRows, in_budget / kMinRows * kMinRows)), 1};
+BlockShape block_shape(const AttentionCall& call, std::int64_t problems, const Case& work) {
+  const std::int64_t in_budget = kScoreBytes / (leading_of(call.keys, work.dtype) * dtype_bytes(work.dtype));
+  std::int64_t rows = call.queries;
+  if (work.mask == Mask::causal)
+    rows = std::min(rows, (call.queries / kCausalBlocks / kMinRows + 1) * kMinRows);
+  if (in_budget >= rows) return {rows, std::min(problems, in_budget / rows)};
+  return {std::min(rows, std::max(kMinRows, in_budget / kMinRows * kMinRows)), 1};
 }
 
 // The larger of a call's two dimensions is the batch of the products; the other one is a loop.
@@ -189,8 +193,7 @@ class CublasExecution : public Execution {
 
  private:
   void attend(const AttentionCall& call, const Operands& operands) {
-    const BlockShape block =
-        block_shape(call, batch_is_outer(call) ? call.outer : call.kv_heads, work_.dtype);
+    const BlockShape block = block_shape(call, batch_is_outer(call) ? call.outer : call.kv_heads, work_);
     for (const Batch& batch : batches_of(call))
       for (std::int64_t problem = 0; problem < batch.count; problem += block.problems)
         for (std::int64_t row = 0; row < batch.queries; row += block.rows) {
