@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "baselines/cublas.hpp"
+#include "baselines/cudnn.hpp"
 #include "baselines/external/external.hpp"
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
@@ -15,11 +17,14 @@ namespace {
 
 // A new kernel or baseline for CPUs, or for any device, is one line here, for GPUs alone in the CUDA table.
 constexpr std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak, &kTorchSdpa};
+// In every build: one that lacks the library says so, and a sweep may name them anywhere.
+constexpr std::array kCudaBaselines = {&kCublas, &kCudnn, &kCudnnGather};
 
 const std::vector<const Variant*>& table() {
   static const std::vector<const Variant*> variants = [] {
     std::vector<const Variant*> all(kVariants.begin(), kVariants.end());
     all.insert(all.end(), cuda_variants().begin(), cuda_variants().end());
+    all.insert(all.end(), kCudaBaselines.begin(), kCudaBaselines.end());
     return all;
   }();
   return variants;
