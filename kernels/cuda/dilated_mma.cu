@@ -3,8 +3,8 @@
 // One block of threads computes one ForwardTile: S = Q K^T, P = exp(scale S - m), O = P V / l over blocks of
 // keys with the running maximum m and sum l of every row kept in registers (online softmax; FlashAttention-2,
 // arXiv 2307.08691, Algorithm 1). A warp owns 16 or 32 rows of Q; K and V stand in shared memory as a ring of
-// blocks that cp.async fills, their 16-byte chunks swizzled so that ldmatrix meets no bank twice. The product
-// P V of one block of keys is interleaved with the exponentials of the next.
+// blocks that cp.async fills, their 16-byte chunks swizzled so that ldmatrix meets no bank twice. P V follows
+// the exponentials 16 keys at a time, so that both can be under way at once.
 //
 // Does not handle fp32 and head dimensions other than those of make_dilated_mma().
 #include <stdexcept>
@@ -186,7 +186,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     __syncthreads();
   }
 
-  const float scale_log2 = params.scale * 1.4426950408889634f;
+  constexpr float kLog2E = 1.4426950408889634f;
+  const float scale_log2 = params.scale * kLog2E;
   const int unmasked = min(tile.unmasked, tile.key_count);
   const int query = first_row + (lane & 15);
   const std::uint32_t query_row =
