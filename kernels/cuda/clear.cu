@@ -1,5 +1,6 @@
 // Passes over a whole output: clearing the rows that no query of a branch writes, and rounding an fp32
 // workspace to elements. Both move 16 bytes a thread and step along memory in order.
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -16,34 +17,36 @@ constexpr int kThreads = 256;
 constexpr int kRun = 16;  // successive positions that a thread of clear_rows() visits
 
 // Rows of all heads at one position are `columns` words side by side. threadIdx.x and blockIdx.y walk the
-// words, threadIdx.y and blockIdx.x runs of positions.
+// words, threadIdx.y and blockIdx.x runs of positions, blockIdx.z the batch.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
-    clear_rows(Word* o, float* lse, const HeadCover* fill, int sequence, std::int64_t positions, int heads,
+    clear_rows(Word* o, float* lse, const HeadCover* fill, int batches, int sequence, int heads,
                int words_per_row) {
   const int columns = heads * words_per_row;
   const int column = blockIdx.y * blockDim.x + threadIdx.x;
-  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y) * kRun;
-  if (column >= columns || first >= positions) return;
+  const int first = (blockIdx.x * blockDim.y + threadIdx.y) * kRun;
+  if (column >= columns || first >= sequence) return;
   const int head = column / words_per_row;
-  const bool writes_lse = column % words_per_row == 0;
+  const bool writes_lse = column - head * words_per_row == 0;
   const HeadCover cover = fill[head];
-  int position = static_cast<int>(first % sequence);
-  int in_segment = position % cover.segment_length;
-  int phase = in_segment % cover.dilation;
-  const int run = static_cast<int>(min(static_cast<std::int64_t>(kRun), positions - first));
+  const int run = min(kRun, sequence - first);
+  for (int batch = blockIdx.z; batch < batches; batch += gridDim.z) {
+    int in_segment = first % cover.segment_length;
+    int phase = in_segment % cover.dilation;
+    const std::int64_t row = static_cast<std::int64_t>(batch) * sequence + first;
+    Word* target = o + row * columns + column;
+    float* target_lse = lse + row * heads + head;
 #pragma unroll 4
-  for (int i = 0; i < run; ++i) {
-    if (phase != cover.offset) {
-      o[(first + i) * columns + column] = Word();
-      if (writes_lse) lse[(first + i) * heads + head] = kMinusInfinity;
+    for (int i = 0; i < run; ++i) {
+      if (phase != cover.offset) {
+        *target = Word();
+        if (writes_lse) *target_lse = kMinusInfinity;
+      }
+      target += columns;
+      target_lse += heads;
+      in_segment = in_segment + 1 == cover.segment_length ? 0 : in_segment + 1;
+      phase = phase + 1 == cover.dilation || in_segment == 0 ? 0 : phase + 1;
     }
-    ++position;
-    ++in_segment;
-    ++phase;
-    if (position == sequence) position = in_segment = 0;
-    if (in_segment == cover.segment_length) in_segment = 0;
-    if (phase == cover.dilation || in_segment == 0) phase = 0;
   }
 }
 
@@ -51,16 +54,16 @@ template <class Word>
 void launch_clear(const ForwardShape& shape, const ForwardParams& params, int row_bytes,
                   cudaStream_t stream) {
   const int words_per_row = row_bytes / static_cast<int>(sizeof(Word));
-  const std::int64_t columns = static_cast<std::int64_t>(shape.heads) * words_per_row;
-  const std::int64_t positions = static_cast<std::int64_t>(shape.batch) * shape.sequence;
-  unsigned width = 32;
+  const int columns = shape.heads * words_per_row;
+  int width = 32;
   while (width < kThreads && width < columns) width *= 2;
   const dim3 threads(width, kThreads / width);
-  const std::int64_t positions_per_block = static_cast<std::int64_t>(threads.y) * kRun;
-  const dim3 blocks(static_cast<unsigned>((positions + positions_per_block - 1) / positions_per_block),
-                    static_cast<unsigned>((columns + width - 1) / width));
+  const int positions = kThreads / width * kRun;  // of a block
+  constexpr int kMaxGridZ = 65535;
+  const dim3 blocks((shape.sequence + positions - 1) / positions, (columns + width - 1) / width,
+                    std::min(shape.batch, kMaxGridZ));
   clear_rows<<<blocks, threads, 0, stream>>>(static_cast<Word*>(params.o), params.lse, params.fill,
-                                             shape.sequence, positions, shape.heads, words_per_row);
+                                             shape.batch, shape.sequence, shape.heads, words_per_row);
   HILBENCH_CUDA(cudaGetLastError());
 }
 

@@ -1,0 +1,101 @@
+// Online softmax on the scores of a warp: masks, running maxima and sums, exponentials.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/mma_tiling.cuh"
+
+namespace hilbench::cuda {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr std::int32_t kLastLabel = std::numeric_limits<std::int32_t>::max();
+
+// Running softmax of the rows of a thread: rows 8 h + lane / 4 of tile m are [m][h].
+template <class Tile>
+struct RowState {
+  float max[Tile::kRowTiles][2];  // of raw scores
+  float sum[Tile::kRowTiles][2];  // of this thread's columns
+};
+
+// Which keys a row sees: those whose label is below the row's limit. Labels are numbers of keys in the tile
+// or, where a table tells positions, positions.
+template <class Tile>
+struct Mask {
+  const std::int32_t* positions;  // of key 0; null: labels are numbers
+  std::int32_t key_count;
+  std::int32_t limit[Tile::kRowTiles][2];
+
+  __device__ __forceinline__ std::int32_t label(int key) const {
+    if (positions == nullptr) return key;
+    return key < key_count ? __ldg(positions + key) : kLastLabel;
+  }
+
+  __device__ __forceinline__ void apply(Scores<Tile>& s, int first_key, int lane) const {
+#pragma unroll
+    for (int n = 0; n < Tile::kKeys / 8; ++n)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const std::int32_t key_label = label(first_key + n * 8 + (lane & 3) * 2 + c);
+#pragma unroll
+        for (int m = 0; m < Tile::kRowTiles; ++m)
+#pragma unroll
+          for (int h = 0; h < 2; ++h)
+            if (key_label >= limit[m][h]) s[m][n][2 * h + c] = kMinusInfinity;
+      }
+  }
+};
+
+// Takes the maxima of a block into the state. `shift` becomes the new maximum times scale_log2, 0 where no
+// key was seen yet, and `decay` the factor by which sums so far shrink.
+template <class Tile>
+__device__ __forceinline__ void take_maxima(RowState<Tile>& state, float (&shift)[Tile::kRowTiles][2],
+                                            float (&decay)[Tile::kRowTiles][2], const Scores<Tile>& s,
+                                            float scale_log2) {
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m)
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float max = fmaxf(s[m][0][2 * h], s[m][0][2 * h + 1]);
+#pragma unroll
+      for (int n = 1; n < Tile::kKeys / 8; ++n) max = fmaxf(max, fmaxf(s[m][n][2 * h], s[m][n][2 * h + 1]));
+      max = fmaxf(max, __shfl_xor_sync(0xffffffff, max, 1));
+      max = fmaxf(max, __shfl_xor_sync(0xffffffff, max, 2));
+      max = fmaxf(max, state.max[m][h]);
+      shift[m][h] = max == kMinusInfinity ? 0 : max * scale_log2;
+      decay[m][h] = exp2_fast(state.max[m][h] * scale_log2 - shift[m][h]);
+      state.max[m][h] = max;
+      state.sum[m][h] *= decay[m][h];
+    }
+}
+
+// P of the 16 keys number `step`: exponentials, their sums, and the rounding to elements.
+template <class Tile>
+__device__ __forceinline__ void exponentiate(Probabilities<Tile>& p, RowState<Tile>& state,
+                                             const Scores<Tile>& s, const float (&shift)[Tile::kRowTiles][2],
+                                             float scale_log2, int step) {
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int h = i & 1;
+      const float* pair = &s[m][2 * step + i / 2][2 * h];
+      const float low = exp2_fast(pair[0] * scale_log2 - shift[m][h]);
+      const float high = exp2_fast(pair[1] * scale_log2 - shift[m][h]);
+      state.sum[m][h] += low + high;
+      p[m][step][i] = pack<typename Tile::Element>(low, high);
+    }
+}
+
+template <class Tile>
+__device__ __forceinline__ void rescale(Output<Tile>& o, const float (&decay)[Tile::kRowTiles][2]) {
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m)
+#pragma unroll
+    for (int n = 0; n < Tile::kHeadDim / 8; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) o[m][n][i] *= decay[m][i / 2];
+}
+
+}  // namespace hilbench::cuda
