@@ -61,10 +61,6 @@ struct Storage {
   static constexpr int kPerChunk = 16 / kBytes;  // elements of one 16-byte access
 };
 
-__device__ __forceinline__ float __uint_as_float(unsigned bits) {
-  return __uint_as_float(bits);
-}
-
 // The elements of one 16-byte chunk as floats.
 template <Element kElement>
 __device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Storage<kElement>::kPerChunk]) {
@@ -480,7 +476,6 @@ template <Element kElement>
 __device__ __forceinline__ HeadRows key_rows(const void* tensor, const ForwardParams& params,
                                              const ForwardShape& shape, const ForwardTile& tile) {
   const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kElement>::kBytes;
-
   const char* base = static_cast<const char*>(tensor) +
                      static_cast<long long>(tile.batch) * shape.sequence * stride_bytes +
                      static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
