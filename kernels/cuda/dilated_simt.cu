@@ -49,7 +49,7 @@ struct TileShape {
   static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
   static constexpr int kRowStride = kHeadDim + 4;               // floats, of K and V in shared memory
   static constexpr int kWeightStride = kWarpRows + 8;           // floats, of a key's weights
-  static constexpr int kWeights = kWarps_ * kKeys * kWeightStride;
+  static constexpr int kWeights = (kWarps_ * kKeys + 1) * kWeightStride;  // and a line read for nothing
   static constexpr int kSharedBytes =
       (kRows * kHeadDim + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride + kWeights) * 4;
   static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
@@ -209,47 +209,65 @@ __device__ __forceinline__ void read_rows(const float* line, float (&to)[kCount]
   }
 }
 
-// The lane's rows of Q against its keys of the block.
+// The lane's rows of Q against its keys of the block. The operands of the next step are read before the
+// products of this one; the last reads, past the arrays, are for nothing.
 template <typename Shape>
 __device__ __forceinline__ void multiply_keys(const float* q, const float* k,
                                               float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+  constexpr int kRowsPerLane = Shape::kRowsPerLane, kKeysPerLane = Shape::kKeysPerLane;
+  float a[2][kRowsPerLane], b[2][kKeysPerLane][4];
+  read_rows(q, a[0]);
 #pragma unroll
-  for (int i = 0; i < Shape::kRowsPerLane; ++i)
+  for (int j = 0; j < kKeysPerLane; ++j) {
+    read_quad(k + j * kColumnLanes * Shape::kRowStride, b[0][j]);
 #pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j) s[i][j] = 0;
-#pragma unroll 2
-  for (int d = 0; d < Shape::kHeadDim; d += 4) {
-    float a[4][Shape::kRowsPerLane], b[Shape::kKeysPerLane][4];
+    for (int i = 0; i < kRowsPerLane; ++i) s[i][j] = 0;
+  }
+#pragma unroll 1
+  for (int d = 0; d < Shape::kHeadDim; d += 8) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) read_rows(q + (d + e) * Shape::kWarpRows, a[e]);
+    for (int step = 0; step < 8; ++step) {
+      const int half = step / 4, e = step % 4;
+      read_rows(q + (d + step + 1) * Shape::kWarpRows, a[(step + 1) % 2]);
 #pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j)
-      read_quad(k + j * kColumnLanes * Shape::kRowStride + d, b[j]);
+      for (int j = e * kKeysPerLane / 4; j < (e + 1) * kKeysPerLane / 4; ++j)
+        read_quad(k + j * kColumnLanes * Shape::kRowStride + d + 4 * half + 4, b[1 - half][j]);
 #pragma unroll
-    for (int e = 0; e < 4; ++e)
+      for (int j = 0; j < kKeysPerLane; ++j)
 #pragma unroll
-      for (int j = 0; j < Shape::kKeysPerLane; ++j)
-#pragma unroll
-        for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = fmaf(a[e][i], b[j][e], s[i][j]);
+        for (int t = 0; t < kRowsPerLane; ++t) {
+          const int i = j % 2 == 0 ? t : kRowsPerLane - 1 - t;
+          s[i][j] = fmaf(a[step % 2][i], b[half][j][e], s[i][j]);
+        }
+    }
   }
 }
 
-// The lane's rows of the weights against its columns of V, added to o.
+// The lane's rows of the weights against its columns of V, added to o; reads ahead likewise.
 template <typename Shape>
 __device__ __forceinline__ void multiply_values(const float* weights, const float* v,
                                                 float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
-#pragma unroll 8
-  for (int key = 0; key < Shape::kKeys; ++key) {
-    float a[Shape::kRowsPerLane];
-    read_rows(weights + key * Shape::kWeightStride, a);
+  constexpr int kRowsPerLane = Shape::kRowsPerLane;
+  float a[2][kRowsPerLane], b[2][Shape::kQuads][4];
+  const auto read = [&](int key, float(&weight)[kRowsPerLane], float(&value)[Shape::kQuads][4]) {
+    read_rows(weights + key * Shape::kWeightStride, weight);
 #pragma unroll
-    for (int c = 0; c < Shape::kQuads; ++c) {
-      float b[4];
-      read_quad(v + key * Shape::kRowStride + c * kColumnLanes * 4, b);
+    for (int c = 0; c < Shape::kQuads; ++c)
+      read_quad(v + key * Shape::kRowStride + c * kColumnLanes * 4, value[c]);
+  };
+  read(0, a[0], b[0]);
+#pragma unroll 1
+  for (int key = 0; key < Shape::kKeys; key += 2) {
 #pragma unroll
-      for (int x = 0; x < 4; ++x)
+    for (int step = 0; step < 2; ++step) {
+      read(key + step + 1, a[(step + 1) % 2], b[(step + 1) % 2]);
 #pragma unroll
-        for (int i = 0; i < Shape::kRowsPerLane; ++i) o[i][4 * c + x] = fmaf(a[i], b[x], o[i][4 * c + x]);
+      for (int x = 0; x < 4 * Shape::kQuads; ++x)
+#pragma unroll
+        for (int t = 0; t < kRowsPerLane; ++t) {
+          const int i = x % 2 == 0 ? t : kRowsPerLane - 1 - t;
+          o[i][x] = fmaf(a[step % 2][i], b[step % 2][x / 4][x % 4], o[i][x]);
+        }
     }
   }
 }
