@@ -3,11 +3,13 @@
 // maximum and sum per query row, FlashAttention-2, arXiv 2307.08691, algorithm 1), one block per tile.
 //
 // A warp owns 4 * kRowsPerLane query rows. Its lanes form a grid of 4 row lanes x 8 column lanes: a lane
-// holds rows i * 4 + row lane, the scores of keys j * 8 + column lane and the output columns c * 32 + column
-// lane * 4
-// .. + 3. Both products are outer products in registers fed by 16-byte shared loads along the inner
-// dimension; the probabilities change hands through a strip of shared memory that only their warp touches.
-// Rows in shared memory are padded so that those loads and stores meet no bank conflict.
+// holds rows (i / 4) * 16 + row lane * 4 + i % 4, the scores of keys j * 8 + column lane and the output
+// columns c * 32 + column lane * 4 .. + 3. Both products are outer products in registers fed by 16-byte
+// shared loads. Q and the probabilities lie transposed, [head_dim or key][row], for two reasons: a load then
+// brings an operand to registers of the same bank in every step, so that sums can live in the other bank (an
+// FFMA that takes two of its operands from one bank is held back a cycle); and a lane hands its probabilities
+// over by 16-byte stores. Only their own warp touches them. Strides are such that no access meets a bank
+// conflict.
 //
 // Does not handle head_dim above 256 or not a multiple of 8.
 #include <cuda_bf16.h>
@@ -43,15 +45,14 @@ struct TileShape {
   static constexpr int kThreads = kWarps_ * kWarpLanes;
   static constexpr int kWarpRows = kRowLanes * kRowsPerLane;
   static constexpr int kRows = kWarps_ * kWarpRows;
-  static constexpr int kKeys = kColumnLanes * kKeysPerLane;  // of one block of keys
-  static constexpr int kQuads =
-      kHeadDim / (kColumnLanes * 4);               // groups of 4 output columns of a lane
-  static constexpr int kRowStride = kHeadDim + 4;  // floats, of Q, K and V in shared memory
-  static constexpr int kWeightStride = kKeys + 8;
+  static constexpr int kKeys = kColumnLanes * kKeysPerLane;     // of one block of keys
+  static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
+  static constexpr int kRowStride = kHeadDim + 4;               // floats, of K and V in shared memory
+  static constexpr int kWeightStride = kWarpRows + 8;           // floats, of a key's weights
+  static constexpr int kWeights = (kWarps_ * kKeys + 1) * kWeightStride;  // and a line read for nothing
   static constexpr int kSharedBytes =
-      (kRows * (kRowStride + kWeightStride) + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride) * 4;
+      (kRows * kHeadDim + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride + kWeights) * 4;
   static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
-  static_assert(kWeightStride % 32 == 8 || kWeightStride % 32 == 24);
 };
 
 template <Element kElement>
@@ -60,32 +61,32 @@ struct Storage {
   static constexpr int kPerChunk = 16 / kBytes;  // elements of one 16-byte access
 };
 
-__device__ __forceinline__ float bits_to_float(unsigned bits) {
-  return __uint_as_float(bits);
+// The elements of one 16-byte chunk as floats.
+template <Element kElement>
+__device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Storage<kElement>::kPerChunk]) {
+  const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (kElement == Element::fp32) {
+      to[i] = __uint_as_float(words[i]);
+    } else if constexpr (kElement == Element::bf16) {
+      to[2 * i] = __uint_as_float(words[i] << 16);
+      to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    } else {
+      const __half2 pair = *reinterpret_cast<const __half2*>(&words[i]);
+      to[2 * i] = __low2float(pair);
+      to[2 * i + 1] = __high2float(pair);
+    }
+  }
 }
 
-// The elements of one 16-byte chunk as floats, to `to` in shared memory.
 template <Element kElement>
 __device__ __forceinline__ void deposit_chunk(const uint4& chunk, float* to) {
-  const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
-  if constexpr (kElement == Element::fp32) {
-    *reinterpret_cast<uint4*>(to) = chunk;
-  } else {
-    float values[8];
+  float values[Storage<kElement>::kPerChunk];
+  unpack_chunk<kElement>(chunk, values);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if constexpr (kElement == Element::bf16) {
-        values[2 * i] = bits_to_float(words[i] << 16);
-        values[2 * i + 1] = bits_to_float(words[i] & 0xffff0000u);
-      } else {
-        const __half2 pair = *reinterpret_cast<const __half2*>(&words[i]);
-        values[2 * i] = __low2float(pair);
-        values[2 * i + 1] = __high2float(pair);
-      }
-    }
-    reinterpret_cast<float4*>(to)[0] = make_float4(values[0], values[1], values[2], values[3]);
-    reinterpret_cast<float4*>(to)[1] = make_float4(values[4], values[5], values[6], values[7]);
-  }
+  for (int i = 0; i < Storage<kElement>::kPerChunk; i += 4)
+    *reinterpret_cast<float4*>(to + i) = make_float4(values[i], values[i + 1], values[i + 2], values[i + 3]);
 }
 
 // Rows of one head in device memory, by slot.
@@ -198,81 +199,94 @@ __device__ __forceinline__ void read_quad(const float* from, float (&to)[4]) {
   to[0] = quad.x, to[1] = quad.y, to[2] = quad.z, to[3] = quad.w;
 }
 
-// The lane's rows of Q against its keys of the block. Each half of the rows, and each key, is read again for
-// the next columns as soon as its last product with these is issued.
-template <typename Shape>
-__device__ __forceinline__ void multiply_keys(const float* q, const float* k,
-                                              float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
-  constexpr int kHalf = Shape::kRowsPerLane / 2;
-  float a[Shape::kRowsPerLane][4], b[Shape::kKeysPerLane][4];
-  const auto read_half = [&](int half, int column) {
+// The lane's values of one line of a transposed array, [kWarpRows].
+template <int kCount>
+__device__ __forceinline__ void read_rows(const float* line, float (&to)[kCount]) {
 #pragma unroll
-    for (int i = half * kHalf; i < (half + 1) * kHalf; ++i)
-      read_quad(q + i * kRowLanes * Shape::kRowStride + column, a[i]);
-  };
-  const auto multiply_half = [&](int half, int j) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e)
-#pragma unroll
-      for (int i = half * kHalf; i < (half + 1) * kHalf; ++i) s[i][j] = fmaf(a[i][e], b[j][e], s[i][j]);
-  };
-  read_half(0, 0);
-#pragma unroll
-  for (int j = 0; j < Shape::kKeysPerLane; ++j) {
-    read_quad(k + j * kColumnLanes * Shape::kRowStride, b[j]);
-#pragma unroll
-    for (int i = 0; i < Shape::kRowsPerLane; ++i) s[i][j] = 0;
-  }
-  read_half(1, 0);
-#pragma unroll 2
-  for (int column = 0; column < Shape::kHeadDim; column += 4) {
-    const int next = column + 4;  // at the end the padding is read, for nothing
-#pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j) multiply_half(0, j);
-    read_half(0, next);
-#pragma unroll
-    for (int j = 0; j < Shape::kKeysPerLane; ++j) {
-      multiply_half(1, j);
-      read_quad(k + j * kColumnLanes * Shape::kRowStride + next, b[j]);
-    }
-    read_half(1, next);
+  for (int i = 0; i < kCount; i += 4) {
+    const float4 quad = *reinterpret_cast<const float4*>(line + i * kRowLanes);
+    to[i] = quad.x, to[i + 1] = quad.y, to[i + 2] = quad.z, to[i + 3] = quad.w;
   }
 }
 
-// The lane's rows of the weights against its columns of V, added to o. Four keys at a time; the weights of
-// the next four and the next row of V are read ahead.
+// The lane's rows of Q against its keys of the block. The operands of the next step are read before the
+// products of this one; the last reads, past the arrays, are for nothing.
+template <typename Shape>
+__device__ __forceinline__ void multiply_keys(const float* q, const float* k,
+                                              float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
+  constexpr int kRowsPerLane = Shape::kRowsPerLane, kKeysPerLane = Shape::kKeysPerLane;
+  float a[2][kRowsPerLane], b[2][kKeysPerLane][4];
+  read_rows(q, a[0]);
+#pragma unroll
+  for (int j = 0; j < kKeysPerLane; ++j) {
+    read_quad(k + j * kColumnLanes * Shape::kRowStride, b[0][j]);
+#pragma unroll
+    for (int i = 0; i < kRowsPerLane; ++i) s[i][j] = 0;
+  }
+#pragma unroll 1
+  for (int d = 0; d < Shape::kHeadDim; d += 8) {
+#pragma unroll
+    for (int step = 0; step < 8; ++step) {
+      const int half = step / 4, e = step % 4;
+      read_rows(q + (d + step + 1) * Shape::kWarpRows, a[(step + 1) % 2]);
+#pragma unroll
+      for (int j = e * kKeysPerLane / 4; j < (e + 1) * kKeysPerLane / 4; ++j)
+        read_quad(k + j * kColumnLanes * Shape::kRowStride + d + 4 * half + 4, b[1 - half][j]);
+#pragma unroll
+      for (int j = 0; j < kKeysPerLane; ++j)
+#pragma unroll
+        for (int t = 0; t < kRowsPerLane; ++t) {
+          const int i = j % 2 == 0 ? t : kRowsPerLane - 1 - t;
+          s[i][j] = fmaf(a[step % 2][i], b[half][j][e], s[i][j]);
+        }
+    }
+  }
+}
+
+// The lane's rows of the weights against its columns of V, added to o; reads ahead likewise.
 template <typename Shape>
 __device__ __forceinline__ void multiply_values(const float* weights, const float* v,
                                                 float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
-  float a[2][Shape::kRowsPerLane][4], b[2][Shape::kQuads][4];
-  const auto read_weights = [&](int key, float(&to)[Shape::kRowsPerLane][4]) {
-#pragma unroll
-    for (int i = 0; i < Shape::kRowsPerLane; ++i)
-      read_quad(weights + i * kRowLanes * Shape::kWeightStride + key, to[i]);
-  };
-  const auto read_values = [&](int key, float(&to)[Shape::kQuads][4]) {
+  constexpr int kRowsPerLane = Shape::kRowsPerLane;
+  float a[2][kRowsPerLane], b[2][Shape::kQuads][4];
+  const auto read = [&](int key, float(&weight)[kRowsPerLane], float(&value)[Shape::kQuads][4]) {
+    read_rows(weights + key * Shape::kWeightStride, weight);
 #pragma unroll
     for (int c = 0; c < Shape::kQuads; ++c)
-      read_quad(v + key * Shape::kRowStride + c * kColumnLanes * 4, to[c]);
+      read_quad(v + key * Shape::kRowStride + c * kColumnLanes * 4, value[c]);
   };
-  read_weights(0, a[0]);
-  read_values(0, b[0]);
+  read(0, a[0], b[0]);
 #pragma unroll 1
-  for (int key = 0; key < Shape::kKeys; key += 8) {
+  for (int key = 0; key < Shape::kKeys; key += 2) {
 #pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      const int next = key + e + 1 < Shape::kKeys ? key + e + 1 : 0;  // at the end read for nothing
-      read_values(next, b[(e + 1) % 2]);
-      if (e % 4 == 0) read_weights(key + e + 4 < Shape::kKeys ? key + e + 4 : 0, a[(e / 4 + 1) % 2]);
+    for (int step = 0; step < 2; ++step) {
+      read(key + step + 1, a[(step + 1) % 2], b[(step + 1) % 2]);
 #pragma unroll
-      for (int c = 0; c < Shape::kQuads; ++c)
+      for (int x = 0; x < 4 * Shape::kQuads; ++x)
 #pragma unroll
-        for (int i = 0; i < Shape::kRowsPerLane; ++i)
-#pragma unroll
-          for (int x = 0; x < 4; ++x)
-            o[i][4 * c + x] = fmaf(a[e / 4][i][e % 4], b[e % 2][c][x], o[i][4 * c + x]);
+        for (int t = 0; t < kRowsPerLane; ++t) {
+          const int i = x % 2 == 0 ? t : kRowsPerLane - 1 - t;
+          o[i][x] = fmaf(a[step % 2][i], b[step % 2][x / 4][x % 4], o[i][x]);
+        }
     }
   }
+}
+
+// The weights of the lane to their transposed array.
+template <typename Shape>
+__device__ __forceinline__ void hand_over(const float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane],
+                                          float* weights) {
+#pragma unroll
+  for (int j = 0; j < Shape::kKeysPerLane; ++j)
+#pragma unroll
+    for (int i = 0; i < Shape::kRowsPerLane; i += 4)
+      *reinterpret_cast<float4*>(weights + j * kColumnLanes * Shape::kWeightStride + i * kRowLanes) =
+          make_float4(s[i][j], s[i + 1][j], s[i + 2][j], s[i + 3][j]);
+}
+
+// Row i of a lane, counted from its row 0.
+__device__ __forceinline__ constexpr int row_offset(int i) {
+  return i / 4 * 4 * kRowLanes + i % 4;
 }
 
 // Bits 0, 2 and 3 of the lane tell its column, 1 and 4 its row: lanes that differ in bit 0 alone share their
@@ -352,7 +366,7 @@ __device__ __forceinline__ void mask_scores(const ForwardParams& params, const F
     }
 #pragma unroll
     for (int i = 0; i < Shape::kRowsPerLane; ++i) {
-      const int query = tile.query_first + (first_row + i * kRowLanes) * params.query_step;
+      const int query = tile.query_first + (first_row + row_offset(i)) * params.query_step;
       if (position > query) s[i][j] = -INFINITY;
     }
   }
@@ -369,8 +383,8 @@ __device__ __forceinline__ void read_output(const void* o, long long at, bool o_
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     if constexpr (kElement == Element::bf16) {
-      to[2 * i] = bits_to_float(pairs[i] << 16);
-      to[2 * i + 1] = bits_to_float(pairs[i] & 0xffff0000u);
+      to[2 * i] = __uint_as_float(pairs[i] << 16);
+      to[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
     } else {
       const __half2 pair = *reinterpret_cast<const __half2*>(&pairs[i]);
       to[2 * i] = __low2float(pair);
@@ -410,7 +424,7 @@ __device__ __forceinline__ void write_rows(const ForwardParams& params, const Fo
                                            float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
 #pragma unroll
   for (int i = 0; i < Shape::kRowsPerLane; ++i) {
-    const int row = first_row + i * kRowLanes;
+    const int row = first_row + row_offset(i);
     const float sum = across_columns(softmax.sum[i], [](float a, float b) { return a + b; });
     const bool inside = row < tile.query_count;
     const int position = tile.query_first + row * params.query_step;
@@ -448,26 +462,31 @@ __device__ __forceinline__ void write_rows(const ForwardParams& params, const Fo
   }
 }
 
-// The tile's rows of Q as floats; zeros past the last row and past head_dim.
+// The warp's rows of Q as floats, [kHeadDim][kWarpRows]; zeros past the last row and past head_dim. A lane
+// reads along one row.
 template <Element kElement, typename Shape>
 __device__ __forceinline__ void load_queries(const ForwardParams& params, const ForwardShape& shape,
-                                             const ForwardTile& tile, float* q) {
-  constexpr int kRowChunks = Shape::kHeadDim / Storage<kElement>::kPerChunk;
+                                             const ForwardTile& tile, int warp_row, int lane, float* q) {
+  constexpr int kPerChunk = Storage<kElement>::kPerChunk;
+  constexpr int kRowThreads = kWarpLanes / Shape::kWarpRows;
+  const int row = lane % Shape::kWarpRows;
+  const bool inside = warp_row + row < tile.query_count;
+  const int position = tile.query_first + (inside ? warp_row + row : 0) * params.query_step;
+  const int slot = params.q_slots != nullptr ? params.q_slots[position] : position;
+  const long long head_row =
+      (static_cast<long long>(tile.batch) * shape.sequence + slot) * shape.heads + tile.head;
+  const char* const from =
+      static_cast<const char*>(params.q) + head_row * shape.head_dim * Storage<kElement>::kBytes;
 #pragma unroll 4
-  for (int chunk = threadIdx.x; chunk < Shape::kRows * kRowChunks; chunk += Shape::kThreads) {
-    const int row = chunk / kRowChunks;
-    const int column = chunk % kRowChunks * Storage<kElement>::kPerChunk;
-    uint4 elements = make_uint4(0, 0, 0, 0);
-    if (row < tile.query_count && column < shape.head_dim) {
-      const int position = tile.query_first + row * params.query_step;
-      const int slot = params.q_slots != nullptr ? params.q_slots[position] : position;
-      const long long head_row =
-          (static_cast<long long>(tile.batch) * shape.sequence + slot) * shape.heads + tile.head;
-      const char* from = static_cast<const char*>(params.q) +
-                         (head_row * shape.head_dim + column) * Storage<kElement>::kBytes;
-      elements = __ldg(reinterpret_cast<const uint4*>(from));
-    }
-    deposit_chunk<kElement>(elements, q + row * Shape::kRowStride + column);
+  for (int column = lane / Shape::kWarpRows * kPerChunk; column < Shape::kHeadDim;
+       column += kRowThreads * kPerChunk) {
+    uint4 chunk = make_uint4(0, 0, 0, 0);
+    if (inside && column < shape.head_dim)
+      chunk = __ldg(reinterpret_cast<const uint4*>(from + column * Storage<kElement>::kBytes));
+    float values[kPerChunk];
+    unpack_chunk<kElement>(chunk, values);
+#pragma unroll
+    for (int e = 0; e < kPerChunk; ++e) q[(column + e) * Shape::kWarpRows + row] = values[e];
   }
 }
 
@@ -475,7 +494,6 @@ template <Element kElement>
 __device__ __forceinline__ HeadRows key_rows(const void* tensor, const ForwardParams& params,
                                              const ForwardShape& shape, const ForwardTile& tile) {
   const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kElement>::kBytes;
-
   const char* base = static_cast<const char*>(tensor) +
                      static_cast<long long>(tile.batch) * shape.sequence * stride_bytes +
                      static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
@@ -488,19 +506,19 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
                                              const ForwardTile& tile) {
   extern __shared__ float4 shared[];
   float* const q_rows = reinterpret_cast<float*>(shared);
-  float* const k_rows = q_rows + Shape::kRows * Shape::kRowStride;
+  float* const k_rows = q_rows + Shape::kRows * Shape::kHeadDim;
   float* const v_rows = Shape::kTwoBuffers ? k_rows + Shape::kKeys * Shape::kRowStride : k_rows;
   float* const weight_rows = v_rows + Shape::kKeys * Shape::kRowStride;
 
-  const int lane = threadIdx.x % kWarpLanes;
-  const int warp_row = threadIdx.x / kWarpLanes * Shape::kWarpRows;
+  const int lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
   const int row_lane = row_lane_of(lane), column_lane = column_lane_of(lane);
-  const int first_row = warp_row + row_lane;
+  const int warp_row = warp * Shape::kWarpRows;
+  const int first_row = warp_row + row_lane * 4;
   const bool warp_works = warp_row < tile.query_count;
-  const float* const q_lane = q_rows + first_row * Shape::kRowStride;
+  float* const q_warp = q_rows + warp_row * Shape::kHeadDim;
+  float* const weights_warp = weight_rows + warp * Shape::kKeys * Shape::kWeightStride;
   const float* const k_lane = k_rows + column_lane * Shape::kRowStride;
   const float* const v_lane = v_rows + column_lane * 4;
-  float* const weight_lane = weight_rows + first_row * Shape::kWeightStride;
   // With keys in the sequence of positions, a block that begins past the warp's last query is skipped.
   const int last_query = tile.query_first + (warp_row + Shape::kWarpRows - 1) * params.query_step;
 
@@ -519,7 +537,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
   BlockMover<kElement, Shape> mover;
   if (blocks > 0) {
     mover.fetch(keys, shape.head_dim, tile.keys_backwards != 0 ? (blocks - 1) * Shape::kKeys : 0, k_rows);
-    load_queries<kElement, Shape>(params, shape, tile, q_rows);
+    load_queries<kElement, Shape>(params, shape, tile, warp_row, lane, q_warp);
     mover.deposit(k_rows);
   }
   for (int visit = 0; visit < blocks; ++visit) {
@@ -529,15 +547,11 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     __syncthreads();  // the block's keys are in place; the values before are used up
     mover.fetch(values, shape.head_dim, first_key, v_rows);
     if (works) {
-      multiply_keys<Shape>(q_lane, k_lane, s);
+      multiply_keys<Shape>(q_warp + row_lane * 4, k_lane, s);
       if (first_key + Shape::kKeys > tile.unmasked)
         mask_scores<Shape>(params, tile, first_key, first_row, column_lane, s);
       softmax.update(params.scale * kLog2E, s, o);
-#pragma unroll
-      for (int i = 0; i < Shape::kRowsPerLane; ++i)
-#pragma unroll
-        for (int j = 0; j < Shape::kKeysPerLane; ++j)
-          weight_lane[i * kRowLanes * Shape::kWeightStride + j * kColumnLanes + column_lane] = s[i][j];
+      hand_over<Shape>(s, weights_warp + column_lane * Shape::kWeightStride + row_lane * 4);
     }
     if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the keys are used up
     mover.deposit(v_rows);
@@ -545,7 +559,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     const bool another = visit + 1 < blocks;
     const int next_key = first_key + (tile.keys_backwards != 0 ? -Shape::kKeys : Shape::kKeys);
     if (another) mover.fetch(keys, shape.head_dim, next_key, k_rows);
-    if (works) multiply_values<Shape>(weight_lane, v_lane, o);
+    if (works) multiply_values<Shape>(weights_warp + row_lane * 4, v_lane, o);
     if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the values are used up
     if (another) mover.deposit(k_rows);
   }

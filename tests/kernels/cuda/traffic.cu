@@ -36,12 +36,14 @@ __global__ void __launch_bounds__(kThreads) read_streaming(const uint4* buffer) 
 }
 
 // A block of threads reads its own kTrafficBlockBytes again and again: what two multiprocessors ask for at
-// the same time may reach L2 as one request.
-__global__ void __launch_bounds__(kThreads) read_repeatedly(const uint4* buffer, int times) {
-  const uint4* const from = buffer + static_cast<std::int64_t>(blockIdx.x) * kThreads * kLoads + threadIdx.x;
+// the same time may reach L2 as one request. `step` is 0; the compiler, which may not know, reads anew each
+// time.
+__global__ void __launch_bounds__(kThreads)
+    read_repeatedly(const uint4* buffer, int times, std::int64_t step) {
+  const uint4* from = buffer + static_cast<std::int64_t>(blockIdx.x) * kThreads * kLoads + threadIdx.x;
   unsigned sum = 0;
 #pragma unroll 1
-  for (int time = 0; time < times; ++time)
+  for (int time = 0; time < times; ++time, from += step)
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) sum += folded(load_past_l1(from + i * kThreads));
   consume(sum);
@@ -68,7 +70,7 @@ Traffic streaming_read(const void* buffer, std::int64_t bytes, cudaStream_t stre
 
 Traffic repeated_read(const void* buffer, std::int64_t bytes, int times, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(bytes / kTrafficBlockBytes);
-  read_repeatedly<<<blocks, kThreads, 0, stream>>>(static_cast<const uint4*>(buffer), times);
+  read_repeatedly<<<blocks, kThreads, 0, stream>>>(static_cast<const uint4*>(buffer), times, 0);
   HILBENCH_CUDA(cudaGetLastError());
   const auto total = static_cast<double>(bytes);
   return {times * total / 512, times * total / 32, times * total / 32, total};
