@@ -24,6 +24,8 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kGroupThreads = 128;
+constexpr int kSlotBuffers =
+    3;  // slots of gathered rows: of this block of K, of V one block behind, and of one being written
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -110,7 +112,7 @@ struct Shape {
   static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
 
 #ifndef W_CLEAR
-#define W_CLEAR 2500
+#define W_CLEAR 1200
 #endif
   static constexpr int kClearCycles = W_CLEAR;  // between two windows of a clearing warp, while there is work
   // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
@@ -123,9 +125,11 @@ struct Shape {
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
   static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
-  static constexpr int kBarrierAt = kTileAt + kTileSlots * static_cast<int>(sizeof(TileSlot));
+  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(TileSlot));
+  static constexpr int kBarrierAt = kSlotAt + (kGathered ? kSlotBuffers * 512 : 0);
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
+  static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
   static constexpr int kSharedBytes = kFinishedAt + 16;
   static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
   static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
@@ -211,63 +215,59 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t packed) {
 
 // ---- Producer ----
 
+// Zeros to the rows whose bit is set in `mask` of 32 consecutive ones from `rows` on, by a warp.
+template <int kRowBytes>
+__device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask) {
+  const int at = threadIdx.x % 32 * 16;
+  char* target = rows + at;
+  asm volatile("" : "+l"(target));  // one address, whose distances are part of the instructions
+  if (mask == 0xFFFFFFFFu) {
+#pragma unroll
+    for (int i = 0; i < kRowBytes / 16; ++i) __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
+    return;
+  }
+  mask >>= at / kRowBytes;
+#pragma unroll
+  for (int i = 0; i < kRowBytes / 16; ++i) {
+    if ((mask >> (i * 512 / kRowBytes) & 1) != 0) __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
+  }
+}
+
 // Clears the rows of O and LSE that no tile covers, a window of 32 rows (position, head) at a step of one
-// warp. Ordinary stores: bulk stores would queue up in front of the loads of K and V.
-struct Clearing {
-  std::uint32_t window, stride, windows;
-
-  __device__ __forceinline__ Clearing(const KernelParams& p, std::uint32_t first, std::uint32_t step)
-      : window(first), stride(step), windows(0) {
-    if (p.fill != nullptr) {
-      windows = (static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads + 31) / 32;
-    }
-  }
-  __device__ __forceinline__ bool left() const { return window < windows; }
-
-  template <class S>
-  __device__ __forceinline__ void step(const KernelParams& p) {
-    const std::uint32_t lane = threadIdx.x % 32;
-    const std::uint32_t row = window * 32 + lane;
-    const std::uint32_t head = row % p.heads;
-    const std::uint32_t position = row / p.heads % p.sequence;
-    const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
-    const std::uint32_t segment_length = __ldg(&p.fill[head].segment_length);
-    const std::uint32_t dilation = __ldg(&p.fill[head].dilation);
-    const std::uint32_t offset = __ldg(&p.fill[head].offset);
-    const bool uncovered = row < rows && position % segment_length % dilation != offset;
-    const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
-    if (uncovered) p.lse[row] = -INFINITY;
-    if (p.o_fp32 != 0) {
-      store_zeros<S::kDim * 4>(p, mask);
-    } else {
-      store_zeros<S::kDim * 2>(p, mask);
-    }
-    window += stride;
-  }
-
-  // The rows of the window whose bit is set in `mask`.
-  template <int kRowBytes>
-  __device__ __forceinline__ void store_zeros(const KernelParams& p, std::uint32_t mask) const {
-    const int at = threadIdx.x % 32 * 16;
-    char* target = static_cast<char*>(p.o) + static_cast<std::uint64_t>(window) * (32 * kRowBytes) + at;
-    mask >>= at / kRowBytes;
-#pragma unroll 8
-    for (int i = 0; i < kRowBytes / 16; ++i) {
-      if ((mask >> (i * 512 / kRowBytes) & 1) != 0)
-        __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
-    }
-  }
-};
-
-// Two warps clear at a moderate pace while this block computes, so that its loads hardly wait, and then at
-// full speed.
+// warp; the warps of a block share its windows. Ordinary stores: bulk stores would queue up in front of the
+// loads of K and V. Returns whether there was a window left.
 template <class S>
-__device__ __forceinline__ void clear_uncovered_rows(const KernelParams& p, unsigned char* shared, int warp) {
-  Clearing clearing(p, blockIdx.x * 2 + warp, gridDim.x * 2);
+__device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned char* shared) {
+  if (p.fill == nullptr) return false;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
+  int turn = 0;
+  if (lane == 0) turn = atomicAdd(reinterpret_cast<int*>(shared + S::kClearedAt), 1);
+  const std::uint32_t window = blockIdx.x + static_cast<std::uint32_t>(uniform(turn)) * gridDim.x;
+  if (window >= (rows + 31) / 32) return false;
+  const std::uint32_t row = window * 32 + lane;
+  const std::uint32_t token = row / p.heads;
+  const HeadCover* cover = p.fill + (row - token * p.heads);
+  const std::uint32_t position = token % p.sequence;
+  const bool uncovered = row < rows && position % __ldg(&cover->segment_length) % __ldg(&cover->dilation) !=
+                                           static_cast<std::uint32_t>(__ldg(&cover->offset));
+  const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
+  if (uncovered) p.lse[row] = -INFINITY;
+  char* o = static_cast<char*>(p.o);
+  if (p.o_fp32 != 0) {
+    store_zeros<S::kDim * 4>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 4), mask);
+  } else {
+    store_zeros<S::kDim * 2>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 2), mask);
+  }
+  return true;
+}
+
+// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait.
+template <class S>
+__device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned char* shared) {
   const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);
   long long since = clock64();
-  while (clearing.left()) {
-    clearing.step<S>(p);
+  while (clear_window<S>(p, shared)) {
     while (*finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
     since = clock64();
   }
@@ -343,19 +343,30 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
                                              std::uint32_t target, int warp, int warps,
                                              std::uint64_t policy) {
   constexpr int kRowChunks = S::kDim / 8;
+  constexpr int kTogether = 32 / kRowChunks;
   const int lane = threadIdx.x % 32;
+  const int chunk = lane % kRowChunks;
+  const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
   const char* q = static_cast<const char*>(p.q) +
-                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2);
+                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
+                  chunk * 16;
+  target += chunk / 8 * (S::kRows * 128);
   for (int first = warp * 32; first < tile.query_count; first += warps * 32) {
     int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
     if (p.q_slots != nullptr) slot = p.q_slots[slot];
-#pragma unroll 4
-    for (int i = 0; i < kRowChunks; ++i) {
-      const int row = i * (32 / kRowChunks) + lane / kRowChunks;
-      const int chunk = lane % kRowChunks;
-      const std::int64_t from = __shfl_sync(0xFFFFFFFFu, slot, row);
-      copy_async(target + chunk / 8 * (S::kRows * 128) + swizzled(first + row, chunk % 8),
-                 q + from * p.heads * (S::kDim * 2) + chunk * 16, policy);
+#pragma unroll
+    for (int i = 0; i < kRowChunks; i += 4) {
+      const char* from[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const std::uint32_t source = __shfl_sync(0xFFFFFFFFu, slot, (i + j) * kTogether + lane / kRowChunks);
+        from[j] = q + static_cast<std::uint64_t>(source) * row_bytes;
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        copy_async(target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8), from[j],
+                   policy);
+      }
     }
   }
 }
@@ -461,33 +472,79 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// The slot of row `first + lane` of a block of gathered rows of which `left` exist; -1 past them.
+// Gathered rows. Each of four warps fetches 32 rows of a block of K or V; the slots of its rows pass through
+// shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat the
+// last one: they count for nothing, and whatever it holds is in the output already.
 template <class S>
-__device__ __forceinline__ int gathered_slot(const std::int32_t* slots, int begin, int key_count) {
-  const int key = begin + threadIdx.x / 32 % 4 * 32 + threadIdx.x % 32;
-  return key < key_count ? slots[key] : -1;
-}
+struct GatheredRows {
+  static constexpr int kRowChunks = S::kDim / 8;     // 16-byte pieces of a row
+  static constexpr int kTogether = 32 / kRowChunks;  // rows an instruction
+  static constexpr int kBatch = 8;
+  static_assert(S::kKeys == 128 || !S::kGathered, "32 rows a warp");
 
-// Gathered rows: each of four warps fetches 32 rows of a block of K or V, lane l knowing the slot of row l.
-// Rows past the end become zeros. `head` points to this lane's 16 bytes of a row.
-template <class S>
-__device__ __forceinline__ void gather_block(const char* head, std::uint32_t row_bytes, int slot,
-                                             std::uint32_t target, std::uint64_t policy) {
-  static_assert(S::kKeys == 128 || !S::kGathered, "one slot a lane");
-  constexpr int kRowChunks = S::kDim / 8;
-  constexpr int kStep = 32 / kRowChunks;  // rows an instruction
-  const int lane = threadIdx.x % 32;
-  const int chunk = lane % kRowChunks;
-  const int row = threadIdx.x / 32 % 4 * 32 + lane / kRowChunks;
-  const std::uint32_t to = target + chunk / 8 * (S::kKeys * 128) + row * 128;
-  const std::uint32_t turn = ((chunk % 8) ^ (lane / kRowChunks)) << 4;
-#pragma unroll 4
-  for (int i = 0; i < kRowChunks; ++i) {
-    const int from = __shfl_sync(0xFFFFFFFFu, slot, i * kStep + lane / kRowChunks);
-    copy_async_or_zero(to + i * kStep * 128 + (turn ^ (i * kStep % 8 << 4)),
-                       head + static_cast<std::uint64_t>(row_bytes) * max(from, 0), from >= 0, policy);
+  const char* k;  // this lane's 16 bytes of row 0 of the head
+  const char* v;
+  const std::int32_t* slots;  // of the tile
+  int last;
+  std::uint32_t row_bytes;
+  std::uint32_t table;    // where this warp's slots stand in shared memory
+  std::uint32_t turn[4];  // this lane's place in a block, for rows that differ in the swizzle
+  std::uint64_t policy;
+
+  __device__ __forceinline__ GatheredRows(const KernelParams& p, std::uint32_t base)
+      : row_bytes(p.kv_heads * (S::kDim * 2)), policy(policy_evict_last()) {
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32 % 4;
+    const int chunk = lane % kRowChunks;
+    const int row = lane / kRowChunks;
+    table = base + S::kSlotAt + warp * 128;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      turn[i] = chunk / 8 * (S::kKeys * 128) + (warp * 32 + row + i * kTogether) * 128 +
+                ((chunk % 8 ^ (row + i * kTogether) % 8) << 4);
+    }
   }
-}
+
+  __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
+    const std::int64_t head =
+        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2) +
+        threadIdx.x % kRowChunks * 16;
+    k = static_cast<const char*>(p.k) + head;
+    v = static_cast<const char*>(p.v) + head;
+    slots = p.key_slots + tile.key_begin;
+    last = tile.key_count - 1;
+    // Else the compiler adds the tensors' addresses anew for every row.
+    asm volatile("" : "+l"(k), "+l"(v));
+  }
+
+  // The slot of this lane's row of the block of keys from `begin` on.
+  __device__ __forceinline__ int slot(int begin) const {
+    return slots[min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last)];
+  }
+
+  __device__ __forceinline__ void keep(int slot, std::uint32_t buffer) const {
+    const int lane = threadIdx.x % 32;
+    store_shared(table + buffer * 512 + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void load(const char* head, std::uint32_t buffer, std::uint32_t target) const {
+    const std::uint32_t own = table + buffer * 512 + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+#pragma unroll
+    for (int first = 0; first < kRowChunks; first += kBatch) {
+      std::uint32_t from[kBatch];
+      load_shared(from, own + first * 4);
+      load_shared(from + 4, own + first * 4 + 16);
+      const char* row[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) row[i] = head + static_cast<std::uint64_t>(from[i]) * row_bytes;
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        copy_async(target + turn[i % 4] + (first + i) / 4 * (4 * kTogether * 128), row[i], policy);
+      }
+    }
+  }
+};
 
 // Tells of a stage that it is full one stage later, when its copies have mostly arrived: they must be
 // complete before the fence that shows them to the tensor cores.
@@ -496,9 +553,7 @@ struct LateArrival {
 
   __device__ __forceinline__ void flush() {
     if (barrier == 0) return;
-#ifndef W_NOFENCE
     fence_proxy_async();
-#endif
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
@@ -522,38 +577,33 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   Ring<S::kQStages> q;
   Ring<S::kStages> k, v;
   LateArrival arrival;
+  Ring<kSlotBuffers> buffer;
+  GatheredRows<S> rows(p, base);
   const int warp = threadIdx.x / 32 % 4;
-  const std::uint32_t row_bytes = p.kv_heads * (S::kDim * 2);
-  const std::uint64_t policy = policy_evict_last();
-  Clearing clearing(p, blockIdx.x * 4 + warp, gridDim.x * 4);
   if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
   while (true) {
     const TileSlot& tile_slot = next_tile<S>(shared, base, tiles);
     if (tile_slot.end != 0) break;
     const ForwardTile& tile = tile_slot.tile;
-    const int key_count = tile.key_count;
-    const int blocks = key_blocks<S>(tile);
+    const int blocks = tile_slot.steps;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
-    const std::int64_t head_at =
-        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2) +
-        threadIdx.x % (S::kDim / 8) * 16;
-    const std::int32_t* slots = p.key_slots + tile.key_begin;
-    int slot = gathered_slot<S>(slots, begin, key_count);
-    int slot_before = -1;
+    rows.start(p, tile);
+    int slot = blocks > 0 ? rows.slot(begin) : 0;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, warp, 4, policy_evict_first());
     arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i) {
-      int slot_after = -1;
+      const std::uint32_t before = buffer.stage;
       if (i < blocks) {
+        buffer.advance();
+        rows.keep(slot, buffer.stage);
         begin += step;
-        if (i + 1 < blocks) slot_after = gathered_slot<S>(slots, begin, key_count);
+        if (i + 1 < blocks) slot = rows.slot(begin);
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        gather_block<S>(static_cast<const char*>(p.k) + head_at, row_bytes, slot,
-                        base + S::kKAt + k.stage * S::kBlockBytes, policy);
+        rows.load(rows.k, buffer.stage, base + S::kKAt + k.stage * S::kBlockBytes);
         arrival.filled(base + S::kKFull + 8 * k.stage);
         k.advance();
       }
@@ -561,20 +611,16 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
       __syncwarp();
       if (i > 0) {
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        gather_block<S>(static_cast<const char*>(p.v) + head_at, row_bytes, slot_before,
-                        base + S::kVAt + v.stage * S::kBlockBytes, policy);
+        rows.load(rows.v, before, base + S::kVAt + v.stage * S::kBlockBytes);
         arrival.filled(base + S::kVFull + 8 * v.stage);
         v.advance();
       }
-      slot_before = slot;
-      slot = slot_after;
-      if (clearing.left() && warp == i % 4) clearing.step<S>(p);
+      if (warp == i % 4) clear_window<S>(p, shared);
     }
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
   arrival.end();
-  while (clearing.left()) clearing.step<S>(p);
 }
 
 template <class S>
@@ -590,7 +636,7 @@ __device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps
     } else if (warp == 1) {
       produce_queries<S>(p, shared, base);
     } else {
-      clear_uncovered_rows<S>(p, shared, warp - 2);
+      clear_beside<S>(p, shared);
     }
   }
 }
@@ -1030,7 +1076,7 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
   const std::uint32_t base = shared_address(shared);
   if (threadIdx.x == 0) {
     init_barriers<S>(base);
-    *reinterpret_cast<int*>(shared + S::kFinishedAt) = 0;
+    *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
   if constexpr (S::kCluster > 1) cluster_sync();
@@ -1041,11 +1087,11 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
     registers_grow<S::kConsumerRegisters>();
     consume<S>(p, shared, base);
   }
-  // The other block may still arrive at barriers of this one.
-  if constexpr (S::kCluster > 1) {
-    __syncwarp();
-    cluster_sync();
+  __syncwarp();
+  while (clear_window<S>(p, shared)) {
   }
+  // The other block may still arrive at barriers of this one.
+  if constexpr (S::kCluster > 1) cluster_sync();
 }
 
 template <class S>

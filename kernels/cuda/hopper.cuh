@@ -30,7 +30,7 @@ __device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::ui
   asm volatile(
       "{\n.reg .b32 remote;\n"
       "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}\n" ::"r"(barrier),
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(barrier),
       "r"(rank)
       : "memory");
 }
@@ -153,11 +153,15 @@ __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// The same, or 16 zero bytes where not `wanted`.
-__device__ __forceinline__ void copy_async_or_zero(std::uint32_t target, const void* source, bool wanted,
-                                                   std::uint64_t policy) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(target), "l"(source),
-               "r"(wanted ? 16 : 0), "l"(policy)
+__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+// Four words, from a multiple of 16 bytes.
+__device__ __forceinline__ void load_shared(std::uint32_t* words, std::uint32_t address) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
                : "memory");
 }
 
