@@ -24,8 +24,8 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kGroupThreads = 128;
-constexpr int kSlotBuffers =
-    3;  // slots of gathered rows: of this block of K, of V one block behind, and of one being written
+// Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
+constexpr int kSlotBuffers = 4;
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -80,9 +80,6 @@ struct Shape {
 #ifndef W_KEYS64
 #define W_KEYS64 128
 #endif
-#ifndef W_STAGES64
-#define W_STAGES64 2
-#endif
 #ifndef W_POLY64
 #define W_POLY64 8
 #endif
@@ -90,14 +87,8 @@ struct Shape {
 #define W_POLY128 0
 #endif
   static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
-#ifndef W_GST
-#define W_GST 2
-#endif
-#ifndef W_GST64
-#define W_GST64 2
-#endif
-  static constexpr int kStages = kGathered ? (kDim == 64 ? W_GST64 : W_GST) : kDim == 64 ? W_STAGES64 : 2;
-  static constexpr int kQStages = kDim == 64 || (kKeys <= 160 && kStages == 2) ? 2 : 1;
+  static constexpr int kStages = 2;
+  static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
 #ifndef W_CLUSTER
 #define W_CLUSTER 2
 #endif
@@ -340,8 +331,7 @@ __device__ __forceinline__ const TileSlot& next_tile(unsigned char* shared, std:
 // instruction.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
-                                             std::uint32_t target, int warp, int warps,
-                                             std::uint64_t policy) {
+                                             std::uint32_t target, int warp, int warps) {
   constexpr int kRowChunks = S::kDim / 8;
   constexpr int kTogether = 32 / kRowChunks;
   const int lane = threadIdx.x % 32;
@@ -365,7 +355,7 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         copy_async(target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8), from[j],
-                   policy);
+                   kEvictFirst);
       }
     }
   }
@@ -377,7 +367,6 @@ struct StridedRows {
   int residue, row, head, batch;
   bool together;
   std::uint32_t rank;
-  std::uint64_t policy;
 
   // One block of K or V from row `first` on.
   __device__ __forceinline__ void load(const CUtensorMap* map, int first, std::uint32_t target,
@@ -387,11 +376,11 @@ struct StridedRows {
     for (int c = 0; c < S::kChunks; ++c) {
       const std::uint32_t to = target + c * (S::kKeys * 128);
       if (S::kCluster == 2 && together) {
-        tma_load_both(to + rank * kBoxBytes, map, full, policy, c * 64, residue,
+        tma_load_both(to + rank * kBoxBytes, map, full, kEvictLast, c * 64, residue,
                       row + first + rank * S::kBoxRows, head, batch);
       } else {
         for (int i = 0; i < S::kCluster; ++i) {
-          tma_load(to + i * kBoxBytes, map, full, policy, c * 64, residue, row + first + i * S::kBoxRows,
+          tma_load(to + i * kBoxBytes, map, full, kEvictLast, c * 64, residue, row + first + i * S::kBoxRows,
                    head, batch);
         }
       }
@@ -416,8 +405,7 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
                                  tile.kv_head,
                                  tile.batch,
                                  slot.together != 0,
-                                 blockIdx.x % S::kCluster,
-                                 policy_evict_last()};
+                                 blockIdx.x % S::kCluster};
     const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
     const int first = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
@@ -454,7 +442,6 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
                                                 std::uint32_t base) {
   Ring<S::kTileSlots> tiles;
   Ring<S::kQStages> q;
-  const std::uint64_t policy = policy_evict_first();
   Claims<S> claims;
   while (true) {
     if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
@@ -463,7 +450,7 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
     if (slot.end != 0) return;
     const ForwardTile& tile = slot.tile;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1, policy);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
     q.advance();
     __syncwarp();
@@ -482,54 +469,49 @@ struct GatheredRows {
   static constexpr int kBatch = 8;
   static_assert(S::kKeys == 128 || !S::kGathered, "32 rows a warp");
 
-  const char* k;  // this lane's 16 bytes of row 0 of the head
-  const char* v;
-  const std::int32_t* slots;  // of the tile
-  int last;
-  std::uint32_t row_bytes;
-  std::uint32_t table;    // where this warp's slots stand in shared memory
-  std::uint32_t turn[4];  // this lane's place in a block, for rows that differ in the swizzle
-  std::uint64_t policy;
+  std::uint32_t head;       // this lane's 16 bytes of row 0 of the head, in units of 16 bytes
+  std::int32_t first_key;   // of the tile, in the table of slots
+  std::int32_t last_key;    // of the tile
+  std::uint32_t row_bytes;  // from slot to slot
+  std::uint32_t place;      // of this lane's first row in a block
 
-  __device__ __forceinline__ GatheredRows(const KernelParams& p, std::uint32_t base)
-      : row_bytes(p.kv_heads * (S::kDim * 2)), policy(policy_evict_last()) {
+  __device__ __forceinline__ explicit GatheredRows(const KernelParams& p)
+      : row_bytes(p.kv_heads * (S::kDim * 2)) {
     const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32 % 4;
     const int chunk = lane % kRowChunks;
     const int row = lane / kRowChunks;
-    table = base + S::kSlotAt + warp * 128;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      turn[i] = chunk / 8 * (S::kKeys * 128) + (warp * 32 + row + i * kTogether) * 128 +
-                ((chunk % 8 ^ (row + i * kTogether) % 8) << 4);
-    }
+    place = chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 % 4 * 32 + row) * 128 + ((chunk % 8 ^ row) << 4);
   }
 
   __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
-    const std::int64_t head =
-        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2) +
-        threadIdx.x % kRowChunks * 16;
-    k = static_cast<const char*>(p.k) + head;
-    v = static_cast<const char*>(p.v) + head;
-    slots = p.key_slots + tile.key_begin;
-    last = tile.key_count - 1;
-    // Else the compiler adds the tensors' addresses anew for every row.
-    asm volatile("" : "+l"(k), "+l"(v));
+    const std::uint32_t row = static_cast<std::uint32_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head;
+    head = row * kRowChunks + threadIdx.x % kRowChunks;
+    first_key = tile.key_begin;
+    last_key = tile.key_count - 1;
   }
 
   // The slot of this lane's row of the block of keys from `begin` on.
-  __device__ __forceinline__ int slot(int begin) const {
-    return slots[min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last)];
+  __device__ __forceinline__ int slot(const KernelParams& p, int begin) const {
+    return p.key_slots[first_key + min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last_key)];
   }
 
-  __device__ __forceinline__ void keep(int slot, std::uint32_t buffer) const {
+  __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
+    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 % 4 * 128;
+  }
+
+  __device__ __forceinline__ static void keep(std::uint32_t base, std::uint32_t block, int slot) {
     const int lane = threadIdx.x % 32;
-    store_shared(table + buffer * 512 + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
+    store_shared(table(base, block) + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
     __syncwarp();
   }
 
-  __device__ __forceinline__ void load(const char* head, std::uint32_t buffer, std::uint32_t target) const {
-    const std::uint32_t own = table + buffer * 512 + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+  // Block number `block` of this thread block's work, of K or V as `tensor` says.
+  __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
+                                       std::uint32_t target) const {
+    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+    const char* rows = static_cast<const char*>(tensor) + static_cast<std::uint64_t>(head) * 16;
+    asm volatile("" : "+l"(rows));  // else the tensor's address is added anew for every row
+    target += place;
 #pragma unroll
     for (int first = 0; first < kRowChunks; first += kBatch) {
       std::uint32_t from[kBatch];
@@ -537,10 +519,11 @@ struct GatheredRows {
       load_shared(from + 4, own + first * 4 + 16);
       const char* row[kBatch];
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) row[i] = head + static_cast<std::uint64_t>(from[i]) * row_bytes;
+      for (int i = 0; i < kBatch; ++i) row[i] = rows + static_cast<std::uint64_t>(from[i]) * row_bytes;
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
-        copy_async(target + turn[i % 4] + (first + i) / 4 * (4 * kTogether * 128), row[i], policy);
+        // Within 8 rows, the swizzle of a later row differs by bits that no earlier part of `place` holds.
+        copy_async((target ^ (i * kTogether % 8 << 4)) + (first + i) * kTogether * 128, row[i], kEvictLast);
       }
     }
   }
@@ -572,51 +555,50 @@ struct LateArrival {
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
+  static_assert(S::kStages == 2 && kSlotBuffers == 4, "stages follow from the number of the block");
   Ring<S::kTileSlots> tiles;
   Claims<S> claims;
   Ring<S::kQStages> q;
-  Ring<S::kStages> k, v;
   LateArrival arrival;
-  Ring<kSlotBuffers> buffer;
-  GatheredRows<S> rows(p, base);
-  const int warp = threadIdx.x / 32 % 4;
+  GatheredRows<S> rows(p);
+  std::uint32_t block = 0;  // of all tiles
+  const auto wait_empty = [&](int barriers, std::uint32_t number) {
+    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+  };
   if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
   while (true) {
-    const TileSlot& tile_slot = next_tile<S>(shared, base, tiles);
-    if (tile_slot.end != 0) break;
-    const ForwardTile& tile = tile_slot.tile;
-    const int blocks = tile_slot.steps;
+    const TileSlot& slot = next_tile<S>(shared, base, tiles);
+    if (slot.end != 0) break;
+    const ForwardTile& tile = slot.tile;
+    const int blocks = slot.steps;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     rows.start(p, tile);
-    int slot = blocks > 0 ? rows.slot(begin) : 0;
+    int key_slot = blocks > 0 ? rows.slot(p, begin) : 0;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, warp, 4, policy_evict_first());
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32 % 4, 4);
     arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
-    for (int i = 0; i <= blocks; ++i) {
-      const std::uint32_t before = buffer.stage;
+    for (int i = 0; i <= blocks; ++i, ++block) {
       if (i < blocks) {
-        buffer.advance();
-        rows.keep(slot, buffer.stage);
+        rows.keep(base, block, key_slot);
         begin += step;
-        if (i + 1 < blocks) slot = rows.slot(begin);
-        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        rows.load(rows.k, buffer.stage, base + S::kKAt + k.stage * S::kBlockBytes);
-        arrival.filled(base + S::kKFull + 8 * k.stage);
-        k.advance();
+        if (i + 1 < blocks) key_slot = rows.slot(p, begin);
+        wait_empty(S::kKEmpty, block);
+        rows.load(p.k, base, block, base + S::kKAt + block % 2 * S::kBlockBytes);
+        arrival.filled(base + S::kKFull + block % 2 * 8);
       }
       if (i == 0 && threadIdx.x == 0) claims.claim(p, shared, base);
       __syncwarp();
       if (i > 0) {
-        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        rows.load(rows.v, before, base + S::kVAt + v.stage * S::kBlockBytes);
-        arrival.filled(base + S::kVFull + 8 * v.stage);
-        v.advance();
+        wait_empty(S::kVEmpty, block - 1);
+        rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
+        arrival.filled(base + S::kVFull + (block - 1) % 2 * 8);
       }
-      if (warp == i % 4) clear_window<S>(p, shared);
+      if (threadIdx.x / 32 % 4 == i % 4) clear_window<S>(p, shared);
     }
+    --block;
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }

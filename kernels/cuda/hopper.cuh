@@ -96,25 +96,12 @@ __device__ __forceinline__ void registers_grow() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// Level 2 cache policies.
-
-__device__ __forceinline__ std::uint64_t policy_evict_last() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
-__device__ __forceinline__ std::uint64_t policy_evict_first() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
+// Level 2 cache policies: what createpolicy.fractional.L2::evict_* makes for the fraction 1, as constants,
+// which take no registers.
+constexpr std::uint64_t kEvictFirst = 0x12F0000000000000;
+constexpr std::uint64_t kEvictLast = 0x14F0000000000000;
 
 // Copies.
-
-__device__ __forceinline__ void tma_prefetch(const CUtensorMap* map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
 
 __device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap* map, std::uint32_t barrier,
                                          std::uint64_t policy, int c0, int c1, int c2, int c3, int c4) {
