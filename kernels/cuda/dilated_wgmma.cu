@@ -24,6 +24,8 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kGroupThreads = 128;
+// Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
+constexpr int kSlotBuffers = 4;
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -51,6 +53,15 @@ struct KernelParams {
   float scale;
 };
 
+// A tile as handed to the roles of a block.
+struct alignas(16) TileSlot {
+  ForwardTile tile;
+  std::int32_t steps;  // blocks of keys that pass through the stages: those of the longer tile of a cluster
+  std::int32_t together;  // 1: both tiles of the cluster have the same keys
+  std::int32_t end;       // 1: no tile, all work is done
+  std::int32_t unused;
+};
+
 // Shapes of one instance, and where its parts stand in shared memory (bytes).
 template <typename Element, int kHeadDim, bool kMasked, bool kGather>
 struct Shape {
@@ -61,26 +72,30 @@ struct Shape {
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
 #ifndef W_KEYS
-#define W_KEYS 176
+#define W_KEYS 160
 #endif
 #ifndef W_KEYSC
-#define W_KEYSC 128
+#define W_KEYSC 160
 #endif
 #ifndef W_KEYS64
 #define W_KEYS64 128
 #endif
-#ifndef W_STAGES64
-#define W_STAGES64 3
-#endif
 #ifndef W_POLY64
-#define W_POLY64 0
+#define W_POLY64 8
 #endif
 #ifndef W_POLY128
 #define W_POLY128 0
 #endif
   static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
-  static constexpr int kStages = kDim == 64 ? W_STAGES64 : 2;
+  static constexpr int kStages = 2;
   static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
+#ifndef W_CLUSTER
+#define W_CLUSTER 2
+#endif
+  // Blocks of a cluster: two share the loads of K and V where neighbours in the list of tiles have the same
+  // keys.
+  static constexpr int kCluster = kGathered || kCausal ? 1 : W_CLUSTER;
+  static constexpr int kBoxRows = kKeys / kCluster;  // rows of one TMA load
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
   static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
   static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
@@ -88,7 +103,7 @@ struct Shape {
   static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
 
 #ifndef W_CLEAR
-#define W_CLEAR 2500
+#define W_CLEAR 1200
 #endif
   static constexpr int kClearCycles = W_CLEAR;  // between two windows of a clearing warp, while there is work
   // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
@@ -101,9 +116,11 @@ struct Shape {
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
   static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
-  static constexpr int kBarrierAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
+  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(TileSlot));
+  static constexpr int kBarrierAt = kSlotAt + (kGathered ? kSlotBuffers * 512 : 0);
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
+  static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
   static constexpr int kSharedBytes = kFinishedAt + 16;
   static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
   static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
@@ -189,149 +206,228 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t packed) {
 
 // ---- Producer ----
 
-// Clears the rows of O and LSE that no tile covers, a window of 32 rows (position, head) at a step of one warp.
-// Ordinary stores: bulk stores would queue up in front of the loads of K and V.
-struct Clearing {
-  std::uint32_t window, stride, windows;
-
-  __device__ __forceinline__ Clearing(const KernelParams& p, std::uint32_t first, std::uint32_t step)
-      : window(first), stride(step), windows(0) {
-    if (p.fill != nullptr) {
-      windows = (static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads + 31) / 32;
-    }
+// Zeros to the rows whose bit is set in `mask` of 32 consecutive ones from `rows` on, by a warp.
+template <int kRowBytes>
+__device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask) {
+  const int at = threadIdx.x % 32 * 16;
+  char* target = rows + at;
+  asm volatile("" : "+l"(target));  // one address, whose distances are part of the instructions
+  if (mask == 0xFFFFFFFFu) {
+#pragma unroll
+    for (int i = 0; i < kRowBytes / 16; ++i) __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
+    return;
   }
-  __device__ __forceinline__ bool left() const { return window < windows; }
-
-  template <class S>
-  __device__ __forceinline__ void step(const KernelParams& p) {
-    const std::uint32_t lane = threadIdx.x % 32;
-    const std::uint32_t row = window * 32 + lane;
-    const std::uint32_t head = row % p.heads;
-    const std::uint32_t position = row / p.heads % p.sequence;
-    const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
-    const std::uint32_t segment_length = p.fill[head].segment_length;
-    const std::uint32_t dilation = p.fill[head].dilation;
-    const bool uncovered =
-        row < rows && position % segment_length % dilation != static_cast<std::uint32_t>(p.fill[head].offset);
-    const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
-    if (uncovered) p.lse[row] = -INFINITY;
-    const int row_bytes = S::kDim * (p.o_fp32 != 0 ? 4 : 2);
-    char* target = static_cast<char*>(p.o) + static_cast<std::uint64_t>(window) * 32 * row_bytes;
-#pragma unroll 4
-    for (int at = lane * 16; at < 32 * row_bytes; at += 512) {
-      if ((mask >> (at / row_bytes) & 1) != 0) __stcs(reinterpret_cast<uint4*>(target + at), uint4{});
-    }
-    window += stride;
+  mask >>= at / kRowBytes;
+#pragma unroll
+  for (int i = 0; i < kRowBytes / 16; ++i) {
+    if ((mask >> (i * 512 / kRowBytes) & 1) != 0) __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
   }
-};
+}
 
-// Two warps clear at a moderate pace while this block computes, so that its loads hardly wait, and then at full
-// speed.
+// Clears the rows of O and LSE that no tile covers, a window of 32 rows (position, head) at a step of one
+// warp; the warps of a block share its windows. Ordinary stores: bulk stores would queue up in front of the
+// loads of K and V. Returns whether there was a window left.
 template <class S>
-__device__ __forceinline__ void clear_uncovered_rows(const KernelParams& p, unsigned char* shared, int warp) {
-  Clearing clearing(p, blockIdx.x * 2 + warp, gridDim.x * 2);
+__device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned char* shared) {
+  if (p.fill == nullptr) return false;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t rows = static_cast<std::uint32_t>(p.batch) * p.sequence * p.heads;
+  int turn = 0;
+  if (lane == 0) turn = atomicAdd(reinterpret_cast<int*>(shared + S::kClearedAt), 1);
+  const std::uint32_t window = blockIdx.x + static_cast<std::uint32_t>(uniform(turn)) * gridDim.x;
+  if (window >= (rows + 31) / 32) return false;
+  const std::uint32_t row = window * 32 + lane;
+  const std::uint32_t token = row / p.heads;
+  const HeadCover* cover = p.fill + (row - token * p.heads);
+  const std::uint32_t position = token % p.sequence;
+  const bool uncovered = row < rows && position % __ldg(&cover->segment_length) % __ldg(&cover->dilation) !=
+                                           static_cast<std::uint32_t>(__ldg(&cover->offset));
+  const std::uint32_t mask = __ballot_sync(0xFFFFFFFFu, uncovered);
+  if (uncovered) p.lse[row] = -INFINITY;
+  char* o = static_cast<char*>(p.o);
+  if (p.o_fp32 != 0) {
+    store_zeros<S::kDim * 4>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 4), mask);
+  } else {
+    store_zeros<S::kDim * 2>(o + static_cast<std::uint64_t>(window) * (32 * S::kDim * 2), mask);
+  }
+  return true;
+}
+
+// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait.
+template <class S>
+__device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned char* shared) {
   const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);
   long long since = clock64();
-  while (clearing.left()) {
-    clearing.step<S>(p);
+  while (clear_window<S>(p, shared)) {
     while (*finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
     since = clock64();
   }
 }
 
-// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A
-// query_count of 0 ends the work. The last block to end leaves the counters as zeros.
 template <class S>
-__device__ __forceinline__ void claim_tile(const KernelParams& p, unsigned char* shared, std::uint32_t base,
-                                           Ring<S::kTileSlots>& ring, bool& more) {
-  if (!more) return;
-  barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
-  const int claimed = atomicAdd(&p.counters[0], 1);
-  more = claimed < p.tile_count;
-  int4 parts[3] = {};
-  if (more) {
-    const int4* source = reinterpret_cast<const int4*>(p.tiles + claimed);
-    for (int i = 0; i < 3; ++i) parts[i] = source[i];
-  }
-  int4* slot = reinterpret_cast<int4*>(shared + S::kTileAt + ring.stage * sizeof(ForwardTile));
-  for (int i = 0; i < 3; ++i) slot[i] = parts[i];
-  barrier_arrive(base + S::kTileFull + 8 * ring.stage);
-  ring.advance();
-  if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
-    p.counters[0] = 0;
-    p.counters[1] = 0;
-  }
+__device__ __forceinline__ int key_blocks(const ForwardTile& tile) {
+  return (tile.key_count + S::kKeys - 1) / S::kKeys;
 }
 
+// The next tile of this block: claimed in list order, or, in a cluster, every pair of neighbours in the list
+// goes to the clusters in turn. The last block to end leaves the counters as zeros.
 template <class S>
-__device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
-                                                        const Ring<S::kTileSlots>& ring) {
+__device__ __forceinline__ TileSlot claimed_tile(const KernelParams& p, int turn) {
+  TileSlot slot = {};
+  if constexpr (S::kCluster == 1) {
+    const int claimed = atomicAdd(&p.counters[0], 1);
+    if (claimed < p.tile_count) {
+      slot.tile = p.tiles[claimed];
+      slot.steps = key_blocks<S>(slot.tile);
+    } else {
+      slot.end = 1;
+      if (atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
+        p.counters[0] = 0;
+        p.counters[1] = 0;
+      }
+    }
+  } else {
+    const int own = blockIdx.x + turn * gridDim.x;
+    slot.end = own / 2 * 2 >= p.tile_count;
+    if (slot.end == 0) {
+      ForwardTile other = {};
+      if (own < p.tile_count) slot.tile = p.tiles[own];
+      if ((own ^ 1) < p.tile_count) other = p.tiles[own ^ 1];
+      slot.steps = max(key_blocks<S>(slot.tile), key_blocks<S>(other));
+      slot.together = slot.tile.key_slot == other.key_slot && slot.tile.key_count == other.key_count &&
+                      slot.tile.batch == other.batch && slot.tile.kv_head == other.kv_head &&
+                      slot.tile.keys_backwards == other.keys_backwards;
+    }
+  }
+  return slot;
+}
+
+// One thread: hands tiles to the other roles through the ring of slots.
+template <class S>
+struct Claims {
+  Ring<S::kTileSlots> ring;
+  int turn = 0;
+  bool more = true;
+
+  __device__ __forceinline__ void claim(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
+    if (!more) return;
+    barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
+    const TileSlot slot = claimed_tile<S>(p, turn++);
+    reinterpret_cast<TileSlot*>(shared + S::kTileAt)[ring.stage] = slot;
+    barrier_arrive(base + S::kTileFull + 8 * ring.stage);
+    ring.advance();
+    more = slot.end == 0;
+  }
+};
+
+template <class S>
+__device__ __forceinline__ const TileSlot& next_tile(unsigned char* shared, std::uint32_t base,
+                                                     const Ring<S::kTileSlots>& ring) {
   barrier_wait(base + S::kTileFull + 8 * ring.stage, ring.parity);
-  return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[ring.stage];
+  return reinterpret_cast<const TileSlot*>(shared + S::kTileAt)[ring.stage];
 }
 
 // This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
 // instruction.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
-                                             std::uint32_t target, int warp, int warps,
-                                             std::uint64_t policy) {
+                                             std::uint32_t target, int warp, int warps) {
   constexpr int kRowChunks = S::kDim / 8;
+  constexpr int kTogether = 32 / kRowChunks;
   const int lane = threadIdx.x % 32;
+  const int chunk = lane % kRowChunks;
+  const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
   const char* q = static_cast<const char*>(p.q) +
-                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2);
+                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
+                  chunk * 16;
+  target += chunk / 8 * (S::kRows * 128);
   for (int first = warp * 32; first < tile.query_count; first += warps * 32) {
     int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
     if (p.q_slots != nullptr) slot = p.q_slots[slot];
-#pragma unroll 4
-    for (int i = 0; i < kRowChunks; ++i) {
-      const int row = i * (32 / kRowChunks) + lane / kRowChunks;
-      const int chunk = lane % kRowChunks;
-      const std::int64_t from = __shfl_sync(0xFFFFFFFFu, slot, row);
-      copy_async(target + chunk / 8 * (S::kRows * 128) + swizzled(first + row, chunk % 8),
-                 q + from * p.heads * (S::kDim * 2) + chunk * 16, policy);
+#pragma unroll
+    for (int i = 0; i < kRowChunks; i += 4) {
+      const char* from[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const std::uint32_t source = __shfl_sync(0xFFFFFFFFu, slot, (i + j) * kTogether + lane / kRowChunks);
+        from[j] = q + static_cast<std::uint64_t>(source) * row_bytes;
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        copy_async(target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8), from[j],
+                   kEvictFirst);
+      }
     }
   }
 }
 
-// Strided rows.
+// Strided rows of one tile.
 template <class S>
-__device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
-                                           int row, std::uint32_t target, std::uint32_t full,
-                                           std::uint64_t policy) {
-  barrier_arrive_expect(full, S::kBlockBytes);
-  for (int c = 0; c < S::kChunks; ++c) {
-    tma_load(target + c * (S::kKeys * 128), map, full, policy, c * 64, residue, row, tile.kv_head,
-             tile.batch);
+struct StridedRows {
+  int residue, row, head, batch;
+  bool together;
+  std::uint32_t rank;
+
+  // One block of K or V from row `first` on.
+  __device__ __forceinline__ void load(const CUtensorMap* map, int first, std::uint32_t target,
+                                       std::uint32_t full) const {
+    constexpr int kBoxBytes = S::kBoxRows * 128;
+    barrier_arrive_expect(full, S::kBlockBytes);
+    for (int c = 0; c < S::kChunks; ++c) {
+      const std::uint32_t to = target + c * (S::kKeys * 128);
+      if (S::kCluster == 2 && together) {
+        tma_load_both(to + rank * kBoxBytes, map, full, kEvictLast, c * 64, residue,
+                      row + first + rank * S::kBoxRows, head, batch);
+      } else {
+        for (int i = 0; i < S::kCluster; ++i) {
+          tma_load(to + i * kBoxBytes, map, full, kEvictLast, c * 64, residue, row + first + i * S::kBoxRows,
+                   head, batch);
+        }
+      }
+    }
   }
-}
+};
 
 template <class S>
 __device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
                                                 unsigned char* shared, std::uint32_t base) {
   Ring<S::kTileSlots> tiles;
   Ring<S::kStages> k, v;
-  const std::uint64_t policy = policy_evict_last();
   while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) return;
-    const int blocks = (tile.key_count + S::kKeys - 1) / S::kKeys;
+    const TileSlot& slot = next_tile<S>(shared, base, tiles);
+    if (slot.end != 0) return;
+    const ForwardTile& tile = slot.tile;
+    const int blocks = key_blocks<S>(tile);
+    const int steps = slot.steps;
     const int residue = tile.key_slot % p.key_slot_step;
-    const int row = tile.key_slot / p.key_slot_step;
+    const StridedRows<S> rows = {residue,
+                                 tile.key_slot / p.key_slot_step,
+                                 tile.kv_head,
+                                 tile.batch,
+                                 slot.together != 0,
+                                 blockIdx.x % S::kCluster};
     const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
     const int first = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    for (int i = 0; i <= blocks; ++i) {
-      if (i < blocks) {
+    for (int i = 0; i <= steps; ++i) {
+      if (i < steps) {
+        const std::uint32_t full = base + S::kKFull + 8 * k.stage;
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        load_block<S>(&maps.k[which], tile, residue, row + first + i * step,
-                      base + S::kKAt + k.stage * S::kBlockBytes, base + S::kKFull + 8 * k.stage, policy);
+        if (i < blocks) {
+          rows.load(&maps.k[which], first + i * step, base + S::kKAt + k.stage * S::kBlockBytes, full);
+        } else {
+          barrier_arrive(full);
+        }
         k.advance();
       }
       if (i > 0) {
+        const std::uint32_t full = base + S::kVFull + 8 * v.stage;
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        load_block<S>(&maps.v[which], tile, residue, row + first + (i - 1) * step,
-                      base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage, policy);
+        if (i <= blocks) {
+          rows.load(&maps.v[which], first + (i - 1) * step, base + S::kVAt + v.stage * S::kBlockBytes, full);
+        } else {
+          barrier_arrive(full);
+        }
         v.advance();
       }
     }
@@ -346,16 +442,15 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
                                                 std::uint32_t base) {
   Ring<S::kTileSlots> tiles;
   Ring<S::kQStages> q;
-  const std::uint64_t policy = policy_evict_first();
-  Ring<S::kTileSlots> claims;
-  bool more = true;
+  Claims<S> claims;
   while (true) {
-    if (threadIdx.x % 32 == 0) claim_tile<S>(p, shared, base, claims, more);
+    if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
     __syncwarp();
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) return;
+    const TileSlot& slot = next_tile<S>(shared, base, tiles);
+    if (slot.end != 0) return;
+    const ForwardTile& tile = slot.tile;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1, policy);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
     q.advance();
     __syncwarp();
@@ -364,92 +459,150 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// The slot of row `first + lane` of a block of gathered rows of which `left` exist; -1 past them.
+// Gathered rows. Each of four warps fetches 32 rows of a block of K or V; the slots of its rows pass through
+// shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat the
+// last one: they count for nothing, and whatever it holds is in the output already.
 template <class S>
-__device__ __forceinline__ int gathered_slot(const std::int32_t* slots, int begin, int key_count) {
-  const int key = begin + threadIdx.x / 32 % 4 * 32 + threadIdx.x % 32;
-  return key < key_count ? slots[key] : -1;
-}
+struct GatheredRows {
+  static constexpr int kRowChunks = S::kDim / 8;     // 16-byte pieces of a row
+  static constexpr int kTogether = 32 / kRowChunks;  // rows an instruction
+  static constexpr int kBatch = 8;
+  static_assert(S::kKeys == 128 || !S::kGathered, "32 rows a warp");
 
-// Gathered rows: each of four warps fetches 32 rows of a block of K or V, lane l knowing the slot of row l. Rows
-// past the end become zeros. `head` points to this lane's 16 bytes of a row.
-template <class S>
-__device__ __forceinline__ void gather_block(const char* head, std::uint32_t row_bytes, int slot,
-                                             std::uint32_t target, std::uint64_t policy) {
-  static_assert(S::kKeys == 128 || !S::kGathered, "one slot a lane");
-  constexpr int kRowChunks = S::kDim / 8;
-  constexpr int kStep = 32 / kRowChunks;  // rows an instruction
-  const int lane = threadIdx.x % 32;
-  const int chunk = lane % kRowChunks;
-  const int row = threadIdx.x / 32 % 4 * 32 + lane / kRowChunks;
-  const std::uint32_t to = target + chunk / 8 * (S::kKeys * 128) + row * 128;
-  const std::uint32_t turn = ((chunk % 8) ^ (lane / kRowChunks)) << 4;
-#pragma unroll
-  for (int i = 0; i < kRowChunks; ++i) {
-    const int from = __shfl_sync(0xFFFFFFFFu, slot, i * kStep + lane / kRowChunks);
-    copy_async_or_zero(to + i * kStep * 128 + (turn ^ (i * kStep % 8 << 4)),
-                       head + static_cast<std::uint64_t>(row_bytes) * max(from, 0), from >= 0, policy);
+  std::uint32_t head;       // this lane's 16 bytes of row 0 of the head, in units of 16 bytes
+  std::int32_t first_key;   // of the tile, in the table of slots
+  std::int32_t last_key;    // of the tile
+  std::uint32_t row_bytes;  // from slot to slot
+  std::uint32_t place;      // of this lane's first row in a block
+
+  __device__ __forceinline__ explicit GatheredRows(const KernelParams& p)
+      : row_bytes(p.kv_heads * (S::kDim * 2)) {
+    const int lane = threadIdx.x % 32;
+    const int chunk = lane % kRowChunks;
+    const int row = lane / kRowChunks;
+    place = chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 % 4 * 32 + row) * 128 + ((chunk % 8 ^ row) << 4);
   }
-}
+
+  __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
+    const std::uint32_t row = static_cast<std::uint32_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head;
+    head = row * kRowChunks + threadIdx.x % kRowChunks;
+    first_key = tile.key_begin;
+    last_key = tile.key_count - 1;
+  }
+
+  // The slot of this lane's row of the block of keys from `begin` on.
+  __device__ __forceinline__ int slot(const KernelParams& p, int begin) const {
+    return p.key_slots[first_key + min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last_key)];
+  }
+
+  __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
+    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 % 4 * 128;
+  }
+
+  __device__ __forceinline__ static void keep(std::uint32_t base, std::uint32_t block, int slot) {
+    const int lane = threadIdx.x % 32;
+    store_shared(table(base, block) + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
+    __syncwarp();
+  }
+
+  // Block number `block` of this thread block's work, of K or V as `tensor` says.
+  __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
+                                       std::uint32_t target) const {
+    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+    const char* rows = static_cast<const char*>(tensor) + static_cast<std::uint64_t>(head) * 16;
+    asm volatile("" : "+l"(rows));  // else the tensor's address is added anew for every row
+    target += place;
+#pragma unroll
+    for (int first = 0; first < kRowChunks; first += kBatch) {
+      std::uint32_t from[kBatch];
+      load_shared(from, own + first * 4);
+      load_shared(from + 4, own + first * 4 + 16);
+      const char* row[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) row[i] = rows + static_cast<std::uint64_t>(from[i]) * row_bytes;
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        // Within 8 rows, the swizzle of a later row differs by bits that no earlier part of `place` holds.
+        copy_async((target ^ (i * kTogether % 8 << 4)) + (first + i) * kTogether * 128, row[i], kEvictLast);
+      }
+    }
+  }
+};
+
+// Tells of a stage that it is full one stage later, when its copies have mostly arrived: they must be
+// complete before the fence that shows them to the tensor cores.
+struct LateArrival {
+  std::uint32_t barrier = 0;
+
+  __device__ __forceinline__ void flush() {
+    if (barrier == 0) return;
+    fence_proxy_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
+  }
+  __device__ __forceinline__ void filled(std::uint32_t next) {
+    copies_commit();
+    copies_wait<1>();
+    flush();
+    barrier = next;
+  }
+  __device__ __forceinline__ void end() {
+    copies_wait<0>();
+    flush();
+  }
+};
 
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
-  Ring<S::kTileSlots> tiles, claims;
+  static_assert(S::kStages == 2 && kSlotBuffers == 4, "stages follow from the number of the block");
+  Ring<S::kTileSlots> tiles;
+  Claims<S> claims;
   Ring<S::kQStages> q;
-  Ring<S::kStages> k, v;
-  const int warp = threadIdx.x / 32 % 4;
-  const std::uint32_t row_bytes = p.kv_heads * (S::kDim * 2);
-  const std::uint64_t policy = policy_evict_last();
-  Clearing clearing(p, blockIdx.x * 4 + warp, gridDim.x * 4);
-  bool more = true;
-  if (threadIdx.x == 0) claim_tile<S>(p, shared, base, claims, more);
+  LateArrival arrival;
+  GatheredRows<S> rows(p);
+  std::uint32_t block = 0;  // of all tiles
+  const auto wait_empty = [&](int barriers, std::uint32_t number) {
+    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+  };
+  if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
   while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) break;
-    const int key_count = tile.key_count;
-    const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
+    const TileSlot& slot = next_tile<S>(shared, base, tiles);
+    if (slot.end != 0) break;
+    const ForwardTile& tile = slot.tile;
+    const int blocks = slot.steps;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
-    const std::int64_t head_at =
-        (static_cast<std::int64_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head) * (S::kDim * 2) +
-        threadIdx.x % (S::kDim / 8) * 16;
-    const std::int32_t* slots = p.key_slots + tile.key_begin;
-    int slot = gathered_slot<S>(slots, begin, key_count);
-    int slot_before = -1;
+    rows.start(p, tile);
+    int key_slot = blocks > 0 ? rows.slot(p, begin) : 0;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, warp, 4, policy_evict_first());
-    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32 % 4, 4);
+    arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
-    for (int i = 0; i <= blocks; ++i) {
-      int slot_after = -1;
+    for (int i = 0; i <= blocks; ++i, ++block) {
       if (i < blocks) {
+        rows.keep(base, block, key_slot);
         begin += step;
-        if (i + 1 < blocks) slot_after = gathered_slot<S>(slots, begin, key_count);
-        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        gather_block<S>(static_cast<const char*>(p.k) + head_at, row_bytes, slot,
-                        base + S::kKAt + k.stage * S::kBlockBytes, policy);
-        barrier_arrive_copies(base + S::kKFull + 8 * k.stage);
-        k.advance();
+        if (i + 1 < blocks) key_slot = rows.slot(p, begin);
+        wait_empty(S::kKEmpty, block);
+        rows.load(p.k, base, block, base + S::kKAt + block % 2 * S::kBlockBytes);
+        arrival.filled(base + S::kKFull + block % 2 * 8);
       }
-      if (i == 0 && threadIdx.x == 0) claim_tile<S>(p, shared, base, claims, more);
+      if (i == 0 && threadIdx.x == 0) claims.claim(p, shared, base);
       __syncwarp();
       if (i > 0) {
-        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        gather_block<S>(static_cast<const char*>(p.v) + head_at, row_bytes, slot_before,
-                        base + S::kVAt + v.stage * S::kBlockBytes, policy);
-        barrier_arrive_copies(base + S::kVFull + 8 * v.stage);
-        v.advance();
+        wait_empty(S::kVEmpty, block - 1);
+        rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
+        arrival.filled(base + S::kVFull + (block - 1) % 2 * 8);
       }
-      slot_before = slot;
-      slot = slot_after;
-      if (clearing.left() && warp == i % 4) clearing.step<S>(p);
+      if (threadIdx.x / 32 % 4 == i % 4) clear_window<S>(p, shared);
     }
+    --block;
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
-  while (clearing.left()) clearing.step<S>(p);
+  arrival.end();
 }
 
 template <class S>
@@ -465,7 +618,7 @@ __device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps
     } else if (warp == 1) {
       produce_queries<S>(p, shared, base);
     } else {
-      clear_uncovered_rows<S>(p, shared, warp - 2);
+      clear_beside<S>(p, shared);
     }
   }
 }
@@ -718,16 +871,20 @@ struct Consumer {
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
-  __device__ __forceinline__ void wait_full(std::uint32_t barrier, std::uint32_t parity) const {
-    barrier_wait(barrier, parity);
-    if constexpr (S::kGathered) fence_proxy_async();
+  // K and V stages are filled by both blocks of a cluster, and so are free once both have read them.
+  __device__ __forceinline__ void release_both(std::uint32_t barrier) const {
+    if constexpr (S::kCluster == 1) {
+      release(barrier);
+    } else {
+      if (threadIdx.x % 32 < S::kCluster) barrier_arrive_at(barrier, threadIdx.x % 32);
+    }
   }
   __device__ __forceinline__ void release_k() {
-    release(base + S::kKEmpty + 8 * k.stage);
+    release_both(base + S::kKEmpty + 8 * k.stage);
     k.advance();
   }
   __device__ __forceinline__ void release_v() {
-    release(base + S::kVEmpty + 8 * v.stage);
+    release_both(base + S::kVEmpty + 8 * v.stage);
     v.advance();
   }
   __device__ __forceinline__ void release_q() {
@@ -735,11 +892,9 @@ struct Consumer {
     q.advance();
   }
 
-  // A tile without rows for this group: only the stages pass through.
-  __device__ __forceinline__ void idle(int blocks) {
-    barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-    release_q();
-    for (int i = 0; i < blocks; ++i) {
+  // Lets blocks that are not this group's pass through the stages.
+  __device__ __forceinline__ void pass(int count) {
+    for (int i = 0; i < count; ++i) {
       barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
       release_k();
       barrier_wait(base + S::kVFull + 8 * v.stage, v.parity);
@@ -749,17 +904,21 @@ struct Consumer {
 
   __device__ __forceinline__ std::uint32_t values_of(int begin, int key_count) {
     const std::uint32_t at = base + S::kVAt + v.stage * S::kBlockBytes;
-    wait_full(base + S::kVFull + 8 * v.stage, v.parity);
+    barrier_wait(base + S::kVFull + 8 * v.stage, v.parity);
     if (!S::kGathered && begin + S::kKeys > key_count) clear_values<S>(at, key_count - begin, group);
     return at;
   }
 
-  __device__ __forceinline__ void work(const ForwardTile& tile) {
+  __device__ __forceinline__ void work(const TileSlot& slot) {
+    const ForwardTile& tile = slot.tile;
+    const int steps = uniform(slot.steps);
     const int key_count = uniform(tile.key_count);
     const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
     const int query_count = uniform(tile.query_count);
     if (group * 64 >= query_count) {
-      idle(blocks);
+      barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
+      release_q();
+      pass(steps);
       return;
     }
     const int row = group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
@@ -787,12 +946,12 @@ struct Consumer {
     softmax.maximum[0] = softmax.maximum[1] = -INFINITY;
 
     barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-    fence_proxy_async();
+    if constexpr (!S::kGathered) fence_proxy_async();
     const std::uint32_t q_at = base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
     if (blocks > 0) {
       float s[S::kKeys / 2];
       std::uint32_t probabilities[S::kKeys / 4];
-      wait_full(base + S::kKFull + 8 * k.stage, k.parity);
+      barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
       wgmma_pin(s);
       wgmma_fence();
       multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
@@ -804,7 +963,7 @@ struct Consumer {
       softmax.template update<true>(s);
       pack_scores<S>(probabilities, s);
       for (int i = 1; i < blocks; ++i) {
-        wait_full(base + S::kKFull + 8 * k.stage, k.parity);
+        barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
         if (turns) named_sync(1 + group, 2 * kGroupThreads);
         wgmma_pin(s);
         wgmma_pin(o);
@@ -843,6 +1002,7 @@ struct Consumer {
     } else {
       release_q();
     }
+    if constexpr (S::kCluster > 1) pass(steps - blocks);
 
     const std::int64_t at =
         (static_cast<std::int64_t>(tile.batch) * p.sequence + position) * p.heads + tile.head;
@@ -863,9 +1023,9 @@ __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* sh
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
   Ring<S::kTileSlots> tiles;
   while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (uniform(tile.query_count) == 0) break;
-    consumer.work(tile);
+    const TileSlot& slot = next_tile<S>(shared, base, tiles);
+    if (uniform(slot.end) != 0) break;
+    consumer.work(slot);
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
@@ -880,27 +1040,28 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
-  init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
+  init(S::kQFull, S::kQStages, S::kGathered ? 4 : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kKEmpty, S::kStages, kConsumerWarps);
-  init(S::kVFull, S::kStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kVEmpty, S::kStages, kConsumerWarps);
+  init(S::kKFull, S::kStages, S::kGathered ? 4 : 1);
+  init(S::kKEmpty, S::kStages, kConsumerWarps * S::kCluster);
+  init(S::kVFull, S::kStages, S::kGathered ? 4 : 1);
+  init(S::kVEmpty, S::kStages, kConsumerWarps * S::kCluster);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
   fence_barrier_init();
 }
 
 template <class S>
-__global__ void __launch_bounds__(S::kThreads, 1)
+__global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThreads, 1)
     dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const std::uint32_t base = shared_address(shared);
   if (threadIdx.x == 0) {
     init_barriers<S>(base);
-    *reinterpret_cast<int*>(shared + S::kFinishedAt) = 0;
+    *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
+  if constexpr (S::kCluster > 1) cluster_sync();
   if (uniform(threadIdx.x / kGroupThreads) == 0) {
     registers_shrink<S::kProducerRegisters>();
     produce<S>(p, maps, shared, base);
@@ -908,6 +1069,11 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     registers_grow<S::kConsumerRegisters>();
     consume<S>(p, shared, base);
   }
+  __syncwarp();
+  while (clear_window<S>(p, shared)) {
+  }
+  // The other block may still arrive at barriers of this one.
+  if constexpr (S::kCluster > 1) cluster_sync();
 }
 
 template <class S>
@@ -920,12 +1086,14 @@ struct Instance {
   void (*launch)(const KernelParams&, const StridedMaps&, int, cudaStream_t);
   const void* function;
   int shared_bytes;
-  int block_keys;
+  int box_rows;
+  int cluster;
 };
 
 template <class S>
 Instance instance_of() {
-  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kKeys};
+  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kBoxRows,
+          S::kCluster};
 }
 
 template <typename T, int kDim>
@@ -995,10 +1163,12 @@ class DilatedWgmma : public ForwardKernel {
                                  params.scale};
     const StridedMaps maps =
         gathered ? StridedMaps{}
-                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.block_keys);
-    const int blocks =
+                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.box_rows);
+    const int wanted =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
-    instance.launch(kernel, maps, blocks, stream);
+    const int clusters =
+        std::min(multiprocessors_ / instance.cluster, (wanted + instance.cluster - 1) / instance.cluster);
+    instance.launch(kernel, maps, clusters * instance.cluster, stream);
     HILBENCH_CUDA(cudaGetLastError());
   }
 

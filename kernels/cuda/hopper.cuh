@@ -25,6 +25,16 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// Arrives at the barrier of the same address in block `rank` of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::uint32_t rank) {
+  asm volatile(
+      "{\n.reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
 // Arrives and makes the phase wait for `bytes` of asynchronous copies as well.
 __device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -57,6 +67,10 @@ __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
 // Orders shared memory written by ordinary stores or cp.async before reads by wgmma and bulk copies.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -82,25 +96,12 @@ __device__ __forceinline__ void registers_grow() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// Level 2 cache policies.
-
-__device__ __forceinline__ std::uint64_t policy_evict_last() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
-__device__ __forceinline__ std::uint64_t policy_evict_first() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
+// Level 2 cache policies: what createpolicy.fractional.L2::evict_* makes for the fraction 1, as constants,
+// which take no registers.
+constexpr std::uint64_t kEvictFirst = 0x12F0000000000000;
+constexpr std::uint64_t kEvictLast = 0x14F0000000000000;
 
 // Copies.
-
-__device__ __forceinline__ void tma_prefetch(const CUtensorMap* map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
 
 __device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap* map, std::uint32_t barrier,
                                          std::uint64_t policy, int c0, int c1, int c2, int c3, int c4) {
@@ -111,6 +112,18 @@ __device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap
       : "memory");
 }
 
+// The same into both blocks of a cluster of two, completing on the barrier of the same address in each.
+__device__ __forceinline__ void tma_load_both(std::uint32_t target, const CUtensorMap* map,
+                                              std::uint32_t barrier, std::uint64_t policy, int c0, int c1,
+                                              int c2, int c3, int c4) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %9, %3;" ::"r"(target),
+      "l"(map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4),
+      "h"(static_cast<std::uint16_t>(3))
+      : "memory");
+}
+
 // 16 bytes, not kept in the first-level cache.
 __device__ __forceinline__ void copy_async(std::uint32_t target, const void* source, std::uint64_t policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
@@ -118,11 +131,24 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
-// The same, or 16 zero bytes where not `wanted`.
-__device__ __forceinline__ void copy_async_or_zero(std::uint32_t target, const void* source, bool wanted,
-                                                   std::uint64_t policy) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(target), "l"(source),
-               "r"(wanted ? 16 : 0), "l"(policy)
+__device__ __forceinline__ void copies_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int kPending>
+__device__ __forceinline__ void copies_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+// Four words, from a multiple of 16 bytes.
+__device__ __forceinline__ void load_shared(std::uint32_t* words, std::uint32_t address) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
                : "memory");
 }
 
@@ -162,10 +188,10 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
 #define HILBENCH_D32                                                     \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
   ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define HILBENCH_D64                                                                     \
-  HILBENCH_D32                                                                           \
-      ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
-      ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HILBENCH_D64                                                                 \
+  HILBENCH_D32                                                                       \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define HILBENCH_D80 \
   HILBENCH_D64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define HILBENCH_D88 HILBENCH_D80 ", %80, %81, %82, %83, %84, %85, %86, %87"
