@@ -6,8 +6,6 @@
 // than one rank.
 #include "baselines/cublas.hpp"
 
-#include <cublas_v2.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +13,11 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "baselines/attention_calls.hpp"
 #include "baselines/branch_results.hpp"
+#include "baselines/cublas_library.hpp"
 #include "baselines/cublas_softmax.hpp"
-#include "baselines/shared_library.hpp"
 #include "harness/pattern.hpp"
 
 namespace hilbench {
@@ -29,63 +26,6 @@ namespace {
 constexpr std::int64_t kScoreBytes = std::int64_t{512} << 20;  // of one block
 constexpr std::int64_t kMinRows = 128;                         // query rows of a block at least
 constexpr std::int64_t kCausalBlocks = 8;  // of a causal triangle: 1/16 of its products is masked
-
-// The header overloads the name for C++, so the type of the C function is written out.
-using GemmFunction = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
-                                        int k, const void* alpha, const void* a, cudaDataType_t, int lda,
-                                        long long a_step, const void* b, cudaDataType_t, int ldb,
-                                        long long b_step, const void* beta, void* c, cudaDataType_t, int ldc,
-                                        long long c_step, int count, cublasComputeType_t, cublasGemmAlgo_t);
-
-struct Cublas {
-  SharedLibrary library;
-  decltype(&cublasCreate_v2) create = nullptr;
-  decltype(&cublasDestroy_v2) destroy = nullptr;
-  decltype(&cublasGetProperty) property = nullptr;
-  decltype(&cublasGetStatusString) status_text = nullptr;
-  GemmFunction gemm = nullptr;
-
-  template <class Function>
-  void find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library.handle, name));
-    if (function == nullptr && library.absence.empty())
-      library.absence = fmt::format("cuBLAS lacks {}: it is older than the toolkit of this build", name);
-  }
-};
-
-Cublas load() {
-  Cublas loaded;
-  loaded.library = load_library(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR),
-                                "install cuBLAS of the CUDA version of this build, or set LD_LIBRARY_PATH");
-  if (loaded.library.handle == nullptr) return loaded;
-  loaded.find("cublasCreate_v2", loaded.create);
-  loaded.find("cublasDestroy_v2", loaded.destroy);
-  loaded.find("cublasGetProperty", loaded.property);
-  loaded.find("cublasGetStatusString", loaded.status_text);
-  loaded.find("cublasGemmStridedBatchedEx", loaded.gemm);
-  return loaded;
-}
-
-const Cublas& cublas() {
-  static const Cublas loaded = load();
-  return loaded;
-}
-
-void check(cublasStatus_t status, const char* call) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(fmt::format("{}: {}", call, cublas().status_text(status)));
-}
-
-struct DestroyHandle {
-  void operator()(cublasHandle_t handle) const { cublas().destroy(handle); }
-};
-using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHandle>;
-
-Handle make_handle() {
-  cublasHandle_t handle = nullptr;
-  check(cublas().create(&handle), "cublasCreate");
-  return Handle(handle);
-}
 
 cudaDataType_t data_type(Dtype dtype) {
   if (dtype == Dtype::fp32) return CUDA_R_32F;
@@ -175,7 +115,7 @@ class CublasExecution : public Execution {
  public:
   explicit CublasExecution(const Case& work)
       : work_(work),
-        handle_(make_handle()),
+        handle_(make_cublas_handle()),
         results_(work, in_place(work)),
         scores_(static_cast<std::size_t>(score_bytes(work))) {
     for (std::size_t b = 0; b < work.pattern.size(); ++b)
@@ -240,10 +180,10 @@ class CublasExecution : public Execution {
     const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
     const cudaDataType_t type = data_type(work_.dtype);
     const float beta = 0;
-    check(cublas().gemm(handle_.get(), a_is, CUBLAS_OP_N, narrow(m), narrow(n), narrow(k), &alpha, a, type,
-                        narrow(lda), a_step, b, type, narrow(ldb), b_step, &beta, c, type, narrow(ldc),
-                        c_step, narrow(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-          "cublasGemmStridedBatchedEx");
+    check_cublas(cublas().gemm(handle_.get(), a_is, CUBLAS_OP_N, narrow(m), narrow(n), narrow(k), &alpha, a,
+                               type, narrow(lda), a_step, b, type, narrow(ldb), b_step, &beta, c, type,
+                               narrow(ldc), c_step, narrow(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                 "cublasGemmStridedBatchedEx");
   }
 
   std::int64_t offset(std::int64_t row) const { return row * work_.head_dim * dtype_bytes(work_.dtype); }
@@ -252,7 +192,7 @@ class CublasExecution : public Execution {
   }
 
   Case work_;
-  Handle handle_;
+  CublasHandle handle_;
   cuda::BranchResults results_;
   cuda::DeviceMemory<std::byte> scores_;
   std::vector<std::vector<AttentionCall>> calls_;  // of each branch
@@ -282,17 +222,14 @@ std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
 }
 
 std::optional<std::string> unsupported_on(const Gpu&) {
-  if (!cublas().library.absence.empty()) return cublas().library.absence;
+  if (!cublas().absence.empty()) return cublas().absence;
   return std::nullopt;
 }
 
 nlohmann::json library() {
-  if (!cublas().library.absence.empty()) return {{"name", "cuBLAS"}, {"note", cublas().library.absence}};
-  int version[3] = {};
-  for (int i = 0; i < 3; ++i)
-    check(cublas().property(static_cast<libraryPropertyType>(i), &version[i]), "cublasGetProperty");
+  if (!cublas().absence.empty()) return {{"name", "cuBLAS"}, {"note", cublas().absence}};
   return {{"name", "cuBLAS"},
-          {"version", fmt::format("{}.{}.{}", version[0], version[1], version[2])},
+          {"version", cublas_version()},
           {"compute", "CUBLAS_COMPUTE_32F, no TF32"},
           {"scores", "in the case's dtype"},
           {"score_block_bytes", kScoreBytes}};

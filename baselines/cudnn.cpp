@@ -55,7 +55,10 @@ class Event {
   Event() { HILBENCH_CUDA(cudaEventCreate(&event_)); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
+  ~Event() {
+    const cudaError_t status = cudaEventDestroy(event_);
+    if (status != cudaSuccess) fmt::print(stderr, "cudaEventDestroy: {}\n", cudaGetErrorString(status));
+  }
   void record() { HILBENCH_CUDA(cudaEventRecord(event_, nullptr)); }
   double ns_since(const Event& start) const {
     float ms = 0;

@@ -66,12 +66,20 @@ fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t he
       .set_stride({strides.outer * width, strides.head * width, strides.row * width, 1});
 }
 
+// The first plan that cuDNN's heuristics propose and that it can build.
+void build(fe::graph::Graph& graph) {
+  check(graph.validate(), "attention graph");
+  check(graph.build_operation_graph(handle()), "operation graph");
+  check(graph.create_execution_plans({fe::HeurMode_t::A}), "execution plans");
+  check(graph.check_support(), "support of the shape");
+  check(graph.build_plans(), "building a plan");
+}
+
 }  // namespace
 
 struct CudnnSdpa::State {
   fe::graph::Graph graph;
   std::int64_t workspace_bytes = 0;
-  std::string plan;
 };
 
 const std::string& cudnn_absence() {
@@ -114,13 +122,8 @@ CudnnSdpa::CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dty
   place(o, kO, head_dim);
   place(lse, kLse, 1);
   lse->set_data_type(fe::DataType_t::FLOAT);
-  check(graph.validate(), "attention graph");
-  check(graph.build_operation_graph(handle()), "operation graph");
-  check(graph.create_execution_plans({fe::HeurMode_t::A}), "execution plans");
-  check(graph.check_support(), "support of the shape");
-  check(graph.build_plans(), "building a plan");
+  build(graph);
   check(graph.get_workspace_size(state_->workspace_bytes), "workspace size");
-  check(graph.get_plan_name(state_->plan), "plan name");
 }
 
 CudnnSdpa::~CudnnSdpa() = default;
@@ -128,10 +131,6 @@ CudnnSdpa::CudnnSdpa(CudnnSdpa&&) noexcept = default;
 
 std::int64_t CudnnSdpa::workspace_bytes() const {
   return state_->workspace_bytes;
-}
-
-const std::string& CudnnSdpa::plan() const {
-  return state_->plan;
 }
 
 void CudnnSdpa::run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const {

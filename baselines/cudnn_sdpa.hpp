@@ -26,8 +26,6 @@ class CudnnSdpa {
   ~CudnnSdpa();
   CudnnSdpa(CudnnSdpa&&) noexcept;
   std::int64_t workspace_bytes() const;
-  // cuDNN's name for the engine and its settings.
-  const std::string& plan() const;
   // Enqueues on the default stream. lse: natural logarithm.
   void run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const;
 
