@@ -41,9 +41,11 @@ __global__ void __launch_bounds__(kThreads) read_repeatedly(const uint4* buffer,
   const uint4* const from = buffer + static_cast<std::int64_t>(blockIdx.x) * kThreads * kLoads + threadIdx.x;
   unsigned sum = 0;
 #pragma unroll 1
-  for (int time = 0; time < times; ++time)
+  for (int time = 0; time < times; ++time) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) sum += folded(load_past_l1(from + i * kThreads));
+    __syncthreads();  // else ptxas reads once and keeps the values
+  }
   consume(sum);
 }
 
