@@ -23,6 +23,12 @@ if [ $tests = ON ]; then
   packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-jsonschema python3-yaml clang libclang-rt-dev libomp-dev)
 fi
 
+has_cuda=no
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+  has_cuda=yes
+  python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+fi
+
 missing=()
 if command -v dpkg-query >/dev/null; then
   for package in "${packages[@]}"; do
@@ -43,6 +49,18 @@ if command -v dpkg-query >/dev/null; then
 elif [ $install = yes ]; then
   echo "quickstart.sh: no dpkg here, so nothing is installed. hilbench needs a C++20 compiler, CMake 3.22, Ninja, pkg-config," >&2
   echo "fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, Highway, hwloc; and at run time OpenBLAS and gnuplot." >&2
+fi
+
+# Headers of the cuDNN baseline, which a build without them leaves out. In the build folder, so that neither root nor a
+# virtual environment is needed, nor any package of the machine's Python touched.
+if [ $has_cuda = yes ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
+  if [ $install = yes ]; then
+    echo "== fetching the headers of nvidia-cudnn-frontend"
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --target build/cudnn-frontend \
+      nvidia-cudnn-frontend==1.32.0 || echo "quickstart.sh: no nvidia-cudnn-frontend: the cudnn baseline is left out" >&2
+  else
+    echo "quickstart.sh: not fetched (--no-install): nvidia-cudnn-frontend, headers for the cudnn baseline" >&2
+  fi
 fi
 
 echo "== building"

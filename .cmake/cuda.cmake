@@ -53,11 +53,3 @@ function(hilbench_cuda_objects name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC CUDA::cudart_static)
 endfunction()
-
-# CUPTI's headers: counters and activity records. The library itself is loaded on first use.
-find_path(HILBENCH_CUPTI_INCLUDE cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include)
-if(HILBENCH_CUPTI_INCLUDE)
-  set(HILBENCH_HAVE_CUPTI ON)
-else()
-  set(HILBENCH_HAVE_CUPTI OFF)
-endif()

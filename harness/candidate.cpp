@@ -2,10 +2,19 @@
 
 #include <utility>
 
+#include "baselines/external/external.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {
+namespace {
+
+const Variant& variant_of(const Externals& externals, const Record& record) {
+  const bool external = record.variant.baseline && find_external(externals, record.kernel) != nullptr;
+  return external ? kDeclaredExternal : *find_variant(record.kernel, record.work.device);
+}
+
+}  // namespace
 
 std::int64_t row_bytes(const Case& work, std::int64_t heads) {
   return heads * work.head_dim * dtype_bytes(work.dtype);
@@ -18,6 +27,7 @@ Bench::Bench(const Task& task)
       device(work.device == DeviceKind::cuda ? open_cuda_device(task.device_ordinal)
                                              : open_cpu_device(threads)),
       host(make_inputs(work, task.inputs, seed, threads)),
+      externals(task.externals),
       stored{store(host.q), store(host.k), store(host.v)} {
   const std::int64_t rows = work.batch * work.sequence_length;
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
@@ -41,8 +51,13 @@ Buffer Bench::store(const std::vector<float>& values) {
 Candidate::Candidate(Bench& bench, const Record& record)
     : bench_(bench),
       spec_(record.variant),
-      variant_(*find_variant(record.kernel, bench.work.device)),
+      variant_(variant_of(bench.externals, record)),
       inputs_(bench.stored) {
+  if (variant_.external) {
+    program_ = std::make_unique<ExternalProgram>(
+        record.kernel, *find_external(bench.externals, record.kernel), bench.work, bench.threads, bench.host);
+    return;
+  }
   if (variant_.tile_rows != nullptr) index_ = build();
   permute_inputs();
   if (spec_.buffers == Buffers::pooled) {
@@ -52,6 +67,10 @@ Candidate::Candidate(Bench& bench, const Record& record)
 }
 
 void Candidate::run() {
+  if (program_) {
+    program_->run(1);
+    return;
+  }
   const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
                           static_cast<float*>(bench_.lse.data())};
   std::unique_ptr<Execution> fresh;
@@ -68,6 +87,7 @@ void Candidate::run() {
 }
 
 void Candidate::read_output(std::vector<float>& o, std::vector<float>& lse) {
+  if (program_) return program_->read_output(o, lse);
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
   const Buffer& from = tokens ? moved_o_ : bench_.o;
@@ -77,6 +97,11 @@ void Candidate::read_output(std::vector<float>& o, std::vector<float>& lse) {
   widen(bench_.work.dtype, raw.data(), o);
   lse.resize(bench_.lse.bytes / sizeof(float));
   bench_.device->download(tokens ? moved_lse_ : bench_.lse, lse.data());
+}
+
+nlohmann::json Candidate::library() const {
+  if (program_) return program_->description();
+  return variant_.library != nullptr ? variant_.library() : nlohmann::json();
 }
 
 std::map<std::string, Counter> Candidate::measured() const {

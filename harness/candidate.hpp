@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
+#include "harness/external.hpp"
 #include "harness/inputs.hpp"
 #include "harness/task.hpp"
 #include "harness/verify.hpp"
@@ -39,6 +40,7 @@ class Bench {
   const std::uint64_t seed;
   const std::unique_ptr<Device> device;
   const HostTensors host;
+  const Externals externals;
   StoredInputs stored;  // position order
   Buffer o, lse;        // written by whichever variant runs
 
@@ -51,13 +53,21 @@ class Bench {
 // One variant made ready: its inputs in order, its index, its workspace.
 class Candidate {
  public:
-  // Throws Error where memory, order or kernel cannot be had. `record.kernel` names the variant.
+  // Throws Error where memory, order or kernel cannot be had, Unsupported where an external baseline says so.
+  // `record.kernel` names the variant.
   Candidate(Bench& bench, const Record& record);
 
   // One execution: what is timed. Fresh buffers and a computed index are part of it.
   void run();
 
-  // Output of the last run, in position order, widened to fp32.
+  // Of an external baseline, which times itself: durations of so many executions.
+  std::vector<double> run_timed(std::int64_t executions) { return program_->run(executions); }
+  bool times_itself() const { return program_ != nullptr; }
+  std::string timer() const { return program_->timer(); }
+  // Library, version and flags of a rival.
+  nlohmann::json library() const;
+
+  // Output of the last run, in position order, widened to fp32; `lse` stays empty where there is none.
   void read_output(std::vector<float>& o, std::vector<float>& lse);
 
   const Variant& variant() const { return variant_; }
@@ -84,6 +94,7 @@ class Candidate {
   Index index_;
   Buffer moved_o_, moved_lse_;  // `tokens` only
   std::unique_ptr<Execution> execution_;
+  std::unique_ptr<ExternalProgram> program_;  // in place of an execution
   std::optional<double> permute_ns_;
 };
 

@@ -40,6 +40,8 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
       .add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
+  command.add_flag("--allow-external", arguments.allow_external,
+                   "run the programs behind external baselines; without it they are skipped");
 }
 
 void add_run(CLI::App& app, RunArguments& arguments, Action& action) {

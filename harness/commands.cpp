@@ -47,7 +47,10 @@ DeviceChoice parse_device(const std::string& device) {
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep, {.axes = arguments.axes, .device = parse_device(arguments.device).kind},
+  return load_sweep(arguments.sweep,
+                    {.axes = arguments.axes,
+                     .device = parse_device(arguments.device).kind,
+                     .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
                     known_names());
 }
 

@@ -21,6 +21,7 @@ struct RunArguments {
   std::string device;  // "", "cpu" or "cuda[:i]"
   bool fresh = false;
   bool dry_run = false;
+  bool allow_external = false;
   std::filesystem::path dump;
   std::string profile;  // variant to run once for a profiler; empty: none
   std::string command;  // as typed

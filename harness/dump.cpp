@@ -27,7 +27,7 @@ void dump_tensors(const std::filesystem::path& folder, const Record& record, con
   write_npy(target / "k.npy", kv_rows, inputs.k);
   write_npy(target / "v.npy", kv_rows, inputs.v);
   write_npy(target / "o.npy", rows, o);
-  write_npy(target / "lse.npy", lse_rows, lse);
+  if (!lse.empty()) write_npy(target / "lse.npy", lse_rows, lse);
 }
 
 }  // namespace hilbench

@@ -5,7 +5,8 @@
 
 namespace hilbench {
 
-std::string_view embedded_claims();        // reports/claims.yaml
+std::string_view embedded_claims();      // reports/claims.yaml
+std::string_view embedded_torch_sdpa();  // baselines/external/torch_sdpa.py
 // harness/counters/sets/*.yaml
 std::string_view embedded_counter_perf();
 std::string_view embedded_counter_sm_61();

@@ -75,13 +75,13 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   CUpti_Activity* record = nullptr;
   while (valid > 0 && cupti().next(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      const auto* kernel = reinterpret_cast<const HILBENCH_CUPTI_KERNEL*>(record);
       note(kernel->start, kernel->end);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
-      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      const auto* copy = reinterpret_cast<const HILBENCH_CUPTI_MEMCPY*>(record);
       note(copy->start, copy->end);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
-      const auto* set = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+      const auto* set = reinterpret_cast<const HILBENCH_CUPTI_MEMSET*>(record);
       note(set->start, set->end);
     }
   }

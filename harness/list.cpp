@@ -66,6 +66,7 @@ std::string list_traversals() {
 
 // Why `variant` cannot compute even an ordinary case here, or nothing.
 std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
+  if (variant.external) return "";
   const bool on_gpu = variant.device == DeviceKind::cuda;
   if (on_gpu && !survey.absence.empty()) return survey.absence;
   const Case ordinary{.kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = variant.device};
@@ -96,9 +97,10 @@ std::string list_variants(RecordKind kind) {
   for (const Variant* variant : variant_table()) {
     if (variant->kind != kind) continue;
     const std::string reason = unavailable(*variant, survey);
-    lines.push_back(
-        {std::string(variant->name), fmt::format("{} ({}){}", variant->help, to_string(variant->device),
-                                                 reason.empty() ? "" : "; unavailable here: " + reason)});
+    lines.push_back({std::string(variant->name),
+                     fmt::format("{} ({}){}", variant->help,
+                                 variant->external ? "any device" : to_string(variant->device),
+                                 reason.empty() ? "" : "; unavailable here: " + reason)});
   }
   return in_columns(lines);
 }

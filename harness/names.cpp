@@ -1,5 +1,7 @@
 #include "harness/names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/counters/counters.hpp"
@@ -31,8 +33,12 @@ NameParam param_of(OrderParam param) {
 KnownNames known_names() {
   KnownNames names;
   names.kernels.push_back("dilated");
-  for (const Variant* variant : variant_table())
+  for (const Variant* variant : variant_table()) {
     (variant->kind == RecordKind::kernel ? names.kernels : names.baselines).emplace_back(variant->name);
+    for (const std::string_view option : variant->options)
+      names.baselines.push_back(fmt::format("{}.{}", variant->name, option));
+    if (variant->external) names.externals.emplace_back(variant->name);
+  }
   for (const OrderInfo& order : orders())
     names.orders.push_back({std::string(order.name), param_of(order.param)});
   for (const TraversalInfo& traversal : traversals())

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -75,6 +77,21 @@ Nvml& nvml() {
   return library;
 }
 
+pid_t parent_of(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("PPid:")) return std::atoi(line.c_str() + 5);
+  return 0;
+}
+
+// This process, the supervisor that started it, and whatever either started.
+bool belongs_to_this_run(pid_t pid) {
+  const pid_t self = ::getpid(), supervisor = ::getppid();
+  for (int depth = 0; pid > 1 && depth < 16; ++depth, pid = parent_of(pid))
+    if (pid == self || pid == supervisor) return true;
+  return false;
+}
+
 struct Range {
   std::optional<unsigned> low, high;
   void add(unsigned value) {
@@ -102,12 +119,14 @@ struct GpuMonitor::State {
     auto count = static_cast<unsigned>(list.size());
     const int status = nvml().processes(handle, &count, list.data());
     if (status != 0 && status != kInsufficientSize) return;
-    std::size_t others = count;
-    // A process in a container of its own may see itself under another number, or not at all.
+    std::size_t others = 0;
     bool self_seen = false;
-    for (unsigned i = 0; i < std::min<unsigned>(count, static_cast<unsigned>(list.size())); ++i)
+    for (unsigned i = 0; i < std::min<unsigned>(count, static_cast<unsigned>(list.size())); ++i) {
       self_seen = self_seen || list[i].pid == static_cast<unsigned>(::getpid());
-    if (self_seen || (in_use_by_us && others > 0)) --others;
+      if (!belongs_to_this_run(static_cast<pid_t>(list[i].pid))) ++others;
+    }
+    // In a container the driver may tell numbers from outside: then one of them is this process.
+    if (in_use_by_us && !self_seen && others > 0) --others;
     foreign = std::max(foreign.value_or(0), others);
   }
 };

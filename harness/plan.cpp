@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baselines/external/external.hpp"
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
 
@@ -61,12 +62,21 @@ double copy_bytes(const Case& work, const VariantSpec& spec) {
   return bytes;
 }
 
-std::optional<std::string> reason_to_skip(const Comparison& comparison, const PlannedVariant& planned,
-                                          const Host& host) {
+const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Case& work, const Gpu* gpu) {
+  if (!spec.baseline || find_external(sweep.externals, spec.kernel) == nullptr)
+    return resolve_variant(spec, work, gpu);
+  const Variant* brought = find_variant(external_name(spec.kernel), work.device);
+  return brought != nullptr ? brought : &kDeclaredExternal;
+}
+
+std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& comparison,
+                                          const PlannedVariant& planned, const Host& host) {
   const Case& work = comparison.work;
   if (work.device == DeviceKind::cuda && !host.gpu) return host.gpu_absence;
   if (planned.variant == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
+  if (planned.variant->external && sweep.external_use == ExternalUse::refused)
+    return "runs another program: needs --allow-external";
   if (work.ring_size > 1)
     return fmt::format("ring_size {}: this version has no ring transport", work.ring_size);
   if (work.sequence_length > 0x7fffffff)
@@ -78,12 +88,12 @@ std::string gib(double bytes) {
   return fmt::format("{:.1f} GiB", bytes / 0x1p30);
 }
 
-PlannedVariant plan_variant(const Comparison& comparison, const VariantSpec& spec,
+PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
                             const std::optional<Work>& counted, const Host& host) {
   const Case& work = comparison.work;
   const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
-  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = resolve_variant(spec, work, gpu)};
-  planned.skip = reason_to_skip(comparison, planned, host);
+  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = variant_of(sweep, spec, work, gpu)};
+  planned.skip = reason_to_skip(sweep, comparison, planned, host);
   if (planned.variant == nullptr || !counted) return planned;
   const Variant& variant = *planned.variant;
   const auto threads = static_cast<int>(comparison.threads);
@@ -152,7 +162,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   if (!skipped && shared_bytes(work) < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
-    PlannedVariant planned = plan_variant(comparison, spec, counted, host);
+    PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;

@@ -31,7 +31,7 @@ struct Interval {
 struct Verification {
   double max_abs = 0;      // largest |O - reference|, over the rows compared
   double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
-  double lse_max_abs = 0;  // largest |LSE - reference|
+  double lse_max_abs = 0;  // largest |LSE - reference|; NaN: the variant gives no LSE
   std::int64_t rows = 0;   // (row, head) pairs compared
   double tolerance = 0;    // what max_abs was held to
 };

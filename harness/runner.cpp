@@ -1,6 +1,7 @@
 #include "harness/runner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +23,8 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.variant = planned.spec;
   record.case_id = comparison.case_id;
   record.variant_id = planned.id;
-  record.kernel = planned.variant != nullptr ? std::string(planned.variant->name) : planned.spec.kernel;
+  const bool resolved = planned.variant != nullptr && !planned.variant->external;
+  record.kernel = resolved ? std::string(planned.variant->name) : planned.spec.kernel;
   record.kind = planned.spec.baseline ? RecordKind::baseline : RecordKind::kernel;
   record.threads = comparison.threads;
   record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
@@ -135,7 +137,8 @@ Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& hos
             .inputs = sweep.inputs,
             .counters = sweep.counters,
             .device_ordinal = host.gpu ? host.gpu->ordinal : 0,
-            .dump = dump};
+            .dump = dump,
+            .externals = sweep.externals};
   for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
     if (comparison.variants[i].skip) continue;
     if (comparison.reference == i) task.reference = task.records.size();
@@ -155,6 +158,9 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
     text += file_version(file) + "|";
   for (const std::string& set : sweep.counters) text += set + "|";
+  for (const auto& [name, external] : sweep.externals)
+    text += fmt::format("{} {} {}|", name, fmt::join(external.command, " "),
+                        sweep.external_use == ExternalUse::allowed);
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);

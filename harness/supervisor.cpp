@@ -62,6 +62,7 @@ class Worker {
   void kill() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);  // its group: programs that it started, and what those started
     wait();
   }
 

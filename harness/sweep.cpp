@@ -158,7 +158,7 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   const YamlValue root(document, place, "");
   const Entries entries =
       entries_of(root, {"name", "title", "description", "axes", "cases", "skip_when", "variants", "baselines",
-                        "reference", "measure", "counters", "inputs"});
+                        "external", "reference", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;
@@ -171,6 +171,8 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
   parse_cases({entry(entries, "axes"), entry(entries, "cases")}, axis_overrides, root, sweep);
+  sweep.external_use = overrides.external_use;
+  if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, known, file);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
                  axis_overrides, known, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,19 @@ struct Inputs {
   bool operator==(const Inputs&) const = default;
 };
 
+// A baseline that is a program of its own (README, External baselines).
+struct External {
+  std::vector<std::string> command;  // empty: a program that this build brings
+  std::filesystem::path folder;      // where it is started: that of the sweep file, absolute
+  bool operator==(const External&) const = default;
+};
+using Externals = std::map<std::string, External>;
+// Of a baseline NAME or NAME.OPTION: NAME, and the external of that name or null.
+std::string external_name(const std::string& kernel);
+const External* find_external(const Externals& externals, const std::string& kernel);
+
+enum class ExternalUse { refused, allowed };
+
 // A parameter of the case and the values it takes.
 struct Axis {
   std::string name;                  // of case_fields(); "segments": values index Sweep::patterns
@@ -52,6 +66,8 @@ struct Sweep {
   Condition skip_when;                        // empty: never
   std::vector<VariantSpec> variants;          // kernels, then baselines; ids distinct
   std::string reference;                      // id of one of them
+  Externals externals;                        // that `baselines` names
+  ExternalUse external_use = ExternalUse::refused;
   Measure measure;
   std::vector<std::string> counters;  // set names
   Inputs inputs;
@@ -59,8 +75,9 @@ struct Sweep {
 
 // What the command line changes in a sweep.
 struct SweepOverrides {
-  std::vector<std::string> axes;              // "NAME=V,V"
-  DeviceKind device = DeviceKind::automatic;  // --device
+  std::vector<std::string> axes;                    // "NAME=V,V"
+  DeviceKind device = DeviceKind::automatic;        // --device
+  ExternalUse external_use = ExternalUse::refused;  // --allow-external
 };
 
 // What NAME.PARAM may be for an order or a traversal.
@@ -71,9 +88,10 @@ struct KnownName {
 };
 // The names that a sweep may use, as the program's tables hold them (core does not link kernels).
 struct KnownNames {
-  std::vector<std::string> kernels;  // aliases included
-  std::vector<std::string> baselines;
-  std::vector<KnownName> orders;  // `file` takes its parameter from order_file
+  std::vector<std::string> kernels;    // aliases included
+  std::vector<std::string> baselines;  // those with options as NAME and NAME.OPTION
+  std::vector<std::string> externals;  // baselines that are programs this build brings
+  std::vector<KnownName> orders;       // `file` takes its parameter from order_file
   std::vector<KnownName> traversals;
   std::vector<std::string> counters;  // sets
 };

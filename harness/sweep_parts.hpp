@@ -42,6 +42,13 @@ struct VariantSource {
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
                     const KnownNames& known, const YamlValue& place, Sweep& sweep);
 
+// `external`: programs by the names that `baselines` may use.
+Externals parse_externals(const YamlValue& value, const KnownNames& known, const std::filesystem::path& file);
+
+// The name of a baseline, which may be NAME.OPTION of an external one; a program that this build brings is
+// noted in `sweep` with it.
+std::string checked_baseline(const YamlValue& value, const KnownNames& known, Sweep& sweep);
+
 // NAME or NAME.PARAM, checked against the table.
 struct ParsedName {
   std::string name;

@@ -226,11 +226,14 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
   if (source.baselines)
     for (const YamlValue& item :
          source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items()) {
-      const std::string name = item.text();
-      if (std::find(known.baselines.begin(), known.baselines.end(), name) == known.baselines.end())
-        fail_unknown(item, "baseline", name, known.baselines);
+      const std::string name = checked_baseline(item, known, sweep);
       list.add(item, {.kernel = name, .baseline = true});
     }
+  std::erase_if(sweep.externals, [&](const auto& each) {
+    return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const VariantSpec& spec) {
+      return spec.baseline && external_name(spec.kernel) == each.first;
+    });
+  });
   if (sweep.variants.empty())
     place.fail("no variant to measure", "neither variants nor baselines name one",
                "variants: [{kernel: dilated, order: [linear, hilbert]}]");

@@ -18,6 +18,9 @@ std::string_view to_string(Phase phase) {
 Json to_json(const Task& task) {
   Json records = Json::array();
   for (const Record& record : task.records) records.push_back(to_json(record));
+  Json externals = Json::object();
+  for (const auto& [name, external] : task.externals)
+    externals[name] = {{"command", external.command}, {"folder", external.folder.string()}};
   const Measure& measure = task.measure;
   return {{"records", records},
           {"reference", task.reference ? Json(*task.reference) : Json()},
@@ -34,7 +37,8 @@ Json to_json(const Task& task) {
             {"v", task.inputs.v.string()}}},
           {"counters", task.counters},
           {"device_ordinal", task.device_ordinal},
-          {"dump", task.dump.string()}};
+          {"dump", task.dump.string()},
+          {"externals", externals}};
 }
 
 Task task_from_json(const Json& json) {
@@ -55,6 +59,9 @@ Task task_from_json(const Json& json) {
   task.counters = json.at("counters").get<std::vector<std::string>>();
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
+  for (const auto& [name, external] : json.at("externals").items())
+    task.externals[name] = {external.at("command").get<std::vector<std::string>>(),
+                            external.at("folder").get<std::string>()};
   return task;
 }
 

@@ -21,6 +21,7 @@ struct Task {
   std::vector<std::string> counters;  // set names; empty: no counting pass
   int device_ordinal = 0;             // of a GPU
   std::filesystem::path dump;         // folder for inputs and outputs; empty: none
+  Externals externals;                // baselines that are programs of their own
 };
 nlohmann::json to_json(const Task& task);
 Task task_from_json(const nlohmann::json& json);

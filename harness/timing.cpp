@@ -56,7 +56,7 @@ class Rig {
 
   double sample_ns() {
     const NvtxRange in_variant(variant_.id), in_phase("time");
-    if (rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs) variant_.run();
+    if (rewarms() && !variant_.run_timed) variant_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
     if (!reporter.ns())
@@ -67,6 +67,10 @@ class Rig {
  private:
   void warm_up() {
     variant_.run();
+    if (variant_.run_timed) {
+      estimate_ns_ = variant_.run_timed(1).front();
+      return;
+    }
     double spent_ns = 0;
     do {
       estimate_ns_ = device_.time_ns(variant_.run);
@@ -75,11 +79,23 @@ class Rig {
     clock_ = device_.clock_for(estimate_ns_);
   }
 
+  bool rewarms() const { return rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
+
   void run(benchmark::State& state) {
+    if (variant_.run_timed) return run_timed(state);
     for (auto _ : state) {
       if (rules_.cache == CacheState::cold) device_.evict_caches();
       state.SetIterationTime(device_.time_ns(variant_.run, clock_) * 1e-9);
     }
+  }
+
+  void run_timed(benchmark::State& state) {
+    if (rules_.cache == CacheState::cold) device_.evict_caches();  // there is one iteration then
+    const std::int64_t untimed = rewarms() ? 1 : 0;
+    const auto timed = static_cast<std::int64_t>(state.max_iterations);
+    const std::vector<double> times_ns = variant_.run_timed(untimed + timed);
+    auto next = times_ns.begin() + untimed;
+    for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
 
   Device& device_;

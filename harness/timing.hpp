@@ -16,6 +16,9 @@ struct TimedVariant {
   std::string id;
   std::function<void()> run;  // one execution, complete when it returns
   bool paired = true;         // false: its interval does not hold up the stop (`peak`)
+  // Durations of so many executions in nanoseconds, by a clock of the variant's own (an external baseline);
+  // empty: the device's clock around `run`.
+  std::function<std::vector<double>(std::int64_t)> run_timed = nullptr;
 };
 
 struct TimingRules {

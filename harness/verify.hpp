@@ -29,7 +29,7 @@ Oracle make_oracle(const Case& work, const HostTensors& inputs, std::span<const 
 
 // What was found, and why the output is wrong if it is. `o`: batch * sequence * heads * head_dim values
 // widened to fp32; all of it must be finite and no longer the poison, also where no row is compared. `lse`:
-// the same, but -infinity is the value of a row that no branch covers.
+// the same, but -infinity is the value of a row that no branch covers; empty where the variant gives none.
 struct VerifyResult {
   Verification verification;
   std::optional<std::string> fault;

@@ -60,6 +60,8 @@ class TaskRun {
     tell_({.phase = Phase::verify, .variant_id = planned.variant_id});
     try {
       verify(planned);
+    } catch (const Unsupported& reason) {
+      settle(planned, Status::skipped, reason.what());
     } catch (const std::exception& error) {
       settle(planned, Status::failed, error.what());
       if (bench_->device->lost())
@@ -76,8 +78,7 @@ class TaskRun {
     }
     auto candidate = std::make_unique<Candidate>(*bench_, record);
     record.permute_ns = candidate->permute_ns();
-    record.environment["library"] =
-        candidate->variant().library ? candidate->variant().library() : nlohmann::json();
+    record.environment["library"] = candidate->library();
     if (candidate->variant().has_output) {
       const VerifyResult result = check_output(*candidate, record);
       record.verify = result.verification;
@@ -107,10 +108,14 @@ class TaskRun {
 
   void time() {
     std::vector<TimedVariant> variants;
-    for (Entrant& entrant : entrants_)
+    for (Entrant& entrant : entrants_) {
+      Candidate* candidate = entrant.candidate.get();
       variants.push_back({.id = entrant.record.variant_id,
-                          .run = [candidate = entrant.candidate.get()] { candidate->run(); },
-                          .paired = entrant.candidate->variant().has_output});
+                          .run = [candidate] { candidate->run(); },
+                          .paired = candidate->variant().has_output});
+      if (candidate->times_itself())
+        variants.back().run_timed = [candidate](std::int64_t n) { return candidate->run_timed(n); };
+    }
     const Measure& measure = task_.measure;
     const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
                             measure.seed};
@@ -123,7 +128,8 @@ class TaskRun {
       Timing timing;
       timing.samples_ns = samples[i].ns;
       timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
-      timing.timer = samples[i].timer;
+      const Candidate& candidate = *entrants_[i].candidate;
+      timing.timer = candidate.times_itself() ? candidate.timer() : samples[i].timer;
       entrants_[i].record.time = timing;
       entrants_[i].record.environment["device_state"] = bench_->device->state();
     }
@@ -132,7 +138,9 @@ class TaskRun {
 
   // FLOP/s of a record at its median; 0 where it has none to speak of.
   static double rate_of(const Entrant& entrant) {
-    if (!entrant.record.flops || !entrant.candidate->variant().has_output) return 0;
+    const Variant& variant = entrant.candidate->variant();
+    if (!entrant.record.flops || !variant.has_output || variant.peak_unit(entrant.record.work).empty())
+      return 0;
     return *entrant.record.flops / (median(entrant.record.time->samples_ns) * 1e-9);
   }
 
@@ -180,9 +188,20 @@ class TaskRun {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
       if (!std::exchange(warm, true)) candidate.run();
     };
+    if (candidate.times_itself()) return mark_uncounted(record);
     for (const std::string& name : task_.counters)
       record.counters.merge(hilbench::count(counter_set(name, counter_target(record.work.device)),
                                             bench_->threads, restore, [&] { candidate.run(); }));
+  }
+
+  // Counters belong to this process, which an external baseline only waits in.
+  void mark_uncounted(Record& record) const {
+    for (const std::string& name : task_.counters) {
+      const CounterSet set = counter_set(name, counter_target(record.work.device));
+      const Counter unread{.reason = "runs in a process of its own"};
+      for (const CounterEvent& event : set.events) record.counters.emplace(event.name, unread);
+      for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
+    }
   }
 
   const Task& task_;

@@ -44,7 +44,8 @@ class YamlValue {
 
   // Entries of a map whose keys must all be among `allowed`.
   std::vector<std::pair<std::string, YamlValue>> entries(std::span<const std::string> allowed) const;
-  std::vector<YamlValue> items() const;            // of a list, which may be empty
+  std::vector<std::pair<std::string, YamlValue>> entries() const;  // of a map with any keys
+  std::vector<YamlValue> items() const;                            // of a list, which may be empty
   std::vector<YamlValue> scalar_or_items() const;  // itself, or the items of a list that is not empty
 
   std::string text() const;  // any scalar

@@ -53,13 +53,19 @@ bool YamlValue::is_text(std::string_view text) const {
 std::vector<std::pair<std::string, YamlValue>> YamlValue::entries(
     std::span<const std::string> allowed) const {
   if (!is_map()) fail("expects a map", found(), fmt::format("its keys are {}", fmt::join(allowed, ", ")));
+  std::vector<std::pair<std::string, YamlValue>> all = entries();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::find(allowed.begin(), allowed.end(), all[i].first) == allowed.end())
+      fail_unknown(YamlValue(node_->keys[i], *file_, all[i].second.path_), "key", all[i].first, allowed);
+  return all;
+}
+
+std::vector<std::pair<std::string, YamlValue>> YamlValue::entries() const {
+  if (!is_map()) fail("expects a map", found());
   std::vector<std::pair<std::string, YamlValue>> entries;
   for (std::size_t i = 0; i < node_->keys.size(); ++i) {
-    const YamlNode& key = node_->keys[i];
-    const std::string path = path_.empty() ? key.text : path_ + "." + key.text;
-    if (std::find(allowed.begin(), allowed.end(), key.text) == allowed.end())
-      fail_unknown(YamlValue(key, *file_, path), "key", key.text, allowed);
-    entries.emplace_back(key.text, YamlValue(node_->items[i], *file_, path));
+    const std::string& key = node_->keys[i].text;
+    entries.emplace_back(key, YamlValue(node_->items[i], *file_, path_.empty() ? key : path_ + "." + key));
   }
   return entries;
 }

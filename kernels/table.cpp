@@ -4,6 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "baselines/cublas.hpp"
+#include "baselines/cudnn.hpp"
+#include "baselines/external/external.hpp"
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
@@ -12,13 +15,16 @@
 namespace hilbench {
 namespace {
 
-// A new kernel or baseline for CPUs is one line here, for GPUs in the CUDA table.
-constexpr std::array kCpuVariants = {&kDilatedCpu, &kGemm, &kPeak};
+// A new kernel or baseline for CPUs, or for any device, is one line here, for GPUs alone in the CUDA table.
+constexpr std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak, &kTorchSdpa};
+// In every build: one that lacks the library says so, and a sweep may name them anywhere.
+constexpr std::array kCudaBaselines = {&kCublas, &kCudnn, &kCudnnGather};
 
 const std::vector<const Variant*>& table() {
   static const std::vector<const Variant*> variants = [] {
-    std::vector<const Variant*> all(kCpuVariants.begin(), kCpuVariants.end());
+    std::vector<const Variant*> all(kVariants.begin(), kVariants.end());
     all.insert(all.end(), cuda_variants().begin(), cuda_variants().end());
+    all.insert(all.end(), kCudaBaselines.begin(), kCudaBaselines.end());
     return all;
   }();
   return variants;
@@ -27,10 +33,13 @@ const std::vector<const Variant*>& table() {
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
 
+bool runs_on(const Variant& variant, DeviceKind device) {
+  return variant.external || variant.device == device;
+}
+
 bool known(std::string_view name, RecordKind kind) {
-  return std::any_of(table().begin(), table().end(), [&](const Variant* variant) {
-    return variant->name == name && variant->kind == kind;
-  });
+  return std::any_of(table().begin(), table().end(),
+                     [&](const Variant* variant) { return variant->name == name && variant->kind == kind; });
 }
 
 }  // namespace
@@ -41,7 +50,7 @@ std::span<const Variant* const> variant_table() {
 
 const Variant* find_variant(std::string_view name, DeviceKind device) {
   for (const Variant* variant : table())
-    if (variant->name == name && variant->device == device) return variant;
+    if (variant->name == name && runs_on(*variant, device)) return variant;
   return nullptr;
 }
 
@@ -57,7 +66,7 @@ const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const 
   for (const Variant* variant : table()) {
     const bool meant =
         spec.kernel == kBest ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
-    if (!meant || variant->device != work.device) continue;
+    if (!meant || !runs_on(*variant, work.device)) continue;
     found = variant;
     if (!reason_unsupported(*variant, work, spec, gpu)) break;
   }

@@ -49,7 +49,11 @@ struct Variant {
   RecordKind kind = RecordKind::kernel;
   DeviceKind device = DeviceKind::cpu;
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
-  // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma").
+  // A program of its own (README, External baselines) on any device: `prepare` and `library` are null.
+  bool external = false;
+  std::span<const std::string_view> options = {};  // of an external: a sweep may write NAME.OPTION
+  // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma"), or "" where
+  // none does.
   std::string_view (*peak_unit)(const Case&) = nullptr;
   // Query rows of a tile, for the index; null for a baseline that reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;

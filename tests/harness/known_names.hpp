@@ -7,7 +7,8 @@ namespace hilbench {
 
 inline KnownNames test_names() {
   return {.kernels = {"dilated", "dilated_cpu"},
-          .baselines = {"reference", "gemm", "peak"},
+          .baselines = {"reference", "gemm", "peak", "torch_sdpa", "torch_sdpa.math"},
+          .externals = {"torch_sdpa"},
           .orders = {{"linear"},
                      {"snake", NameParam::chunk},
                      {"hilbert", NameParam::chunk},

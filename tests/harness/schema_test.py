@@ -16,7 +16,8 @@ except ImportError as error:
 
 SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
 
-GOOD = {"name": "a", "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}
+GOOD = {"name": "a", "external": {"rival": {"command": ["python3", "rival.py", 1]}}, "baselines": ["rival.fast"],
+        "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}
 
 # Path into GOOD and what stands there instead: one fault each, all refused by the program too.
 BAD = [
@@ -49,6 +50,11 @@ BAD = [
     (["variants"], [{"order": "linear"}]),
     (["variants"], [{"kernel": "dilated", "order": "hilbert.x"}]),
     (["variants"], [{"kernel": "dilated", "buffers": "old"}]),
+    (["external"], {"Rival": {"command": "rival"}}),
+    (["external"], {"rival": "rival"}),
+    (["external"], {"rival": {}}),
+    (["external"], {"rival": {"command": []}}),
+    (["external"], {"rival": {"command": ["rival"], "cwd": "there"}}),
     (["measure"], {"interval": 1}),
     (["measure"], {"interval": 0}),
     (["measure"], {"min_rounds": 2}),

@@ -87,6 +87,24 @@ class SweepFiles : public testing::Test {
   fs::path folder_;
 };
 
+TEST(Sweep, ExternalBaselinesKeepTheirCommands) {
+  const std::string text = kHead + R"(axes: {sequence_length: 128, segments: 64}
+external:
+  rival: {command: [python3, rival.py, 1]}
+  unused: {command: other}
+baselines: [rival, rival.fast, torch_sdpa.math]
+)";
+  const Sweep sweep = parse(text);
+  EXPECT_EQ(variant_ids(sweep), (Ids{"rival", "rival.fast", "torch_sdpa.math"}));
+  const fs::path folder = fs::current_path();
+  EXPECT_EQ(sweep.externals,
+            (Externals{{"rival", {{"python3", "rival.py", "1"}, folder}}, {"torch_sdpa", {{}, folder}}}));
+  EXPECT_EQ(find_external(sweep.externals, "rival.fast"), &sweep.externals.at("rival"));
+  EXPECT_EQ(find_external(sweep.externals, "gemm"), nullptr);
+  EXPECT_EQ(sweep.external_use, ExternalUse::refused);
+  EXPECT_EQ(parse(text, {.external_use = ExternalUse::allowed}).external_use, ExternalUse::allowed);
+}
+
 TEST(Sweep, EveryKeyArrives) {
   const Sweep sweep = parse(R"(
 name: my-sweep_1
@@ -179,6 +197,21 @@ TEST(Sweep, UnknownNamesComeWithTheNearest) {
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated, traversal: swtooth}]"),
               "did you mean 'sawtooth'?");
   EXPECT_SAYS(variants_refusal("baselines: [gem]"), "did you mean 'gemm'?");
+  EXPECT_SAYS(variants_refusal("baselines: [torch_sdpa.mat]"), "did you mean 'torch_sdpa.math'?");
+  EXPECT_SAYS(variants_refusal("baselines: [gemm.fast]"), "unknown baseline 'gemm.fast'");
+  const std::string rival = "external: {rival: {command: rival}}\n";
+  EXPECT_SAYS(variants_refusal(rival + "baselines: [rvial]"), "did you mean 'rival'?");
+  EXPECT_SAYS(variants_refusal(rival + "baselines: [rival.A]"), "unknown baseline 'rival.A'");
+  EXPECT_SAYS(variants_refusal(rival + "baselines: [rival.]"), "unknown baseline 'rival.'");
+  EXPECT_SAYS(variants_refusal("external: [rival]\nbaselines: gemm"), "expects a map");
+  EXPECT_SAYS(variants_refusal("external: {Rival: {command: r}}\nbaselines: gemm"), "cannot name a baseline");
+  EXPECT_SAYS(variants_refusal("external: {gemm: {command: r}}\nbaselines: gemm"), "a name of this build");
+  EXPECT_SAYS(variants_refusal("external: {torch_sdpa: {command: r}}\nbaselines: gemm"),
+              "a name of this build");
+  EXPECT_SAYS(variants_refusal("external: {rival: r}\nbaselines: gemm"), "command missing");
+  EXPECT_SAYS(variants_refusal("external: {rival: {command: ''}}\nbaselines: gemm"), "command missing");
+  EXPECT_SAYS(variants_refusal("external: {rival: {command: []}}\nbaselines: gemm"), "empty list");
+  EXPECT_SAYS(variants_refusal("external: {rival: {comand: r}}\nbaselines: gemm"), "did you mean 'command'?");
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated}]\ncounters: [defalt]"),
               "did you mean 'default'?");
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated, bufers: fresh}]"), "did you mean 'buffers'?");

@@ -37,7 +37,8 @@ TEST(Task, SurvivesTheTripToAWorker) {
                   .seed = std::uint64_t{1} << 62},
       .inputs = {.source = InputSource::npy, .q = "/a/q.npy", .k = "/a/k.npy", .v = "/a/v \"1\".npy"},
       .counters = {"default", "caches"},
-      .dump = "/b/dump"};
+      .dump = "/b/dump",
+      .externals = {{"rival", {{"python3", "a \"b\".py"}, "/c"}}, {"torch_sdpa", {{}, "/c"}}}};
   const Task back = through_text(task);
   ASSERT_EQ(back.records.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(to_json(back.records[i]), to_json(task.records[i]));
@@ -48,6 +49,7 @@ TEST(Task, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.inputs, task.inputs);
   EXPECT_EQ(back.counters, task.counters);
   EXPECT_EQ(back.dump, task.dump);
+  EXPECT_EQ(back.externals, task.externals);
 }
 
 TEST(Task, MayHaveNoReference) {

@@ -96,6 +96,26 @@ TEST(Timing, EvictsCachesBeforeEveryColdExecution) {
   EXPECT_EQ(device.evictions, 6);
 }
 
+TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
+  ScriptedDevice device;
+  device.next_ns = 7;  // of no one
+  std::vector<std::int64_t> asked;
+  int untimed = 0;
+  const auto run_timed = [&](std::int64_t executions) {
+    asked.push_back(executions);
+    std::vector<double> times_ns(static_cast<std::size_t>(executions), 1e5);
+    times_ns.front() = 9e9;  // to warm up
+    times_ns.back() = 3e5;
+    return times_ns;
+  };
+  const std::vector<TimedVariant> variants = {{.id = "a", .run = [&] { ++untimed; }, .run_timed = run_timed}};
+  const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{1, 8, 8, 8, 8, 8, 8}))
+      << "an estimate of 0.3 ms; samples of 2 ms after one untimed execution";
+  expect_all(samples[0], 6, (6 * 1e5 + 3e5) / 7);
+  EXPECT_EQ(untimed, 1) << "to warm up";
+}
+
 TEST(CpuDevice, ClockAgreesWithSleep) {
   const auto device = open_cpu_device(1);
   const double ns = device->time_ns([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -58,6 +59,14 @@ TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
 TEST_F(VerifyTest, RejectsAWrongLse) {
   output_.lse[0] += 0.01f;
   EXPECT_TRUE(verify_output(work_, oracle_, output_.o, output_.lse).fault);
+}
+
+TEST_F(VerifyTest, TakesOutputAloneWhereThereIsNoLse) {
+  const VerifyResult right = verify_output(work_, oracle_, output_.o, {});
+  EXPECT_FALSE(right.fault) << *right.fault;
+  EXPECT_TRUE(std::isnan(right.verification.lse_max_abs));
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
+  EXPECT_TRUE(verify_output(work_, oracle_, output_.o, {}).fault);
 }
 
 TEST(Verify, RejectsAnLseThatWasNeverWrittenWhereNoRowIsCompared) {

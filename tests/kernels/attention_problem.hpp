@@ -49,13 +49,7 @@ inline Bytes stored(const std::vector<float>& values, const Case& work, std::int
                     const std::vector<std::int32_t>& slots) {
   const std::size_t size = values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
   Bytes bytes = hwy::AllocateAligned<std::byte>(size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
-    if (work.dtype == Dtype::fp32)
-      std::memcpy(&bytes[4 * i], &bits, 4);
-    else
-      std::memcpy(&bytes[2 * i], reinterpret_cast<const char*>(&bits) + 2, 2);
-  }
+  narrow(work.dtype, values, bytes.get());
   if (slots.empty()) return bytes;
   Bytes moved = hwy::AllocateAligned<std::byte>(size);
   permute_rows(bytes.get(), moved.get(), work.batch, slots, heads * work.head_dim * dtype_bytes(work.dtype),
@@ -87,20 +81,13 @@ struct AttentionProblem {
     const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);
     const std::size_t o_size = q.size() * static_cast<std::size_t>(dtype_bytes(work.dtype));
     const Bytes o = hwy::AllocateAligned<std::byte>(o_size);
-    std::memset(o.get(), 0xff, o_size);  // NaN in either dtype
+    std::memset(o.get(), 0xff, o_size);  // NaN in every dtype
     AttentionOutput output{std::vector<float>(q.size()),
                            std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
                                               std::numeric_limits<float>::quiet_NaN())};
     variant.prepare(work, spec, threads)
         ->run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
-    for (std::size_t i = 0; i < output.o.size(); ++i) {
-      std::uint32_t bits = 0;
-      if (work.dtype == Dtype::fp32)
-        std::memcpy(&bits, &o[4 * i], 4);
-      else
-        std::memcpy(reinterpret_cast<char*>(&bits) + 2, &o[2 * i], 2);
-      output.o[i] = std::bit_cast<float>(bits);
-    }
+    widen(work.dtype, o.get(), output.o);
     return output;
   }
 };
@@ -152,7 +139,8 @@ struct ExpectedRows {
   }
 
   double o_tolerance(const Case& work) const {
-    return 2 * o_error + (work.dtype == Dtype::fp32 ? 0x1p-23 : 0x1p-8) * o_max;
+    const double unit = work.dtype == Dtype::fp32 ? 0x1p-23 : work.dtype == Dtype::fp16 ? 0x1p-11 : 0x1p-8;
+    return 2 * o_error + unit * o_max;
   }
   double lse_tolerance() const { return 2 * lse_error + 0x1p-23 * lse_max; }
 

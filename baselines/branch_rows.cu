@@ -1,0 +1,269 @@
+// Rows of a branch between position order and gathered order, in chunks of 16 bytes where the rows allow it.
+// A thread keeps its column of the rows [heads * head_dim], and with it head and offset, over several rows.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+
+#include "baselines/branch_rows.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlockRows = 16;  // rows [heads * head_dim] of a block
+
+// Where a thread works: on chunk `column` of the rows first, first + step, ... of its block.
+struct Column {
+  int column, first, step;
+};
+__device__ Column column_of(int row_columns) {
+  const int width = min(row_columns, kThreads);
+  const int slots = kThreads / width, slot = static_cast<int>(threadIdx.x) / width;
+  const int column = static_cast<int>(blockIdx.y) * kThreads + static_cast<int>(threadIdx.x) % width;
+  return {column, slot < slots && column < row_columns ? slot : kBlockRows, slots};
+}
+
+// The rows of a block: [begin, begin + count) of a stretch (a batch entry, or a segment of one).
+struct BlockRows {
+  std::int64_t stretch;
+  std::int32_t begin, count;
+};
+__device__ BlockRows block_rows(std::int32_t stretch_rows) {
+  const std::int32_t blocks = (stretch_rows + kBlockRows - 1) / kBlockRows;
+  const auto stretch = static_cast<std::int32_t>(blockIdx.x / static_cast<unsigned>(blocks));
+  const std::int32_t begin = (static_cast<std::int32_t>(blockIdx.x) - stretch * blocks) * kBlockRows;
+  return {stretch, begin, min(kBlockRows, stretch_rows - begin)};
+}
+
+// What a position is to a branch, apart from the head.
+struct Place {
+  std::int64_t row;     // of [.., heads] in the branch's output, where the position is covered
+  std::int32_t select;  // covered by the heads of this offset; dense queries: of those below it
+};
+
+__device__ Place place_of(const BranchRows& branch, bool gathered, std::int32_t sequence, std::int64_t batch,
+                          std::int32_t position) {
+  const std::int32_t segment = position / branch.segment_length;
+  const std::int32_t begin = segment * branch.segment_length, local = position - begin;
+  const std::int32_t number = local / branch.dilation;
+  const std::int64_t row =
+      gathered ? (batch * branch.segments + segment) * branch.rows + number : batch * sequence + position;
+  return {row, branch.dense != 0 ? min(sequence - begin, branch.segment_length)
+                                 : local - number * branch.dilation};
+}
+
+// `offset` of a head, -1 where it does not run the branch.
+__device__ bool covered(const BranchRows& branch, const Place& place, std::int32_t offset) {
+  return offset >= 0 && (branch.dense != 0 ? offset < place.select : offset == place.select);
+}
+
+template <class Chunk>
+__global__ void __launch_bounds__(kThreads)
+    gather_kernel(RowTensor tensor, BranchRows branch, const Chunk* from, Chunk* to, int row_chunks) {
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(branch.rows);
+  const std::int64_t batch = rows.stretch / branch.segments, segment = rows.stretch % branch.segments;
+  const auto begin = static_cast<std::int32_t>(segment * branch.segment_length);
+  const std::int32_t length = min(branch.segment_length, tensor.sequence - begin);
+  const std::int32_t offset = at.first < rows.count ? branch.offsets[at.column / row_chunks] : -1;
+  if (offset < 0) return;
+  from += (batch * tensor.sequence + begin) * row_columns + at.column;
+  to += (rows.stretch * branch.rows + rows.begin) * row_columns + at.column;
+#pragma unroll 8
+  for (int i = at.first; i < rows.count; i += at.step) {
+    const std::int64_t local = offset + static_cast<std::int64_t>(rows.begin + i) * branch.dilation;
+    if (local < length) to[static_cast<std::int64_t>(i) * row_columns] = from[local * row_columns];
+  }
+}
+
+template <class Chunk>
+__global__ void __launch_bounds__(kThreads)
+    clear_kernel(RowTensor tensor, BranchRows branch, Chunk* o, float* lse, int row_chunks) {
+  __shared__ Place places[kBlockRows];
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(tensor.sequence);
+  const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  if (static_cast<int>(threadIdx.x) < rows.count)
+    places[threadIdx.x] = place_of(branch, false, tensor.sequence, rows.stretch,
+                                   rows.begin + static_cast<std::int32_t>(threadIdx.x));
+  const std::int32_t offset = at.first < rows.count ? branch.offsets[at.column / row_chunks] : -1;
+  __syncthreads();
+#pragma unroll 4
+  for (int i = at.first; i < rows.count; i += at.step)
+    if (!covered(branch, places[i], offset)) o[(first + i) * row_columns + at.column] = Chunk{};
+  if (blockIdx.y > 0) return;
+  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads)
+    if (!covered(branch, places[i / tensor.heads], branch.offsets[i % tensor.heads]))
+      lse[first * tensor.heads + i] = -INFINITY;
+}
+
+__device__ float widened(float value) {
+  return value;
+}
+__device__ float widened(__half value) {
+  return __half2float(value);
+}
+__device__ float widened(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ void narrow(float value, float* to) {
+  *to = value;
+}
+__device__ void narrow(float value, __half* to) {
+  *to = __float2half(value);
+}
+__device__ void narrow(float value, __nv_bfloat16* to) {
+  *to = __float2bfloat16(value);
+}
+
+template <class T, int kWidth>
+struct alignas(sizeof(T) * kWidth) Lanes {
+  T values[kWidth];
+};
+
+// Softmax denominators of the branches so far: sum * exp(largest) is their total.
+struct Weights {
+  float largest = -INFINITY, sum = 0;
+  // Adds a branch; `kept` and `added` are the factors of what was there and of the branch.
+  __device__ void add(float lse, float& kept, float& added) {
+    const float larger = fmaxf(largest, lse);
+    kept = expf(largest - larger);
+    added = expf(lse - larger);
+    largest = larger;
+    sum = sum * kept + added;
+  }
+  __device__ float lse() const { return largest + logf(sum); }
+};
+
+template <class T, int kWidth>
+__global__ void __launch_bounds__(kThreads) combine_kernel(RowTensor tensor, const BranchOutputs branches,
+                                                           Lanes<T, kWidth>* o, float* lse, int row_chunks) {
+  __shared__ Place places[kMaxBranches][kBlockRows];
+  const int row_columns = tensor.heads * row_chunks;
+  const Column at = column_of(row_columns);
+  const BlockRows rows = block_rows(tensor.sequence);
+  const std::int64_t first = rows.stretch * tensor.sequence + rows.begin;
+  for (int i = threadIdx.x; i < branches.count * kBlockRows; i += kThreads) {
+    const BranchOutput& branch = branches.at[i / kBlockRows];
+    places[i / kBlockRows][i % kBlockRows] = place_of(branch.rows, branch.gathered != 0, tensor.sequence,
+                                                      rows.stretch, rows.begin + i % kBlockRows);
+  }
+  __syncthreads();
+  const int head = at.column / row_chunks, lane = at.column - head * row_chunks;
+#pragma unroll 2
+  for (int i = at.first; i < rows.count; i += at.step) {
+    Weights weights;
+    float combined[kWidth] = {};
+    for (int b = 0; b < branches.count; ++b) {
+      const BranchOutput& branch = branches.at[b];
+      if (!covered(branch.rows, places[b][i], branch.rows.offsets[head])) continue;
+      const std::int64_t row = places[b][i].row * tensor.heads + head;
+      const Lanes<T, kWidth> part = static_cast<const Lanes<T, kWidth>*>(branch.o)[row * row_chunks + lane];
+      float kept, added;
+      weights.add(branch.lse[row], kept, added);
+      for (int e = 0; e < kWidth; ++e) combined[e] = kept * combined[e] + added * widened(part.values[e]);
+    }
+    const float scale = weights.sum > 0 ? 1 / weights.sum : 0;
+    Lanes<T, kWidth> result;
+    for (int e = 0; e < kWidth; ++e) narrow(scale * combined[e], &result.values[e]);
+    o[(first + i) * row_columns + at.column] = result;
+  }
+  if (blockIdx.y > 0) return;
+  for (int i = threadIdx.x; i < rows.count * tensor.heads; i += kThreads) {
+    const int row_head = i % tensor.heads;
+    Weights weights;
+    for (int b = 0; b < branches.count; ++b) {
+      const BranchOutput& branch = branches.at[b];
+      const Place& place = places[b][i / tensor.heads];
+      float kept, added;
+      if (covered(branch.rows, place, branch.rows.offsets[row_head]))
+        weights.add(branch.lse[place.row * tensor.heads + row_head], kept, added);
+    }
+    lse[first * tensor.heads + i] = weights.sum > 0 ? weights.lse() : -INFINITY;
+  }
+}
+
+dim3 grid_of(std::int64_t stretches, std::int32_t stretch_rows, int row_columns) {
+  const std::int64_t blocks = (stretch_rows + kBlockRows - 1) / kBlockRows;
+  return dim3(static_cast<unsigned>(stretches * blocks),
+              static_cast<unsigned>((row_columns + kThreads - 1) / kThreads));
+}
+
+int element_bytes(Element element) {
+  return element == Element::fp32 ? 4 : 2;
+}
+
+bool wide(const RowTensor& tensor) {
+  return tensor.head_dim * element_bytes(tensor.element) % 16 == 0;
+}
+
+// Calls `body` with a pointer of the widest chunk that rows consist of, and with the chunks of a row.
+template <class Body>
+void with_chunk(const RowTensor& tensor, const Body& body) {
+  if (wide(tensor))
+    body(static_cast<uint4*>(nullptr), tensor.head_dim * element_bytes(tensor.element) / 16);
+  else if (tensor.element == Element::fp32)
+    body(static_cast<std::uint32_t*>(nullptr), tensor.head_dim);
+  else
+    body(static_cast<std::uint16_t*>(nullptr), tensor.head_dim);
+}
+
+template <class T>
+void combine(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
+             cudaStream_t stream) {
+  constexpr int kWidth = 16 / sizeof(T);
+  const int row_chunks = wide(tensor) ? tensor.head_dim / kWidth : tensor.head_dim;
+  const dim3 grid = grid_of(tensor.batch, tensor.sequence, tensor.heads * row_chunks);
+  if (wide(tensor))
+    combine_kernel<T, kWidth>
+        <<<grid, kThreads, 0, stream>>>(tensor, branches, static_cast<Lanes<T, kWidth>*>(o), lse, row_chunks);
+  else
+    combine_kernel<T, 1>
+        <<<grid, kThreads, 0, stream>>>(tensor, branches, static_cast<Lanes<T, 1>*>(o), lse, tensor.head_dim);
+}
+
+}  // namespace
+
+void gather_rows(const RowTensor& tensor, const BranchRows& branch, const void* from, void* to,
+                 cudaStream_t stream) {
+  with_chunk(tensor, [&](auto* chunk, int row_chunks) {
+    using Chunk = std::remove_pointer_t<decltype(chunk)>;
+    gather_kernel<<<grid_of(static_cast<std::int64_t>(tensor.batch) * branch.segments, branch.rows,
+                            tensor.heads * row_chunks),
+                    kThreads, 0, stream>>>(tensor, branch, static_cast<const Chunk*>(from),
+                                           static_cast<Chunk*>(to), row_chunks);
+  });
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void clear_uncovered_rows(const RowTensor& tensor, const BranchRows& branch, void* o, float* lse,
+                          cudaStream_t stream) {
+  with_chunk(tensor, [&](auto* chunk, int row_chunks) {
+    using Chunk = std::remove_pointer_t<decltype(chunk)>;
+    clear_kernel<<<grid_of(tensor.batch, tensor.sequence, tensor.heads * row_chunks), kThreads, 0, stream>>>(
+        tensor, branch, static_cast<Chunk*>(o), lse, row_chunks);
+  });
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
+                      cudaStream_t stream) {
+  switch (tensor.element) {
+    case Element::fp32:
+      combine<float>(tensor, branches, o, lse, stream);
+      break;
+    case Element::bf16:
+      combine<__nv_bfloat16>(tensor, branches, o, lse, stream);
+      break;
+    case Element::fp16:
+      combine<__half>(tensor, branches, o, lse, stream);
+      break;
+  }
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,59 @@
+// What the CUDA baselines do around a library's attention: gather the selected rows of a branch, and bring
+// branches back to position order. C++17 and no fmt.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/forward.hpp"
+
+namespace hilbench::cuda {
+
+// The rows that a branch selects, and where they stand gathered: [batch, segments, rows, heads].
+struct BranchRows {
+  std::int32_t segment_length = 0;  // at most the sequence's
+  std::int32_t dilation = 1;
+  std::int32_t dense = 0;  // 1: every position of a segment that has a key is a query
+  std::int32_t segments = 0;
+  std::int32_t rows = 0;                  // of a gathered segment
+  const std::int32_t* offsets = nullptr;  // [heads] first position selected in a segment; -1: head not run
+};
+
+struct RowTensor {
+  std::int32_t batch = 0;
+  std::int32_t sequence = 0;
+  std::int32_t heads = 0;
+  std::int32_t head_dim = 0;
+  Element element = Element::fp32;
+};
+
+// to[batch, segment, row, head] = from[batch, position, head] for every selected row; others stay.
+void gather_rows(const RowTensor& tensor, const BranchRows& branch, const void* from, void* to,
+                 cudaStream_t stream);
+
+// The result of one branch: o of the tensor's elements, lse of its heads.
+struct BranchOutput {
+  BranchRows rows;
+  std::int32_t gathered = 0;  // 1: o and lse stand gathered, else in position order
+  const void* o = nullptr;
+  const float* lse = nullptr;
+};
+
+// O = 0 and LSE = -infinity in the rows that `branch` does not cover.
+void clear_uncovered_rows(const RowTensor& tensor, const BranchRows& branch, void* o, float* lse,
+                          cudaStream_t stream);
+
+constexpr std::int32_t kMaxBranches = 32;  // they travel as an argument of the kernel
+
+struct BranchOutputs {
+  BranchOutput at[kMaxBranches];
+  std::int32_t count = 0;
+};
+
+// Every row of o and lse from its branches, weighted by softmax denominators in fp32 (LongNet, arXiv
+// 2307.02486, Eqs. 9-10). An ungathered o of a branch may be `o` itself; no lse of a branch may be `lse`.
+void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
+                      cudaStream_t stream);
+
+}  // namespace hilbench::cuda

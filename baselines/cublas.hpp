@@ -1,0 +1,10 @@
+// `cublas`: unfused attention on the GPU, two matrix products of cuBLAS around a softmax.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+extern const Variant kCublas;
+
+}  // namespace hilbench

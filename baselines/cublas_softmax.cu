@@ -1,0 +1,209 @@
+// Softmax over the rows of score matrices, in place. A row belongs to a group of threads that keeps it in
+// registers where it fits, else reads it again for the result.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+
+#include "baselines/cublas_softmax.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr float kLog2E = 1.4426950408889634f;
+
+__device__ float widened(float value) {
+  return value;
+}
+__device__ float widened(__half value) {
+  return __half2float(value);
+}
+__device__ float widened(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ void narrow(float value, float* to) {
+  *to = value;
+}
+__device__ void narrow(float value, __half* to) {
+  *to = __float2half(value);
+}
+__device__ void narrow(float value, __nv_bfloat16* to) {
+  *to = __float2bfloat16(value);
+}
+
+template <class T>
+struct alignas(16) Vector {
+  static constexpr int kWidth = 16 / sizeof(T);
+  T values[kWidth];
+};
+
+// Maximum or sum over the kThreads threads of a row; `shared` holds a value of each warp.
+template <int kThreads, class Combine>
+__device__ float over_row(float value, float* shared, const Combine& combine) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  if (kThreads == 32) return value;
+  const int warp = threadIdx.x / 32;
+  __syncthreads();  // the values of an earlier reduction have been read
+  if (threadIdx.x % 32 == 0) shared[warp] = value;
+  __syncthreads();
+  value = shared[0];
+  for (int i = 1; i < kThreads / 32; ++i) value = combine(value, shared[i]);
+  return value;
+}
+
+template <int kThreads>
+__device__ float row_maximum(float value, float* shared) {
+  return over_row<kThreads>(value, shared, [](float a, float b) { return fmaxf(a, b); });
+}
+template <int kThreads>
+__device__ float row_sum(float value, float* shared) {
+  return over_row<kThreads>(value, shared, [](float a, float b) { return a + b; });
+}
+
+// A row of the block as a thread of it sees it.
+template <class T>
+struct Row {
+  Vector<T>* vectors;
+  int visible;  // columns that count
+  int count;    // vectors that hold them
+  int lane;     // of the thread in the row's group
+};
+
+// Score of column e of vector v; -infinity where it is masked.
+template <class T>
+__device__ float score(const Row<T>& row, const Vector<T>& vector, int v, int e) {
+  return v * Vector<T>::kWidth + e < row.visible ? widened(vector.values[e]) : -INFINITY;
+}
+
+__device__ float exponential(float x) {
+  return exp2f(x * kLog2E);
+}
+
+// Both return the row's maximum, and its denominator in `sum`.
+template <class T, int kThreads, int kVectors>
+__device__ float softmax_in_registers(const Row<T>& row, float* shared, float& sum) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  float kept[kVectors][kWidth];
+  float largest = -INFINITY;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int v = i * kThreads + row.lane;
+    const Vector<T> vector = v < row.count ? row.vectors[v] : Vector<T>{};
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      kept[i][e] = score(row, vector, v, e);
+      largest = fmaxf(largest, kept[i][e]);
+    }
+  }
+  largest = row_maximum<kThreads>(largest, shared);
+  sum = 0;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) sum += kept[i][e] = exponential(kept[i][e] - largest);
+  sum = row_sum<kThreads>(sum, shared);
+  const float scale = 1 / sum;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int v = i * kThreads + row.lane;
+    Vector<T> vector;
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) narrow(kept[i][e] * scale, &vector.values[e]);
+    if (v < row.count) row.vectors[v] = vector;
+  }
+  return largest;
+}
+
+template <class T, int kThreads>
+__device__ float softmax_of_long_row(const Row<T>& row, float* shared, float& sum) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  float largest = -INFINITY;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    const Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e) largest = fmaxf(largest, score(row, vector, v, e));
+  }
+  largest = row_maximum<kThreads>(largest, shared);
+  sum = 0;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    const Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e) sum += exponential(score(row, vector, v, e) - largest);
+  }
+  sum = row_sum<kThreads>(sum, shared);
+  const float scale = 1 / sum;
+  for (int v = row.lane; v < row.count; v += kThreads) {
+    Vector<T> vector = row.vectors[v];
+    for (int e = 0; e < kWidth; ++e)
+      narrow(exponential(score(row, vector, v, e) - largest) * scale, &vector.values[e]);
+    row.vectors[v] = vector;
+  }
+  return largest;
+}
+
+// kThreads a row, kRows rows a block; kVectors > 0: the row fits kVectors vectors a thread.
+template <class T, int kThreads, int kRows, int kVectors>
+__global__ void __launch_bounds__(kThreads* kRows) softmax_kernel(ScoreBlock block) {
+  static_assert(kRows == 1 || kThreads == 32, "rows share a block only where a row is one warp");
+  constexpr int kWidth = Vector<T>::kWidth;
+  __shared__ float shared[32];
+  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kRows + threadIdx.x / kThreads;
+  if (index >= static_cast<std::int64_t>(block.problems) * block.rows) return;
+  const auto problem = static_cast<std::int32_t>(index / block.rows);
+  const auto number = static_cast<std::int32_t>(index % block.rows);
+  Row<T> row;
+  row.vectors = reinterpret_cast<Vector<T>*>(static_cast<T*>(block.scores) + index * block.leading);
+  row.visible = block.causal != 0 ? min(block.columns, block.first_row + number + 1) : block.columns;
+  row.count = (row.visible + kWidth - 1) / kWidth;
+  row.lane = static_cast<int>(threadIdx.x) % kThreads;
+  float sum, largest;
+  if constexpr (kVectors > 0)
+    largest = softmax_in_registers<T, kThreads, kVectors>(row, shared, sum);
+  else
+    largest = softmax_of_long_row<T, kThreads>(row, shared, sum);
+  const int all = (block.columns + kWidth - 1) / kWidth;
+  for (int v = row.count + row.lane; v < all; v += kThreads) row.vectors[v] = Vector<T>{};
+  if (row.lane == 0) block.lse[problem * block.lse_problem + number * block.lse_row] = largest + logf(sum);
+}
+
+template <class T, int kThreads, int kRows, int kVectors>
+void launch(const ScoreBlock& block, cudaStream_t stream) {
+  const std::int64_t rows = static_cast<std::int64_t>(block.problems) * block.rows;
+  softmax_kernel<T, kThreads, kRows, kVectors>
+      <<<static_cast<unsigned>((rows + kRows - 1) / kRows), kThreads * kRows, 0, stream>>>(block);
+}
+
+template <class T>
+void softmax(const ScoreBlock& block, cudaStream_t stream) {
+  constexpr int kWidth = Vector<T>::kWidth;
+  const int vectors = (block.columns + kWidth - 1) / kWidth;
+  if (vectors <= 32 * 4)
+    launch<T, 32, 4, 4>(block, stream);
+  else if (vectors <= 256 * 4)
+    launch<T, 256, 1, 4>(block, stream);
+  else if (vectors <= 512 * 4)
+    launch<T, 512, 1, 4>(block, stream);
+  else if (vectors <= 1024 * 4)
+    launch<T, 1024, 1, 4>(block, stream);
+  else
+    launch<T, 1024, 1, 0>(block, stream);
+}
+
+}  // namespace
+
+void softmax_rows(const ScoreBlock& block, cudaStream_t stream) {
+  switch (block.element) {
+    case Element::fp32:
+      softmax<float>(block, stream);
+      break;
+    case Element::bf16:
+      softmax<__nv_bfloat16>(block, stream);
+      break;
+    case Element::fp16:
+      softmax<__half>(block, stream);
+      break;
+  }
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,277 @@
+// cuDNN's fused attention. It knows no dilation, but takes any strides: `cudnn` gives it the dilated rows of
+// Q, K, V, O and LSE where they stand, a few calls a branch. `cudnn_gather` copies the selected rows of every
+// branch with a dilation together, attends, and brings them back to position order. Rows that no branch
+// covers are cleared, several branches combined by their softmax denominators. Not handled: backward, fp32, a
+// causal mask with dense queries and a dilation, more than one rank.
+#include "baselines/cudnn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "baselines/attention_calls.hpp"
+#include "baselines/branch_results.hpp"
+#include "baselines/cudnn_sdpa.hpp"
+#include "harness/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr int kMeasuredRuns = 5;  // executions that measured() takes the median of
+
+// A branch without dilation is read in place always.
+std::vector<RowStorage> storage_of(const Case& work, RowStorage wanted) {
+  std::vector<RowStorage> storage;
+  for (const Branch& branch : work.pattern)
+    storage.push_back(branch.dilation > 1 ? wanted : RowStorage::in_place);
+  return storage;
+}
+
+// Rows of the gathered copies, for the branch that needs most. Doubles, since a plan asks for any size.
+struct GatheredRows {
+  double q = 0, kv = 0;
+};
+GatheredRows gathered_rows_of(const Case& work, const std::vector<RowStorage>& storage) {
+  double positions = 0;
+  for (std::size_t b = 0; b < storage.size(); ++b)
+    if (storage[b] == RowStorage::gathered)
+      positions = std::max(positions, static_cast<double>(work.batch) *
+                                          static_cast<double>(segment_count(work, work.pattern[b])) *
+                                          static_cast<double>(gathered_rows(work, work.pattern[b])));
+  return {work.queries == Queries::dense ? 0 : positions * static_cast<double>(work.heads),
+          positions * static_cast<double>(work.kv_heads)};
+}
+
+double row_bytes(const Case& work) {
+  return static_cast<double>(work.head_dim * dtype_bytes(work.dtype));
+}
+
+// An event of the default stream.
+class Event {
+ public:
+  Event() { HILBENCH_CUDA(cudaEventCreate(&event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
+  void record() { HILBENCH_CUDA(cudaEventRecord(event_, nullptr)); }
+  double ns_since(const Event& start) const {
+    float ms = 0;
+    HILBENCH_CUDA(cudaEventSynchronize(event_));
+    HILBENCH_CUDA(cudaEventElapsedTime(&ms, start.event_, event_));
+    return 1e6 * static_cast<double>(ms);
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class CudnnExecution : public Execution {
+ public:
+  CudnnExecution(const Case& work, RowStorage wanted)
+      : work_(work),
+        storage_(storage_of(work, wanted)),
+        results_(work, storage_),
+        plan_of_(work.pattern.size()) {
+    const GatheredRows rows = gathered_rows_of(work, storage_);
+    gathered_q_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(rows.q * row_bytes(work)));
+    gathered_k_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(rows.kv * row_bytes(work)));
+    gathered_v_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(rows.kv * row_bytes(work)));
+    for (std::size_t b = 0; b < work.pattern.size(); ++b) plan_branch(b);
+    std::int64_t most = 0;
+    for (const Plan& plan : plans_) most = std::max(most, plan.sdpa.workspace_bytes());
+    workspace_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(most));
+  }
+
+  void run(const Operands& operands, const Index&) override {
+    last_ = operands;
+    for (std::size_t b = 0; b < work_.pattern.size(); ++b) {
+      gather(b, operands);
+      attend(b, operands);
+    }
+    results_.finish(operands, nullptr);
+  }
+
+  // The parts of a run on the operands of the last one, which the caller has kept.
+  std::map<std::string, Counter> measured() override {
+    if (last_.q == nullptr) return {};
+    std::array<std::vector<double>, 3> times;
+    for (int i = 0; i < kMeasuredRuns; ++i) {
+      const std::array<double, 3> parts = time_parts();
+      for (std::size_t part = 0; part < parts.size(); ++part) times[part].push_back(parts[part]);
+    }
+    const auto median = [](std::vector<double>& values) {
+      std::nth_element(values.begin(), values.begin() + kMeasuredRuns / 2, values.end());
+      return Counter{.value = values[kMeasuredRuns / 2], .unit = "ns", .source = "cuda_events", .passes = 1};
+    };
+    return {{"gather_time", median(times[0])},
+            {"attention_time", median(times[1])},
+            {"scatter_time", median(times[2])}};
+  }
+
+ private:
+  struct Plan {
+    AttentionCall shape;  // with `first` 0
+    CudnnSdpa sdpa;
+  };
+
+  static AttentionCall shape_of(AttentionCall call) {
+    call.q.first = call.kv.first = 0;
+    return call;
+  }
+
+  // Calls of one shape share a plan.
+  void plan_branch(std::size_t branch) {
+    calls_.push_back(attention_calls(work_, static_cast<std::int64_t>(branch), storage_[branch]));
+    for (const AttentionCall& call : calls_.back()) {
+      const AttentionCall shape = shape_of(call);
+      const auto found =
+          std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) { return plan.shape == shape; });
+      plan_of_[branch].push_back(static_cast<std::size_t>(found - plans_.begin()));
+      if (found == plans_.end())
+        plans_.push_back({shape, CudnnSdpa(shape, work_.head_dim, work_.dtype, work_.mask)});
+    }
+  }
+
+  void gather(std::size_t branch, const Operands& operands) const {
+    if (storage_[branch] != RowStorage::gathered) return;
+    cuda::RowTensor tensor;
+    tensor.batch = static_cast<std::int32_t>(work_.batch);
+    tensor.sequence = static_cast<std::int32_t>(work_.sequence_length);
+    tensor.heads = static_cast<std::int32_t>(work_.kv_heads);
+    tensor.head_dim = static_cast<std::int32_t>(work_.head_dim);
+    tensor.element = cuda::element_of(work_.dtype);
+    cuda::gather_rows(tensor, results_.key_rows(branch), operands.k, gathered_k_.data(), nullptr);
+    cuda::gather_rows(tensor, results_.key_rows(branch), operands.v, gathered_v_.data(), nullptr);
+    if (work_.queries == Queries::dense) return;
+    tensor.heads = static_cast<std::int32_t>(work_.heads);
+    cuda::gather_rows(tensor, results_.query_rows(branch), operands.q, gathered_q_.data(), nullptr);
+  }
+
+  void attend(std::size_t branch, const Operands& operands) const {
+    const bool gathered = storage_[branch] == RowStorage::gathered;
+    const bool gathered_q = gathered && work_.queries == Queries::dilated;
+    const auto row = [&](const void* tensor, std::int64_t first) {
+      return static_cast<const std::byte*>(tensor) + first * work_.head_dim * dtype_bytes(work_.dtype);
+    };
+    for (std::size_t i = 0; i < calls_[branch].size(); ++i) {
+      const AttentionCall& call = calls_[branch][i];
+      plans_[plan_of_[branch][i]].sdpa.run(
+          row(gathered_q ? gathered_q_.data() : operands.q, call.q.first),
+          row(gathered ? gathered_k_.data() : operands.k, call.kv.first),
+          row(gathered ? gathered_v_.data() : operands.v, call.kv.first),
+          const_cast<std::byte*>(row(results_.o(branch, operands), call.q.first)),
+          results_.lse(branch, operands) + call.q.first, workspace_.data());
+    }
+  }
+
+  // ns of gathering, attending and finishing, summed over branches.
+  std::array<double, 3> time_parts() {
+    const std::size_t branches = work_.pattern.size();
+    std::vector<Event> events(2 * branches + 2);
+    events[0].record();
+    for (std::size_t b = 0; b < branches; ++b) {
+      gather(b, last_);
+      events[2 * b + 1].record();
+      attend(b, last_);
+      events[2 * b + 2].record();
+    }
+    results_.finish(last_, nullptr);
+    events.back().record();
+    std::array<double, 3> parts = {0, 0, events.back().ns_since(events[2 * branches])};
+    for (std::size_t b = 0; b < branches; ++b) {
+      parts[0] += events[2 * b + 1].ns_since(events[2 * b]);
+      parts[1] += events[2 * b + 2].ns_since(events[2 * b + 1]);
+    }
+    return parts;
+  }
+
+  Case work_;
+  std::vector<RowStorage> storage_;
+  cuda::BranchResults results_;
+  cuda::DeviceMemory<std::byte> gathered_q_, gathered_k_, gathered_v_, workspace_;
+  std::vector<Plan> plans_;
+  std::vector<std::vector<AttentionCall>> calls_;  // of each branch
+  std::vector<std::vector<std::size_t>> plan_of_;  // of each call
+  Operands last_;
+};
+
+std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+  if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
+  if (work.ring_size > 1) return "cudnn runs on one rank only";
+  if (work.dtype == Dtype::fp32) return "cuDNN's fused attention knows bf16 and fp16 only";
+  if (work.head_dim % 8 != 0) return "cuDNN's fused attention wants a head_dim that is a multiple of 8";
+  if (work.head_dim > 256) return "cuDNN's fused attention knows head_dim up to 256";
+  if (work.pattern.size() > cuda::kMaxBranches)
+    return fmt::format("cudnn combines at most {} branches", cuda::kMaxBranches);
+  const bool dilated = std::any_of(work.pattern.begin(), work.pattern.end(),
+                                   [](const Branch& branch) { return branch.dilation > 1; });
+  if (work.mask == Mask::causal && work.queries == Queries::dense && dilated)
+    return "cuDNN has no causal mask for dense queries against dilated keys";
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported_on(const Gpu& gpu) {
+  if (gpu.compute_capability < 80)
+    return fmt::format("cuDNN's fused attention needs compute capability 8.0, this GPU has {}",
+                       gpu.capability_text());
+  if (!cudnn_absence().empty()) return cudnn_absence();
+  return std::nullopt;
+}
+
+nlohmann::json library(const char* layout) {
+  if (!cudnn_absence().empty()) return {{"name", "cuDNN"}, {"note", cudnn_absence()}};
+  return {{"name", "cuDNN"},
+          {"version", cudnn_version()},
+          {"frontend", cudnn_frontend_version()},
+          {"plan", "first of heuristic A"},
+          {"layout", layout}};
+}
+
+template <RowStorage kStorage>
+double workspace_bytes(const Case& work, int) {
+  const std::vector<RowStorage> storage = storage_of(work, kStorage);
+  const GatheredRows rows = gathered_rows_of(work, storage);
+  return cuda::BranchResults::workspace_bytes(work, storage) + (rows.q + 2 * rows.kv) * row_bytes(work);
+}
+
+template <RowStorage kStorage>
+std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int) {
+  return std::make_unique<CudnnExecution>(work, kStorage);
+}
+
+std::string_view peak_unit(const Case& work) {
+  return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
+}
+
+}  // namespace
+
+const Variant kCudnn = {
+    .name = "cudnn",
+    .help = "cuDNN fused attention on dilated rows in place, zero rows cleared, merged by LSE",
+    .kind = RecordKind::baseline,
+    .device = DeviceKind::cuda,
+    .peak_unit = peak_unit,
+    .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
+    .workspace_bytes = workspace_bytes<RowStorage::in_place>,
+    .prepare = prepare<RowStorage::in_place>,
+    .library = [] { return library("strided"); },
+};
+
+const Variant kCudnnGather = {
+    .name = "cudnn_gather",
+    .help = "dilated rows gathered, cuDNN fused attention, scattered with zero rows, merged by LSE",
+    .kind = RecordKind::baseline,
+    .device = DeviceKind::cuda,
+    .peak_unit = peak_unit,
+    .unsupported = unsupported,
+    .unsupported_on = unsupported_on,
+    .workspace_bytes = workspace_bytes<RowStorage::gathered>,
+    .prepare = prepare<RowStorage::gathered>,
+    .library = [] { return library("gathered"); },
+};
+
+}  // namespace hilbench

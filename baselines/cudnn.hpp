@@ -1,0 +1,12 @@
+// `cudnn`: cuDNN's fused attention on the GPU, which reads dilated rows where they stand. `cudnn_gather`: the
+// same on gathered rows, as frameworks call it.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+extern const Variant kCudnn;
+extern const Variant kCudnnGather;
+
+}  // namespace hilbench

@@ -1,0 +1,146 @@
+#include "baselines/cudnn_sdpa.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "baselines/shared_library.hpp"
+
+// The frontend brings a JSON library of its own, which would change how floats are written everywhere.
+#define CUDNN_FRONTEND_SKIP_JSON_LIB
+#define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
+#include <cudnn_frontend.h>
+
+namespace cudnn_frontend {
+void* cudnn_dlhandle = nullptr;  // where the frontend looks up cuDNN's functions
+}
+
+namespace hilbench {
+namespace {
+
+namespace fe = cudnn_frontend;
+using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+SharedLibrary load() {
+  SharedLibrary library = load_library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR),
+                                       "install cuDNN for the CUDA version of this build, or set "
+                                       "LD_LIBRARY_PATH");
+  fe::cudnn_dlhandle = library.handle;
+  return library;
+}
+
+const SharedLibrary& library() {
+  static const SharedLibrary loaded = load();
+  return loaded;
+}
+
+void check(cudnnStatus_t status, const char* call) {
+  if (status != CUDNN_STATUS_SUCCESS)
+    throw std::runtime_error(fmt::format("{}: {}", call, fe::detail::get_error_string(status)));
+}
+
+void check(fe::error_t status, const char* step) {
+  if (status.is_bad()) throw std::runtime_error(fmt::format("cuDNN, {}: {}", step, status.get_message()));
+}
+
+// One handle for the process, never destroyed: cuDNN may be gone before static objects are.
+cudnnHandle_t handle() {
+  static const cudnnHandle_t made = [] {
+    cudnnHandle_t created = nullptr;
+    check(fe::detail::create_handle(&created), "cudnnCreate");
+    return created;
+  }();
+  return made;
+}
+
+enum Uid : std::int64_t { kQ = 1, kK, kV, kO, kLse };
+
+// [outer, heads, rows, width] with the strides of the call in elements.
+fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t heads, std::int64_t rows,
+                                    std::int64_t width, const RowStrides& strides) {
+  return fe::graph::Tensor_attributes()
+      .set_uid(uid)
+      .set_dim({outer, heads, rows, width})
+      .set_stride({strides.outer * width, strides.head * width, strides.row * width, 1});
+}
+
+}  // namespace
+
+struct CudnnSdpa::State {
+  fe::graph::Graph graph;
+  std::int64_t workspace_bytes = 0;
+  std::string plan;
+};
+
+const std::string& cudnn_absence() {
+  return library().absence;
+}
+
+std::string cudnn_version() {
+  const std::size_t version = fe::detail::get_backend_version();
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+std::string cudnn_frontend_version() {
+  return fmt::format("{}.{}.{}", CUDNN_FRONTEND_MAJOR_VERSION, CUDNN_FRONTEND_MINOR_VERSION,
+                     CUDNN_FRONTEND_PATCH_VERSION);
+}
+
+CudnnSdpa::CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dtype, Mask mask)
+    : state_(std::make_unique<State>()) {
+  if (!cudnn_absence().empty()) throw std::runtime_error(cudnn_absence());
+  fe::graph::Graph& graph = state_->graph;
+  graph.set_io_data_type(dtype == Dtype::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF)
+      .set_intermediate_data_type(fe::DataType_t::FLOAT)
+      .set_compute_data_type(fe::DataType_t::FLOAT);
+  const Tensor q = graph.tensor(tensor(kQ, call.outer, call.heads, call.queries, head_dim, call.q));
+  const Tensor k = graph.tensor(tensor(kK, call.outer, call.kv_heads, call.keys, head_dim, call.kv));
+  const Tensor v = graph.tensor(tensor(kV, call.outer, call.kv_heads, call.keys, head_dim, call.kv));
+  auto options = fe::graph::SDPA_attributes()
+                     .set_name("attention")
+                     .set_generate_stats(true)
+                     .set_attn_scale(1 / std::sqrt(static_cast<float>(head_dim)));
+  if (mask == Mask::causal)
+    options.set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT).set_diagonal_band_right_bound(0);
+  const auto [o, lse] = graph.sdpa(q, k, v, options);
+  const auto place = [&](const Tensor& output, Uid uid, std::int64_t width) {
+    output->set_output(true)
+        .set_uid(uid)
+        .set_dim({call.outer, call.heads, call.queries, width})
+        .set_stride({call.q.outer * width, call.q.head * width, call.q.row * width, 1});
+  };
+  place(o, kO, head_dim);
+  place(lse, kLse, 1);
+  lse->set_data_type(fe::DataType_t::FLOAT);
+  check(graph.validate(), "attention graph");
+  check(graph.build_operation_graph(handle()), "operation graph");
+  check(graph.create_execution_plans({fe::HeurMode_t::A}), "execution plans");
+  check(graph.check_support(), "support of the shape");
+  check(graph.build_plans(), "building a plan");
+  check(graph.get_workspace_size(state_->workspace_bytes), "workspace size");
+  check(graph.get_plan_name(state_->plan), "plan name");
+}
+
+CudnnSdpa::~CudnnSdpa() = default;
+CudnnSdpa::CudnnSdpa(CudnnSdpa&&) noexcept = default;
+
+std::int64_t CudnnSdpa::workspace_bytes() const {
+  return state_->workspace_bytes;
+}
+
+const std::string& CudnnSdpa::plan() const {
+  return state_->plan;
+}
+
+void CudnnSdpa::run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const {
+  std::unordered_map<std::int64_t, void*> tensors = {{kQ, const_cast<void*>(q)},
+                                                     {kK, const_cast<void*>(k)},
+                                                     {kV, const_cast<void*>(v)},
+                                                     {kO, o},
+                                                     {kLse, lse}};
+  check(state_->graph.execute(handle(), tensors, workspace), "execution");
+}
+
+}  // namespace hilbench

@@ -1,0 +1,39 @@
+// cuDNN's fused attention for one AttentionCall, behind an interface that keeps its large headers in one
+// file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "baselines/attention_calls.hpp"
+#include "harness/case.hpp"
+
+namespace hilbench {
+
+// "" where cuDNN could be loaded, else the reason and what to do. Loads it on the first call.
+const std::string& cudnn_absence();
+// "9.19.0" of the library loaded, and "1.32.0" of the headers that describe graphs to it.
+std::string cudnn_version();
+std::string cudnn_frontend_version();
+
+// A call made ready: `first` of its rows plays no part, run() is given the rows themselves.
+class CudnnSdpa {
+ public:
+  // Throws std::runtime_error with cuDNN's reason where it has no plan for the shape.
+  CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dtype, Mask mask);
+  ~CudnnSdpa();
+  CudnnSdpa(CudnnSdpa&&) noexcept;
+  std::int64_t workspace_bytes() const;
+  // cuDNN's name for the engine and its settings.
+  const std::string& plan() const;
+  // Enqueues on the default stream. lse: natural logarithm.
+  void run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hilbench

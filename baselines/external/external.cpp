@@ -1,0 +1,56 @@
+#include "baselines/external/external.hpp"
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+constexpr std::array<std::string_view, 4> kBackends = {"flash", "efficient", "math", "cudnn"};
+
+// Only of the programs that compute with the units whose peak is measured something can be said.
+std::string_view peak_unit(const Case& work) {
+  return work.device == DeviceKind::cpu && work.dtype == Dtype::fp32 ? "fp32_fma" : "";
+}
+
+// What a case needs the program itself knows, and answers when it is loaded.
+std::optional<std::string> unsupported(const Case&, const VariantSpec&) {
+  return std::nullopt;
+}
+
+// A guess: operands, rows gathered from them, and the output in fp32.
+double workspace_bytes(const Case& work, int) {
+  const double rows = static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
+                      static_cast<double>(work.head_dim);
+  const double q = rows * static_cast<double>(work.heads), kv = 2 * rows * static_cast<double>(work.kv_heads);
+  return 2 * (2 * q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
+}
+
+double torch_bytes(const Case& work, int threads) {
+  constexpr double kRuntimeBytes = 0.5 * 0x1p30;  // PyTorch itself
+  return kRuntimeBytes + workspace_bytes(work, threads);
+}
+
+Variant external(std::string_view name, std::string_view help) {
+  return {.name = name,
+          .help = help,
+          .kind = RecordKind::baseline,
+          .device = DeviceKind::automatic,
+          .external = true,
+          .peak_unit = peak_unit,
+          .unsupported = unsupported,
+          .workspace_bytes = workspace_bytes};
+}
+
+}  // namespace
+
+const Variant kDeclaredExternal = external("external", "a program that the sweep declares");
+
+const Variant kTorchSdpa = [] {
+  Variant variant = external(
+      "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn; needs --allow-external");
+  variant.options = kBackends;
+  variant.workspace_bytes = torch_bytes;
+  return variant;
+}();
+
+}  // namespace hilbench

@@ -1,0 +1,380 @@
+"""PyTorch's scaled_dot_product_attention as an external baseline of hilbench (README, External baselines).
+
+`torch_sdpa` takes the backend that PyTorch chooses; the options flash, efficient (xFormers' kernels), math and cudnn
+ask for one. Rows of a branch are selected by strided views, or gathered by index where no view has them and that is
+faster; every segment is one entry of the batch; rows are put back into a zeroed output, and branches merge by their
+LSE in fp32. All of it is inside the time, on a GPU replayed as one CUDA graph and timed by events, on a CPU by
+perf_counter.
+
+Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch has no such
+mask without materialising it), merging with `math` (it gives no LSE), head_dim that is no multiple of 8.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+import warnings
+
+PROTOCOL = 1
+TRIALS = 5
+OPTIONS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
+
+torch = None  # imported by hello, so that its absence can be answered
+
+
+class Unsupported(Exception):
+    """The case is not for this program: a skip, not a failure."""
+
+
+class Rows:
+    """The rows that some heads select in `segments` equal stretches of the sequence, in a contiguous
+    [batch, sequence, width, x] tensor: segment s of head h has begin + s * length + offsets[h] + j * step for `count`
+    values of j. A view where position and head advance together evenly, else an index."""
+
+    def __init__(self, begin, segments, length, heads, offsets, step, count, width, device):
+        first = [offset * width + head for offset, head in zip(offsets, heads)]  # row of each head at j = 0
+        apart = first[1] - first[0] if len(first) > 1 else 1
+        self.shape = segments, count, len(heads)
+        self.strides = length * width, step * width, apart
+        self.begin = begin * width + first[0]
+        self.index = None
+        if apart <= 0 or first != [first[0] + i * apart for i in range(len(first))]:
+            s, j = torch.meshgrid(torch.arange(segments), torch.arange(count), indexing="ij")
+            rows = ((begin + s * length + j * step) * width).unsqueeze(-1) + torch.tensor(first)
+            self.index = rows.flatten().to(device)
+
+    def view(self, x):
+        batch, _, _, size = x.shape
+        strides = [x.stride(0), *(stride * size for stride in self.strides), 1]
+        return x.as_strided([batch, *self.shape, size], strides, x.storage_offset() + self.begin * size)
+
+    def take(self, x):
+        """[batch * segments, heads, count, x]"""
+        if self.index is None:
+            return self.view(x).flatten(0, 1).transpose(1, 2)
+        rows = x.flatten(1, 2).index_select(1, self.index)
+        return rows.view(-1, *self.shape[1:], x.shape[-1]).transpose(1, 2)
+
+    def put(self, x, rows):
+        rows = rows.transpose(1, 2)
+        if self.index is None:
+            self.view(x).copy_(rows.unflatten(0, (x.shape[0], self.shape[0])))
+        else:
+            x.view(x.shape[0], -1, x.shape[-1]).index_copy_(1, self.index, rows.reshape(x.shape[0], -1, x.shape[-1]))
+
+
+def attend(backend, q, k, v, causal, gqa):
+    """O [batch, heads, rows, head_dim] and LSE [batch, heads, rows, 1], or None where the backend has none."""
+    aten = torch.ops.aten
+    if backend == "math":
+        return aten._scaled_dot_product_attention_math(q, k, v, None, 0.0, causal, enable_gqa=gqa)[0], None
+    if backend == "flash" and q.device.type == "cpu":
+        o, lse = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
+    elif backend == "flash":
+        o, lse = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False)[:2]
+    elif backend == "efficient":
+        o, lse = aten._scaled_dot_product_efficient_attention(q, k, v, None, True, 0.0, causal)[:2]
+    else:
+        o, lse = aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal, False)[:2]
+    lse = lse.reshape(o.shape[0], o.shape[1], -1)[..., :o.shape[2]]  # efficient pads its rows
+    return o, lse.unsqueeze(-1)
+
+
+def chosen_backend(option, q, k, v, causal, gqa):
+    """Name of the backend that PyTorch runs for these tensors, or None with what it says against running one."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    backends = {name: SDPBackend.__members__[member] for name, member in OPTIONS.items()}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            if option:
+                with sdpa_kernel(backends[option]):
+                    number = torch._fused_sdp_choice(q, k, v, None, 0.0, causal, scale=None, enable_gqa=gqa)
+            else:
+                number = torch._fused_sdp_choice(q, k, v, None, 0.0, causal, scale=None, enable_gqa=gqa)
+        except RuntimeError as error:
+            reasons = [str(each.message).split(" (Triggered")[0] for each in said]
+            own = [text for text in reasons if not text.endswith("because:") and "runtime disabled" not in text]
+            return None, " ".join(own) or str(error).split("\n")[0]
+    return {int(backend): name for name, backend in backends.items()}[number], ""
+
+
+class Piece:
+    """Heads of one branch, over equal segments, that select equally many rows: one call of attention."""
+
+    def __init__(self, case, stretch, heads, counts, device):
+        begin, segments, length, dilation = stretch
+        self.case, self.device = case, device
+        self.heads = heads
+        queries, self.keys = counts
+        offsets = [case.offset(dilation, case.kv_head(h)) for h in heads]
+        dense = case.queries == "dense"
+        self.q = Rows(begin, segments, length, heads, [0] * len(heads) if dense else offsets, 1 if dense else dilation,
+                      queries, case.heads, device)
+        self.causal = case.causal
+        self.full = dilation == 1 and segments * length == case.sequence_length and len(heads) == case.heads
+        self.stretch = stretch
+        self.score_bytes = case.batch * segments * len(heads) * queries * self.keys * case.element_bytes
+
+    def select_keys(self, kv_heads):
+        begin, segments, length, dilation = self.stretch
+        offsets = [self.case.offset(dilation, g) for g in kv_heads]
+        return Rows(begin, segments, length, kv_heads, offsets, dilation, self.keys, self.case.kv_heads, self.device)
+
+    def choose(self, option, q, k, v):
+        """Settles the backend, and whether it shares K/V heads among query heads or needs them repeated."""
+        repeated = [self.case.kv_head(h) for h in self.heads]
+        shared = sorted(set(repeated))
+        each = len(repeated) // len(shared)
+        uniform = repeated == [g for g in shared for _ in range(each)]
+        for kv_heads in ([shared] if uniform and each > 1 else []) + [repeated]:
+            self.gqa, self.kv = len(kv_heads) < len(repeated), self.select_keys(kv_heads)
+            tensors = self.q.take(q), self.kv.take(k), self.kv.take(v)
+            self.backend, against = chosen_backend(option, *tensors, self.causal, self.gqa)
+            if self.backend:
+                return
+        raise Unsupported(f"{option or 'no backend'}: {against}")
+
+    def attend(self, q, k, v):
+        return attend(self.backend, self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, self.gqa)
+
+
+class Case:
+    """The case as the protocol gives it, and what README, Definitions makes of it."""
+
+    def __init__(self, fields):
+        self.__dict__.update(fields)
+        self.element_bytes = 4 if self.dtype == "fp32" else 2
+
+    def kv_head(self, head):
+        return head * self.kv_heads // self.heads
+
+    def offset(self, dilation, kv_head):
+        if self.head_offset == "none":
+            return 0
+        return kv_head % dilation if self.head_offset == "modulo" else kv_head // -(-self.kv_heads // dilation)
+
+    def runs(self, head, branch):
+        return self.branch_heads == "all" or head * len(self.segments) // self.heads == branch
+
+    def stretches(self, length):
+        """(begin, segments, length) of the full segments and of the short last one."""
+        full = self.sequence_length // length
+        rest = self.sequence_length - full * length
+        return ([(0, full, length)] if full else []) + ([(full * length, 1, rest)] if rest else [])
+
+    def pieces(self, device, grouping):
+        """`together`: heads that select equally many rows make one piece; `apart`: their offset is the same too."""
+        pieces = []
+        for branch, (segment, dilation) in enumerate(zip(self.segments, self.dilations)):
+            for begin, segments, length in self.stretches(segment):
+                groups = {}
+                for head in (h for h in range(self.heads) if self.runs(h, branch)):
+                    offset = self.offset(dilation, self.kv_head(head))
+                    keys = len(range(offset, length, dilation))
+                    if keys:
+                        groups.setdefault((keys, offset if grouping == "apart" else 0), []).append(head)
+                stretch = begin, segments, length, dilation
+                for (keys, _), heads in groups.items():
+                    counts = length if self.queries == "dense" else keys, keys
+                    pieces.append(Piece(self, stretch, heads, counts, device))
+        return pieces
+
+    def refuse(self):
+        if getattr(self, "pass") != "forward":
+            raise Unsupported("torch_sdpa computes the forward pass only")
+        if self.ring_size > 1:
+            raise Unsupported("torch_sdpa runs on one rank only")
+        if self.head_dim % 8:
+            raise Unsupported(f"head_dim {self.head_dim} is no multiple of 8")
+        if self.causal and self.queries == "dense" and any(r > 1 for r in self.dilations):
+            raise Unsupported("no causal mask for dense queries of dilated keys")
+
+
+def available_bytes():
+    with open("/proc/meminfo") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+def read_inputs(case, files):
+    kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
+    inputs = []
+    for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
+        shape = case.batch, case.sequence_length, heads, case.head_dim
+        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
+        inputs.append(stored.clone().view(shape).to(case.device))
+    return inputs
+
+
+class Attention:
+    """A case made ready: pieces with their row selections, and on a GPU the captured graph."""
+
+    def __init__(self, case, option, inputs, grouping):
+        self.case, self.inputs, self.grouping = case, inputs, grouping
+        self.device = torch.device(case.device)
+        self.pieces = case.pieces(self.device, grouping)
+        for piece in self.pieces:
+            piece.choose(option, *self.inputs)
+        self.gathers = any(rows.index is not None for piece in self.pieces for rows in (piece.q, piece.kv))
+        self.backends = sorted({piece.backend for piece in self.pieces})
+        self.merging = len(case.segments) > 1 and case.branch_heads == "all"
+        self.check_math()
+        self.step, self.launch = self.execute, "eager"
+        with torch.inference_mode():
+            self.output = self.execute()
+            if self.device.type == "cuda":
+                self.capture()
+
+    def check_math(self):
+        if "math" not in self.backends:
+            return
+        if self.merging:
+            raise Unsupported("math gives no LSE, and branches merge by it")
+        wanted = 3 * max(piece.score_bytes for piece in self.pieces)
+        if self.device.type == "cpu" and wanted > available_bytes():
+            raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
+
+    def capture(self):
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.execute()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.output = self.execute()
+        self.step, self.launch = graph.replay, "cuda_graph"
+
+    def blank(self, width, value, kind):
+        case = self.case
+        return torch.full((case.batch, case.sequence_length, case.heads, width), value, dtype=kind, device=self.device)
+
+    def execute(self):
+        """O [batch, sequence, heads, head_dim], LSE [batch, sequence, heads, 1] or None."""
+        q = self.inputs[0]
+        results = [(piece, *piece.attend(*self.inputs)) for piece in self.pieces]
+        if len(results) == 1 and self.pieces[0].full:
+            _, o, lse = results[0]
+            return o.transpose(1, 2), None if lse is None else lse.transpose(1, 2)
+        if self.merging:
+            return self.merge(results)
+        output, lse = self.blank(self.case.head_dim, 0, q.dtype), None
+        if all(part is not None for _, _, part in results):
+            lse = self.blank(1, float("-inf"), torch.float32)
+        for piece, o, part in results:
+            piece.q.put(output, o)
+            if lse is not None:
+                piece.q.put(lse, part)
+        return output, lse
+
+    def merge(self, results):
+        """Branches weighted by their share of the softmax denominator (LongNet, arXiv 2307.02486, Eqs. 9-10)."""
+        total = self.blank(1, float("-inf"), torch.float32)
+        for piece, _, part in results:
+            piece.q.put(total, torch.logaddexp(piece.q.take(total), part.float()))
+        output = self.blank(self.case.head_dim, 0, torch.float32)
+        for piece, o, part in results:
+            weight = torch.exp(part.float() - piece.q.take(total))
+            piece.q.put(output, torch.addcmul(piece.q.take(output), o.float(), weight))
+        return output.to(self.inputs[0].dtype), total
+
+    def run(self, executions):
+        with torch.inference_mode():
+            if self.device.type == "cuda":
+                return self.run_on_gpu(executions)
+            times = []
+            for _ in range(executions):
+                begin = time.perf_counter_ns()
+                self.output = self.step()
+                times.append(time.perf_counter_ns() - begin)
+            return times
+
+    def run_on_gpu(self, executions):
+        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
+        for begin, end in events:
+            begin.record()
+            self.step()
+            end.record()
+        torch.cuda.synchronize()
+        return [begin.elapsed_time(end) * 1e6 for begin, end in events]
+
+    def read(self, o, lse):
+        for tensor, file in zip(self.output, (o, lse)):
+            if tensor is not None:
+                flat = tensor.float().reshape(-1).cpu()
+                torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
+
+
+def fastest_attention(case, option, files):
+    """Where rows would be gathered by index, one call for each offset may be faster: both are tried."""
+    inputs = read_inputs(case, files)
+    together = Attention(case, option, inputs, "together")
+    if not together.gathers:
+        return together
+    try:
+        apart = Attention(case, option, inputs, "apart")
+    except torch.OutOfMemoryError:
+        return together
+    return min((together, apart), key=lambda attention: min(attention.run(TRIALS)))
+
+
+class Server:
+    """One method a request of the protocol; what it returns is the answer."""
+
+    def hello(self, protocol):
+        global torch
+        if protocol != PROTOCOL:
+            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        try:
+            import torch as imported
+        except ImportError as error:
+            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; HILBENCH_PYTHON names another Python")
+        torch = imported
+        gpu = torch.cuda.is_available()
+        return {"protocol": PROTOCOL, "name": "torch_sdpa", "version": f"PyTorch {torch.__version__}",
+                "devices": ["cpu", "cuda"] if gpu else ["cpu"],
+                "cudnn": torch.backends.cudnn.version() if gpu else None}
+
+    def load(self, case, option, q, k, v):
+        if option and option not in OPTIONS:
+            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join(OPTIONS)}")
+        case = Case(case)
+        case.refuse()
+        if case.device == "cpu":
+            torch.set_num_threads(case.threads)
+        try:
+            self.attention = fastest_attention(case, option, (q, k, v))
+        except torch.OutOfMemoryError as error:
+            raise Unsupported(f"does not fit: {error}")
+        timer = "cuda_events" if case.device == "cuda" else "perf_counter"
+        return {"timer": timer, "backends": self.attention.backends, "launch": self.attention.launch,
+                "selection": "index" if self.attention.gathers else "views", "calls": len(self.attention.pieces)}
+
+    def run(self, executions):
+        return {"times_ns": self.attention.run(executions)}
+
+    def read(self, o, lse):
+        self.attention.read(o, lse)
+        return {"lse": self.attention.output[1] is not None}
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    server = Server()
+    for line in sys.stdin:
+        request = json.loads(line)
+        what = request.pop("do")
+        try:
+            answer = getattr(server, what)(**request)
+        except Unsupported as reason:
+            answer = {"unsupported": str(reason)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+#include "harness/child_process.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kLongestAnswer = std::size_t{16} << 20;
+constexpr std::size_t kKeptComplaints = 4096;
+constexpr int kPatience_ms = 1000;  // for a program that was asked to leave
+
+[[noreturn]] void become(char* const* arguments, const char* folder, const std::array<int, 3>& streams,
+                         int trouble_fd, pid_t parent) {
+  bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent && ::chdir(folder) == 0 &&
+               ::signal(SIGPIPE, SIG_DFL) != SIG_ERR;
+  for (int fd = 0; fd < 3; ++fd) ready = ready && ::dup2(streams[static_cast<std::size_t>(fd)], fd) == fd;
+  if (ready) ::execvp(arguments[0], arguments);
+  const int trouble = errno;
+  // Nothing is left to do where even this cannot be told: the exit status is.
+  [[maybe_unused]] const ssize_t told = ::write(trouble_fd, &trouble, sizeof trouble);
+  ::_exit(127);
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const std::size_t newline = text.rfind('\n');
+  return one_line(newline == std::string::npos ? text : text.substr(newline + 1));
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& command,
+                           const std::filesystem::path& folder)
+    : name_(std::move(name)) {
+  ::signal(SIGPIPE, SIG_IGN);  // a program that is gone shows as an error of the write
+  Pipe trouble;
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw EnvironmentError({.what = "cannot start a process", .why = std::strerror(errno)});
+  if (pid_ == 0)
+    become(arguments.data(), folder.empty() ? "." : folder.c_str(),
+           {to_.read_end(), from_.write_end(), errors_.write_end()}, trouble.write_end(), parent);
+  to_.close_read();
+  from_.close_write();
+  errors_.close_write();
+  trouble.close_write();
+  const std::string reason = read_all(trouble.read_end());
+  if (reason.size() != sizeof(int)) return;
+  int code = 0;
+  std::memcpy(&code, reason.data(), sizeof code);
+  reap(-1);
+  throw EnvironmentError({.what = fmt::format("cannot start '{}' for '{}'", command.front(), name_),
+                          .where = folder.string(),
+                          .why = std::strerror(code)});
+}
+
+ChildProcess::~ChildProcess() {
+  to_.close_write();
+  if (!reap(kPatience_ms)) {
+    ::kill(pid_, SIGKILL);
+    reap(-1);
+  }
+}
+
+std::string ChildProcess::ask(std::string_view line) {
+  try {
+    write_all(to_.write_end(), std::string(line) + "\n");
+  } catch (const EnvironmentError&) {
+    tell_end();
+  }
+  for (;;) {
+    const std::size_t newline = heard_.find('\n');
+    if (newline != std::string::npos) {
+      if (newline + 1 != heard_.size())
+        throw EnvironmentError({.what = fmt::format("'{}' said more than it was asked", name_),
+                                .why = one_line(heard_.substr(newline + 1), 80)});
+      heard_.pop_back();
+      return std::exchange(heard_, "");
+    }
+    if (heard_.size() > kLongestAnswer)
+      throw EnvironmentError({.what = fmt::format("'{}' gave an answer of more than 16 MiB", name_)});
+    if (listen(-1) == Heard::end) tell_end();
+  }
+}
+
+// Takes in what the program wrote, on either stream. `end`: its standard output is closed.
+ChildProcess::Heard ChildProcess::listen(int timeout_ms) {
+  std::array<pollfd, 2> watched = {{{from_.read_end(), POLLIN, 0}, {errors_.read_end(), POLLIN, 0}}};
+  const int ready = ::poll(watched.data(), watched.size(), timeout_ms);
+  if (ready < 0 && errno != EINTR)
+    throw EnvironmentError({.what = fmt::format("cannot hear '{}'", name_), .why = std::strerror(errno)});
+  if (ready <= 0) return Heard::nothing;
+  std::array<char, 65536> chunk;
+  if (watched[1].revents != 0) {
+    const ssize_t got = ::read(errors_.read_end(), chunk.data(), chunk.size());
+    if (got > 0) complaints_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (got == 0) errors_.close_read();  // poll passes over what is closed
+    if (complaints_.size() > kKeptComplaints) complaints_.erase(0, complaints_.size() - kKeptComplaints);
+  }
+  if (watched[0].revents != 0) {
+    const ssize_t got = ::read(from_.read_end(), chunk.data(), chunk.size());
+    if (got > 0) heard_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) return Heard::end;
+  }
+  return Heard::something;
+}
+
+void ChildProcess::tell_end() {
+  throw EnvironmentError(
+      {.what = fmt::format("'{}' {}", name_, how_it_ended()), .why = last_line(complaints_)});
+}
+
+std::string ChildProcess::how_it_ended() {
+  const bool left = reap(kPatience_ms);
+  if (!left) {
+    ::kill(pid_, SIGKILL);
+    reap(-1);
+  }
+  from_.close_read();
+  while (errors_.read_end() >= 0 && listen(0) == Heard::something) continue;
+  if (!left) return "closed its output";
+  if (WIFSIGNALED(status_))
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
+  return fmt::format("left with status {}", WEXITSTATUS(status_));
+}
+
+// Whether the program has ended; waits for it up to timeout_ms, without end where that is negative.
+bool ChildProcess::reap(int timeout_ms) {
+  if (pid_ < 0) return true;
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const pid_t ended = ::waitpid(pid_, &status_, timeout_ms < 0 ? 0 : WNOHANG);
+    if (ended == pid_ || (ended < 0 && errno != EINTR)) {
+      pid_ = -1;
+      return true;
+    }
+    if (timeout_ms >= 0 && std::chrono::steady_clock::now() - start > std::chrono::milliseconds(timeout_ms))
+      return false;
+    if (ended == 0) ::usleep(1000);
+  }
+}
+
+}  // namespace hilbench

@@ -1,0 +1,201 @@
+#include "harness/external.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "harness/embedded.hpp"
+#include "harness/error.hpp"
+#include "harness/rounding.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kProtocol = 1;
+constexpr std::size_t kLongestTimer = 40;
+constexpr std::size_t kLongestDescription = 4000;
+
+// A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
+// them, however they end.
+class SharedFile {
+ public:
+  explicit SharedFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
+    if (fd_ < 0) fail("cannot make a file in memory");
+  }
+  ~SharedFile() { ::close(fd_); }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+
+  void write(const void* from, std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t put = ::write(fd_, static_cast<const char*>(from) + done, bytes - done);
+      if (put < 0 && errno != EINTR) fail("cannot write to a file in memory");
+      if (put > 0) done += static_cast<std::size_t>(put);
+    }
+  }
+
+  std::size_t bytes() const {
+    struct stat status = {};
+    if (::fstat(fd_, &status) != 0) fail("cannot see a file in memory");
+    return static_cast<std::size_t>(status.st_size);
+  }
+
+  void read(std::span<float> to) const {
+    for (std::size_t done = 0; done < to.size_bytes();) {
+      const ssize_t got = ::pread(fd_, reinterpret_cast<char*>(to.data()) + done, to.size_bytes() - done,
+                                  static_cast<off_t>(done));
+      if (got == 0 || (got < 0 && errno != EINTR)) fail("cannot read a file in memory");
+      if (got > 0) done += static_cast<std::size_t>(got);
+    }
+  }
+
+ private:
+  [[noreturn]] static void fail(const char* what) {
+    throw EnvironmentError({.what = what, .why = std::strerror(errno)});
+  }
+
+  int fd_;
+};
+
+void write_tensor(const std::vector<float>& values, Dtype dtype, SharedFile& file) {
+  std::vector<std::byte> narrowed(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
+  narrow(dtype, values, narrowed.data());
+  file.write(narrowed.data(), narrowed.size());
+}
+
+json case_json(const Case& work, int threads) {
+  json fields = {{"threads", threads}, {"segments", json::array()}, {"dilations", json::array()}};
+  for (const Field<Case>& field : case_fields()) {
+    const std::int64_t value = field.get(work);
+    json& told = fields[std::string(field.name)];
+    if (field.kind == FieldKind::integer)
+      told = value;
+    else if (field.kind == FieldKind::boolean)
+      told = value != 0;
+    else
+      told = field_text(field, value);
+  }
+  for (const Branch& branch : work.pattern) {
+    fields["segments"].push_back(branch.segment_length);
+    fields["dilations"].push_back(branch.dilation);
+  }
+  return fields;
+}
+
+// The program's own script is handed to the interpreter that HILBENCH_PYTHON names.
+std::vector<std::string> command_of(const External& external, SharedFile& script) {
+  if (!external.command.empty()) return external.command;
+  const std::string_view text = embedded_torch_sdpa();
+  script.write(text.data(), text.size());
+  const char* python = std::getenv("HILBENCH_PYTHON");
+  return {python != nullptr && *python != '\0' ? python : "python3", script.path()};
+}
+
+[[noreturn]] void break_off(const std::string& name, const std::string& what, const json& answer) {
+  throw EnvironmentError(
+      {.what = fmt::format("'{}' breaks the protocol", name),
+       .why = fmt::format("{}, found {}", what,
+                          one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
+}
+
+void read_tensor(const std::string& name, const SharedFile& file, std::span<float> to) {
+  if (file.bytes() != to.size_bytes())
+    throw EnvironmentError(
+        {.what = fmt::format("'{}' wrote {} bytes of output, not {}", name, file.bytes(), to.size_bytes())});
+  file.read(to);
+}
+
+}  // namespace
+
+ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
+                                 int threads, const HostTensors& inputs)
+    : name_(external_name(kernel)),
+      output_rows_(work.batch * work.sequence_length * work.heads),
+      head_dim_(work.head_dim),
+      on_cpu_(work.device == DeviceKind::cpu) {
+  SharedFile script("script"), q("q"), k("k"), v("v");
+  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder);
+  described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
+  if (described_.value("protocol", json()) != kProtocol)
+    break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
+  if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
+    break_off(name_, "hello wants a name and a version", described_);
+  const std::string device(to_string(work.device));
+  bool has_device = false;
+  for (const json& each : described_.value("devices", json::array())) has_device |= each == device;
+  if (!has_device) throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
+  write_tensor(inputs.q, work.dtype, q);
+  write_tensor(inputs.k, work.dtype, k);
+  write_tensor(inputs.v, work.dtype, v);
+  const std::size_t dot = kernel.find('.');
+  json loaded = ask({{"do", "load"},
+                     {"case", case_json(work, threads)},
+                     {"option", dot == std::string::npos ? "" : kernel.substr(dot + 1)},
+                     {"q", q.path()},
+                     {"k", k.path()},
+                     {"v", v.path()}});
+  const json timer = loaded.value("timer", json());
+  if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
+    break_off(name_, "load wants the name of a timer", loaded);
+  timer_ = "external:" + one_line(timer.get<std::string>());
+  described_.update(loaded);
+  if (described_.dump().size() > kLongestDescription)
+    break_off(name_, fmt::format("it tells of itself at most {} characters", kLongestDescription),
+              described_);
+}
+
+std::vector<double> ExternalProgram::run(std::int64_t executions) {
+  pause();
+  const json answer = ask({{"do", "run"}, {"executions", executions}});
+  pause();
+  std::vector<double> times_ns;
+  for (const json& time : answer.value("times_ns", json::array()))
+    if (time.is_number() && std::isfinite(time.get<double>()) && time > 0) times_ns.push_back(time);
+  if (static_cast<std::int64_t>(times_ns.size()) != executions)
+    break_off(name_, fmt::format("run wants {} times_ns above 0", executions), answer);
+  return times_ns;
+}
+
+// Idle threads of OpenMP spin for some milliseconds: those of one process must not take the other's cores.
+void ExternalProgram::pause() const {
+  if (on_cpu_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+void ExternalProgram::read_output(std::vector<float>& o, std::vector<float>& lse) {
+  SharedFile o_file("o"), lse_file("lse");
+  const json answer = ask({{"do", "read"}, {"o", o_file.path()}, {"lse", lse_file.path()}});
+  if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read wants lse true or false", answer);
+  o.resize(static_cast<std::size_t>(output_rows_ * head_dim_));
+  lse.resize(answer["lse"].get<bool>() ? static_cast<std::size_t>(output_rows_) : 0);
+  read_tensor(name_, o_file, o);
+  if (!lse.empty()) read_tensor(name_, lse_file, lse);
+}
+
+json ExternalProgram::ask(const json& request) {
+  const std::string line = process_->ask(request.dump());
+  const json answer = json::parse(line, nullptr, false);
+  if (!answer.is_object()) break_off(name_, "an answer is a JSON object on a line", line);
+  const auto said = [&](const char* key) {
+    const json& value = answer.at(key);
+    return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
+  };
+  if (answer.contains("unsupported")) throw Unsupported(said("unsupported"));
+  if (answer.contains("error"))
+    throw EnvironmentError({.what = fmt::format("'{}' reports an error", name_), .why = said("error")});
+  return answer;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,76 @@
+// `external`: baselines that are programs of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/error.hpp"
+#include "harness/sweep_parts.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kLongestName = 40;
+
+// Lower case, digits and _: such a word can stand in a variant's id and in the name of a folder.
+bool plain_word(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestName &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+External parse_external(const YamlValue& value, const std::filesystem::path& folder) {
+  External external{.folder = folder};
+  if (value.is_map())
+    for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"}))
+      for (const YamlValue& word : command.scalar_or_items()) external.command.push_back(word.text());
+  if (external.command.empty() || external.command.front().empty())
+    value.fail("command missing", "an external baseline is a program", "{command: [python3, rival.py]}");
+  return external;
+}
+
+}  // namespace
+
+std::string external_name(const std::string& kernel) {
+  return kernel.substr(0, kernel.find('.'));
+}
+
+const External* find_external(const Externals& externals, const std::string& kernel) {
+  const auto at = externals.find(external_name(kernel));
+  return at == externals.end() ? nullptr : &at->second;
+}
+
+Externals parse_externals(const YamlValue& value, const KnownNames& known,
+                          const std::filesystem::path& file) {
+  Externals externals;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  for (const auto& [name, entry] : value.entries()) {
+    if (!plain_word(name))
+      entry.fail(fmt::format("'{}' cannot name a baseline", one_line(name, 80)),
+                 fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestName));
+    if (holds(known.kernels, name) || holds(known.baselines, name))
+      entry.fail(fmt::format("'{}' is a name of this build", name), "", "choose another");
+    externals.emplace(name, parse_external(entry, folder));
+  }
+  return externals;
+}
+
+std::string checked_baseline(const YamlValue& value, const KnownNames& known, Sweep& sweep) {
+  const std::string text = value.text();
+  const std::string name = external_name(text);
+  const bool plain = text == name || plain_word(text.substr(name.size() + 1));
+  if (plain && find_external(sweep.externals, name) != nullptr && !holds(known.externals, name)) return text;
+  if (!holds(known.baselines, text)) {
+    std::vector<std::string> names = known.baselines;
+    for (const auto& [external, program] : sweep.externals) names.push_back(external);
+    fail_unknown(value, "baseline", text, names);
+  }
+  if (holds(known.externals, name))
+    sweep.externals.try_emplace(name,
+                                External{.folder = std::filesystem::absolute(sweep.file).parent_path()});
+  return text;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,93 @@
+#include "baselines/cudnn.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "baselines/cublas.hpp"
+
+namespace hilbench {
+namespace {
+
+const Case kOrdinary{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+constexpr std::array kRivals = {&kCublas, &kCudnn, &kCudnnGather};
+
+std::string reason(const Variant& variant, const Case& work) {
+  return variant.unsupported(work, {}).value_or("");
+}
+
+class RivalsUnsupported : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (reason(kCudnn, kOrdinary).find("this build has no") != std::string::npos)
+      GTEST_SKIP() << reason(kCudnn, kOrdinary);
+  }
+};
+
+TEST_F(RivalsUnsupported, NothingOfAnOrdinaryCase) {
+  for (const Variant* variant : kRivals) EXPECT_EQ(reason(*variant, kOrdinary), "") << variant->name;
+}
+
+TEST_F(RivalsUnsupported, GivesTheReason) {
+  Case causal = kOrdinary;
+  causal.mask = Mask::causal;
+  causal.queries = Queries::dense;
+  causal.pattern = {{2048, 2}};
+  for (const Variant* variant : kRivals) {
+    EXPECT_NE(reason(*variant, causal).find("dense queries"), std::string::npos) << variant->name;
+    Case backward = kOrdinary;
+    backward.pass = Pass::backward;
+    EXPECT_NE(reason(*variant, backward).find("forward"), std::string::npos) << variant->name;
+    Case branches = kOrdinary;
+    branches.pattern.assign(33, {2048, 1});
+    EXPECT_NE(reason(*variant, branches).find("branches"), std::string::npos) << variant->name;
+  }
+  causal.pattern = {{2048, 1}};  // without dilation dense queries are the usual ones
+  EXPECT_EQ(reason(kCudnn, causal), "");
+  Case fp32 = kOrdinary;
+  fp32.dtype = Dtype::fp32;
+  EXPECT_NE(reason(kCudnn, fp32).find("bf16"), std::string::npos);
+  EXPECT_EQ(reason(kCublas, fp32), "");
+  Case odd = kOrdinary;
+  odd.head_dim = 60;
+  EXPECT_NE(reason(kCudnn, odd).find("multiple of 8"), std::string::npos);
+  Case far = kOrdinary;
+  far.pattern = {{1 << 24, 1 << 23}};
+  EXPECT_NE(reason(kCublas, far).find("leading dimension"), std::string::npos);
+}
+
+TEST_F(RivalsUnsupported, OldGpu) {
+  EXPECT_NE(kCudnn.unsupported_on({.compute_capability = 75}).value_or("").find("8.0"), std::string::npos);
+}
+
+// Planning costs no loading of libraries, and no overflow at sizes that only a plan meets.
+TEST(Rivals, PlanWithoutLoadingALibrary) {
+  Case huge = kOrdinary;
+  huge.sequence_length = huge.heads = huge.kv_heads = huge.batch = std::int64_t{1} << 40;
+  huge.pattern = {{std::int64_t{1} << 40, 1}, {1 << 20, 4}};
+  for (const Variant* variant : kRivals) {
+    static_cast<void>(reason(*variant, huge));
+    EXPECT_GE(variant->workspace_bytes(huge, 1), 0) << variant->name;
+  }
+  for (const char* library : {"libcublas.so.13", "libcublas.so.12", "libcudnn.so.9"})
+    EXPECT_EQ(dlopen(library, RTLD_NOW | RTLD_NOLOAD), nullptr) << library;
+}
+
+TEST(Rivals, CountTheBuffersOfBranches) {
+  if (!reason(kCudnn, kOrdinary).empty()) GTEST_SKIP() << reason(kCudnn, kOrdinary);
+  Case work = kOrdinary;
+  work.sequence_length = 1024;
+  work.head_dim = 64;
+  work.pattern = {{1024, 2}};
+  const double offsets = 4 * (8 + 8);
+  // Straight into O; or copies of Q, K, V and O, and LSE, of 512 rows of 8 heads.
+  EXPECT_EQ(kCudnn.workspace_bytes(work, 1), offsets);
+  EXPECT_EQ(kCudnnGather.workspace_bytes(work, 1), offsets + 512 * 8 * (4 * 64 * 2 + 4));
+  // Two branches: the second has an O of its own, both an LSE.
+  work.pattern = {{1024, 2}, {1024, 4}};
+  EXPECT_EQ(kCudnn.workspace_bytes(work, 1), 2 * offsets + 1024 * 8 * (64 * 2 + 2 * 4));
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,184 @@
+"""External baselines through the whole program: a right one in plain Python beside one for every fault.
+
+Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
+"""
+
+import os
+import pathlib
+import signal
+import sys
+import unittest
+
+from program import Program, wait_until
+
+HERE = pathlib.Path(__file__).resolve().parent
+POINT = "sequence_length: 24, segments: [12, 24], dilations: [1, 2], heads: 2, head_dim: 16, threads: 1"
+SWEEP = """
+name: external
+cases: [{{{point}{more}}}]
+external:
+{declared}
+variants: [{{kernel: dilated, order: linear}}]
+baselines: [{baselines}]
+measure: {{budget_s: 0.05, min_rounds: 3, timeout_s: {timeout_s}}}
+"""
+
+# Fault of fake_rival.py: status and reason. `hangs` has a test of its own.
+FAULTS = {
+    "none": ("ok", "^$"),
+    "noise": ("ok", "^$"),
+    "no_lse": ("ok", "^$"),
+    "unsupported": ("skipped", "^no option ''$"),
+    "other_device": ("skipped", "'other_device' does not run on device cpu here"),
+    "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello wants protocol 1, found"),
+    "no_version": ("failed", "hello wants a name and a version"),
+    "talkative": ("failed", "tells of itself at most 4000 characters"),
+    "no_timer": ("failed", "load wants the name of a timer"),
+    "no_times": ("failed", "run wants 1 times_ns above 0"),
+    "time_travel": ("failed", "run wants 1 times_ns above 0"),
+    "null_time": ("failed", "run wants 1 times_ns above 0"),
+    "dies_on_load": ("failed", "^'dies_on_load' left with status 1: no more coffee$"),
+    "killed_when_timed": ("failed", r"^time: 'killed_when_timed' was killed by signal 9 \(Killed\)$"),
+    "closes_output": ("failed", "^'closes_output' closed its output$"),
+    "error": ("failed", "^'error' reports an error: two lines of trouble$"),
+    "garbage": ("failed", "an answer is a JSON object on a line, found .*Segmentation"),
+    "list": ("failed", "an answer is a JSON object on a line"),
+    "not_utf8": ("failed", "an answer is a JSON object on a line"),
+    "two_lines": ("failed", "'two_lines' said more than it was asked: {}"),
+    "flood": ("failed", "'flood' gave an answer of more than 16 MiB"),
+    "wrong": ("failed", "exceeds the tolerance"),
+    "nan": ("failed", "1 of 768 output values are NaN"),
+    "short": ("failed", "'short' wrote 3068 bytes of output, not 3072"),
+    "long": ("failed", "'long' wrote 6144 bytes of output, not 3072"),
+}
+
+
+class ExternalTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+        for name in ("fake_rival.py", "plain_attention.py"):
+            (self.program.folder / name).write_text((HERE / name).read_text())
+
+    def sweep(self, faults, baselines=None, more="", timeout_s=60, extra=""):
+        declared = "".join(f"  {fault}: {{command: [{sys.executable}, fake_rival.py, {fault}]}}\n" for fault in faults)
+        return self.program.sweep(SWEEP.format(point=POINT, more=more, declared=declared + extra, timeout_s=timeout_s,
+                                               baselines=", ".join(baselines or faults)))
+
+    def run_all(self, sweep, *options, status=0):
+        self.program.run("run", sweep, "-o", "out", "--fresh", "--allow-external", *options, status=status)
+        return {record["variant"]: record for record in self.program.records("out")}
+
+    def processes(self):
+        """Of whatever runs in the folder, programs and what they started: process ids and command lines."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder):
+                    found[int(entry.name)] = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+        return found
+
+    def test_each_fault_costs_its_variant_alone(self):
+        records = self.run_all(self.sweep(FAULTS), "--dump", "dump", status=1)
+        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        for fault, (status, reason) in FAULTS.items():
+            with self.subTest(fault=fault):
+                record = records[fault]
+                self.assertEqual(record["status"], status, record["reason"])
+                self.assertRegex(record["reason"] or "", reason)
+                self.assertNotIn("\n", record["reason"] or "")
+                self.assertEqual(record["time_ns"] is None, status != "ok")
+        self.check_right(records["none"])
+        self.assertIsNone(records["no_lse"]["verify"]["lse_max_abs"])
+        dumped = {file.parent.name for file in (self.program.folder / "dump").rglob("lse.npy")}
+        self.assertIn("none", dumped)
+        self.assertNotIn("no_lse", dumped)
+        self.assertFalse(self.processes())
+
+    def check_right(self, record):
+        self.assertEqual((record["kind"], record["params"]["kernel"]), ("baseline", "none"))
+        time = record["time_ns"]
+        self.assertEqual(time["timer"], "external:fake_clock")
+        for sample in time["samples"]:
+            self.assertAlmostEqual(sample, 500002.5, places=3, msg="the mean of 4 after an untimed one")
+        self.assertLessEqual(record["verify"]["max_abs"], record["verify"]["tolerance"])
+        self.assertLess(record["verify"]["lse_max_abs"], 1e-4)
+        self.assertEqual(record["speedup"]["against"], "dilated/linear")
+        library = record["environment"]["library"]
+        self.assertEqual((library["name"], library["version"], library["flags"]), ("fake", "1.5", "-O0"))
+
+    def test_cases_of_every_kind_reach_the_program(self):
+        for more in ("causal: true", "queries: dense", "head_offset: contiguous, kv_heads: 1", "batch: 2",
+                     "branch_heads: partition", "dtype: bf16"):
+            with self.subTest(more=more):
+                status = 1 if "dtype" in more else 0
+                record = self.run_all(self.sweep(["none"], more=", " + more), status=status)["none"]
+                if "dtype" in more:  # the fake reads fp32
+                    self.assertRegex(record["reason"], "left with status 1: AssertionError")
+                else:
+                    self.assertEqual(record["status"], "ok", record["reason"])
+
+    def test_options_and_cold_caches(self):
+        text = (self.program.folder / self.sweep(["none"], ["none.twice", "none.thrice"])).read_text()
+        records = self.run_all(self.program.sweep(text.replace("min_rounds: 3", "min_rounds: 3, cache: cold")))
+        self.assertEqual(records["none.twice"]["status"], "ok")
+        self.assertEqual(records["none.twice"]["environment"]["library"]["option"], "twice")
+        self.assertEqual((records["none.thrice"]["status"], records["none.thrice"]["reason"]),
+                         ("skipped", "no option 'thrice'"))
+
+    def test_counters_of_this_process_are_not_the_programs(self):
+        sweep = self.sweep(["none"])
+        self.program.sweep((self.program.folder / sweep).read_text() + "counters: [software]\n")
+        counters = self.run_all(sweep)["none"]["counters"]
+        self.assertTrue(counters)
+        for counter in counters.values():
+            self.assertEqual((counter["value"], counter["reason"]), (None, "runs in a process of its own"))
+
+    def test_nothing_is_started_without_the_flag(self):
+        extra = "  trap: {command: [touch, touched]}\n"
+        sweep = self.sweep(["none"], ["none", "trap", "gemm", "torch_sdpa.math"], extra=extra)
+        self.program.run("run", sweep, "-o", "out")
+        records = {record["variant"]: record for record in self.program.records("out")}
+        for name in ("none", "trap", "torch_sdpa.math"):
+            self.assertEqual((records[name]["status"], records[name]["reason"]),
+                             ("skipped", "runs another program: needs --allow-external"))
+        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        self.assertFalse((self.program.folder / "touched").exists())
+        planned, _ = self.program.run("plan", sweep)
+        self.assertIn("needs --allow-external", planned)
+        planned, _ = self.program.run("plan", sweep, "--allow-external")
+        self.assertNotIn("needs --allow-external", planned)
+        self.assertFalse((self.program.folder / "touched").exists())
+        _, err = self.program.run("run", sweep, "-o", "out", "--allow-external", status=2)
+        self.assertIn("measured with other settings", err)
+
+    def test_programs_that_cannot_be_started(self):
+        (self.program.folder / "text").write_text("no program")
+        extra = "  absent: {command: no-such-program}\n  no_program: {command: [./text, 1]}\n"
+        records = self.run_all(self.sweep(["none"], ["absent", "none", "no_program"], extra=extra), status=1)
+        self.assertRegex(records["absent"]["reason"], "cannot start 'no-such-program' for 'absent' .*No such file")
+        self.assertRegex(records["no_program"]["reason"], "cannot start './text' for 'no_program' .*Permission denied")
+        self.assertEqual(records["none"]["status"], "ok")
+
+    def test_a_program_that_hangs_is_stopped_with_what_it_started(self):
+        records = self.run_all(self.sweep(["hangs", "none"], timeout_s=2), status=1)
+        self.assertRegex(records["hangs"]["reason"], "^verify: no progress for 2 s: taken for hung and stopped$")
+        self.assertEqual(records["none"]["status"], "ok")
+        wait_until(lambda: not self.processes(), 5, "something outlived the run")
+
+    def test_programs_die_with_the_supervisor(self):
+        process = self.program.start("run", self.sweep(["hangs"]), "-o", "out", "--allow-external")
+        wait_until(lambda: any(b"sleep" in line for line in self.processes().values()), 20, "nothing hangs")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        wait_until(lambda: not any(b"fake_rival" in line for line in self.processes().values()), 5,
+                   "the program outlived its supervisor")
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)  # what the hanging program had started is out of reach then
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main(verbosity=2)

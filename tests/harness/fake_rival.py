@@ -1,0 +1,112 @@
+"""An external baseline for tests: attention in plain Python, fp32 only, and on demand every fault that a program can
+have. Usage: fake_rival.py FAULT, where FAULT is `none` or what the branches below compare with."""
+
+import array
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from plain_attention import attention
+
+FAULT = sys.argv[1]
+
+
+def read(path, case, heads):
+    values = array.array("f")
+    with open(path, "rb") as file:
+        values.frombytes(file.read())
+    assert len(values) == case["batch"] * case["sequence_length"] * heads * case["head_dim"]
+    return values
+
+
+class Rival:
+    def hello(self, protocol):
+        answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu"], "flags": "-O0"}
+        if FAULT == "other_protocol":
+            answer["protocol"] = 2
+        if FAULT == "no_version":
+            del answer["version"]
+        if FAULT == "other_device":
+            answer["devices"] = ["abacus"]
+        if FAULT == "talkative":
+            answer["flags"] = "-O0" * 5000
+        return answer
+
+    def load(self, case, option, q, k, v):
+        if FAULT == "dies_on_load":
+            sys.exit("the first line\nno more coffee")
+        if FAULT == "hangs":
+            subprocess.Popen(["sleep", "600"])
+            time.sleep(600)
+        if FAULT == "error":
+            raise ValueError("two lines\nof trouble")
+        if FAULT == "unsupported" or option not in ("", "twice"):
+            return {"unsupported": f"no option '{option}'"}
+        self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
+                                     read(v, case, case["kv_heads"]))
+        self.executions = 0
+        return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}
+
+    def run(self, executions):
+        self.executions += executions
+        if FAULT == "killed_when_timed" and self.executions > 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        times = [5e5 + i for i in range(executions)]
+        if FAULT == "no_times":
+            times = []
+        if FAULT == "time_travel":
+            times[0] = -1
+        if FAULT == "null_time":
+            times[0] = None
+        return {"times_ns": times}
+
+    def read(self, o, lse):
+        values = array.array("f", self.o)
+        if FAULT == "wrong":
+            values[3] += 0.01
+        if FAULT == "nan":
+            values[3] = math.nan
+        data = values.tobytes()
+        if FAULT == "short":
+            data = data[:-4]
+        if FAULT == "long":
+            data += data
+        with open(o, "wb") as file:
+            file.write(data)
+        if FAULT != "no_lse":
+            with open(lse, "wb") as file:
+                file.write(array.array("f", self.lse).tobytes())
+        return {"lse": FAULT != "no_lse"}
+
+
+rival = Rival()
+for line in sys.stdin:
+    request = json.loads(line)
+    what = request.pop("do")
+    if FAULT == "garbage":
+        print("Segmentation\x1b[2J fault")
+    elif FAULT == "list":
+        print("[1, 2]")
+    elif FAULT == "not_utf8":
+        sys.stdout.buffer.write(b'{"error": "\xff"}\n')
+    elif FAULT == "flood" and what == "run":
+        sys.stdout.write("9" * (17 << 20))
+    elif FAULT == "two_lines":
+        print("{}\n{}")
+    elif FAULT == "closes_output":
+        os.close(1)
+        time.sleep(600)
+    else:
+        if FAULT == "noise":
+            sys.stderr.write("a line of many\n" * 20000)
+            sys.stderr.flush()
+        try:
+            answer = getattr(rival, what)(**request)
+        except ValueError as error:
+            answer = {"error": str(error)}
+        print(json.dumps(answer))
+    sys.stdout.flush()

@@ -1,0 +1,172 @@
+// The CUDA forward kernels against the oracle.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "harness/device.hpp"
+#include "harness/gpu.hpp"
+#include "tests/kernels/attention_problem.hpp"
+
+namespace hilbench {
+namespace {
+
+const GpuSurvey& survey() {
+  static const GpuSurvey seen = survey_gpus();
+  return seen;
+}
+
+std::vector<const Variant*> kernels_for(const Case& work) {
+  std::vector<const Variant*> kernels;
+  for (const Variant* variant : variant_table())
+    if (variant->device == DeviceKind::cuda && variant->kind == RecordKind::kernel &&
+        !reason_unsupported(*variant, work, {.kernel = std::string(variant->name)}, &survey().gpus.front()))
+      kernels.push_back(variant);
+  return kernels;
+}
+
+Case random_case(Random& random) {
+  const auto small = [&] { return between(random, 1, 150); };
+  Case work{.sequence_length = one_of<std::int64_t>(
+                random, {small(), between(random, 100, 700), between(random, 500, 2100),
+                         one_of<std::int64_t>(
+                             random, {1, 15, 63, 64, 65, 127, 128, 129, 191, 193, 256, 257, 1000, 4097})}),
+            .pattern = {},
+            .batch = between(random, 1, 3),
+            .heads = between(random, 1, 5),
+            .head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 96, 40}),
+            .dtype = one_of(random, {Dtype::bf16, Dtype::fp16, Dtype::fp32}),
+            .mask = one_of(random, {Mask::full, Mask::causal}),
+            .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
+            .head_offset = one_of(random, {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none}),
+            .branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition}),
+            .device = DeviceKind::cuda};
+  work.kv_heads = one_of(random, {work.heads, between(random, 1, work.heads)});
+  const std::int64_t n = work.sequence_length;
+  for (std::int64_t branches = one_of<std::int64_t>(random, {1, 1, 2, 3}); branches > 0; --branches) {
+    const std::int64_t w = one_of(random, {n, between(random, 1, n), between(random, 1, 2 * n)});
+    work.pattern.push_back(
+        {w, one_of(random, {std::int64_t{1}, std::min<std::int64_t>(w, between(random, 1, 8)),
+                            between(random, 1, w)})});
+  }
+  return work;
+}
+
+VariantSpec random_variant(Random& random) {
+  VariantSpec spec;
+  spec.order = one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake",
+                                            "morton", "moore", "bitrev_residue"});
+  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  spec.traversal = one_of<std::string>(
+      random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
+  if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
+  return spec;
+}
+
+Buffer on_device(Device& device, const std::vector<float>& values, const Case& work, std::int64_t heads,
+                 const std::vector<std::int32_t>& slots) {
+  const Bytes bytes = stored(values, work, heads, slots);
+  Buffer buffer = device.allocate(values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
+  device.upload(bytes.get(), buffer);
+  return buffer;
+}
+
+AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem, const Variant& variant,
+                           const VariantSpec& spec) {
+  const Case& work = problem.work;
+  const Index index = build_index(work, spec, variant.tile_rows(work));
+  const Buffer q = on_device(device, problem.q, work, work.heads, index.q_slots);
+  const Buffer k = on_device(device, problem.k, work, work.kv_heads, index.k_slots);
+  const Buffer v = on_device(device, problem.v, work, work.kv_heads, index.k_slots);
+  AttentionOutput output{std::vector<float>(problem.q.size()),
+                         std::vector<float>(problem.q.size() / static_cast<std::size_t>(work.head_dim))};
+  Buffer o = device.allocate(output.o.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
+  Buffer lse = device.allocate(output.lse.size() * sizeof(float));
+  device.fill(o, std::byte{0xff});
+  device.fill(lse, std::byte{0xff});
+  const auto execution = variant.prepare(work, spec, 1);
+  execution->load(index);
+  // Twice: what a run leaves behind must not change the next.
+  for (int run = 0; run < 2; ++run)
+    execution->run({q.data(), k.data(), v.data(), o.data(), static_cast<float*>(lse.data())}, index);
+  device.synchronize();
+  std::vector<std::byte> raw(o.bytes);
+  device.download(o, raw.data());
+  widen(work.dtype, raw.data(), output.o);
+  device.download(lse, output.lse.data());
+  return output;
+}
+
+class CudaForwardProperty : public testing::TestWithParam<int> {};
+
+constexpr int kCasesABlock = 50;
+
+TEST_P(CudaForwardProperty, EqualsTheOracle) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const auto device = open_cuda_device(0);
+  int compared = 0;
+  for (int i = 0; i < kCasesABlock; ++i) {
+    const auto seed = static_cast<std::uint64_t>(GetParam() * kCasesABlock + i);
+    Random random(seed);
+    const Case work = random_case(random);
+    const AttentionProblem problem(work, random);
+    const std::int64_t rows = work.batch * work.sequence_length * work.heads;
+    const ExpectedRows expected(problem, rows <= 200 ? every_row(work) : sampled_rows(work, random, 48));
+    for (const Variant* variant : kernels_for(work)) {
+      VariantSpec spec = random_variant(random);
+      spec.kernel = variant->name;
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " " << case_id(work) << " " << variant_id(spec));
+      const std::string mismatch = expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec));
+      EXPECT_EQ(mismatch, "");
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, kCasesABlock);
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, CudaForwardProperty, testing::Range(0, 8));
+
+TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(5);
+  const auto device = open_cuda_device(0);
+  Case work{.sequence_length = 333,
+            .pattern = {{100, 3}},
+            .heads = 3,
+            .kv_heads = 3,
+            .head_dim = 64,
+            .dtype = Dtype::bf16,
+            .device = DeviceKind::cuda};
+  const AttentionProblem problem(work, random);
+  constexpr std::size_t kGuard = 4096;
+  const std::size_t o_bytes = problem.q.size() * 2, lse_bytes = problem.q.size() / 64 * 4;
+  for (const Variant* variant : kernels_for(work)) {
+    const VariantSpec spec{.kernel = std::string(variant->name)};
+    const Index index = build_index(work, spec, variant->tile_rows(work));
+    const Buffer q = on_device(*device, problem.q, work, 3, {}),
+                 k = on_device(*device, problem.k, work, 3, {}),
+                 v = on_device(*device, problem.v, work, 3, {});
+    Buffer o = device->allocate(o_bytes + 2 * kGuard), lse = device->allocate(lse_bytes + 2 * kGuard);
+    device->fill(o, std::byte{0xa5});
+    device->fill(lse, std::byte{0xa5});
+    const auto execution = variant->prepare(work, spec, 1);
+    execution->load(index);
+    execution->run({q.data(), k.data(), v.data(), static_cast<std::byte*>(o.data()) + kGuard,
+                    reinterpret_cast<float*>(static_cast<std::byte*>(lse.data()) + kGuard)},
+                   index);
+    device->synchronize();
+    for (const Buffer* buffer : {&o, &lse}) {
+      std::vector<std::byte> raw(buffer->bytes);
+      device->download(*buffer, raw.data());
+      for (std::size_t i = 0; i < kGuard; ++i) {
+        ASSERT_EQ(raw[i], std::byte{0xa5}) << variant->name << " before, byte " << i;
+        ASSERT_EQ(raw[raw.size() - 1 - i], std::byte{0xa5}) << variant->name << " behind, byte " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
