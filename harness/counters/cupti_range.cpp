@@ -4,7 +4,9 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "harness/counters/cuda_driver.hpp"
 #include "harness/counters/cupti_call.hpp"
@@ -63,8 +65,9 @@ class RangeProfiler {
     }
   }
 
-  // `config` must live as long as this.
+  // Makes ready for the first pass. `config` must live as long as this, and stay the same for all calls.
   void configure(const std::vector<std::uint8_t>& config, std::vector<const char*> metrics) {
+    complete_ = false;
     auto size = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params));
     size.pMetricNames = metrics.data();
     size.numMetrics = metrics.size();
@@ -113,6 +116,8 @@ class RangeProfiler {
     complete_ = stop.isAllPassSubmitted != 0;
   }
 
+  bool complete() const { return complete_; }  // all passes ran
+
   const std::vector<std::uint8_t>& decode() {
     if (!complete_) throw CuptiError("CUPTI wants more passes than it said");
     auto params = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params));
@@ -134,24 +139,82 @@ class RangeProfiler {
   bool complete_ = false;
 };
 
+// CUPTI made ready for the metrics of one set on one context. The constructor throws CuptiError.
+class Session {
+ public:
+  Session(const CounterSet& set, const CudaDriver& driver) : context_(driver.context()) {
+    initialize_profiler();
+    const std::string chip = chip_name(driver.device());
+    availability_ = counter_availability(context_);
+    host_.emplace(chip, availability_.data());
+    for (const CounterEvent& event : set.events) names_.push_back(event.event);
+    for (const std::string& name : names_) {
+      known_.push_back(host_->has(name));
+      if (known_.back()) metrics_.push_back(name.c_str());
+    }
+    if (metrics_.empty()) throw CuptiError(fmt::format("{} has none of the metrics of this set", chip));
+    host_->schedule(metrics_);
+    profiler_.emplace(context_);
+  }
+
+  bool serves(const CounterSet& set, const CudaDriver& driver) const {
+    const auto same = [](const CounterEvent& event, const std::string& name) { return event.event == name; };
+    return context_ == driver.context() &&
+           std::equal(set.events.begin(), set.events.end(), names_.begin(), names_.end(), same);
+  }
+  int passes() const { return host_->passes(); }
+  void configure() { profiler_->configure(host_->config(), metrics_); }
+  RangeProfiler& profiler() { return *profiler_; }
+
+  // One for each event of the set; nothing where the chip lacks it.
+  std::vector<std::optional<double>> evaluate() {
+    const std::vector<double> values = host_->evaluate(profiler_->decode(), metrics_);
+    std::vector<std::optional<double>> counts;
+    std::size_t next = 0;
+    for (const bool known : known_) counts.push_back(known ? std::optional(values[next++]) : std::nullopt);
+    return counts;
+  }
+
+ private:
+  void* context_;
+  std::vector<std::uint8_t> availability_;
+  std::vector<std::string> names_;  // metrics of the set
+  std::vector<bool> known_;         // for each: the chip has it
+  std::vector<const char*> metrics_;
+  std::optional<CuptiHost> host_;
+  std::optional<RangeProfiler> profiler_;
+};
+
+// The session that counted last, for the next count of its set: opening one takes a third of a second, going
+// on a quarter of that. Left to the end of the process, when CUPTI may be gone before static objects.
+std::unique_ptr<Session>& kept_session() {
+  static auto* session = new std::unique_ptr<Session>();
+  return *session;
+}
+bool counting = false;  // one at a time in a process
+
 class RangeCounters : public CuptiCounters {
  public:
   explicit RangeCounters(const CounterSet& set) : set_(set) {
     guarded([this] { open(); });
   }
-  int passes() const override { return failure().empty() && host_ ? host_->passes() : 0; }
+  ~RangeCounters() override {
+    if (!session_) return;
+    counting = false;
+    if (failure().empty() && session_->profiler().complete()) kept_session() = std::move(session_);
+  }
+  int passes() const override { return failure().empty() ? session_->passes() : 0; }
   void begin(int) override {
-    guarded([this] { profiler_->begin(); });
+    guarded([this] { session_->profiler().begin(); });
   }
   void end(int) override {
-    guarded([this] { profiler_->end(); });
+    guarded([this] { session_->profiler().end(); });
   }
   std::map<std::string, RawCount> read() override {
-    std::vector<double> values;
-    guarded([&] { values = host_->evaluate(profiler_->decode(), metrics_); });
+    std::vector<std::optional<double>> values(set_.events.size());
+    guarded([&] { values = session_->evaluate(); });
     std::map<std::string, RawCount> counts;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < set_.events.size(); ++i) counts[set_.events[i].name] = count(i, values, next);
+    for (std::size_t i = 0; i < set_.events.size(); ++i) counts[set_.events[i].name] = count(i, values[i]);
     return counts;
   }
 
@@ -161,33 +224,23 @@ class RangeCounters : public CuptiCounters {
     if (!library())
       throw CuptiError(
           fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH", library().why()));
-    initialize_profiler();
-    const std::string chip = chip_name(driver.device());
-    availability_ = counter_availability(driver.context());
-    host_.emplace(chip, availability_.data());
-    for (const CounterEvent& event : set_.events) {
-      known_.push_back(host_->has(event.event));
-      if (known_.back()) metrics_.push_back(event.event.c_str());
-    }
-    if (metrics_.empty()) throw CuptiError(fmt::format("{} has none of the metrics of this set", chip));
-    host_->schedule(metrics_);
-    profiler_.emplace(driver.context());
-    profiler_->configure(host_->config(), metrics_);
+    if (counting) throw CuptiError("this process is counting already");
+    std::unique_ptr<Session> session = std::move(kept_session());
+    if (session && !session->serves(set_, driver)) session.reset();
+    if (!session) session = std::make_unique<Session>(set_, driver);
+    session->configure();
+    session_ = std::move(session);
+    counting = true;
   }
 
-  // Of event `i`. `next`: how many of `values` are used up.
-  RawCount count(std::size_t i, const std::vector<double>& values, std::size_t& next) const {
+  RawCount count(std::size_t i, std::optional<double> value) const {
     if (!failure().empty()) return {.reason = failure()};
-    if (!known_[i]) return {.reason = fmt::format("this chip has no metric {}", set_.events[i].event)};
-    return finite(values[next++]);
+    if (!value) return {.reason = fmt::format("this chip has no metric {}", set_.events[i].event)};
+    return finite(*value);
   }
 
   CounterSet set_;
-  std::vector<std::uint8_t> availability_;
-  std::vector<bool> known_;  // for each event of the set: the chip has it
-  std::vector<const char*> metrics_;
-  std::optional<CuptiHost> host_;
-  std::optional<RangeProfiler> profiler_;
+  std::unique_ptr<Session> session_;
 };
 
 }  // namespace
