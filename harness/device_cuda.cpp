@@ -11,6 +11,7 @@
 #include "harness/kernel_times.hpp"
 #include "harness/nvml.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/evict.hpp"
 #include "kernels/cuda/hold.hpp"
 #include "kernels/cuda/peak.hpp"
 #include "kernels/cuda/permute.hpp"
@@ -23,7 +24,7 @@ constexpr double kFineBelowNs = 20e3;
 // The stream is held back while start, work and end are enqueued, so that no host latency is timed.
 constexpr double kHoldNs = 40e3;
 constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
-constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is written over to evict it
+constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is read to evict what it holds
 
 // The device's context, current from here on.
 struct Context {
@@ -120,9 +121,11 @@ class CudaDevice final : public Device {
   }
 
   void evict_caches() override {
-    if (scratch_.size() == 0)
+    if (scratch_.size() == 0) {
       scratch_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(kEvictionFactor * gpu_.l2_bytes));
-    HILBENCH_CUDA(cudaMemsetAsync(scratch_.data(), ++eviction_, scratch_.size(), nullptr));
+      HILBENCH_CUDA(cudaMemset(scratch_.data(), 1, scratch_.size()));
+    }
+    cuda::read_through(scratch_.data(), scratch_.size(), nullptr);
     synchronize();
   }
 
@@ -157,7 +160,6 @@ class CudaDevice final : public Device {
   std::vector<std::int32_t> map_;  // what device_map_ holds
   cuda::DeviceMemory<std::int32_t> device_map_;
   cuda::DeviceMemory<std::byte> scratch_;
-  unsigned char eviction_ = 0;
 };
 
 }  // namespace

@@ -97,7 +97,10 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   if (planned.variant == nullptr || !counted) return planned;
   const Variant& variant = *planned.variant;
   const auto threads = static_cast<int>(comparison.threads);
-  planned.flops = variant.own_flops != nullptr ? variant.own_flops(work, threads) : flops(work, *counted);
+  if (variant.own_flops == nullptr)
+    planned.flops = flops(work, *counted);
+  else if (!planned.skip)
+    planned.flops = variant.own_flops(work, threads);
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   planned.memory_bytes = shared_bytes(work) + copy_bytes(work, spec) + variant.workspace_bytes(work, threads);
   if (variant.tile_rows != nullptr && !planned.skip)

@@ -30,6 +30,7 @@ constexpr int kWarpLanes = 32;
 constexpr int kRowLanes = 4;
 constexpr int kColumnLanes = 8;
 constexpr float kLog2E = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // What bounds a block of the kernel. head_dim is rounded up to kHeadDim with zeros. With kTwoBuffers the next
@@ -305,10 +306,11 @@ __device__ __forceinline__ float across_columns(float x, Combine combine) {
   return combine(x, __shfl_xor_sync(kAllLanes, x, 8));
 }
 
-// Online softmax of the lane's rows; unscaled scores, natural base.
+// Online softmax of the lane's rows, in powers of two. The maximum is kept as it was rounded: what earlier
+// blocks were made relative to is what later ones are.
 template <typename Shape>
 struct SoftmaxRows {
-  float top[Shape::kRowsPerLane];  // maximum of the scores so far
+  float top[Shape::kRowsPerLane];  // maximum of the scores so far, times log2(e)
   float sum[Shape::kRowsPerLane];  // of the weights of this lane's keys, relative to `top`
 
   __device__ __forceinline__ void clear() {
@@ -328,9 +330,9 @@ struct SoftmaxRows {
 #pragma unroll
       for (int j = 1; j < Shape::kKeysPerLane; ++j) block_top = fmaxf(block_top, s[i][j]);
       block_top = across_columns(block_top, [](float a, float b) { return fmaxf(a, b); });
-      const float new_top = fmaxf(top[i], block_top);
-      const float origin = new_top == -INFINITY ? 0.0f : new_top * scale2;  // no key seen: weights of 0
-      factors[i] = exp2_fast(fmaf(top[i], scale2, -origin));
+      const float new_top = fmaxf(top[i], block_top * scale2);
+      const float origin = new_top == -INFINITY ? 0.0f : new_top;  // no key seen: weights of 0
+      factors[i] = exp2_fast(top[i] - origin);
       changed |= new_top != top[i];
       top[i] = new_top;
       float block_sum = 0;
@@ -430,7 +432,7 @@ __device__ __forceinline__ void write_rows(const ForwardParams& params, const Fo
     const int position = tile.query_first + row * params.query_step;
     const long long head_row =
         (static_cast<long long>(tile.batch) * shape.sequence + position) * shape.heads + tile.head;
-    float lse = sum > 0 ? fmaf(softmax.top[i], params.scale, logf(sum)) : -INFINITY;
+    float lse = sum > 0 ? fmaf(softmax.top[i], kLn2, logf(sum)) : -INFINITY;
     float share = sum > 0 ? 1 / sum : 0.0f, share_before = 0;
     if (tile.merge != 0) {
       const float lse_before = inside ? params.lse[head_row] : -INFINITY;
@@ -601,15 +603,13 @@ Instance instance_of() {
   return {dilated_simt<kElement, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
 }
 
-// Whether the current device can run the instance from the code that this build has for it.
+// Whether the current device can run the instance from the code that a build has for it. Makes no context.
 bool runs_here(const Instance& instance) {
-  int device = 0, optin_bytes = 0;
+  int device = 0, optin_bytes = 0, major = 0;
   HILBENCH_CUDA(cudaGetDevice(&device));
   HILBENCH_CUDA(cudaDeviceGetAttribute(&optin_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  cudaFuncAttributes attributes{};
-  HILBENCH_CUDA(cudaFuncGetAttributes(&attributes, instance.kernel));
-  return instance.shared_bytes <= optin_bytes &&
-         instance.shared_bytes <= most_shared_bytes(attributes.ptxVersion * 10);
+  HILBENCH_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  return instance.shared_bytes <= optin_bytes && instance.shared_bytes <= most_shared_bytes(major * 100);
 }
 
 template <Element kElement>

@@ -11,6 +11,8 @@ namespace {
 constexpr std::string_view kName = "dilated_simt";
 
 std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+  if (work.head_dim < 8 || work.head_dim > 256 || work.head_dim % 8 != 0)
+    return fmt::format("{} has head_dim 8 to 256 in steps of 8, not {}", kName, work.head_dim);
   return cuda::forward_unsupported(work, kName);
 }
 

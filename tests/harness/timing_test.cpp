@@ -112,7 +112,7 @@ TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
   const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
   EXPECT_EQ(asked, (std::vector<std::int64_t>{1, 8, 8, 8, 8, 8, 8}))
       << "an estimate of 0.3 ms; samples of 2 ms after one untimed execution";
-  expect_all(samples[0], 6, (6 * 1e5 + 3e5) / 7);
+  expect_all(samples[0].ns, 6, (6 * 1e5 + 3e5) / 7);
   EXPECT_EQ(untimed, 1) << "to warm up";
 }
 

@@ -1,0 +1,11 @@
+// The baseline `peak` on a GPU.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+// A fixed number of products on the unit made for the case's dtype, no attention and no output.
+extern const Variant kCudaPeak;
+
+}  // namespace hilbench
