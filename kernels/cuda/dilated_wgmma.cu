@@ -26,6 +26,7 @@ namespace {
 constexpr int kGroupThreads = 128;
 // Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
 constexpr int kSlotBuffers = 4;
+constexpr int kFewKeys = 512;
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -53,15 +54,6 @@ struct KernelParams {
   float scale;
 };
 
-// A tile as handed to the roles of a block.
-struct alignas(16) TileSlot {
-  ForwardTile tile;
-  std::int32_t steps;  // blocks of keys that pass through the stages: those of the longer tile of a cluster
-  std::int32_t together;  // 1: both tiles of the cluster have the same keys
-  std::int32_t end;       // 1: no tile, all work is done
-  std::int32_t unused;
-};
-
 // Shapes of one instance, and where its parts stand in shared memory (bytes).
 template <typename Element, int kHeadDim, bool kMasked, bool kGather>
 struct Shape {
@@ -81,7 +73,7 @@ struct Shape {
 #define W_KEYS64 128
 #endif
 #ifndef W_POLY64
-#define W_POLY64 8
+#define W_POLY64 16
 #endif
 #ifndef W_POLY128
 #define W_POLY128 0
@@ -89,18 +81,11 @@ struct Shape {
   static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
   static constexpr int kStages = 2;
   static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
-#ifndef W_CLUSTER
-#define W_CLUSTER 2
-#endif
-  // Blocks of a cluster: two share the loads of K and V where neighbours in the list of tiles have the same
-  // keys.
-  static constexpr int kCluster = kGathered || kCausal ? 1 : W_CLUSTER;
-  static constexpr int kBoxRows = kKeys / kCluster;  // rows of one TMA load
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
   static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
   static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
   // Of every this many pairs of exponentials, one is computed by arithmetic; 0: none.
-  static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
+  static constexpr int kPolynomial = kCausal ? 0 : kDim == 64 ? W_POLY64 : W_POLY128;
 
 #ifndef W_CLEAR
 #define W_CLEAR 1200
@@ -116,7 +101,7 @@ struct Shape {
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
   static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
-  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(TileSlot));
+  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarrierAt = kSlotAt + (kGathered ? kSlotBuffers * 512 : 0);
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
@@ -253,13 +238,15 @@ __device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned cha
   return true;
 }
 
-// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait.
+// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait;
+// with few keys a tile, memory bounds the whole anyway.
 template <class S>
 __device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned char* shared) {
   const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);
+  const bool paced = p.fill != nullptr && p.tile_count > 0 && p.tiles[0].key_count > kFewKeys;
   long long since = clock64();
   while (clear_window<S>(p, shared)) {
-    while (*finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
+    while (paced && *finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
     since = clock64();
   }
 }
@@ -269,62 +256,35 @@ __device__ __forceinline__ int key_blocks(const ForwardTile& tile) {
   return (tile.key_count + S::kKeys - 1) / S::kKeys;
 }
 
-// The next tile of this block: claimed in list order, or, in a cluster, every pair of neighbours in the list
-// goes to the clusters in turn. The last block to end leaves the counters as zeros.
-template <class S>
-__device__ __forceinline__ TileSlot claimed_tile(const KernelParams& p, int turn) {
-  TileSlot slot = {};
-  if constexpr (S::kCluster == 1) {
-    const int claimed = atomicAdd(&p.counters[0], 1);
-    if (claimed < p.tile_count) {
-      slot.tile = p.tiles[claimed];
-      slot.steps = key_blocks<S>(slot.tile);
-    } else {
-      slot.end = 1;
-      if (atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
-        p.counters[0] = 0;
-        p.counters[1] = 0;
-      }
-    }
-  } else {
-    const int own = blockIdx.x + turn * gridDim.x;
-    slot.end = own / 2 * 2 >= p.tile_count;
-    if (slot.end == 0) {
-      ForwardTile other = {};
-      if (own < p.tile_count) slot.tile = p.tiles[own];
-      if ((own ^ 1) < p.tile_count) other = p.tiles[own ^ 1];
-      slot.steps = max(key_blocks<S>(slot.tile), key_blocks<S>(other));
-      slot.together = slot.tile.key_slot == other.key_slot && slot.tile.key_count == other.key_count &&
-                      slot.tile.batch == other.batch && slot.tile.kv_head == other.kv_head &&
-                      slot.tile.keys_backwards == other.keys_backwards;
-    }
-  }
-  return slot;
-}
-
-// One thread: hands tiles to the other roles through the ring of slots.
+// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A tile
+// without queries ends the work. The last block to end leaves the counters as zeros.
 template <class S>
 struct Claims {
   Ring<S::kTileSlots> ring;
-  int turn = 0;
   bool more = true;
 
   __device__ __forceinline__ void claim(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
     if (!more) return;
     barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
-    const TileSlot slot = claimed_tile<S>(p, turn++);
-    reinterpret_cast<TileSlot*>(shared + S::kTileAt)[ring.stage] = slot;
+    const int claimed = atomicAdd(&p.counters[0], 1);
+    more = claimed < p.tile_count;
+    ForwardTile tile = {};
+    if (more) tile = p.tiles[claimed];
+    reinterpret_cast<ForwardTile*>(shared + S::kTileAt)[ring.stage] = tile;
     barrier_arrive(base + S::kTileFull + 8 * ring.stage);
     ring.advance();
-    more = slot.end == 0;
+    if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
+      p.counters[0] = 0;
+      p.counters[1] = 0;
+    }
   }
 };
 
 template <class S>
-__device__ __forceinline__ const TileSlot& next_tile(unsigned char* shared, std::uint32_t base,
-                                                     const Ring<S::kTileSlots>& ring) {
+__device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
+                                                        const Ring<S::kTileSlots>& ring) {
   barrier_wait(base + S::kTileFull + 8 * ring.stage, ring.parity);
-  return reinterpret_cast<const TileSlot*>(shared + S::kTileAt)[ring.stage];
+  return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[ring.stage];
 }
 
 // This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
@@ -361,32 +321,16 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
   }
 }
 
-// Strided rows of one tile.
+// Strided rows: one block of K or V from row `row` of a residue on.
 template <class S>
-struct StridedRows {
-  int residue, row, head, batch;
-  bool together;
-  std::uint32_t rank;
-
-  // One block of K or V from row `first` on.
-  __device__ __forceinline__ void load(const CUtensorMap* map, int first, std::uint32_t target,
-                                       std::uint32_t full) const {
-    constexpr int kBoxBytes = S::kBoxRows * 128;
-    barrier_arrive_expect(full, S::kBlockBytes);
-    for (int c = 0; c < S::kChunks; ++c) {
-      const std::uint32_t to = target + c * (S::kKeys * 128);
-      if (S::kCluster == 2 && together) {
-        tma_load_both(to + rank * kBoxBytes, map, full, kEvictLast, c * 64, residue,
-                      row + first + rank * S::kBoxRows, head, batch);
-      } else {
-        for (int i = 0; i < S::kCluster; ++i) {
-          tma_load(to + i * kBoxBytes, map, full, kEvictLast, c * 64, residue, row + first + i * S::kBoxRows,
-                   head, batch);
-        }
-      }
-    }
+__device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
+                                           int row, std::uint32_t target, std::uint32_t full) {
+  barrier_arrive_expect(full, S::kBlockBytes);
+  for (int c = 0; c < S::kDim / 64; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, residue, row, tile.kv_head,
+             tile.batch);
   }
-};
+}
 
 template <class S>
 __device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
@@ -394,40 +338,24 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
   Ring<S::kTileSlots> tiles;
   Ring<S::kStages> k, v;
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) return;
-    const ForwardTile& tile = slot.tile;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
     const int blocks = key_blocks<S>(tile);
-    const int steps = slot.steps;
     const int residue = tile.key_slot % p.key_slot_step;
-    const StridedRows<S> rows = {residue,
-                                 tile.key_slot / p.key_slot_step,
-                                 tile.kv_head,
-                                 tile.batch,
-                                 slot.together != 0,
-                                 blockIdx.x % S::kCluster};
     const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
-    const int first = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    for (int i = 0; i <= steps; ++i) {
-      if (i < steps) {
-        const std::uint32_t full = base + S::kKFull + 8 * k.stage;
+    int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
+    for (int i = 0; i <= blocks; ++i, row += step) {
+      if (i < blocks) {
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        if (i < blocks) {
-          rows.load(&maps.k[which], first + i * step, base + S::kKAt + k.stage * S::kBlockBytes, full);
-        } else {
-          barrier_arrive(full);
-        }
+        load_block<S>(&maps.k[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
+                      base + S::kKFull + 8 * k.stage);
         k.advance();
       }
       if (i > 0) {
-        const std::uint32_t full = base + S::kVFull + 8 * v.stage;
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        if (i <= blocks) {
-          rows.load(&maps.v[which], first + (i - 1) * step, base + S::kVAt + v.stage * S::kBlockBytes, full);
-        } else {
-          barrier_arrive(full);
-        }
+        load_block<S>(&maps.v[which], tile, residue, row - step, base + S::kVAt + v.stage * S::kBlockBytes,
+                      base + S::kVFull + 8 * v.stage);
         v.advance();
       }
     }
@@ -446,9 +374,8 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   while (true) {
     if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
     __syncwarp();
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) return;
-    const ForwardTile& tile = slot.tile;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
@@ -546,9 +473,16 @@ struct LateArrival {
     flush();
     barrier = next;
   }
-  __device__ __forceinline__ void end() {
+  __device__ __forceinline__ void now() {
     copies_wait<0>();
     flush();
+    barrier = 0;
+  }
+  // Waits for a stage to become free; where that takes time, tells of the one before first.
+  __device__ __forceinline__ void wait(std::uint32_t empty, std::uint32_t parity) {
+    if (__all_sync(0xFFFFFFFFu, barrier_test(empty, parity))) return;
+    now();
+    barrier_wait(empty, parity);
   }
 };
 
@@ -563,15 +497,14 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   GatheredRows<S> rows(p);
   std::uint32_t block = 0;  // of all tiles
   const auto wait_empty = [&](int barriers, std::uint32_t number) {
-    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+    arrival.wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
   };
   if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) break;
-    const ForwardTile& tile = slot.tile;
-    const int blocks = slot.steps;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) break;
+    const int blocks = key_blocks<S>(tile);
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     rows.start(p, tile);
@@ -602,7 +535,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
-  arrival.end();
+  arrival.now();
 }
 
 template <class S>
@@ -871,20 +804,12 @@ struct Consumer {
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
-  // K and V stages are filled by both blocks of a cluster, and so are free once both have read them.
-  __device__ __forceinline__ void release_both(std::uint32_t barrier) const {
-    if constexpr (S::kCluster == 1) {
-      release(barrier);
-    } else {
-      if (threadIdx.x % 32 < S::kCluster) barrier_arrive_at(barrier, threadIdx.x % 32);
-    }
-  }
   __device__ __forceinline__ void release_k() {
-    release_both(base + S::kKEmpty + 8 * k.stage);
+    release(base + S::kKEmpty + 8 * k.stage);
     k.advance();
   }
   __device__ __forceinline__ void release_v() {
-    release_both(base + S::kVEmpty + 8 * v.stage);
+    release(base + S::kVEmpty + 8 * v.stage);
     v.advance();
   }
   __device__ __forceinline__ void release_q() {
@@ -909,16 +834,14 @@ struct Consumer {
     return at;
   }
 
-  __device__ __forceinline__ void work(const TileSlot& slot) {
-    const ForwardTile& tile = slot.tile;
-    const int steps = uniform(slot.steps);
+  __device__ __forceinline__ void work(const ForwardTile& tile) {
     const int key_count = uniform(tile.key_count);
     const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
     const int query_count = uniform(tile.query_count);
     if (group * 64 >= query_count) {
       barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
       release_q();
-      pass(steps);
+      pass(blocks);
       return;
     }
     const int row = group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
@@ -1002,7 +925,6 @@ struct Consumer {
     } else {
       release_q();
     }
-    if constexpr (S::kCluster > 1) pass(steps - blocks);
 
     const std::int64_t at =
         (static_cast<std::int64_t>(tile.batch) * p.sequence + position) * p.heads + tile.head;
@@ -1023,9 +945,9 @@ __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* sh
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
   Ring<S::kTileSlots> tiles;
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (uniform(slot.end) != 0) break;
-    consumer.work(slot);
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (uniform(tile.query_count) == 0) break;
+    consumer.work(tile);
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
@@ -1043,16 +965,16 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   init(S::kQFull, S::kQStages, S::kGathered ? 4 : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
   init(S::kKFull, S::kStages, S::kGathered ? 4 : 1);
-  init(S::kKEmpty, S::kStages, kConsumerWarps * S::kCluster);
+  init(S::kKEmpty, S::kStages, kConsumerWarps);
   init(S::kVFull, S::kStages, S::kGathered ? 4 : 1);
-  init(S::kVEmpty, S::kStages, kConsumerWarps * S::kCluster);
+  init(S::kVEmpty, S::kStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
   fence_barrier_init();
 }
 
 template <class S>
-__global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThreads, 1)
+__global__ void __launch_bounds__(S::kThreads, 1)
     dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const std::uint32_t base = shared_address(shared);
@@ -1061,7 +983,6 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
     *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
-  if constexpr (S::kCluster > 1) cluster_sync();
   if (uniform(threadIdx.x / kGroupThreads) == 0) {
     registers_shrink<S::kProducerRegisters>();
     produce<S>(p, maps, shared, base);
@@ -1072,8 +993,6 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
   __syncwarp();
   while (clear_window<S>(p, shared)) {
   }
-  // The other block may still arrive at barriers of this one.
-  if constexpr (S::kCluster > 1) cluster_sync();
 }
 
 template <class S>
@@ -1086,14 +1005,12 @@ struct Instance {
   void (*launch)(const KernelParams&, const StridedMaps&, int, cudaStream_t);
   const void* function;
   int shared_bytes;
-  int box_rows;
-  int cluster;
+  int block_keys;
 };
 
 template <class S>
 Instance instance_of() {
-  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kBoxRows,
-          S::kCluster};
+  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kKeys};
 }
 
 template <typename T, int kDim>
@@ -1163,12 +1080,10 @@ class DilatedWgmma : public ForwardKernel {
                                  params.scale};
     const StridedMaps maps =
         gathered ? StridedMaps{}
-                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.box_rows);
-    const int wanted =
+                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.block_keys);
+    const int blocks =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
-    const int clusters =
-        std::min(multiprocessors_ / instance.cluster, (wanted + instance.cluster - 1) / instance.cluster);
-    instance.launch(kernel, maps, clusters * instance.cluster, stream);
+    instance.launch(kernel, maps, blocks, stream);
     HILBENCH_CUDA(cudaGetLastError());
   }
 
