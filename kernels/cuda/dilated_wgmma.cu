@@ -2,17 +2,18 @@
 // segment (LongNet, arXiv 2307.02486, Eqs. 3-8), exact online softmax, fp32 accumulation, bf16 or fp16
 // operands, head_dim 64 and 128.
 //
-// One persistent block per multiprocessor works through the list of tiles (FlashAttention-3, arXiv
-// 2407.08608, sections 3.1 and 3.2, from which we depart in the loads of rows and the clearing of uncovered
-// ones):
-//  - a producer warp group fetches Q rows (16-byte copies, any row map) and blocks of K and V, strided by TMA
-//  or
-//    gathered by 16-byte copies into the same 128-byte swizzle, and clears the rows that no tile writes;
-//  - each consumer warp group owns 64 query rows. Scores of the next block are computed beside P V of this
-//  one,
-//    P stays in registers, and the groups take turns at the tensor cores.
+// One persistent block per multiprocessor works through the list of tiles, in the manner of FlashAttention-3
+// (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches Q rows by 16-byte copies and blocks
+// of K and V, by TMA where their rows are strided and else gathered by 16-byte copies into the same 128-byte
+// swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block beside P V
+// of this one, keeps P in registers, and takes turns with the others at the tensor cores.
+//
+// Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
+// that no tile writes, a running maximum that may lag, and some exponentials by arithmetic at head_dim 64.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "kernels/cuda/forward.hpp"
@@ -26,7 +27,8 @@ namespace {
 constexpr int kGroupThreads = 128;
 // Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
 constexpr int kSlotBuffers = 4;
-constexpr int kFewKeys = 512;
+constexpr int kClearCycles = 1200;  // between two windows of a clearing warp, while there is work
+constexpr int kFewKeys = 512;       // of a tile: below, moving rows takes longer than computing
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -63,38 +65,24 @@ struct Shape {
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-#ifndef W_KEYS
-#define W_KEYS 160
-#endif
-#ifndef W_KEYSC
-#define W_KEYSC 160
-#endif
-#ifndef W_KEYS64
-#define W_KEYS64 128
-#endif
-#ifndef W_POLY64
-#define W_POLY64 16
-#endif
-#ifndef W_POLY128
-#define W_POLY128 0
-#endif
-  static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
+  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
   static constexpr int kStages = 2;
-  static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
-  static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
-  // Of every this many pairs of exponentials, one is computed by arithmetic; 0: none.
-  static constexpr int kPolynomial = kCausal ? 0 : kDim == 64 ? W_POLY64 : W_POLY128;
+  static constexpr int kQStages = 2;
+  // Warp groups that fetch: one thread of one feeds TMA, but copies of single rows take issue slots of many
+  // warps.
+  static constexpr int kProducers = kGathered && kDim == 128 ? 2 : 1;
+  static constexpr int kProducerWarps = 4 * kProducers;
+  static constexpr int kThreads = kGroupThreads * (kProducers + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 40 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 216 : 224;
+  static_assert(kProducers * kProducerRegisters + kConsumers * kConsumerRegisters <= 512,
+                "registers of a block");
+  // Of every this many pairs of exponentials, one has its first computed by arithmetic; 0: none.
+  static constexpr int kPolynomial = kDim == 64 && !kCausal ? 16 : 0;
 
-#ifndef W_CLEAR
-#define W_CLEAR 1200
-#endif
-  static constexpr int kClearCycles = W_CLEAR;  // between two windows of a clearing warp, while there is work
   // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
   static constexpr int kTileSlots = kGathered ? 3 : 2;
 
-  static constexpr int kChunks = kDim / 64;  // blocks of 64 elements (128 bytes) along head_dim
   static constexpr int kQBytes = kRows * kDim * 2;
   static constexpr int kBlockBytes = kKeys * kDim * 2;
   static constexpr int kQAt = 0;
@@ -152,10 +140,18 @@ __device__ __forceinline__ float exp2_polynomial(float x) {
   x = fmaxf(x, -127.0f);
   const float shifted = x + kMagic;
   const float f = x - (shifted - kMagic);
-  float y = fmaf(f, 0.05550410866f, 0.2402265070f);
-  y = fmaf(f, y, 0.6931471806f);
+  float y = fmaf(f, 0.0550091795f, 0.2422115863f);
+  y = fmaf(f, y, 0.6932829694f);
   y = fmaf(f, y, 1.0f);
   return __int_as_float(__float_as_int(y) + (__float_as_int(shifted) << 23));
+}
+
+// The address `index` rows on, in one instruction.
+__device__ __forceinline__ const char* multiply_add(std::uint32_t index, std::uint32_t row_bytes,
+                                                    const char* rows) {
+  std::uint64_t address;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(index), "r"(row_bytes), "l"(rows));
+  return reinterpret_cast<const char*>(address);
 }
 
 // Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
@@ -246,7 +242,7 @@ __device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned cha
   const bool paced = p.fill != nullptr && p.tile_count > 0 && p.tiles[0].key_count > kFewKeys;
   long long since = clock64();
   while (clear_window<S>(p, shared)) {
-    while (paced && *finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
+    while (paced && *finished == 0 && clock64() - since < kClearCycles) __nanosleep(100);
     since = clock64();
   }
 }
@@ -310,7 +306,7 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const std::uint32_t source = __shfl_sync(0xFFFFFFFFu, slot, (i + j) * kTogether + lane / kRowChunks);
-        from[j] = q + static_cast<std::uint64_t>(source) * row_bytes;
+        from[j] = multiply_add(source, row_bytes, q);
       }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -386,15 +382,17 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// Gathered rows. Each of four warps fetches 32 rows of a block of K or V; the slots of its rows pass through
-// shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat the
-// last one: they count for nothing, and whatever it holds is in the output already.
+// Gathered rows. Each producer warp fetches its share of a block of K or V; the slots of its rows pass
+// through shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat
+// the last one: they count for nothing, and whatever it holds is in the output already.
 template <class S>
 struct GatheredRows {
   static constexpr int kRowChunks = S::kDim / 8;     // 16-byte pieces of a row
   static constexpr int kTogether = 32 / kRowChunks;  // rows an instruction
+  static constexpr int kWarpRows = S::kKeys / S::kProducerWarps;
+  static constexpr int kTurns = kWarpRows / kTogether;
   static constexpr int kBatch = 8;
-  static_assert(S::kKeys == 128 || !S::kGathered, "32 rows a warp");
+  static_assert(!S::kGathered || (kWarpRows <= 32 && kTurns % kBatch == 0), "a lane knows one slot");
 
   std::uint32_t head;       // this lane's 16 bytes of row 0 of the head, in units of 16 bytes
   std::int32_t first_key;   // of the tile, in the table of slots
@@ -407,7 +405,8 @@ struct GatheredRows {
     const int lane = threadIdx.x % 32;
     const int chunk = lane % kRowChunks;
     const int row = lane / kRowChunks;
-    place = chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 % 4 * 32 + row) * 128 + ((chunk % 8 ^ row) << 4);
+    place =
+        chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 * kWarpRows + row) * 128 + ((chunk % 8 ^ row) << 4);
   }
 
   __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
@@ -419,34 +418,35 @@ struct GatheredRows {
 
   // The slot of this lane's row of the block of keys from `begin` on.
   __device__ __forceinline__ int slot(const KernelParams& p, int begin) const {
-    return p.key_slots[first_key + min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last_key)];
+    const int row = threadIdx.x / 32 * kWarpRows + threadIdx.x % kWarpRows;
+    return p.key_slots[first_key + min(begin + row, last_key)];
   }
 
   __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
-    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 % 4 * 128;
+    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 * (kWarpRows * 4);
   }
 
   __device__ __forceinline__ static void keep(std::uint32_t base, std::uint32_t block, int slot) {
-    const int lane = threadIdx.x % 32;
-    store_shared(table(base, block) + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
+    const int row = threadIdx.x % kWarpRows;
+    store_shared(table(base, block) + (row % kTogether * kTurns + row / kTogether) * 4, slot);
     __syncwarp();
   }
 
   // Block number `block` of this thread block's work, of K or V as `tensor` says.
   __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
                                        std::uint32_t target) const {
-    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kTurns * 4);
     const char* rows = static_cast<const char*>(tensor) + static_cast<std::uint64_t>(head) * 16;
     asm volatile("" : "+l"(rows));  // else the tensor's address is added anew for every row
     target += place;
 #pragma unroll
-    for (int first = 0; first < kRowChunks; first += kBatch) {
+    for (int first = 0; first < kTurns; first += kBatch) {
       std::uint32_t from[kBatch];
       load_shared(from, own + first * 4);
       load_shared(from + 4, own + first * 4 + 16);
       const char* row[kBatch];
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) row[i] = rows + static_cast<std::uint64_t>(from[i]) * row_bytes;
+      for (int i = 0; i < kBatch; ++i) row[i] = multiply_add(from[i], row_bytes, rows);
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
         // Within 8 rows, the swizzle of a later row differs by bits that no earlier part of `place` holds.
@@ -459,7 +459,7 @@ struct GatheredRows {
 // Tells of a stage that it is full one stage later, when its copies have mostly arrived: they must be
 // complete before the fence that shows them to the tensor cores.
 struct LateArrival {
-  std::uint32_t barrier = 0;
+  std::uint32_t barrier = 0;  // of the stage not told of yet
 
   __device__ __forceinline__ void flush() {
     if (barrier == 0) return;
@@ -510,7 +510,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     rows.start(p, tile);
     int key_slot = blocks > 0 ? rows.slot(p, begin) : 0;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32 % 4, 4);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32, S::kProducerWarps);
     arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i, ++block) {
@@ -529,7 +529,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
         rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
         arrival.filled(base + S::kVFull + (block - 1) % 2 * 8);
       }
-      if (threadIdx.x / 32 % 4 == i % 4) clear_window<S>(p, shared);
+      if (threadIdx.x / 32 == i % S::kProducerWarps) clear_window<S>(p, shared);
     }
     --block;
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
@@ -670,12 +670,8 @@ __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
   for (int i = 0; i < S::kKeys / 4; ++i) p[i] = pack<typename S::T>(s[2 * i], s[2 * i + 1]);
 }
 
-// What a consumer thread keeps of its tile.
-struct Rows {
-  int limit[2];  // of each of its two rows: keys below this are seen, where keys come by position
-};
-
-// -infinity for the keys of the block from `begin` that a row does not see.
+// -infinity for the keys of the block from `begin` that a row does not see: by position those from limit on
+// of each of a thread's two rows.
 template <class S>
 __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
                                             const ForwardTile& tile, int begin, const int (&limit)[2],
@@ -939,7 +935,7 @@ struct Consumer {
 
 template <class S>
 __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
-  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
+  const int group = uniform(threadIdx.x / kGroupThreads) - S::kProducers;
   Consumer<S> consumer{p, base, group, {}, {}, {}};
   // The first group has the first turn.
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
@@ -962,14 +958,14 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
-  init(S::kQFull, S::kQStages, S::kGathered ? 4 : 32);
+  init(S::kQFull, S::kQStages, S::kGathered ? S::kProducerWarps : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? 4 : 1);
+  init(S::kKFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
   init(S::kKEmpty, S::kStages, kConsumerWarps);
-  init(S::kVFull, S::kStages, S::kGathered ? 4 : 1);
+  init(S::kVFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
   init(S::kVEmpty, S::kStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
-  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
+  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
   fence_barrier_init();
 }
 
@@ -983,7 +979,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
-  if (uniform(threadIdx.x / kGroupThreads) == 0) {
+  if (uniform(threadIdx.x / kGroupThreads) < S::kProducers) {
     registers_shrink<S::kProducerRegisters>();
     produce<S>(p, maps, shared, base);
   } else {
