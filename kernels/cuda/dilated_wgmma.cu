@@ -2,17 +2,18 @@
 // segment (LongNet, arXiv 2307.02486, Eqs. 3-8), exact online softmax, fp32 accumulation, bf16 or fp16
 // operands, head_dim 64 and 128.
 //
-// One persistent block per multiprocessor works through the list of tiles (FlashAttention-3, arXiv
-// 2407.08608, sections 3.1 and 3.2, from which we depart in the loads of rows and the clearing of uncovered
-// ones):
-//  - a producer warp group fetches Q rows (16-byte copies, any row map) and blocks of K and V, strided by TMA
-//  or
-//    gathered by 16-byte copies into the same 128-byte swizzle, and clears the rows that no tile writes;
-//  - each consumer warp group owns 64 query rows. Scores of the next block are computed beside P V of this
-//  one,
-//    P stays in registers, and the groups take turns at the tensor cores.
+// One persistent block per multiprocessor works through the list of tiles, in the manner of FlashAttention-3
+// (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches Q rows by 16-byte copies and blocks
+// of K and V, by TMA where their rows are strided and else gathered by 16-byte copies into the same 128-byte
+// swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block beside P V
+// of this one, keeps P in registers, and takes turns with the others at the tensor cores.
+//
+// Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
+// that no tile writes, a running maximum that may lag, and some exponentials by arithmetic at head_dim 64.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "kernels/cuda/forward.hpp"
@@ -26,6 +27,8 @@ namespace {
 constexpr int kGroupThreads = 128;
 // Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
 constexpr int kSlotBuffers = 4;
+constexpr int kClearCycles = 1200;  // between two windows of a clearing warp, while there is work
+constexpr int kFewKeys = 512;       // of a tile: below, moving rows takes longer than computing
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -53,15 +56,6 @@ struct KernelParams {
   float scale;
 };
 
-// A tile as handed to the roles of a block.
-struct alignas(16) TileSlot {
-  ForwardTile tile;
-  std::int32_t steps;  // blocks of keys that pass through the stages: those of the longer tile of a cluster
-  std::int32_t together;  // 1: both tiles of the cluster have the same keys
-  std::int32_t end;       // 1: no tile, all work is done
-  std::int32_t unused;
-};
-
 // Shapes of one instance, and where its parts stand in shared memory (bytes).
 template <typename Element, int kHeadDim, bool kMasked, bool kGather>
 struct Shape {
@@ -71,52 +65,31 @@ struct Shape {
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-#ifndef W_KEYS
-#define W_KEYS 160
-#endif
-#ifndef W_KEYSC
-#define W_KEYSC 160
-#endif
-#ifndef W_KEYS64
-#define W_KEYS64 128
-#endif
-#ifndef W_POLY64
-#define W_POLY64 8
-#endif
-#ifndef W_POLY128
-#define W_POLY128 0
-#endif
-  static constexpr int kKeys = kDim == 64 ? W_KEYS64 : (kGathered ? 128 : kCausal ? W_KEYSC : W_KEYS);
+  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
   static constexpr int kStages = 2;
-  static constexpr int kQStages = kDim == 64 || kKeys <= 160 ? 2 : 1;
-#ifndef W_CLUSTER
-#define W_CLUSTER 2
-#endif
-  // Blocks of a cluster: two share the loads of K and V where neighbours in the list of tiles have the same
-  // keys.
-  static constexpr int kCluster = kGathered || kCausal ? 1 : W_CLUSTER;
-  static constexpr int kBoxRows = kKeys / kCluster;  // rows of one TMA load
-  static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
-  // Of every this many pairs of exponentials, one is computed by arithmetic; 0: none.
-  static constexpr int kPolynomial = kDim == 64 ? W_POLY64 : W_POLY128;
+  static constexpr int kQStages = 2;
+  // Warp groups that fetch: one thread of one feeds TMA, but copies of single rows take issue slots of many
+  // warps.
+  static constexpr int kProducers = kGathered && kDim == 128 ? 2 : 1;
+  static constexpr int kProducerWarps = 4 * kProducers;
+  static constexpr int kThreads = kGroupThreads * (kProducers + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 40 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 216 : 224;
+  static_assert(kProducers * kProducerRegisters + kConsumers * kConsumerRegisters <= 512,
+                "registers of a block");
+  // Of every this many pairs of exponentials, one has its first computed by arithmetic; 0: none.
+  static constexpr int kPolynomial = kDim == 64 && !kCausal ? 16 : 0;
 
-#ifndef W_CLEAR
-#define W_CLEAR 1200
-#endif
-  static constexpr int kClearCycles = W_CLEAR;  // between two windows of a clearing warp, while there is work
   // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
   static constexpr int kTileSlots = kGathered ? 3 : 2;
 
-  static constexpr int kChunks = kDim / 64;  // blocks of 64 elements (128 bytes) along head_dim
   static constexpr int kQBytes = kRows * kDim * 2;
   static constexpr int kBlockBytes = kKeys * kDim * 2;
   static constexpr int kQAt = 0;
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
   static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
-  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(TileSlot));
+  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarrierAt = kSlotAt + (kGathered ? kSlotBuffers * 512 : 0);
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
@@ -167,10 +140,18 @@ __device__ __forceinline__ float exp2_polynomial(float x) {
   x = fmaxf(x, -127.0f);
   const float shifted = x + kMagic;
   const float f = x - (shifted - kMagic);
-  float y = fmaf(f, 0.05550410866f, 0.2402265070f);
-  y = fmaf(f, y, 0.6931471806f);
+  float y = fmaf(f, 0.0550091795f, 0.2422115863f);
+  y = fmaf(f, y, 0.6932829694f);
   y = fmaf(f, y, 1.0f);
   return __int_as_float(__float_as_int(y) + (__float_as_int(shifted) << 23));
+}
+
+// The address `index` rows on, in one instruction.
+__device__ __forceinline__ const char* multiply_add(std::uint32_t index, std::uint32_t row_bytes,
+                                                    const char* rows) {
+  std::uint64_t address;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(index), "r"(row_bytes), "l"(rows));
+  return reinterpret_cast<const char*>(address);
 }
 
 // Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
@@ -253,13 +234,15 @@ __device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned cha
   return true;
 }
 
-// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait.
+// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait;
+// with few keys a tile, memory bounds the whole anyway.
 template <class S>
 __device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned char* shared) {
   const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);
+  const bool paced = p.fill != nullptr && p.tile_count > 0 && p.tiles[0].key_count > kFewKeys;
   long long since = clock64();
   while (clear_window<S>(p, shared)) {
-    while (*finished == 0 && clock64() - since < S::kClearCycles) __nanosleep(100);
+    while (paced && *finished == 0 && clock64() - since < kClearCycles) __nanosleep(100);
     since = clock64();
   }
 }
@@ -269,62 +252,35 @@ __device__ __forceinline__ int key_blocks(const ForwardTile& tile) {
   return (tile.key_count + S::kKeys - 1) / S::kKeys;
 }
 
-// The next tile of this block: claimed in list order, or, in a cluster, every pair of neighbours in the list
-// goes to the clusters in turn. The last block to end leaves the counters as zeros.
-template <class S>
-__device__ __forceinline__ TileSlot claimed_tile(const KernelParams& p, int turn) {
-  TileSlot slot = {};
-  if constexpr (S::kCluster == 1) {
-    const int claimed = atomicAdd(&p.counters[0], 1);
-    if (claimed < p.tile_count) {
-      slot.tile = p.tiles[claimed];
-      slot.steps = key_blocks<S>(slot.tile);
-    } else {
-      slot.end = 1;
-      if (atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
-        p.counters[0] = 0;
-        p.counters[1] = 0;
-      }
-    }
-  } else {
-    const int own = blockIdx.x + turn * gridDim.x;
-    slot.end = own / 2 * 2 >= p.tile_count;
-    if (slot.end == 0) {
-      ForwardTile other = {};
-      if (own < p.tile_count) slot.tile = p.tiles[own];
-      if ((own ^ 1) < p.tile_count) other = p.tiles[own ^ 1];
-      slot.steps = max(key_blocks<S>(slot.tile), key_blocks<S>(other));
-      slot.together = slot.tile.key_slot == other.key_slot && slot.tile.key_count == other.key_count &&
-                      slot.tile.batch == other.batch && slot.tile.kv_head == other.kv_head &&
-                      slot.tile.keys_backwards == other.keys_backwards;
-    }
-  }
-  return slot;
-}
-
-// One thread: hands tiles to the other roles through the ring of slots.
+// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A tile
+// without queries ends the work. The last block to end leaves the counters as zeros.
 template <class S>
 struct Claims {
   Ring<S::kTileSlots> ring;
-  int turn = 0;
   bool more = true;
 
   __device__ __forceinline__ void claim(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
     if (!more) return;
     barrier_wait(base + S::kTileEmpty + 8 * ring.stage, ring.parity ^ 1);
-    const TileSlot slot = claimed_tile<S>(p, turn++);
-    reinterpret_cast<TileSlot*>(shared + S::kTileAt)[ring.stage] = slot;
+    const int claimed = atomicAdd(&p.counters[0], 1);
+    more = claimed < p.tile_count;
+    ForwardTile tile = {};
+    if (more) tile = p.tiles[claimed];
+    reinterpret_cast<ForwardTile*>(shared + S::kTileAt)[ring.stage] = tile;
     barrier_arrive(base + S::kTileFull + 8 * ring.stage);
     ring.advance();
-    more = slot.end == 0;
+    if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
+      p.counters[0] = 0;
+      p.counters[1] = 0;
+    }
   }
 };
 
 template <class S>
-__device__ __forceinline__ const TileSlot& next_tile(unsigned char* shared, std::uint32_t base,
-                                                     const Ring<S::kTileSlots>& ring) {
+__device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
+                                                        const Ring<S::kTileSlots>& ring) {
   barrier_wait(base + S::kTileFull + 8 * ring.stage, ring.parity);
-  return reinterpret_cast<const TileSlot*>(shared + S::kTileAt)[ring.stage];
+  return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[ring.stage];
 }
 
 // This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
@@ -350,7 +306,7 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const std::uint32_t source = __shfl_sync(0xFFFFFFFFu, slot, (i + j) * kTogether + lane / kRowChunks);
-        from[j] = q + static_cast<std::uint64_t>(source) * row_bytes;
+        from[j] = multiply_add(source, row_bytes, q);
       }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -361,32 +317,16 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
   }
 }
 
-// Strided rows of one tile.
+// Strided rows: one block of K or V from row `row` of a residue on.
 template <class S>
-struct StridedRows {
-  int residue, row, head, batch;
-  bool together;
-  std::uint32_t rank;
-
-  // One block of K or V from row `first` on.
-  __device__ __forceinline__ void load(const CUtensorMap* map, int first, std::uint32_t target,
-                                       std::uint32_t full) const {
-    constexpr int kBoxBytes = S::kBoxRows * 128;
-    barrier_arrive_expect(full, S::kBlockBytes);
-    for (int c = 0; c < S::kChunks; ++c) {
-      const std::uint32_t to = target + c * (S::kKeys * 128);
-      if (S::kCluster == 2 && together) {
-        tma_load_both(to + rank * kBoxBytes, map, full, kEvictLast, c * 64, residue,
-                      row + first + rank * S::kBoxRows, head, batch);
-      } else {
-        for (int i = 0; i < S::kCluster; ++i) {
-          tma_load(to + i * kBoxBytes, map, full, kEvictLast, c * 64, residue, row + first + i * S::kBoxRows,
-                   head, batch);
-        }
-      }
-    }
+__device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
+                                           int row, std::uint32_t target, std::uint32_t full) {
+  barrier_arrive_expect(full, S::kBlockBytes);
+  for (int c = 0; c < S::kDim / 64; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, residue, row, tile.kv_head,
+             tile.batch);
   }
-};
+}
 
 template <class S>
 __device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
@@ -394,40 +334,24 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
   Ring<S::kTileSlots> tiles;
   Ring<S::kStages> k, v;
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) return;
-    const ForwardTile& tile = slot.tile;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
     const int blocks = key_blocks<S>(tile);
-    const int steps = slot.steps;
     const int residue = tile.key_slot % p.key_slot_step;
-    const StridedRows<S> rows = {residue,
-                                 tile.key_slot / p.key_slot_step,
-                                 tile.kv_head,
-                                 tile.batch,
-                                 slot.together != 0,
-                                 blockIdx.x % S::kCluster};
     const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
-    const int first = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    for (int i = 0; i <= steps; ++i) {
-      if (i < steps) {
-        const std::uint32_t full = base + S::kKFull + 8 * k.stage;
+    int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
+    for (int i = 0; i <= blocks; ++i, row += step) {
+      if (i < blocks) {
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        if (i < blocks) {
-          rows.load(&maps.k[which], first + i * step, base + S::kKAt + k.stage * S::kBlockBytes, full);
-        } else {
-          barrier_arrive(full);
-        }
+        load_block<S>(&maps.k[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
+                      base + S::kKFull + 8 * k.stage);
         k.advance();
       }
       if (i > 0) {
-        const std::uint32_t full = base + S::kVFull + 8 * v.stage;
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        if (i <= blocks) {
-          rows.load(&maps.v[which], first + (i - 1) * step, base + S::kVAt + v.stage * S::kBlockBytes, full);
-        } else {
-          barrier_arrive(full);
-        }
+        load_block<S>(&maps.v[which], tile, residue, row - step, base + S::kVAt + v.stage * S::kBlockBytes,
+                      base + S::kVFull + 8 * v.stage);
         v.advance();
       }
     }
@@ -446,9 +370,8 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   while (true) {
     if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
     __syncwarp();
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) return;
-    const ForwardTile& tile = slot.tile;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
@@ -459,15 +382,17 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// Gathered rows. Each of four warps fetches 32 rows of a block of K or V; the slots of its rows pass through
-// shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat the
-// last one: they count for nothing, and whatever it holds is in the output already.
+// Gathered rows. Each producer warp fetches its share of a block of K or V; the slots of its rows pass
+// through shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat
+// the last one: they count for nothing, and whatever it holds is in the output already.
 template <class S>
 struct GatheredRows {
   static constexpr int kRowChunks = S::kDim / 8;     // 16-byte pieces of a row
   static constexpr int kTogether = 32 / kRowChunks;  // rows an instruction
+  static constexpr int kWarpRows = S::kKeys / S::kProducerWarps;
+  static constexpr int kTurns = kWarpRows / kTogether;
   static constexpr int kBatch = 8;
-  static_assert(S::kKeys == 128 || !S::kGathered, "32 rows a warp");
+  static_assert(!S::kGathered || (kWarpRows <= 32 && kTurns % kBatch == 0), "a lane knows one slot");
 
   std::uint32_t head;       // this lane's 16 bytes of row 0 of the head, in units of 16 bytes
   std::int32_t first_key;   // of the tile, in the table of slots
@@ -480,7 +405,8 @@ struct GatheredRows {
     const int lane = threadIdx.x % 32;
     const int chunk = lane % kRowChunks;
     const int row = lane / kRowChunks;
-    place = chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 % 4 * 32 + row) * 128 + ((chunk % 8 ^ row) << 4);
+    place =
+        chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 * kWarpRows + row) * 128 + ((chunk % 8 ^ row) << 4);
   }
 
   __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
@@ -492,34 +418,35 @@ struct GatheredRows {
 
   // The slot of this lane's row of the block of keys from `begin` on.
   __device__ __forceinline__ int slot(const KernelParams& p, int begin) const {
-    return p.key_slots[first_key + min(begin + static_cast<int>(threadIdx.x % kGroupThreads), last_key)];
+    const int row = threadIdx.x / 32 * kWarpRows + threadIdx.x % kWarpRows;
+    return p.key_slots[first_key + min(begin + row, last_key)];
   }
 
   __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
-    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 % 4 * 128;
+    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 * (kWarpRows * 4);
   }
 
   __device__ __forceinline__ static void keep(std::uint32_t base, std::uint32_t block, int slot) {
-    const int lane = threadIdx.x % 32;
-    store_shared(table(base, block) + (lane % kTogether * kRowChunks + lane / kTogether) * 4, slot);
+    const int row = threadIdx.x % kWarpRows;
+    store_shared(table(base, block) + (row % kTogether * kTurns + row / kTogether) * 4, slot);
     __syncwarp();
   }
 
   // Block number `block` of this thread block's work, of K or V as `tensor` says.
   __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
                                        std::uint32_t target) const {
-    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kRowChunks * 4);
+    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kTurns * 4);
     const char* rows = static_cast<const char*>(tensor) + static_cast<std::uint64_t>(head) * 16;
     asm volatile("" : "+l"(rows));  // else the tensor's address is added anew for every row
     target += place;
 #pragma unroll
-    for (int first = 0; first < kRowChunks; first += kBatch) {
+    for (int first = 0; first < kTurns; first += kBatch) {
       std::uint32_t from[kBatch];
       load_shared(from, own + first * 4);
       load_shared(from + 4, own + first * 4 + 16);
       const char* row[kBatch];
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) row[i] = rows + static_cast<std::uint64_t>(from[i]) * row_bytes;
+      for (int i = 0; i < kBatch; ++i) row[i] = multiply_add(from[i], row_bytes, rows);
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
         // Within 8 rows, the swizzle of a later row differs by bits that no earlier part of `place` holds.
@@ -532,7 +459,7 @@ struct GatheredRows {
 // Tells of a stage that it is full one stage later, when its copies have mostly arrived: they must be
 // complete before the fence that shows them to the tensor cores.
 struct LateArrival {
-  std::uint32_t barrier = 0;
+  std::uint32_t barrier = 0;  // of the stage not told of yet
 
   __device__ __forceinline__ void flush() {
     if (barrier == 0) return;
@@ -546,9 +473,16 @@ struct LateArrival {
     flush();
     barrier = next;
   }
-  __device__ __forceinline__ void end() {
+  __device__ __forceinline__ void now() {
     copies_wait<0>();
     flush();
+    barrier = 0;
+  }
+  // Waits for a stage to become free; where that takes time, tells of the one before first.
+  __device__ __forceinline__ void wait(std::uint32_t empty, std::uint32_t parity) {
+    if (__all_sync(0xFFFFFFFFu, barrier_test(empty, parity))) return;
+    now();
+    barrier_wait(empty, parity);
   }
 };
 
@@ -563,21 +497,20 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   GatheredRows<S> rows(p);
   std::uint32_t block = 0;  // of all tiles
   const auto wait_empty = [&](int barriers, std::uint32_t number) {
-    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+    arrival.wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
   };
   if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (slot.end != 0) break;
-    const ForwardTile& tile = slot.tile;
-    const int blocks = slot.steps;
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) break;
+    const int blocks = key_blocks<S>(tile);
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     rows.start(p, tile);
     int key_slot = blocks > 0 ? rows.slot(p, begin) : 0;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32 % 4, 4);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32, S::kProducerWarps);
     arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i, ++block) {
@@ -596,13 +529,13 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
         rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
         arrival.filled(base + S::kVFull + (block - 1) % 2 * 8);
       }
-      if (threadIdx.x / 32 % 4 == i % 4) clear_window<S>(p, shared);
+      if (threadIdx.x / 32 == i % S::kProducerWarps) clear_window<S>(p, shared);
     }
     --block;
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
-  arrival.end();
+  arrival.now();
 }
 
 template <class S>
@@ -737,12 +670,8 @@ __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
   for (int i = 0; i < S::kKeys / 4; ++i) p[i] = pack<typename S::T>(s[2 * i], s[2 * i + 1]);
 }
 
-// What a consumer thread keeps of its tile.
-struct Rows {
-  int limit[2];  // of each of its two rows: keys below this are seen, where keys come by position
-};
-
-// -infinity for the keys of the block from `begin` that a row does not see.
+// -infinity for the keys of the block from `begin` that a row does not see: by position those from limit on
+// of each of a thread's two rows.
 template <class S>
 __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
                                             const ForwardTile& tile, int begin, const int (&limit)[2],
@@ -871,20 +800,12 @@ struct Consumer {
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
-  // K and V stages are filled by both blocks of a cluster, and so are free once both have read them.
-  __device__ __forceinline__ void release_both(std::uint32_t barrier) const {
-    if constexpr (S::kCluster == 1) {
-      release(barrier);
-    } else {
-      if (threadIdx.x % 32 < S::kCluster) barrier_arrive_at(barrier, threadIdx.x % 32);
-    }
-  }
   __device__ __forceinline__ void release_k() {
-    release_both(base + S::kKEmpty + 8 * k.stage);
+    release(base + S::kKEmpty + 8 * k.stage);
     k.advance();
   }
   __device__ __forceinline__ void release_v() {
-    release_both(base + S::kVEmpty + 8 * v.stage);
+    release(base + S::kVEmpty + 8 * v.stage);
     v.advance();
   }
   __device__ __forceinline__ void release_q() {
@@ -909,16 +830,14 @@ struct Consumer {
     return at;
   }
 
-  __device__ __forceinline__ void work(const TileSlot& slot) {
-    const ForwardTile& tile = slot.tile;
-    const int steps = uniform(slot.steps);
+  __device__ __forceinline__ void work(const ForwardTile& tile) {
     const int key_count = uniform(tile.key_count);
     const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
     const int query_count = uniform(tile.query_count);
     if (group * 64 >= query_count) {
       barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
       release_q();
-      pass(steps);
+      pass(blocks);
       return;
     }
     const int row = group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
@@ -1002,7 +921,6 @@ struct Consumer {
     } else {
       release_q();
     }
-    if constexpr (S::kCluster > 1) pass(steps - blocks);
 
     const std::int64_t at =
         (static_cast<std::int64_t>(tile.batch) * p.sequence + position) * p.heads + tile.head;
@@ -1017,15 +935,15 @@ struct Consumer {
 
 template <class S>
 __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
-  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
+  const int group = uniform(threadIdx.x / kGroupThreads) - S::kProducers;
   Consumer<S> consumer{p, base, group, {}, {}, {}};
   // The first group has the first turn.
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
   Ring<S::kTileSlots> tiles;
   while (true) {
-    const TileSlot& slot = next_tile<S>(shared, base, tiles);
-    if (uniform(slot.end) != 0) break;
-    consumer.work(slot);
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (uniform(tile.query_count) == 0) break;
+    consumer.work(tile);
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
@@ -1040,19 +958,19 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
-  init(S::kQFull, S::kQStages, S::kGathered ? 4 : 32);
+  init(S::kQFull, S::kQStages, S::kGathered ? S::kProducerWarps : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? 4 : 1);
-  init(S::kKEmpty, S::kStages, kConsumerWarps * S::kCluster);
-  init(S::kVFull, S::kStages, S::kGathered ? 4 : 1);
-  init(S::kVEmpty, S::kStages, kConsumerWarps * S::kCluster);
+  init(S::kKFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
+  init(S::kKEmpty, S::kStages, kConsumerWarps);
+  init(S::kVFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
+  init(S::kVEmpty, S::kStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
-  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? 4 : 2));
+  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
   fence_barrier_init();
 }
 
 template <class S>
-__global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThreads, 1)
+__global__ void __launch_bounds__(S::kThreads, 1)
     dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const std::uint32_t base = shared_address(shared);
@@ -1061,8 +979,7 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
     *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
-  if constexpr (S::kCluster > 1) cluster_sync();
-  if (uniform(threadIdx.x / kGroupThreads) == 0) {
+  if (uniform(threadIdx.x / kGroupThreads) < S::kProducers) {
     registers_shrink<S::kProducerRegisters>();
     produce<S>(p, maps, shared, base);
   } else {
@@ -1072,8 +989,6 @@ __global__ void __cluster_dims__(S::kCluster, 1, 1) __launch_bounds__(S::kThread
   __syncwarp();
   while (clear_window<S>(p, shared)) {
   }
-  // The other block may still arrive at barriers of this one.
-  if constexpr (S::kCluster > 1) cluster_sync();
 }
 
 template <class S>
@@ -1086,14 +1001,12 @@ struct Instance {
   void (*launch)(const KernelParams&, const StridedMaps&, int, cudaStream_t);
   const void* function;
   int shared_bytes;
-  int box_rows;
-  int cluster;
+  int block_keys;
 };
 
 template <class S>
 Instance instance_of() {
-  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kBoxRows,
-          S::kCluster};
+  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kKeys};
 }
 
 template <typename T, int kDim>
@@ -1163,12 +1076,10 @@ class DilatedWgmma : public ForwardKernel {
                                  params.scale};
     const StridedMaps maps =
         gathered ? StridedMaps{}
-                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.box_rows);
-    const int wanted =
+                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.block_keys);
+    const int blocks =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
-    const int clusters =
-        std::min(multiprocessors_ / instance.cluster, (wanted + instance.cluster - 1) / instance.cluster);
-    instance.launch(kernel, maps, clusters * instance.cluster, stream);
+    instance.launch(kernel, maps, blocks, stream);
     HILBENCH_CUDA(cudaGetLastError());
   }
 

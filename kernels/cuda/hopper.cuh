@@ -25,16 +25,6 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Arrives at the barrier of the same address in block `rank` of the cluster.
-__device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::uint32_t rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
-}
-
 // Arrives and makes the phase wait for `bytes` of asynchronous copies as well.
 __device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -58,6 +48,19 @@ __device__ __forceinline__ bool barrier_try_wait(std::uint32_t barrier, std::uin
   return done != 0;
 }
 
+// Whether the phase is complete, without waiting.
+__device__ __forceinline__ bool barrier_test(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
 __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   while (!barrier_try_wait(barrier, parity)) {
   }
@@ -65,10 +68,6 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, std::uint32_
 
 __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-__device__ __forceinline__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
 // Orders shared memory written by ordinary stores or cp.async before reads by wgmma and bulk copies.
@@ -109,18 +108,6 @@ __device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap
       "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
       " [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;" ::"r"(target),
       "l"(map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
-      : "memory");
-}
-
-// The same into both blocks of a cluster of two, completing on the barrier of the same address in each.
-__device__ __forceinline__ void tma_load_both(std::uint32_t target, const CUtensorMap* map,
-                                              std::uint32_t barrier, std::uint64_t policy, int c0, int c1,
-                                              int c2, int c3, int c4) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-      ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %9, %3;" ::"r"(target),
-      "l"(map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4),
-      "h"(static_cast<std::uint16_t>(3))
       : "memory");
 }
 
