@@ -32,9 +32,9 @@ NameParam param_of(OrderParam param) {
 
 KnownNames known_names() {
   KnownNames names;
-  names.kernels.push_back("dilated");
+  for (const std::string_view kernel : kernel_names()) names.kernels.emplace_back(kernel);
   for (const Variant* variant : variant_table()) {
-    (variant->kind == RecordKind::kernel ? names.kernels : names.baselines).emplace_back(variant->name);
+    if (variant->kind == RecordKind::baseline) names.baselines.emplace_back(variant->name);
     for (const std::string_view option : variant->options)
       names.baselines.push_back(fmt::format("{}.{}", variant->name, option));
     if (variant->external) names.externals.emplace_back(variant->name);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/case.hpp"
 #include "harness/gpu.hpp"
@@ -81,7 +82,9 @@ const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const 
 // The reason why `variant` cannot compute the case on its device, or nothing.
 std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
                                               const VariantSpec& spec, const Gpu* gpu);
-// Names that a sweep may write as kernel or baseline, aliases included.
+// Names that a sweep may write as kernel, aliases and kernels that this build lacks included.
+std::vector<std::string_view> kernel_names();
+// Whether a sweep may write `name` as kernel or baseline.
 bool known_kernel(std::string_view name);
 bool known_baseline(std::string_view name);
 

@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # Packs a build for a machine that has a GPU but lacks the packages it was built with.
-# Usage: tests/gpu/pack.sh BUILD BUNDLE
-# BUNDLE becomes a folder with the programs (stripped), the libraries they load beyond the C and C++ runtime,
-# the sweeps and tests/gpu/run.sh, which runs there.
+# Usage: tests/gpu/pack.sh BUILD ARCHIVE.tar.xz
+# The archive holds the programs (stripped), the libraries they load beyond the C and C++ runtime, the sweeps and
+# tests/gpu/run.sh, which runs there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
 set -euo pipefail
 
 if [[ $# -ne 2 ]]; then
-  echo "usage: tests/gpu/pack.sh BUILD BUNDLE" >&2
+  echo "usage: tests/gpu/pack.sh BUILD ARCHIVE.tar.xz" >&2
   exit 2
 fi
 build=$1
-bundle=$2
+archive=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
+bundle=$(mktemp -d)
+trap 'rm -rf "$bundle"' EXIT
 
-rm -rf "$bundle"
 mkdir -p "$bundle/lib" "$bundle/bin"
-for program in "$build/hilbench" "$build"/tests/kernels/cuda/cuda_tests; do
-  [[ -x $program ]] && strip -o "$bundle/bin/$(basename "$program")" "$program"
+for program in hilbench tests/kernels/cuda/cuda_tests tests/harness/cupti_tests tests/baselines/cuda_baselines_tests; do
+  if [[ ! -x $build/$program ]]; then
+    echo "pack.sh: no $build/$program; configure with a CUDA compiler and -DHILBENCH_TESTS=ON" >&2
+    exit 4
+  fi
+  strip -o "$bundle/bin/$(basename "$program")" "$build/$program"
 done
 # What every Linux with a C++ compiler has stays out.
 usual='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|libpthread|libdl|librt|libgomp'
@@ -27,4 +32,6 @@ for program in "$bundle"/bin/*; do
 done
 cp -r "$root/sweeps" "$bundle/sweeps"
 cp "$root/tests/gpu/run.sh" "$bundle/run.sh"
-du -sh "$bundle" | awk '{print "packed " $1}'
+# The programs share most of their device code: a large dictionary finds it again.
+tar c -C "$bundle" . | xz -T1 --lzma2=preset=1,dict=192MiB >"$archive"
+echo "packed $(du -h "$archive" | cut -f1)"

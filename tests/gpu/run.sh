@@ -1,1 +1,58 @@
-#!/bin/bash
+#!/usr/bin/env bash
+# Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
+# stores go to OUT.
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt cache claims; default: all
+#   tests     every test that needs a GPU
+#   sanitize  compute-sanitizer's four tools over the kernels
+#   peak, simt, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "${1:?usage: run.sh OUT [STEP...]}" && cd "$1" && pwd)
+shift
+steps=("$@")
+[[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt cache claims)
+# Only the bundle's own libraries: a framework that a sweep starts brings its own.
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
+summary=()
+note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
+
+run_tests() {
+  local program
+  for program in cuda_tests cupti_tests cuda_baselines_tests; do
+    timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
+    note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
+  done
+}
+
+sanitize() {
+  local tool
+  for tool in memcheck racecheck synccheck initcheck; do
+    timeout 120 compute-sanitizer --tool "$tool" "$here/bin/cuda_tests" --gtest_brief=1 \
+      --gtest_filter="${HILBENCH_SANITIZE_FILTER:-CudaForwardSmall.*:CudaForward.*}" >"$out/$tool.log" 2>&1
+    note "$tool" "exit $?, $(grep -E 'SUMMARY' "$out/$tool.log" | tail -1 | tr -s '=' ' ')"
+  done
+}
+
+# sweep FILE [OPTION...]
+sweep() {
+  local name start status
+  name=$(sed -n 's/^name: //p' "$1")
+  start=$(date +%s)
+  timeout 540 "$here/bin/hilbench" run "$@" -o "$out/$name" >"$out/$name.log" 2>&1
+  status=$?
+  note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
+  tar cJf "$out/$name.tar.xz" -C "$out" "$name" && rm -r "${out:?}/$name"
+}
+
+for step in "${steps[@]}"; do
+  case $step in
+    tests) run_tests ;;
+    sanitize) sanitize ;;
+    peak) sweep "$here/sweeps/gpu-peak.yaml" --allow-external ;;
+    simt) sweep "$here/sweeps/gpu-simt.yaml" ;;
+    cache) for file in "$here"/sweeps/cache/*.yaml; do sweep "$file"; done ;;
+    claims) for file in "$here"/sweeps/claims/*.yaml; do sweep "$file" --device cuda; done ;;
+    *) note "$step" "unknown step" ;;
+  esac
+done
+printf '%s\n' "${summary[@]}" | tee "$out/summary.txt"

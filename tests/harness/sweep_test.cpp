@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/error.hpp"
+#include "harness/names.hpp"
 #include "harness/npy.hpp"
 #include "known_names.hpp"
 
@@ -552,9 +553,9 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
   int count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(HILBENCH_SWEEPS)) {
     if (entry.path().extension() != ".yaml") continue;
-    const Sweep sweep = load_sweep(entry.path(), {}, test_names());
+    const Sweep sweep = load_sweep(entry.path(), {}, known_names());
     EXPECT_EQ(sweep.name, entry.path().stem().string());
-    EXPECT_EQ(sweep.reference, "dilated/linear");
+    EXPECT_TRUE(sweep.reference.ends_with("/linear")) << sweep.reference;
     EXPECT_FALSE(cases_of(sweep).empty());
     ++count;
   }

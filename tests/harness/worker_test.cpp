@@ -108,6 +108,9 @@ std::optional<std::string> reason_unsupported(const Variant& variant, const Case
                                               const VariantSpec& spec, const Gpu*) {
   return variant.unsupported(work, spec);
 }
+std::vector<std::string_view> kernel_names() {
+  return {kDilatedCpu.name};
+}
 bool known_kernel(std::string_view name) {
   return find_variant(name, DeviceKind::cpu) != nullptr;
 }
