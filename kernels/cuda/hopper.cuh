@@ -118,6 +118,10 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
+__device__ __forceinline__ void copy_async_word(std::uint32_t target, const void* source) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(target), "l"(source) : "memory");
+}
+
 __device__ __forceinline__ void copies_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -125,10 +129,6 @@ __device__ __forceinline__ void copies_commit() {
 template <int kPending>
 __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
-__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
 // Four words, from a multiple of 16 bytes.
