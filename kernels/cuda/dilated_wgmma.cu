@@ -416,23 +416,21 @@ struct GatheredRows {
     last_key = tile.key_count - 1;
   }
 
-  // The slot of this lane's row of the block of keys from `begin` on.
-  __device__ __forceinline__ int slot(const KernelParams& p, int begin) const {
-    const int row = threadIdx.x / 32 * kWarpRows + threadIdx.x % kWarpRows;
-    return p.key_slots[first_key + min(begin + row, last_key)];
-  }
-
   __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
     return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 * (kWarpRows * 4);
   }
 
-  __device__ __forceinline__ static void keep(std::uint32_t base, std::uint32_t block, int slot) {
-    const int row = threadIdx.x % kWarpRows;
-    store_shared(table(base, block) + (row % kTogether * kTurns + row / kTogether) * 4, slot);
-    __syncwarp();
+  // Starts to fetch the slots of the block of keys from `begin` on, number `block` of this thread block's
+  // work.
+  __device__ __forceinline__ void fetch_slots(const KernelParams& p, std::uint32_t base, std::uint32_t block,
+                                              int begin) const {
+    const int row = threadIdx.x % 32;
+    if (row >= kWarpRows) return;
+    const int key = first_key + min(begin + static_cast<int>(threadIdx.x) / 32 * kWarpRows + row, last_key);
+    copy_async_word(table(base, block) + (row % kTogether * kTurns + row / kTogether) * 4, p.key_slots + key);
   }
 
-  // Block number `block` of this thread block's work, of K or V as `tensor` says.
+  // That block of K or V, as `tensor` says, once its slots are there.
   __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
                                        std::uint32_t target) const {
     const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kTurns * 4);
@@ -508,16 +506,18 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     rows.start(p, tile);
-    int key_slot = blocks > 0 ? rows.slot(p, begin) : 0;
+    if (blocks > 0) rows.fetch_slots(p, base, block, begin);
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32, S::kProducerWarps);
     arrival.filled(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i, ++block) {
       if (i < blocks) {
-        rows.keep(base, block, key_slot);
+        // The slots came with the block of K before; of the first two blocks, that one was issued just now.
+        if (i < 2) arrival.now();
+        __syncwarp();
         begin += step;
-        if (i + 1 < blocks) key_slot = rows.slot(p, begin);
+        if (i + 1 < blocks) rows.fetch_slots(p, base, block + 1, begin);
         wait_empty(S::kKEmpty, block);
         rows.load(p.k, base, block, base + S::kKAt + block % 2 * S::kBlockBytes);
         arrival.filled(base + S::kKFull + block % 2 * 8);

@@ -118,6 +118,10 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
+__device__ __forceinline__ void copy_async_word(std::uint32_t target, const void* source) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(target), "l"(source) : "memory");
+}
+
 __device__ __forceinline__ void copies_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -125,10 +129,6 @@ __device__ __forceinline__ void copies_commit() {
 template <int kPending>
 __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
-__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
 // Four words, from a multiple of 16 bytes.
@@ -181,16 +181,12 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
   ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define HILBENCH_D80 \
   HILBENCH_D64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define HILBENCH_D88 HILBENCH_D80 ", %80, %81, %82, %83, %84, %85, %86, %87"
-#define HILBENCH_D96 HILBENCH_D88 ", %88, %89, %90, %91, %92, %93, %94, %95"
 #define HILBENCH_F8(i)                                                                        \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define HILBENCH_F32 HILBENCH_F8(0), HILBENCH_F8(8), HILBENCH_F8(16), HILBENCH_F8(24)
 #define HILBENCH_F64 HILBENCH_F32, HILBENCH_F8(32), HILBENCH_F8(40), HILBENCH_F8(48), HILBENCH_F8(56)
 #define HILBENCH_F80 HILBENCH_F64, HILBENCH_F8(64), HILBENCH_F8(72)
-#define HILBENCH_F88 HILBENCH_F80, HILBENCH_F8(80)
-#define HILBENCH_F96 HILBENCH_F88, HILBENCH_F8(88)
 
 // wgmma_shared(): A and B in shared memory, both contiguous along the summed dimension; `accumulate` 0: D = A
 // B. wgmma_registers(): A in registers, B in shared memory, contiguous along N; D += A B.
@@ -215,8 +211,6 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
 #define HILBENCH_WGMMA(T, type)                                                \
   HILBENCH_WGMMA_SHARED(T, type, 128, 64, "%64", "%65", "%66")                 \
   HILBENCH_WGMMA_SHARED(T, type, 160, 80, "%80", "%81", "%82")                 \
-  HILBENCH_WGMMA_SHARED(T, type, 176, 88, "%88", "%89", "%90")                 \
-  HILBENCH_WGMMA_SHARED(T, type, 192, 96, "%96", "%97", "%98")                 \
   HILBENCH_WGMMA_REGISTERS(T, type, 64, 32, "%32", "%33", "%34", "%35", "%36") \
   HILBENCH_WGMMA_REGISTERS(T, type, 128, 64, "%64", "%65", "%66", "%67", "%68")
 
