@@ -148,7 +148,7 @@ constexpr auto kParts = std::to_array<Part>({
      [] { return look_at_program("rsvg-convert", "PNG figures in reports", "librsvg2-bin"); }},
 });
 
-constexpr auto kLaterParts = std::to_array<Part>({
+constexpr auto kGpuParts = std::to_array<Part>({
     {"NVIDIA driver", look_at_driver},
     {"NVML", look_at_nvml},
     {"CUPTI", look_at_cupti},
@@ -180,9 +180,8 @@ std::string section(const std::array<Part, size>& parts) {
 
 std::string doctor_report() {
   return fmt::format(
-      "{}\n\nmeasuring on this machine\n{}\nGPU, NCCL and MPI (this version measures on CPUs only: "
-      "none of these is used)\n{}",
-      version_text(), section(kParts), section(kLaterParts));
+      "{}\n\nmeasuring on processors\n{}\nmeasuring on GPUs, and what rings will need (NCCL, MPI)\n{}",
+      version_text(), section(kParts), section(kGpuParts));
 }
 
 }  // namespace hilbench

@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kName = "dilated_mma";
 
 std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
-  return cuda::matrix_unsupported(work, kName);
+  static constexpr int kHeadDims[] = {32, 64, 96, 128, 256};
+  return cuda::matrix_unsupported(work, kName, kHeadDims);
 }
 
 std::optional<std::string> unsupported_on(const Gpu& gpu) {

@@ -1,7 +1,9 @@
 #include "kernels/cuda/forward_execution.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -115,10 +117,11 @@ std::optional<std::string> forward_unsupported(const Case& work, std::string_vie
   return std::nullopt;
 }
 
-std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel) {
+std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel,
+                                              std::span<const int> head_dims) {
   if (work.dtype == Dtype::fp32) return fmt::format("{} reads fp16 and bf16 only", kernel);
-  if (work.head_dim != 64 && work.head_dim != 128)
-    return fmt::format("{} has head_dim 64 and 128, not {}", kernel, work.head_dim);
+  if (std::find(head_dims.begin(), head_dims.end(), work.head_dim) == head_dims.end())
+    return fmt::format("{} has head_dim {}, not {}", kernel, fmt::join(head_dims, ", "), work.head_dim);
   return forward_unsupported(work, kernel);
 }
 

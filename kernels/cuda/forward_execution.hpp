@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,8 @@ double forward_workspace_bytes(const Case& work, int threads);
 
 // The reason why no forward kernel of this folder computes the case, or nothing.
 std::optional<std::string> forward_unsupported(const Case& work, std::string_view kernel);
-// Likewise for kernels on matrix units: 16-bit elements and a head_dim of 64 or 128.
-std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel);
+// Likewise for kernels on matrix units, which have 16-bit elements and the given head dimensions.
+std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel,
+                                              std::span<const int> head_dims);
 
 }  // namespace hilbench::cuda

@@ -36,7 +36,7 @@ Case random_case(Random& random, Sizes sizes) {
             .pattern = {},
             .batch = between(random, 1, 3),
             .heads = between(random, 1, 5),
-            .head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 96, 40}),
+            .head_dim = one_of<std::int64_t>(random, {64, 128, 64, 128, 32, 96, 256, 40}),
             .dtype = one_of(random, {Dtype::bf16, Dtype::fp16, Dtype::fp32}),
             .mask = one_of(random, {Mask::full, Mask::causal}),
             .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
