@@ -454,36 +454,6 @@ struct GatheredRows {
   }
 };
 
-// Tells of a stage that it is full one stage later, when its copies have mostly arrived: they must be
-// complete before the fence that shows them to the tensor cores.
-struct LateArrival {
-  std::uint32_t barrier = 0;  // of the stage not told of yet
-
-  __device__ __forceinline__ void flush() {
-    if (barrier == 0) return;
-    fence_proxy_async();
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
-  }
-  __device__ __forceinline__ void filled(std::uint32_t next) {
-    copies_commit();
-    copies_wait<1>();
-    flush();
-    barrier = next;
-  }
-  __device__ __forceinline__ void now() {
-    copies_wait<0>();
-    flush();
-    barrier = 0;
-  }
-  // Waits for a stage to become free; where that takes time, tells of the one before first.
-  __device__ __forceinline__ void wait(std::uint32_t empty, std::uint32_t parity) {
-    if (__all_sync(0xFFFFFFFFu, barrier_test(empty, parity))) return;
-    now();
-    barrier_wait(empty, parity);
-  }
-};
-
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
@@ -491,11 +461,10 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   Ring<S::kTileSlots> tiles;
   Claims<S> claims;
   Ring<S::kQStages> q;
-  LateArrival arrival;
   GatheredRows<S> rows(p);
   std::uint32_t block = 0;  // of all tiles
   const auto wait_empty = [&](int barriers, std::uint32_t number) {
-    arrival.wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
   };
   if (threadIdx.x == 0) claims.claim(p, shared, base);
   __syncwarp();
@@ -507,27 +476,28 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
     rows.start(p, tile);
     if (blocks > 0) rows.fetch_slots(p, base, block, begin);
+    copies_commit();
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
     load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32, S::kProducerWarps);
-    arrival.filled(base + S::kQFull + 8 * q.stage);
+    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
     q.advance();
     for (int i = 0; i <= blocks; ++i, ++block) {
       if (i < blocks) {
-        // The slots came with the block of K before; of the first two blocks, that one was issued just now.
-        if (i < 2) arrival.now();
+        copies_wait<0>();  // the slots of this block, and rows that went before them
         __syncwarp();
         begin += step;
         if (i + 1 < blocks) rows.fetch_slots(p, base, block + 1, begin);
+        copies_commit();
         wait_empty(S::kKEmpty, block);
         rows.load(p.k, base, block, base + S::kKAt + block % 2 * S::kBlockBytes);
-        arrival.filled(base + S::kKFull + block % 2 * 8);
+        barrier_arrive_copies(base + S::kKFull + block % 2 * 8);
       }
       if (i == 0 && threadIdx.x == 0) claims.claim(p, shared, base);
       __syncwarp();
       if (i > 0) {
         wait_empty(S::kVEmpty, block - 1);
         rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
-        arrival.filled(base + S::kVFull + (block - 1) % 2 * 8);
+        barrier_arrive_copies(base + S::kVFull + (block - 1) % 2 * 8);
       }
       if (threadIdx.x / 32 == i % S::kProducerWarps) clear_window<S>(p, shared);
     }
@@ -535,7 +505,6 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
-  arrival.now();
 }
 
 template <class S>
@@ -800,6 +769,11 @@ struct Consumer {
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
+  // Rows gathered by copies of threads must be shown to the tensor cores.
+  __device__ __forceinline__ void wait_full(std::uint32_t barrier, std::uint32_t parity) const {
+    barrier_wait(barrier, parity);
+    if constexpr (S::kGathered) fence_proxy_async();
+  }
   __device__ __forceinline__ void release_k() {
     release(base + S::kKEmpty + 8 * k.stage);
     k.advance();
@@ -825,7 +799,7 @@ struct Consumer {
 
   __device__ __forceinline__ std::uint32_t values_of(int begin, int key_count) {
     const std::uint32_t at = base + S::kVAt + v.stage * S::kBlockBytes;
-    barrier_wait(base + S::kVFull + 8 * v.stage, v.parity);
+    wait_full(base + S::kVFull + 8 * v.stage, v.parity);
     if (!S::kGathered && begin + S::kKeys > key_count) clear_values<S>(at, key_count - begin, group);
     return at;
   }
@@ -865,12 +839,12 @@ struct Consumer {
     softmax.maximum[0] = softmax.maximum[1] = -INFINITY;
 
     barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-    if constexpr (!S::kGathered) fence_proxy_async();
+    fence_proxy_async();  // Q came by copies of threads
     const std::uint32_t q_at = base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
     if (blocks > 0) {
       float s[S::kKeys / 2];
       std::uint32_t probabilities[S::kKeys / 4];
-      barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
+      wait_full(base + S::kKFull + 8 * k.stage, k.parity);
       wgmma_pin(s);
       wgmma_fence();
       multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
@@ -882,7 +856,7 @@ struct Consumer {
       softmax.template update<true>(s);
       pack_scores<S>(probabilities, s);
       for (int i = 1; i < blocks; ++i) {
-        barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
+        wait_full(base + S::kKFull + 8 * k.stage, k.parity);
         if (turns) named_sync(1 + group, 2 * kGroupThreads);
         wgmma_pin(s);
         wgmma_pin(o);
@@ -958,11 +932,11 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
-  init(S::kQFull, S::kQStages, S::kGathered ? S::kProducerWarps : 32);
+  init(S::kQFull, S::kQStages, S::kGathered ? 32 * S::kProducerWarps : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
+  init(S::kKFull, S::kStages, S::kGathered ? 32 * S::kProducerWarps : 1);
   init(S::kKEmpty, S::kStages, kConsumerWarps);
-  init(S::kVFull, S::kStages, S::kGathered ? S::kProducerWarps : 1);
+  init(S::kVFull, S::kStages, S::kGathered ? 32 * S::kProducerWarps : 1);
   init(S::kVEmpty, S::kStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
