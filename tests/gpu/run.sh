@@ -9,6 +9,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "${1:?usage: run.sh OUT [STEP...]}" && cd "$1" && pwd)
 shift
+cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
@@ -38,20 +39,20 @@ sweep() {
   local name start status
   name=$(sed -n 's/^name: //p' "$1")
   start=$(date +%s)
-  timeout 540 "$here/bin/hilbench" run "$@" -o "$out/$name" >"$out/$name.log" 2>&1
+  timeout 540 bin/hilbench run "$@" >"$out/$name.log" 2>&1
   status=$?
   note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
-  tar cJf "$out/$name.tar.xz" -C "$out" "$name" && rm -r "${out:?}/$name"
+  tar cJf "$out/$name.tar.xz" -C results "$name" && rm -r "results/${name:?}"
 }
 
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
     sanitize) sanitize ;;
-    peak) sweep "$here/sweeps/gpu-peak.yaml" --allow-external ;;
-    simt) sweep "$here/sweeps/gpu-simt.yaml" ;;
-    cache) for file in "$here"/sweeps/cache/*.yaml; do sweep "$file"; done ;;
-    claims) for file in "$here"/sweeps/claims/*.yaml; do sweep "$file" --device cuda; done ;;
+    peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
+    simt) sweep sweeps/gpu-simt.yaml ;;
+    cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
+    claims) for file in sweeps/claims/*.yaml; do sweep "$file" --device cuda; done ;;
     *) note "$step" "unknown step" ;;
   esac
 done
