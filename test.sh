@@ -20,8 +20,8 @@ done
 jobs=$(nproc)
 failed=()
 
-# sanitize PRESET: builds the suite under the preset and runs it. Tests labelled `exact` check timing or speed and
-# mean nothing under a sanitizer.
+# sanitize PRESET: builds the suite under the preset, without CUDA code, and runs it. Tests labelled `exact` check timing
+# or speed, or load libraries that a sanitizer refuses: they are left out.
 sanitize() {
   echo "== sanitizer: $1"
   if ! { cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1; then

@@ -235,11 +235,6 @@ nlohmann::json library() {
           {"score_block_bytes", kScoreBytes}};
 }
 
-std::string_view peak_unit(const Case& work) {
-  if (work.dtype == Dtype::fp32) return "fp32_fma";
-  return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
-}
-
 }  // namespace
 
 const Variant kCublas = {
@@ -247,7 +242,7 @@ const Variant kCublas = {
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
-    .peak_unit = peak_unit,
+    .peak_unit = gpu_product_unit,
     .unsupported = unsupported,
     .unsupported_on = unsupported_on,
     .workspace_bytes =

@@ -19,18 +19,6 @@ cuda::PeakUnit unit_of(const Case& work) {
   return cuda::PeakUnit::fp32_fma;
 }
 
-std::string_view unit_name(const Case& work) {
-  switch (work.dtype) {
-    case Dtype::bf16:
-      return "bf16_tensor";
-    case Dtype::fp16:
-      return "fp16_tensor";
-    case Dtype::fp32:
-      break;
-  }
-  return "fp32_fma";
-}
-
 class CudaPeakExecution final : public Execution {
  public:
   explicit CudaPeakExecution(cuda::PeakUnit unit) : unit_(unit) {}
@@ -58,7 +46,7 @@ const Variant kCudaPeak = {
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
     .has_output = false,
-    .peak_unit = unit_name,
+    .peak_unit = gpu_product_unit,
     .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
     .unsupported_on = [](const Gpu&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },

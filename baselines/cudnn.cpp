@@ -245,10 +245,6 @@ std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int) {
   return std::make_unique<CudnnExecution>(work, kStorage);
 }
 
-std::string_view peak_unit(const Case& work) {
-  return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
-}
-
 }  // namespace
 
 const Variant kCudnn = {
@@ -256,7 +252,7 @@ const Variant kCudnn = {
     .help = "cuDNN fused attention on dilated rows in place, zero rows cleared, merged by LSE",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
-    .peak_unit = peak_unit,
+    .peak_unit = gpu_product_unit,
     .unsupported = unsupported,
     .unsupported_on = unsupported_on,
     .workspace_bytes = workspace_bytes<RowStorage::in_place>,
@@ -269,7 +265,7 @@ const Variant kCudnnGather = {
     .help = "dilated rows gathered, cuDNN fused attention, scattered with zero rows, merged by LSE",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
-    .peak_unit = peak_unit,
+    .peak_unit = gpu_product_unit,
     .unsupported = unsupported,
     .unsupported_on = unsupported_on,
     .workspace_bytes = workspace_bytes<RowStorage::gathered>,

@@ -132,14 +132,15 @@ class CudaDevice final : public Device {
   std::optional<double> peak_flops(std::string_view unit, double suspect) override {
     constexpr double kLook_s = 0.05;
     constexpr int kAttempts = 10;
-    double peak = 0;
-    for (int attempt = 0; attempt == 0 || (attempt < kAttempts && peak < suspect); ++attempt) {
-      const cuda::DevicePeak seen = cuda::measure_device_peak(kLook_s);
-      peak = std::max(peak, unit == "fp32_fma"      ? seen.fp32_fma_flops
-                            : unit == "bf16_tensor" ? seen.bf16_tensor_flops
-                                                    : seen.fp16_tensor_flops);
-    }
-    return peak;
+    const auto rate = unit == "fp32_fma"      ? &cuda::DevicePeak::fp32_fma_flops
+                      : unit == "bf16_tensor" ? &cuda::DevicePeak::bf16_tensor_flops
+                      : unit == "fp16_tensor" ? &cuda::DevicePeak::fp16_tensor_flops
+                                              : nullptr;
+    double peak = 0;  // stays 0 where the device has no such unit, or none that is measured
+    for (int attempt = 0; rate != nullptr && (attempt == 0 || (attempt < kAttempts && peak < suspect));
+         ++attempt)
+      peak = std::max(peak, cuda::measure_device_peak(kLook_s).*rate);
+    return peak > 0 ? std::optional(peak) : std::nullopt;
   }
 
   void profile(const std::function<void()>& work) override {

@@ -145,6 +145,12 @@ bool head_runs_branch(const Case& work, std::int64_t head, std::int64_t branch_i
   return heads.begin <= head && head < heads.end;
 }
 
+std::size_t first_branch(const Case& work, std::int64_t head) {
+  std::int64_t branch = 0;
+  while (!head_runs_branch(work, head, branch)) ++branch;
+  return static_cast<std::size_t>(branch);
+}
+
 std::int64_t segment_count(const Case& work, const Branch& branch) {
   return ceil_div(work.sequence_length, branch.segment_length);
 }

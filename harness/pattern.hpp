@@ -2,6 +2,7 @@
 // LongNet (arXiv 2307.02486), Eqs. 6-8 for segments and dilation, Eq. 13 for the offset of a head.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::int64_t offset_of(const Case& work, const Branch& branch, std::int64_t kv_h
 
 // Whether query head `head` runs branch `branch_index` (`branch_heads: partition` gives it just one).
 bool head_runs_branch(const Case& work, std::int64_t head, std::int64_t branch_index);
+
+// The first branch that a head runs: its result is stored, those of the others merge into it.
+std::size_t first_branch(const Case& work, std::int64_t head);
 
 std::int64_t segment_count(const Case& work, const Branch& branch);
 std::int64_t segment_begin(const Branch& branch, std::int64_t segment);

@@ -157,6 +157,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic) work.device = host.gpu ? DeviceKind::cuda : DeviceKind::cpu;
+  if (work.device == DeviceKind::cuda && host.gpu) comparison.gpu = host.gpu->name;
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(host);

@@ -27,6 +27,7 @@ struct Comparison {
   Case work;  // device resolved
   std::string case_id;
   std::int64_t threads = 1;  // resolved
+  std::string gpu;           // its name, where the case runs on one
   std::vector<PlannedVariant> variants;
   std::optional<std::size_t> reference;  // index into variants; none where it is skipped
   bool runnable() const;                 // some variant is not skipped

@@ -148,7 +148,7 @@ Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& hos
 }
 
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
-  std::string text = fmt::format("{}|{}|", comparison.case_id, comparison.threads);
+  std::string text = fmt::format("{}|{}|{}", comparison.case_id, comparison.threads, comparison.gpu);
   for (const PlannedVariant& planned : comparison.variants)
     text += fmt::format("{} {} {}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash);
   const Measure& measure = sweep.measure;

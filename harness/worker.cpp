@@ -148,9 +148,9 @@ class TaskRun {
   void guard_peak() {
     std::map<std::string_view, double> fastest;  // of each unit
     for (const Entrant& entrant : entrants_)
-      if (entrant.candidate->variant().peak_unit != nullptr) {
-        double& rate = fastest[entrant.candidate->variant().peak_unit(bench_->work)];
-        rate = std::max(rate, rate_of(entrant));
+      if (const double rate = rate_of(entrant); rate > 0) {
+        double& most = fastest[entrant.candidate->variant().peak_unit(bench_->work)];
+        most = std::max(most, rate);
       }
     for (const auto& [unit, rate] : fastest) {
       const std::optional<double> peak = bench_->device->peak_flops(unit, rate / kPeakMargin);
@@ -161,7 +161,7 @@ class TaskRun {
   void hold_against(std::string_view unit, double peak) {
     for (Entrant& entrant : entrants_) {
       const Variant& variant = entrant.candidate->variant();
-      if (variant.peak_unit == nullptr || variant.peak_unit(bench_->work) != unit) continue;
+      if (variant.peak_unit(bench_->work) != unit) continue;
       if (rate_of(entrant) <= kPeakMargin * peak) continue;
       entrant.record.status = Status::invalid;
       entrant.record.reason =

@@ -72,6 +72,12 @@ struct Variant {
   nlohmann::json (*library)() = nullptr;
 };
 
+// The unit made for products of the case's elements on a GPU, as a `peak_unit`.
+inline std::string_view gpu_product_unit(const Case& work) {
+  if (work.dtype == Dtype::fp32) return "fp32_fma";
+  return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
+}
+
 // Every kernel and baseline of this build.
 std::span<const Variant* const> variant_table();
 const Variant* find_variant(std::string_view name, DeviceKind device);

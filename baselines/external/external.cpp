@@ -9,7 +9,8 @@ constexpr std::array<std::string_view, 4> kBackends = {"flash", "efficient", "ma
 
 // Only of the programs that compute with the units whose peak is measured something can be said.
 std::string_view peak_unit(const Case& work) {
-  return work.device == DeviceKind::cpu && work.dtype == Dtype::fp32 ? "fp32_fma" : "";
+  if (work.device == DeviceKind::cuda) return work.dtype == Dtype::fp32 ? "" : gpu_product_unit(work);
+  return work.dtype == Dtype::fp32 ? "fp32_fma" : "";
 }
 
 // What a case needs the program itself knows, and answers when it is loaded.

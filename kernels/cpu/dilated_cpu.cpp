@@ -85,13 +85,6 @@ hwy::AlignedFreeUniquePtr<float[]> allocate_floats(std::int64_t count) {
   return floats;
 }
 
-// The first branch that a head runs: the one that stores, not merges.
-std::size_t first_branch(const Case& work, std::int64_t head) {
-  std::int64_t branch = 0;
-  while (!head_runs_branch(work, head, branch)) ++branch;
-  return static_cast<std::size_t>(branch);
-}
-
 class DilatedCpu final : public Execution {
  public:
   DilatedCpu(const Case& work, int threads)

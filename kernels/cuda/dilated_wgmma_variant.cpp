@@ -28,9 +28,7 @@ const Variant kDilatedWgmma = {
     .help = "fused dilated attention for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
     .kind = RecordKind::kernel,
     .device = DeviceKind::cuda,
-    .peak_unit = [](const Case& work) -> std::string_view {
-      return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
-    },
+    .peak_unit = gpu_product_unit,
     .tile_rows = [](const Case& work) -> std::int64_t {
       return cuda::dilated_wgmma_tile_rows(cuda::forward_shape(work));
     },

@@ -7,13 +7,6 @@
 namespace hilbench::cuda {
 namespace {
 
-// First branch that a head runs: the one that stores, the others merge.
-std::size_t first_branch(const Case& work, std::int64_t head) {
-  std::int64_t branch = 0;
-  while (!head_runs_branch(work, head, branch)) ++branch;
-  return static_cast<std::size_t>(branch);
-}
-
 // Keys of a list that a query at `position` sees; `positions` ascend.
 std::int32_t visible(std::span<const std::int32_t> positions, std::int64_t position) {
   return static_cast<std::int32_t>(std::upper_bound(positions.begin(), positions.end(), position) -
