@@ -71,11 +71,6 @@ double row_bytes(const Case& work) {
 
 }  // namespace
 
-Element element_of(Dtype dtype) {
-  if (dtype == Dtype::fp32) return Element::fp32;
-  return dtype == Dtype::bf16 ? Element::bf16 : Element::fp16;
-}
-
 BranchResults::BranchResults(const Case& work, std::vector<RowStorage> storage)
     : combined_(combined(work, storage)), branches_(work.pattern.size()) {
   tensor_.batch = narrowed(work.batch);

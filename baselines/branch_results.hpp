@@ -8,11 +8,10 @@
 #include "baselines/branch_rows.hpp"
 #include "harness/case.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/forward_execution.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench::cuda {
-
-Element element_of(Dtype dtype);
 
 // One branch in position order is written straight to the operands and only what it does not cover is
 // cleared; several branches, and gathered ones, are combined from buffers of their own.

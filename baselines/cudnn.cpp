@@ -16,6 +16,7 @@
 #include "baselines/branch_results.hpp"
 #include "baselines/cudnn_sdpa.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/cuda/event.hpp"
 
 namespace hilbench {
 namespace {
@@ -48,28 +49,6 @@ GatheredRows gathered_rows_of(const Case& work, const std::vector<RowStorage>& s
 double row_bytes(const Case& work) {
   return static_cast<double>(work.head_dim * dtype_bytes(work.dtype));
 }
-
-// An event of the default stream.
-class Event {
- public:
-  Event() { HILBENCH_CUDA(cudaEventCreate(&event_)); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() {
-    const cudaError_t status = cudaEventDestroy(event_);
-    if (status != cudaSuccess) fmt::print(stderr, "cudaEventDestroy: {}\n", cudaGetErrorString(status));
-  }
-  void record() { HILBENCH_CUDA(cudaEventRecord(event_, nullptr)); }
-  double ns_since(const Event& start) const {
-    float ms = 0;
-    HILBENCH_CUDA(cudaEventSynchronize(event_));
-    HILBENCH_CUDA(cudaEventElapsedTime(&ms, start.event_, event_));
-    return 1e6 * static_cast<double>(ms);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 class CudnnExecution : public Execution {
  public:
@@ -173,7 +152,7 @@ class CudnnExecution : public Execution {
   // ns of gathering, attending and finishing, summed over branches.
   std::array<double, 3> time_parts() {
     const std::size_t branches = work_.pattern.size();
-    std::vector<Event> events(2 * branches + 2);
+    std::vector<cuda::Event> events(2 * branches + 2);
     events[0].record();
     for (std::size_t b = 0; b < branches; ++b) {
       gather(b, last_);

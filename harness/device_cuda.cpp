@@ -11,6 +11,7 @@
 #include "harness/kernel_times.hpp"
 #include "harness/nvml.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/event.hpp"
 #include "kernels/cuda/evict.hpp"
 #include "kernels/cuda/hold.hpp"
 #include "kernels/cuda/peak.hpp"
@@ -32,32 +33,6 @@ struct Context {
     HILBENCH_CUDA(cudaSetDevice(ordinal));
     HILBENCH_CUDA(cudaFree(nullptr));
   }
-};
-
-class EventPair {
- public:
-  EventPair() {
-    HILBENCH_CUDA(cudaEventCreate(&start_));
-    HILBENCH_CUDA(cudaEventCreate(&end_));
-  }
-  ~EventPair() {
-    for (const cudaEvent_t event : {start_, end_})
-      if (cudaEventDestroy(event) != cudaSuccess) std::fputs("cudaEventDestroy failed\n", stderr);
-  }
-  EventPair(const EventPair&) = delete;
-  EventPair& operator=(const EventPair&) = delete;
-
-  void start() { HILBENCH_CUDA(cudaEventRecord(start_, nullptr)); }
-  void end() { HILBENCH_CUDA(cudaEventRecord(end_, nullptr)); }
-  double elapsed_ns() {
-    float ms = 0;
-    HILBENCH_CUDA(cudaEventSynchronize(end_));
-    HILBENCH_CUDA(cudaEventElapsedTime(&ms, start_, end_));
-    return ms * 1e6;
-  }
-
- private:
-  cudaEvent_t start_ = nullptr, end_ = nullptr;
 };
 
 class CudaDevice final : public Device {
@@ -97,10 +72,10 @@ class CudaDevice final : public Device {
         synchronize();
       });
     cuda::hold(static_cast<std::int64_t>(kHoldNs * std::max(gpu_.clock_ghz, 1.0)), nullptr);
-    events_.start();
+    start_.record();
     work();
-    events_.end();
-    return events_.elapsed_ns();
+    end_.record();
+    return end_.ns_since(start_);
   }
 
   Clock clock_for(double estimate_ns) const override {
@@ -157,7 +132,7 @@ class CudaDevice final : public Device {
   Gpu gpu_;
   GpuMonitor monitor_;  // looks for foreign processes before the context is made
   Context context_;
-  EventPair events_;
+  cuda::Event start_, end_;
   std::vector<std::int32_t> map_;  // what device_map_ holds
   cuda::DeviceMemory<std::int32_t> device_map_;
   cuda::DeviceMemory<std::byte> scratch_;

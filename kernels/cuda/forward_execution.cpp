@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::size_t kCounters = 2;
 
-Element element_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::bf16:
-      return Element::bf16;
-    case Dtype::fp16:
-      return Element::fp16;
-    case Dtype::fp32:
-      break;
-  }
-  return Element::fp32;
-}
-
 bool branches_merge(const Case& work) {
   return work.pattern.size() > 1 && work.branch_heads == BranchHeads::all;
 }
@@ -93,6 +81,11 @@ class ForwardExecution final : public Execution {
 };
 
 }  // namespace
+
+Element element_of(Dtype dtype) {
+  if (dtype == Dtype::fp32) return Element::fp32;
+  return dtype == Dtype::bf16 ? Element::bf16 : Element::fp16;
+}
 
 ForwardShape forward_shape(const Case& work) {
   return {.sequence = static_cast<std::int32_t>(work.sequence_length),

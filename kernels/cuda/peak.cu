@@ -5,8 +5,10 @@
 // for sm_90a, mma.sync elsewhere from compute capability 8.0 up.
 #include <algorithm>
 #include <chrono>
-#include <memory>
+#include <cstddef>
 
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/event.hpp"
 #include "kernels/cuda/peak.hpp"
 #include "kernels/cuda/status.hpp"
 
@@ -210,40 +212,24 @@ int multiprocessors() {
   return attribute(cudaDevAttrMultiProcessorCount);
 }
 
-// Whether the code that the current device loads for the tensor loops holds them.
+// Whether the tensor loop has a body for the current device. Makes no context.
 bool has_tensor_loop() {
-  cudaFuncAttributes attributes{};
-  HILBENCH_CUDA(cudaFuncGetAttributes(&attributes, tensor_loop<PeakUnit::bf16_tensor>));
-  return attributes.ptxVersion >= 80;
+  return attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
-
-struct Events {
-  Events() {
-    HILBENCH_CUDA(cudaEventCreate(&begin));
-    HILBENCH_CUDA(cudaEventCreate(&end));
-  }
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
-  ~Events() { cudaEventDestroy(begin), cudaEventDestroy(end); }
-  cudaEvent_t begin = nullptr, end = nullptr;
-};
 
 // Seconds of the shortest of the runs that fit `budget_s`, at least two.
 template <class Run>
 double best_seconds(double budget_s, Run run) {
   using Clock = std::chrono::steady_clock;
-  const Events events;
+  Event begin, end;
   const Clock::time_point start = Clock::now();
   double best_s = 0;
   for (int runs = 0; runs < 3 || std::chrono::duration<double>(Clock::now() - start).count() < budget_s;
        ++runs) {
-    HILBENCH_CUDA(cudaEventRecord(events.begin, nullptr));
+    begin.record();
     run();
-    HILBENCH_CUDA(cudaEventRecord(events.end, nullptr));
-    HILBENCH_CUDA(cudaEventSynchronize(events.end));
-    float ms = 0;
-    HILBENCH_CUDA(cudaEventElapsedTime(&ms, events.begin, events.end));
-    const double run_s = 1e-3 * static_cast<double>(ms);
+    end.record();
+    const double run_s = 1e-9 * end.ns_since(begin);
     if (runs > 0) best_s = runs == 1 ? run_s : std::min(best_s, run_s);  // the first loads the code
   }
   return best_s;
@@ -255,25 +241,17 @@ double unit_rate(PeakUnit unit, double budget_s) {
   return flops / best_seconds(budget_s, [unit] { run_peak_work(unit, nullptr); });
 }
 
-using DeviceMemory = std::unique_ptr<void, cudaError_t (*)(void*)>;
-
-DeviceMemory allocate(std::size_t bytes) {
-  void* memory = nullptr;
-  HILBENCH_CUDA(cudaMalloc(&memory, bytes));
-  return {memory, cudaFree};
-}
-
 double copy_rate(double budget_s) {
   constexpr std::size_t kMostBytes = 1u << 30;
   std::size_t free_bytes = 0, total_bytes = 0;
   HILBENCH_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
   const std::size_t bytes = std::min(kMostBytes, free_bytes / 4) / 512 * 512;
   if (bytes == 0) return 0;
-  const DeviceMemory from = allocate(bytes), to = allocate(bytes);
-  fill_random<<<8 * multiprocessors(), kThreads>>>(static_cast<unsigned*>(from.get()), bytes / 4);
+  const DeviceMemory<std::byte> from(bytes), to(bytes);
+  fill_random<<<8 * multiprocessors(), kThreads>>>(reinterpret_cast<unsigned*>(from.data()), bytes / 4);
   HILBENCH_CUDA(cudaGetLastError());
   const double seconds = best_seconds(budget_s, [&] {
-    HILBENCH_CUDA(cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    HILBENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
   });
   return 2.0 * static_cast<double>(bytes) / seconds;
 }
