@@ -2,6 +2,7 @@
 # HILBENCH_ARCH_ANY (code for every GPU the toolkit knows), HILBENCH_ARCH_MMA (sm_80 and up) and
 # HILBENCH_ARCH_WGMMA (sm_90a); an empty list leaves the kernels that need it out.
 set(HILBENCH_HAVE_CUDA OFF)
+set(HILBENCH_LIBRARY_FOLDERS "")  # where CUDA's libraries are, separated by colons
 if(NOT HILBENCH_CUDA STREQUAL "OFF")
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(HILBENCH_NVCC nvcc HINTS /usr/local/cuda/bin)
@@ -53,3 +54,13 @@ function(hilbench_cuda_objects name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC CUDA::cudart_static)
 endfunction()
+
+# Where to look for the libraries that the dynamic loader does not find by itself.
+find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+set(HILBENCH_LIBRARY_FOLDERS ${CUDAToolkit_LIBRARY_DIR})
+if(CUDNN_LIBRARY)
+  get_filename_component(cudnn_folder ${CUDNN_LIBRARY} DIRECTORY)
+  list(APPEND HILBENCH_LIBRARY_FOLDERS ${cudnn_folder})
+  list(REMOVE_DUPLICATES HILBENCH_LIBRARY_FOLDERS)
+endif()
+string(REPLACE ";" ":" HILBENCH_LIBRARY_FOLDERS "${HILBENCH_LIBRARY_FOLDERS}")

@@ -1,25 +1,25 @@
 #include "baselines/cublas_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <stdexcept>
 
-#include "baselines/shared_library.hpp"
+#include "harness/library.hpp"
 
 namespace hilbench {
 namespace {
 
 Cublas load() {
   Cublas loaded;
-  const SharedLibrary library =
-      load_library(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR),
-                   "install cuBLAS of the CUDA version of this build, or set LD_LIBRARY_PATH");
-  loaded.absence = library.absence;
-  if (library.handle == nullptr) return loaded;
+  const LoadedLibrary library(toolkit_names(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR)));
+  if (!library) {
+    loaded.absence = fmt::format(
+        "{}; install cuBLAS of the CUDA version of this build, or set LD_LIBRARY_PATH", library.why());
+    return loaded;
+  }
   const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library.handle, name));
+    function = library.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
     if (function == nullptr && loaded.absence.empty())
       loaded.absence = fmt::format("cuBLAS lacks {}: it is older than the toolkit of this build", name);
   };

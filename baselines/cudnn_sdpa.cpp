@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "baselines/shared_library.hpp"
+#include "harness/library.hpp"
 
 // The frontend brings a JSON library of its own, which would change how floats are written everywhere.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
@@ -23,17 +23,13 @@ namespace {
 namespace fe = cudnn_frontend;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-SharedLibrary load() {
-  SharedLibrary library = load_library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR),
-                                       "install cuDNN for the CUDA version of this build, or set "
-                                       "LD_LIBRARY_PATH");
-  fe::cudnn_dlhandle = library.handle;
-  return library;
-}
-
-const SharedLibrary& library() {
-  static const SharedLibrary loaded = load();
-  return loaded;
+// Loads the library, and tells the frontend; empty where that went well, else the reason and what to do.
+std::string load() {
+  const LoadedLibrary library(toolkit_names(fmt::format("libcudnn.so.{}", CUDNN_MAJOR)));
+  fe::cudnn_dlhandle = library.handle();
+  if (library) return "";
+  return fmt::format("{}; install cuDNN for the CUDA version of this build, or set LD_LIBRARY_PATH",
+                     library.why());
 }
 
 void check(cudnnStatus_t status, const char* call) {
@@ -83,7 +79,8 @@ struct CudnnSdpa::State {
 };
 
 const std::string& cudnn_absence() {
-  return library().absence;
+  static const std::string absence = load();
+  return absence;
 }
 
 std::string cudnn_version() {

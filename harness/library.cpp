@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <sstream>
+
 namespace hilbench {
 
 LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {
@@ -15,6 +17,13 @@ LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {
 
 void* LoadedLibrary::address(const char* symbol) const {
   return dlsym(handle_, symbol);
+}
+
+std::vector<std::string> toolkit_names(const std::string& name) {
+  std::vector<std::string> names = {name};
+  std::istringstream folders(HILBENCH_LIBRARY_FOLDERS);  // separated by colons
+  for (std::string folder; std::getline(folders, folder, ':');) names.push_back(folder + "/" + name);
+  return names;
 }
 
 }  // namespace hilbench
