@@ -18,7 +18,7 @@ variants: [{kernel: dilated, order: [linear, random]}]
 measure: {budget_s: 0.05, min_rounds: 3}
 """
 
-# What the driver does: variables of the stub, and the words for it, those that a build without CUDA cannot know last.
+# What the driver does: variables of the stub, and the words for it.
 STATES = {
     "no device": ({"INIT": 100}, "CUDA finds no GPU; see whether nvidia-smi lists one, with an instance where MIG is on, "
                                  "and what CUDA_VISIBLE_DEVICES says"),
@@ -87,9 +87,10 @@ class DriverTest(unittest.TestCase):
                 self.expect_doctor("CUPTI", "nothing to count on: " + reason, env)
 
     def test_too_old(self):
-        env = self.surroundings(VERSION=10020)
+        env = self.surroundings(VERSION=10020, INIT=0)
         reason = self.literally(TOO_OLD).replace("\\{\\}", r"\d+\.\d")
         self.expect(reason, env)
+        self.expect_doctor("NVIDIA driver", reason, env)
 
     def test_no_driver(self):
         folder = self.program.folder / "broken"
