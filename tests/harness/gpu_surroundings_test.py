@@ -38,7 +38,7 @@ class GpuTest(unittest.TestCase):
 
     def measure(self, text=SWEEP, *options, **more):
         more.setdefault("env", self.env)
-        self.program.run("run", self.program.sweep(text), "-o", "out", "--fresh", *options, **more)
+        _, self.progress = self.program.run("run", self.program.sweep(text), "-o", "out", "--fresh", *options, **more)
         records = self.program.records("out")
         for record in records:
             self.assertEqual(record["status"], "ok", record["reason"])
@@ -119,6 +119,7 @@ class GpuTest(unittest.TestCase):
         for record in records:
             self.assertGreaterEqual(record["environment"]["device_state"]["foreign_processes"], 1)
             self.assertIsNone(record["speedup"])
+        self.assertIn("2 ok, no verdict: another process used the GPU in ", self.progress)
         self.program.run("report", "out", "-o", "report", env=self.env)
         self.assertIn("withheld: another process used the GPU", (self.program.folder / "report/report.md").read_text())
 
