@@ -135,13 +135,14 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
 }
 
 TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
-  if (find_variant("dilated_simt", DeviceKind::cuda) == nullptr) GTEST_SKIP() << "this build has no CUDA";
-  EXPECT_FALSE(on_gpu("dilated_simt", "threads: 1", gpu_host(75)).skip);
-  expect_skipped(on_gpu("dilated_simt", "threads: 1", gpu_host(75, 1 << 20)),
+  if (find_variant("dilated_mma", DeviceKind::cuda) == nullptr)
+    GTEST_SKIP() << "this build has no such kernels";
+  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80, 1 << 20)),
                  "does not fit: the comparison would need 0.0 GiB of 0.0 GiB available");
-  Host host = gpu_host(75);
+  Host host = gpu_host(80);
   host.available_memory_bytes = 20 << 20;
-  expect_skipped(on_gpu("dilated_simt", "threads: 1", host), "does not fit: the reference's inputs need");
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", host), "does not fit: the reference's inputs need");
 }
 
 TEST(Plan, RecordsWhatSkipWhenLeavesOut) {
