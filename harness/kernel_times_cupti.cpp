@@ -98,14 +98,25 @@ void require(CUptiResult status, const char* call) {
 class Recording {
  public:
   Recording() {
-    for (const CUpti_ActivityKind kind : kKinds) require(cupti().enable(kind), "cuptiActivityEnable");
+    for (const CUpti_ActivityKind kind : kKinds) {
+      const CUptiResult status = cupti().enable(kind);
+      if (status != CUPTI_SUCCESS) stop();
+      require(status, "cuptiActivityEnable");
+      ++enabled_;
+    }
   }
-  ~Recording() {
-    for (const CUpti_ActivityKind kind : kKinds)
-      if (cupti().disable(kind) != CUPTI_SUCCESS) std::fputs("cuptiActivityDisable failed\n", stderr);
-  }
+  ~Recording() { stop(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
+
+ private:
+  void stop() {
+    for (; enabled_ > 0; --enabled_)
+      if (cupti().disable(kKinds[enabled_ - 1]) != CUPTI_SUCCESS)
+        std::fputs("cuptiActivityDisable failed\n", stderr);
+  }
+
+  std::size_t enabled_ = 0;  // of kKinds, from the first
 };
 
 double recorded_ns(const std::function<void()>& work) {
