@@ -54,8 +54,9 @@ Candidate::Candidate(Bench& bench, const Record& record)
       variant_(variant_of(bench.externals, record)),
       inputs_(bench.stored) {
   if (variant_.external) {
-    program_ = std::make_unique<ExternalProgram>(
-        record.kernel, *find_external(bench.externals, record.kernel), bench.work, bench.threads, bench.host);
+    program_ =
+        std::make_unique<ExternalProgram>(record.kernel, *find_external(bench.externals, record.kernel),
+                                          bench.work, bench.threads, bench.host, bench.device->gpu_uuid());
     return;
   }
   if (variant_.tile_rows != nullptr) index_ = build();

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "harness/case.hpp"
@@ -58,6 +59,8 @@ class Device {
   virtual void profile(const std::function<void()>& work) { work(); }
   // Notes clocks, temperature, power and other programs on the device now; state() sums up what was noted.
   virtual void observe() {}
+  // By which CUDA_VISIBLE_DEVICES names it; empty: no GPU.
+  virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;
 };
 

@@ -126,6 +126,7 @@ class CudaDevice final : public Device {
   }
 
   void observe() override { monitor_.observe(); }
+  std::string gpu_uuid() const override { return gpu_.uuid; }
   nlohmann::json state() const override { return monitor_.summary(); }
 
  private:

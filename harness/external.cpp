@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <span>
 #include <thread>
 
@@ -121,13 +122,15 @@ void read_tensor(const std::string& name, const SharedFile& file, std::span<floa
 }  // namespace
 
 ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
-                                 int threads, const HostTensors& inputs)
+                                 int threads, const HostTensors& inputs, const std::string& gpu)
     : name_(external_name(kernel)),
       output_rows_(work.batch * work.sequence_length * work.heads),
       head_dim_(work.head_dim),
       on_cpu_(work.device == DeviceKind::cpu) {
   SharedFile script("script"), q("q"), k("k"), v("v");
-  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder);
+  std::map<std::string, std::string> variables;
+  if (!gpu.empty()) variables["CUDA_VISIBLE_DEVICES"] = gpu;
+  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder, variables);
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);

@@ -26,9 +26,10 @@ class Unsupported : public std::runtime_error {
 // so, and EnvironmentError where it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
-  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs.
+  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs. `gpu`: UUID
+  // of the only GPU that it is to see; empty: it sees what this process does.
   ExternalProgram(const std::string& kernel, const External& external, const Case& work, int threads,
-                  const HostTensors& inputs);
+                  const HostTensors& inputs, const std::string& gpu);
 
   // Duration of each of so many executions, by the program's own clock.
   std::vector<double> run(std::int64_t executions);

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <limits>
 
+#include "harness/counters/backends.hpp"
 #include "harness/error.hpp"
 #include "harness/kernel_times.hpp"
-#include "harness/probe.hpp"
+#include "harness/library.hpp"
+#include "kernels/cuda/device_memory.hpp"
 
 namespace hilbench {
 namespace {
@@ -55,8 +57,7 @@ struct Cupti {
   Cupti() {
     if (!absence.empty()) return;
     const CUptiResult status = register_callbacks(give_buffer, take_buffer);
-    if (status != CUPTI_SUCCESS)
-      absence = fmt::format("cuptiActivityRegisterCallbacks gives {}", static_cast<int>(status));
+    if (status != CUPTI_SUCCESS) absence = cupti_failure("cuptiActivityRegisterCallbacks", status);
   }
 };
 
@@ -90,34 +91,35 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
 
 void require(CUptiResult status, const char* call) {
   if (status == CUPTI_SUCCESS) return;
-  throw EnvironmentError({.what = fmt::format("{} gives {}", call, static_cast<int>(status)),
-                          .where = "activity records",
-                          .remedy = "is another profiler attached?"});
+  throw EnvironmentError({.what = "no activity records", .why = cupti_failure(call, status)});
 }
 
 // Records are made while an owner lives.
 class Recording {
  public:
   Recording() {
-    for (const CUpti_ActivityKind kind : kKinds) require(cupti().enable(kind), "cuptiActivityEnable");
+    for (const CUpti_ActivityKind kind : kKinds) {
+      const CUptiResult status = cupti().enable(kind);
+      if (status != CUPTI_SUCCESS) stop();
+      require(status, "cuptiActivityEnable");
+      ++enabled_;
+    }
   }
-  ~Recording() {
-    for (const CUpti_ActivityKind kind : kKinds)
-      if (cupti().disable(kind) != CUPTI_SUCCESS) std::fputs("cuptiActivityDisable failed\n", stderr);
-  }
+  ~Recording() { stop(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
+
+ private:
+  void stop() {
+    for (; enabled_ > 0; --enabled_)
+      if (cupti().disable(kKinds[enabled_ - 1]) != CUPTI_SUCCESS)
+        std::fputs("cuptiActivityDisable failed\n", stderr);
+  }
+
+  std::size_t enabled_ = 0;  // of kKinds, from the first
 };
 
-}  // namespace
-
-const std::string& kernel_times_absence() {
-  return cupti().absence;
-}
-
-double kernel_time_ns(const std::function<void()>& work) {
-  if (!kernel_times_absence().empty())
-    throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
+double recorded_ns(const std::function<void()>& work) {
   const Recording recording;
   require(cupti().flush(0), "cuptiActivityFlushAll");
   g_first = std::numeric_limits<std::uint64_t>::max();
@@ -126,6 +128,34 @@ double kernel_time_ns(const std::function<void()>& work) {
   require(cupti().flush(0), "cuptiActivityFlushAll");
   if (g_last <= g_first) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
   return static_cast<double>(g_last - g_first);
+}
+
+// Beside another profiler CUPTI may refuse, or promise records and deliver none: a small piece of work tells.
+std::string try_out() {
+  if (!cupti().absence.empty()) return cupti().absence;
+  const cuda::DeviceMemory<std::byte> memory(1 << 20);
+  try {
+    recorded_ns([&] {
+      HILBENCH_CUDA(cudaMemset(memory.data(), 0, memory.size()));
+      HILBENCH_CUDA(cudaDeviceSynchronize());
+    });
+    return "";
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+const std::string& kernel_times_absence() {
+  static const std::string absence = try_out();
+  return absence;
+}
+
+double kernel_time_ns(const std::function<void()>& work) {
+  if (!kernel_times_absence().empty())
+    throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
+  return recorded_ns(work);
 }
 
 }  // namespace hilbench

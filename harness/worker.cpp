@@ -39,6 +39,7 @@ class TaskRun {
     time();
     for (Entrant& entrant : entrants_) {
       count(entrant);
+      bench_->device->synchronize();  // counters only fail where the work fails: here it shows whose it was
       entrant.candidate.reset();  // memory that a variant damaged shows here, while it is the one in flight
       tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
     }

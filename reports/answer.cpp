@@ -25,6 +25,11 @@ std::string no_pair(const Trio& trio, const char* lacking) {
   return why.empty() ? std::string(lacking) : why;
 }
 
+const char* why_no_ratio(const Record& a, const Record& b) {
+  return foreign_processes(a) + foreign_processes(b) > 0 ? "another process used the GPU meanwhile"
+                                                         : "the two have no paired times";
+}
+
 void settle(ClaimAnswer& answer) {
   if (answer.measured) answer.verdict = judge(*answer.claim->claimed, answer.measured->ci);
 }
@@ -49,7 +54,8 @@ ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
   switch (claim.quantity) {
     case Quantity::speedup:
       if (both) answer.measured = time_ratio(*trio.standard, *trio.hilbert);
-      if (!answer.measured) answer.why = no_pair(trio, "the two have no paired times");
+      if (!answer.measured)
+        answer.why = no_pair(trio, both ? why_no_ratio(*trio.standard, *trio.hilbert) : "");
       if (answer.measured && trio.hilbert->permute_ns)
         answer.with_permutation = time_ratio(*trio.standard, *trio.hilbert, *trio.hilbert->permute_ns);
       if (trio.standard && trio.tokens) answer.tokens = time_ratio(*trio.standard, *trio.tokens);
@@ -89,7 +95,7 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
       answer.measured = time_ratio(*fresh, *found->second);
       answer.why = answer.measured
                        ? fmt::format("{} over {}; the claim names no case", fresh->variant_id, found->first)
-                       : "the two have no paired times";
+                       : why_no_ratio(*fresh, *found->second);
       settle(answer);
       answers.push_back(std::move(answer));
     }

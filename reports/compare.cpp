@@ -35,6 +35,7 @@ bool plain_options(const VariantSpec& spec) {
 
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
   if (!timed(reference) || !timed(variant)) return std::nullopt;
+  if (foreign_processes(reference) + foreign_processes(variant) > 0) return std::nullopt;
   if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
     return Measured{variant.speedup->ratio, variant.speedup->ci};
   const Timing &a = *reference.time, &b = *variant.time;

@@ -15,8 +15,8 @@ struct Measured {
   Interval ci;       // 95 %; both ends equal the ratio where it is an exact count
 };
 
-// Kernel time of `reference` over that of `variant` plus `added_ns`. Nothing where one of them has no time or
-// their rounds do not pair.
+// Kernel time of `reference` over that of `variant` plus `added_ns`. Nothing where one of them has no time,
+// their rounds do not pair, or another process used the device.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
 // The same for a counter and for memory: counts have no interval of their own.
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,

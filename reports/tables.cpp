@@ -81,6 +81,8 @@ Cell verdict_cell(const VariantRow& row) {
   const Record& record = *row.record;
   if (record.speedup)
     return text(std::string(to_string(record.speedup->verdict)), tone_of(record.speedup->verdict));
+  if (record.time && foreign_processes(record) > 0)
+    return text("withheld: another process used the GPU", Tone::muted);
   const bool reference = std::any_of(
       row.where->records.begin(), row.where->records.end(),
       [&](const Record* other) { return other->speedup && other->speedup->against == record.variant_id; });

@@ -19,10 +19,12 @@ note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
 run_tests() {
   local program
-  for program in cuda_tests cupti_tests cuda_baselines_tests; do
+  for program in cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests; do
     timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
     note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
+  timeout 300 python3 tests/gpu_surroundings_test.py bin/hilbench stubs >"$out/gpu_surroundings.log" 2>&1
+  note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
 
 sanitize() {

@@ -48,6 +48,24 @@ TEST(TimeRatio, NeedsPairedRounds) {
   EXPECT_FALSE(time_ratio(twin, broken)) << "rounds that do not add up to the samples do not pair";
 }
 
+TEST(TimeRatio, IsWithheldWhereAnotherProcessUsedTheDevice) {
+  ReportInput input = sample::input();
+  input.records[1].environment["device_state"] = {{"foreign_processes", 1}};
+  EXPECT_FALSE(time_ratio(input.records[0], input.records[1]));
+  EXPECT_FALSE(time_ratio(input.records[1], input.records[2]));
+  EXPECT_TRUE(time_ratio(input.records[0], input.records[2]));
+  const View view = view_of(input);
+  const std::vector<ClaimRow> claims = load_claims({});
+  bool said = false;
+  for (const ClaimAnswer& answer : answer_claims(claims, view)) {
+    if (answer.where != &view.cases[0] || answer.claim->quantity != Quantity::speedup) continue;
+    EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
+    EXPECT_EQ(answer.why, "another process used the GPU meanwhile");
+    said = true;
+  }
+  EXPECT_TRUE(said);
+}
+
 TEST(SameWork, IgnoresDeviceAndThreadsOnly) {
   const Case claimed{.sequence_length = 8192, .pattern = {{2048, 1}}, .kv_heads = 8};
   Case here = claimed;
