@@ -24,6 +24,7 @@ namespace {
 constexpr double kFineBelowNs = 20e3;
 // The stream is held back while start, work and end are enqueued, so that no host latency is timed.
 constexpr double kHoldNs = 40e3;
+constexpr double kFineHoldNs = 120e3;        // each launch takes longer while activity is recorded
 constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
 constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is read to evict what it holds
 
@@ -68,10 +69,11 @@ class CudaDevice final : public Device {
   double time_ns(const std::function<void()>& work, Clock clock) override {
     if (clock == Clock::fine)
       return kernel_time_ns([&] {
+        hold(kFineHoldNs);
         work();
         synchronize();
       });
-    cuda::hold(static_cast<std::int64_t>(kHoldNs * std::max(gpu_.clock_ghz, 1.0)), nullptr);
+    hold(kHoldNs);
     start_.record();
     work();
     end_.record();
@@ -130,6 +132,10 @@ class CudaDevice final : public Device {
   nlohmann::json state() const override { return monitor_.summary(); }
 
  private:
+  void hold(double ns) const {
+    cuda::hold(static_cast<std::int64_t>(ns * std::max(gpu_.clock_ghz, 1.0)), nullptr);
+  }
+
   Gpu gpu_;
   GpuMonitor monitor_;  // looks for foreign processes before the context is made
   Context context_;

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
+#include <vector>
 
 #include "harness/counters/backends.hpp"
 #include "harness/error.hpp"
@@ -20,9 +20,12 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::array kKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                CUPTI_ACTIVITY_KIND_MEMSET};
 
-// First and last moment of the records delivered since the last reset. CUPTI delivers them on its own thread,
-// but only inside cuptiActivityFlushAll as it is used here.
-std::uint64_t g_first = 0, g_last = 0;
+// What was on the device, as delivered since the last reset. CUPTI delivers records on its own thread, but
+// only inside cuptiActivityFlushAll as it is used here.
+struct Span {
+  std::uint64_t start, end;
+};
+std::vector<Span> g_spans;
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
@@ -67,9 +70,7 @@ Cupti& cupti() {
 }
 
 void note(std::uint64_t start, std::uint64_t end) {
-  if (end == 0) return;
-  g_first = std::min(g_first, start);
-  g_last = std::max(g_last, end);
+  if (end != 0) g_spans.push_back({start, end});
 }
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
@@ -119,15 +120,15 @@ class Recording {
   std::size_t enabled_ = 0;  // of kKinds, from the first
 };
 
-double recorded_ns(const std::function<void()>& work) {
+// The records of `work` in the sequence of their starts.
+std::vector<Span> record(const std::function<void()>& work) {
   const Recording recording;
   require(cupti().flush(0), "cuptiActivityFlushAll");
-  g_first = std::numeric_limits<std::uint64_t>::max();
-  g_last = 0;
+  g_spans.clear();
   work();
   require(cupti().flush(0), "cuptiActivityFlushAll");
-  if (g_last <= g_first) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
-  return static_cast<double>(g_last - g_first);
+  std::sort(g_spans.begin(), g_spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  return g_spans;
 }
 
 // Beside another profiler CUPTI may refuse, or promise records and deliver none: a small piece of work tells.
@@ -135,11 +136,11 @@ std::string try_out() {
   if (!cupti().absence.empty()) return cupti().absence;
   const cuda::DeviceMemory<std::byte> memory(1 << 20);
   try {
-    recorded_ns([&] {
+    const auto spans = record([&] {
       HILBENCH_CUDA(cudaMemset(memory.data(), 0, memory.size()));
       HILBENCH_CUDA(cudaDeviceSynchronize());
     });
-    return "";
+    return spans.empty() ? "CUPTI recorded no work" : "";
   } catch (const EnvironmentError& error) {
     return error.what();
   }
@@ -155,7 +156,11 @@ const std::string& kernel_times_absence() {
 double kernel_time_ns(const std::function<void()>& work) {
   if (!kernel_times_absence().empty())
     throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
-  return recorded_ns(work);
+  const std::vector<Span> spans = record(work);
+  if (spans.size() < 2) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
+  std::uint64_t end = 0;
+  for (std::size_t i = 1; i < spans.size(); ++i) end = std::max(end, spans[i].end);
+  return static_cast<double>(end - spans[1].start);
 }
 
 }  // namespace hilbench
