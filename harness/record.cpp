@@ -348,4 +348,11 @@ Record record_from_json(const json& from) {
   return record;
 }
 
+std::int64_t foreign_processes(const Record& record) {
+  const auto state = record.environment.find("device_state");
+  if (state == record.environment.end() || !state->is_object()) return 0;
+  const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
+  return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
+}
+
 }  // namespace hilbench
