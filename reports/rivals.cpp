@@ -108,6 +108,9 @@ Table rivals_page_table(const View& view) {
 
 std::optional<Plot> rivals_plot(const View& view) {
   constexpr std::size_t kMostRows = 60;
+  constexpr std::string_view kWideTics = "0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 8, 16";
+  constexpr std::string_view kNarrowTics = "0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 2, 2.4";
+  double least = 1, most = 1;
   const std::vector<Duel> duels = duels_of(view);
   Series series;  // x: the ratio, y: the row
   std::string labels;
@@ -120,6 +123,8 @@ std::optional<Plot> rivals_plot(const View& view) {
           "1\t{}\t{}\n", rows++,
           gnuplot_field(fmt::format("{}: {}", duel.kernel->kernel, work_text(*duel.where->work))));
     last = duel.kernel;
+    least = std::min(least, duel.ratio.ci.low);
+    most = std::max(most, duel.ratio.ci.high);
     points_of(series, duel.rival->variant_id)
         .push_back({duel.ratio.ratio, static_cast<double>(rows - 1), duel.ratio.ci});
   }
@@ -146,13 +151,13 @@ std::optional<Plot> rivals_plot(const View& view) {
       titled("Rivals' time over the kernel's: right of 1 the kernel is faster", view, plot.height) +
       std::string(frame()) +
       fmt::format(
-          "set logscale x 2\nset xtics (0.125, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.4, 2, 2.8, 4, 8, "
-          "16)\n"
+          "set logscale x 2\nset xtics ({})\n"
           "set yrange [{}:-0.6]\nset xlabel 'time of the rival / time of the kernel'\n"
           "set arrow 1 from 1, graph 0 to 1, graph 1 nohead dt 2 lw 1.4 lc rgb '#444444'\n"
           "set bmargin 5.5\nset key at screen 0.5, screen 0.02 center bottom horizontal\nset offsets graph "
           "0.04, graph 0.04, 0, 0\nplot {}",
-          static_cast<double>(rows) - 0.4, fmt::join(curves, ", "));
+          most > 3 * least ? kWideTics : kNarrowTics, static_cast<double>(rows) - 0.4,
+          fmt::join(curves, ", "));
   return plot;
 }
 
