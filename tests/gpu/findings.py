@@ -248,6 +248,8 @@ def main(command, path, *more):
         pathlib.Path(more[0]).write_text(text + "\n")
         return 0
     folder = Folder(path)
+    if not (folder.path / "README.md").exists():
+        return 0
     page, written = page_of(folder), (folder.path / "README.md").read_text()
     if command == "check":
         print("as generated" if page == written else f"{path}/README.md differs from what its tables say")

@@ -49,12 +49,21 @@ TEST(TimeRatio, NeedsPairedRounds) {
 }
 
 TEST(TimeRatio, IsWithheldWhereAnotherProcessUsedTheDevice) {
-  const ReportInput input = sample::input();
-  Record hilbert = input.records[1];
-  hilbert.environment["device_state"] = {{"foreign_processes", 1}};
-  EXPECT_FALSE(time_ratio(input.records[0], hilbert));
-  hilbert.environment["device_state"] = {{"foreign_processes", 0}};
-  EXPECT_TRUE(time_ratio(input.records[0], hilbert));
+  ReportInput input = sample::input();
+  input.records[1].environment["device_state"] = {{"foreign_processes", 1}};
+  EXPECT_FALSE(time_ratio(input.records[0], input.records[1]));
+  EXPECT_FALSE(time_ratio(input.records[1], input.records[2]));
+  EXPECT_TRUE(time_ratio(input.records[0], input.records[2]));
+  const View view = view_of(input);
+  const std::vector<ClaimRow> claims = load_claims({});
+  bool said = false;
+  for (const ClaimAnswer& answer : answer_claims(claims, view)) {
+    if (answer.where != &view.cases[0] || answer.claim->quantity != Quantity::speedup) continue;
+    EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
+    EXPECT_EQ(answer.why, "another process used the GPU meanwhile");
+    said = true;
+  }
+  EXPECT_TRUE(said);
 }
 
 TEST(SameWork, IgnoresDeviceThreadsAndDtypeOnly) {

@@ -75,6 +75,17 @@ TEST(Golden, MarkdownReport) {
   expect_golden("report.md", std::regex_replace(text, std::regex(R"(\d+\.\d+(e[-+]\d+)?)"), "#.#"));
 }
 
+TEST(Tables, SayThatAVerdictIsWithheld) {
+  ReportInput input = sample::input();
+  const std::string words = "withheld: another process used the GPU";
+  EXPECT_EQ(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
+  for (const std::size_t i : {0, 1}) {
+    input.records[i].environment["device_state"] = {{"foreign_processes", 1}};
+    input.records[i].speedup.reset();
+  }
+  EXPECT_NE(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
+}
+
 TEST(Tables, TellWhatExplainsARatio) {
   std::vector<Record> records;
   Case work = sample::work(8192, {{4096, 2}});
