@@ -68,6 +68,7 @@ ColumnOf<ClaimAnswer> compares_column() {
 ColumnOf<ClaimAnswer> work_column() {
   return {{"work", "case (segment/dilation)", Align::wrapped}, [](A a) {
             if (a.where) return Cell{case_text(*a.where->work)};
+            if (a.claim->any_case && a.measured) return Cell{"all cases here"};
             return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration};
           }};
 }
