@@ -64,7 +64,8 @@ void add_plan(CLI::App& app, RunArguments& arguments, Action& action) {
 
 void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("report", "write report.html, report.md, tables and figures");
-  command.add_option("DIR", arguments.folder, "folder of the results")->required();
+  command.add_option("DIR", arguments.folder, "folder of the results: a store, or exported records.jsonl")
+      ->required();
   command.add_option("-o", arguments.output, "folder to write to; default: DIR");
   command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports");
   command.callback([&] { action = [&] { return report_command(arguments); }; });

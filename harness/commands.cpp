@@ -25,6 +25,7 @@
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
 #include "reports/export.hpp"
+#include "reports/exported.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench {
@@ -162,6 +163,18 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("\n{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
+ReportInput report_input(const ReportArguments& arguments) {
+  ReportInput input;
+  if (holds_export(arguments.folder)) {
+    input = read_exported(arguments.folder);
+  } else {
+    const Store store = Store::open_for_reading(arguments.folder);
+    input = {store.records(), store.meta(), arguments.folder, {}};
+  }
+  input.claims_file = arguments.claims;
+  return input;
+}
+
 }  // namespace
 
 ExitCode run_command(const RunArguments& arguments) {
@@ -195,8 +208,7 @@ ExitCode plan_command(const RunArguments& arguments) {
 }
 
 ExitCode report_command(const ReportArguments& arguments) {
-  const Store store = Store::open_for_reading(arguments.folder);
-  const ReportInput input{store.records(), store.meta(), arguments.folder, arguments.claims};
+  const ReportInput input = report_input(arguments);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
