@@ -12,8 +12,8 @@ namespace {
 class ScriptedDevice final : public Device {
  public:
   Buffer allocate(std::size_t) override { return {}; }
-  void upload(const void*, Buffer&) override {}
-  void download(const Buffer&, void*) override {}
+  void upload(const void*, std::size_t, Buffer&, std::size_t) override {}
+  void download(const Buffer&, std::size_t, std::size_t, void*) override {}
   void fill(Buffer&, std::byte) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
@@ -136,6 +136,20 @@ TEST(CpuDevice, PermutesThereAndBack) {
   device->permute(to, back, 2, slots, 8, Direction::out_of_order);
   device->download(back, got.data());
   EXPECT_EQ(got, values);
+}
+
+TEST(CpuDevice, MovesPartsOfABuffer) {
+  const auto device = open_cpu_device(1);
+  Buffer buffer = device->allocate(4 * 8);
+  const std::vector<std::int64_t> values = {1, 2, 3, 4};
+  device->upload(values.data(), buffer);
+  const std::vector<std::int64_t> middle = {7, 8};
+  device->upload(middle.data(), 2 * 8, buffer, 8);
+  std::vector<std::int64_t> got(4), last(1);
+  device->download(buffer, got.data());
+  EXPECT_EQ(got, (std::vector<std::int64_t>{1, 7, 8, 4}));
+  device->download(buffer, 24, 8, last.data());
+  EXPECT_EQ(last.front(), 4);
 }
 
 }  // namespace
