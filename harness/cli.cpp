@@ -43,7 +43,8 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command
       .add_option("--memory", arguments.memory_bytes,
                   "plan for a device with so much memory (80GB, 8GiB), whatever it has")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::PositiveNumber);
   command.add_flag("--allow-external", arguments.allow_external,
                    "run the programs behind external baselines; without it they are skipped");
 }
