@@ -81,11 +81,15 @@ HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* 
 
 void RandomValues(std::uint64_t key, std::uint64_t first, float* to, std::size_t count) {
   const std::size_t lanes = hn::Lanes(kDoubles);
-  for (std::size_t i = 0; i < count; i += lanes) {
-    const bool whole = i + lanes <= count;
-    if (whole && vector_of_values(key, first + i, to + i)) continue;
-    for (std::size_t j = i; j < i + (whole ? lanes : count - i); ++j) to[j] = random_value(key, first + j);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {  // a vector alone would mostly wait for itself
+    const bool sure = vector_of_values(key, first + i, to + i);
+    const bool second_sure = vector_of_values(key, first + i + lanes, to + i + lanes);
+    if (sure && second_sure) continue;
+    for (std::size_t j = i; j < i + 2 * lanes; ++j) to[j] = random_value(key, first + j);
   }
+  if (i + lanes <= count && vector_of_values(key, first + i, to + i)) i += lanes;
+  for (; i < count; ++i) to[i] = random_value(key, first + i);
 }
 
 }  // namespace HWY_NAMESPACE
