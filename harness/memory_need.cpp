@@ -57,7 +57,7 @@ double copy_bytes(const Case& work, const VariantSpec& spec) {
 }
 
 std::string gib(double bytes) {
-  return fmt::format("{:.1f} GiB", bytes / 0x1p30);
+  return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
 
 }  // namespace
