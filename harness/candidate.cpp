@@ -119,7 +119,7 @@ void Candidate::read_elements(const Buffer& from, std::int64_t first, std::span<
   bench_.device->download(from, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
   constexpr std::int64_t kBlock = 1 << 14;
   const std::int64_t count = std::ssize(to);
-#pragma omp parallel for num_threads(bench_.threads) schedule(static)
+#pragma omp parallel for num_threads(bench_.threads) schedule(static) if (count > 4 * kBlock)
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
     const auto at = static_cast<std::size_t>(begin);
     widen(dtype, raw.data() + at * element,

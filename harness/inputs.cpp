@@ -61,7 +61,7 @@ void InputTensors::read_stored(Tensor which, std::int64_t first, std::int64_t co
                                int threads) const {
   const std::int64_t bytes = dtype_bytes(work_.dtype);
   const std::int64_t blocks = (count + kBlockElements - 1) / kBlockElements;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4) if (blocks > 4)
   for (std::int64_t block = 0; block < blocks; ++block) {
     float values[kBlockElements];
     const std::int64_t begin = block * kBlockElements;

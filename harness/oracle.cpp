@@ -177,7 +177,7 @@ class OracleWork {
       const Item& item = keys[static_cast<std::size_t>(i)];
       read_key(*item.stretch, item.stretch->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
-#pragma omp parallel for num_threads(threads_) schedule(dynamic)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
     for (std::int64_t i = 0; i < use_count; ++i) {
       const Item& item = uses[static_cast<std::size_t>(i)];
       const Stretch::Use& use = item.stretch->uses[item.number];

@@ -12,11 +12,13 @@
 namespace hilbench {
 namespace {
 
+constexpr std::int64_t kAlone = 1 << 16;  // values that are read sooner than threads start
+
 template <class Bad>
 std::int64_t count_bad(std::span<const float> values, Bad bad, int threads) {
   std::int64_t found = 0;
   const std::int64_t count = std::ssize(values);
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : found)
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : found) if (count > kAlone)
   for (std::int64_t i = 0; i < count; ++i) found += bad(values[static_cast<std::size_t>(i)]) ? 1 : 0;
   return found;
 }
