@@ -37,8 +37,7 @@ class TaskRun {
     for (const Record& planned : task_.records) admit(planned);
     if (entrants_.empty()) return;
     time();
-    // One set for all variants before the next: a change of set costs a GPU's profiler as much as five
-    // counts.
+    // One set for all variants before the next: a GPU's profiler starts anew with every change of set.
     for (const std::string& name : task_.counters)
       for (Entrant& entrant : entrants_) count(entrant, name);
     for (Entrant& entrant : entrants_) {
