@@ -76,6 +76,12 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
   return host;
 }
 
+// The host as the plan is to see it: its GPU, or where it has none it itself, with the memory that is named.
+Host planned_host(Host host, const std::optional<std::int64_t>& memory_bytes) {
+  if (memory_bytes) (host.gpu ? host.gpu->memory_bytes : host.available_memory_bytes) = *memory_bytes;
+  return host;
+}
+
 // The executor that walks all states side by side, where the library has it: its time is bounded by text
 // times states for any expression.
 constexpr std::regex::flag_type kRegexFlags = std::regex::ECMAScript
@@ -180,7 +186,7 @@ ReportInput report_input(const ReportArguments& arguments) {
 ExitCode run_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
   const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  const Plan plan = filtered(make_plan(sweep, host), arguments.filter);
+  const Plan plan = filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
   if (arguments.dry_run) {
     fmt::print("{}", plan_table(plan));
     return ExitCode::done;
@@ -202,8 +208,10 @@ ExitCode run_command(const RunArguments& arguments) {
 
 ExitCode plan_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
-  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  fmt::print("{}", plan_table(filtered(make_plan(sweep, host), arguments.filter)));
+  const Host host =
+      planned_host(host_for(sweep, parse_device(arguments.device).ordinal), arguments.memory_bytes);
+  fmt::print("{}", arguments.longest ? longest_table(sweep, host)
+                                     : plan_table(filtered(make_plan(sweep, host), arguments.filter)));
   return ExitCode::done;
 }
 

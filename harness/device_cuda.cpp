@@ -44,11 +44,13 @@ class CudaDevice final : public Device {
     auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(std::max<std::size_t>(bytes, 1));
     return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};
   }
-  void upload(const void* from, Buffer& to) override {
-    HILBENCH_CUDA(cudaMemcpy(to.data(), from, to.bytes, cudaMemcpyHostToDevice));
+  void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
+    HILBENCH_CUDA(
+        cudaMemcpy(static_cast<std::byte*>(to.data()) + offset, from, bytes, cudaMemcpyHostToDevice));
   }
-  void download(const Buffer& from, void* to) override {
-    HILBENCH_CUDA(cudaMemcpy(to, from.data(), from.bytes, cudaMemcpyDeviceToHost));
+  void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) override {
+    HILBENCH_CUDA(
+        cudaMemcpy(to, static_cast<const std::byte*>(from.data()) + offset, bytes, cudaMemcpyDeviceToHost));
   }
   void fill(Buffer& buffer, std::byte value) override {
     HILBENCH_CUDA(cudaMemset(buffer.data(), std::to_integer<int>(value), buffer.bytes));

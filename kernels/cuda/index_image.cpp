@@ -5,6 +5,9 @@
 #include "harness/pattern.hpp"
 
 namespace hilbench::cuda {
+
+static_assert(sizeof(ForwardTile) == kDeviceTileBytes, "what the plan counts");
+
 namespace {
 
 // Keys of a list that a query at `position` sees; `positions` ascend.

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
 # stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt cache claims; default: all
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims; default: all
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
-#   peak, simt, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+#   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "${1:?usage: run.sh OUT [STEP...]}" && cd "$1" && pwd)
 shift
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt cache claims)
+[[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
 summary=()
@@ -63,6 +63,7 @@ for step in "${steps[@]}"; do
     sanitize) sanitize ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
+    longest) sweep sweeps/longest.yaml ;;
     cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;

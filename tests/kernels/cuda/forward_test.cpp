@@ -1,8 +1,10 @@
 // The CUDA forward kernels against the oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "harness/device.hpp"
 #include "harness/gpu.hpp"
@@ -140,6 +142,21 @@ TEST(CudaForwardSmall, EqualsTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, CudaForwardProperty, testing::Range(0, 8));
+
+TEST(CudaDevice, MovesPartsOfABuffer) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const auto device = open_cuda_device(0);
+  std::vector<std::int32_t> values(1000);
+  std::iota(values.begin(), values.end(), 0);
+  Buffer buffer = device->allocate(4000);
+  device->upload(values.data() + 500, 2000, buffer, 2000);
+  device->upload(values.data(), 2000, buffer, 0);
+  std::vector<std::int32_t> got(1000), part(10);
+  device->download(buffer, got.data());
+  EXPECT_EQ(got, values);
+  device->download(buffer, 3960, 40, part.data());
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), values.end() - 10));
+}
 
 TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
