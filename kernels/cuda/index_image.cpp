@@ -90,7 +90,8 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const Index& index, std::size_t branch_index) {
+BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const Index& index,
+                         std::size_t branch_index) {
   const BranchIndex& branch = index.branches[branch_index];
   const std::vector<ForwardTile> list = forward_tiles(work, index, branch_index);
   const auto dilation = static_cast<std::int32_t>(
@@ -99,7 +100,8 @@ BranchImage::BranchImage(const Case& work, const Index& index, std::size_t branc
   query_step = work.queries == Queries::dense ? 1 : dilation;
   any_merge = std::any_of(list.begin(), list.end(), [](const ForwardTile& tile) { return tile.merge != 0; });
   tiles = DeviceMemory<ForwardTile>(list);
-  if (const std::optional<std::int32_t> stride = slot_stride(branch))
+  const auto stride = variant.rows == KeyRows::automatic ? slot_stride(branch) : std::nullopt;
+  if (stride)
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);

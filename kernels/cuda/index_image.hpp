@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/forward.hpp"
 #include "kernels/index.hpp"
@@ -27,7 +28,7 @@ std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const Index& index, std::size_t branch_index);
+  BranchImage(const Case& work, const VariantSpec& variant, const Index& index, std::size_t branch_index);
 
   // Fills in what the index knows: tiles, steps and tables.
   void describe(ForwardParams& params) const;
