@@ -15,7 +15,8 @@ std::int32_t visible(std::span<const std::int32_t> positions, std::int64_t posit
 
 }  // namespace
 
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch) {
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
+  if (rows == KeyRows::gathered) return std::nullopt;
   std::optional<std::int32_t> stride;
   for (std::size_t stretch = 0; stretch + 1 < branch.begin.size(); ++stretch) {
     for (std::int64_t key = branch.begin[stretch] + 1; key < branch.begin[stretch + 1]; ++key) {
@@ -100,8 +101,7 @@ BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const Ind
   query_step = work.queries == Queries::dense ? 1 : dilation;
   any_merge = std::any_of(list.begin(), list.end(), [](const ForwardTile& tile) { return tile.merge != 0; });
   tiles = DeviceMemory<ForwardTile>(list);
-  const auto stride = variant.rows == KeyRows::automatic ? slot_stride(branch) : std::nullopt;
-  if (stride)
+  if (const std::optional<std::int32_t> stride = slot_stride(branch, variant.rows))
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);

@@ -14,8 +14,9 @@
 namespace hilbench::cuda {
 
 // Slots of every (stream, segment) of a branch follow each other at one distance: the rows can be addressed
-// without a table. Nothing where they do not. `linear` and `residue` orders give 1 .. dilation.
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch);
+// without a table. Nothing where they do not, or where `rows` wants the table. `linear` and `residue` orders
+// give 1 .. dilation.
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows);
 
 // Whether every (stream, segment) lists its keys by ascending position.
 bool keys_by_position(const BranchIndex& branch);
