@@ -225,7 +225,9 @@ VariantSpec variant_from(const Record& record, const json& params, const json& a
   spec.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
   spec.baseline = record.kind == RecordKind::baseline;
   if (spec.baseline) return spec;
-  for (const Field<VariantSpec>& field : variant_fields()) read_field(params, field, spec);
+  // A record stored before an option came to be lacks it: its variant had the default.
+  for (const Field<VariantSpec>& field : variant_fields())
+    if (params.contains(field.name)) read_field(params, field, spec);
   spec.order = string_at(params, "order");
   spec.order_param = optional_integer_at(params, "order_param");
   spec.traversal = string_at(params, "traversal");

@@ -18,7 +18,8 @@ std::int32_t visible(std::span<const std::int32_t> positions, std::int64_t posit
 
 }  // namespace
 
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch) {
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
+  if (rows == KeyRows::gathered) return std::nullopt;
   std::optional<std::int32_t> stride;
   for (std::size_t stretch = 0; stretch + 1 < branch.begin.size(); ++stretch) {
     for (std::int64_t key = branch.begin[stretch] + 1; key < branch.begin[stretch + 1]; ++key) {
@@ -93,7 +94,8 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const Index& index, std::size_t branch_index) {
+BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const Index& index,
+                         std::size_t branch_index) {
   const BranchIndex& branch = index.branches[branch_index];
   const std::vector<ForwardTile> list = forward_tiles(work, index, branch_index);
   const auto dilation = static_cast<std::int32_t>(
@@ -102,7 +104,7 @@ BranchImage::BranchImage(const Case& work, const Index& index, std::size_t branc
   query_step = work.queries == Queries::dense ? 1 : dilation;
   any_merge = std::any_of(list.begin(), list.end(), [](const ForwardTile& tile) { return tile.merge != 0; });
   tiles = DeviceMemory<ForwardTile>(list);
-  if (const std::optional<std::int32_t> stride = slot_stride(branch))
+  if (const std::optional<std::int32_t> stride = slot_stride(branch, variant.rows))
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);

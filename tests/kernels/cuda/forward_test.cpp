@@ -64,6 +64,7 @@ VariantSpec random_variant(Random& random) {
   spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
   spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
   spec.traversal = one_of<std::string>(
       random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
   if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
