@@ -9,7 +9,8 @@
 // of this one, keeps P in registers, and takes turns with the others at the tensor cores.
 //
 // Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
-// that no tile writes, a running maximum that may lag, and some exponentials by arithmetic at head_dim 64.
+// that no tile writes, a scale of the exponentials that seldom moves instead of a running maximum, and some
+// exponentials by arithmetic at head_dim 64.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "kernels/cuda/forward.hpp"
 #include "kernels/cuda/hopper.cuh"
+#include "kernels/cuda/mma.cuh"
 #include "kernels/cuda/status.hpp"
 #include "kernels/cuda/tensor_map.hpp"
 #include "kernels/cuda/wgmma_gather.cuh"
@@ -69,8 +71,8 @@ struct Shape {
   static constexpr int kQStages = 2;
   static constexpr int kProducerWarps = kGroupThreads / 32;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
   // Of every this many pairs of exponentials, one has its first computed by arithmetic; 0: none.
   static constexpr int kPolynomial = kDim == 64 && !kCausal ? 16 : 0;
@@ -127,18 +129,12 @@ __device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32
   return row * 128 + ((chunk ^ (row & 7)) << 4);
 }
 
-__device__ __forceinline__ float exp2_hardware(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-// 2^x for x <= 126 on the multiply-add units, since the special function unit alone is as slow as the matrix
-// products at head_dim 64. Nearest integer part into the exponent, a cubic for the rest (relative error 1e-4,
-// a twentieth of a bf16 step); below -127 the result is 0.
+// 2^x on the multiply-add units, since the special function unit alone is as slow as the matrix products at
+// head_dim 64. Nearest integer part into the exponent, a cubic for the rest (relative error 1e-4, a twentieth
+// of a bf16 step); 0 below -127, 2^127 above 127.
 __device__ __forceinline__ float exp2_polynomial(float x) {
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  x = fmaxf(x, -127.0f);
+  x = fminf(fmaxf(x, -127.0f), 127.0f);
   const float shifted = x + kMagic;
   const float f = x - (shifted - kMagic);
   float y = fmaf(f, 0.0550091795f, 0.2422115863f);
@@ -158,21 +154,6 @@ __device__ __forceinline__ const char* multiply_add(std::uint32_t index, std::ui
 // Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
 __device__ __forceinline__ int uniform(int x) {
   return __shfl_sync(0xFFFFFFFFu, x, 0);
-}
-
-template <typename T>
-__device__ __forceinline__ std::uint32_t pack(float low, float high);
-template <>
-__device__ __forceinline__ std::uint32_t pack<__nv_bfloat16>(float low, float high) {
-  std::uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-template <>
-__device__ __forceinline__ std::uint32_t pack<__half>(float low, float high) {
-  std::uint32_t packed;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
 }
 
 template <typename T>
@@ -493,11 +474,11 @@ __device__ __forceinline__ void multiply_values(float (&o)[S::kDim / 2],
 }
 
 // Running softmax of two rows a thread (l / 4 and 8 below), in units of raw scores; `sum` holds this thread's
-// columns only until the end. `maximum` may lag behind the true one by 8 binary orders of magnitude: it is
-// only a common scale, and most blocks then need no scaling of O.
+// columns only until the end. `maximum` is only a common scale: that of the first block serves until some
+// exponential of a later block grows large.
 template <class S>
 struct Softmax {
-  static constexpr float kLag = 8.0f;
+  static constexpr float kLarge = 32768.0f;  // of a thread's sum in a block; below what fp16 holds
   float maximum[2], sum[2], factor[2];
   float scale_log2;
 
@@ -510,10 +491,8 @@ struct Softmax {
     return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
   }
 
-  // Scores to exp(scores - maximum). Returns whether O must be scaled by `factor`, the same for a whole warp.
-  template <bool kFirst>
-  __device__ __forceinline__ bool update(float (&s)[S::kKeys / 2]) {
-    float top[2];
+  // Raises `maximum` to that of the scores; `factor` is for what was summed before.
+  __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float a = fmaxf(s[2 * r], s[2 * r + 1]);
@@ -523,28 +502,15 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
-      top[r] = quad_max(fmaxf(a, b));
+      const float before = maximum[r];
+      maximum[r] = fmaxf(before, quad_max(fmaxf(a, b)));
+      // A row that has seen no key yet: its sum and O are 0.
+      factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
     }
-    bool scales = false;
-    if constexpr (kFirst) {
-      maximum[0] = top[0];
-      maximum[1] = top[1];
-    } else {
-      scales = __any_sync(0xFFFFFFFFu, (top[0] - maximum[0]) * scale_log2 > kLag ||
-                                           (top[1] - maximum[1]) * scale_log2 > kLag);
-      if (scales) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          const float before = maximum[r];
-          maximum[r] = fmaxf(before, top[r]);
-          // A row that has seen no key yet: its sum and O are 0.
-          factor[r] = S::kCausal && maximum[r] == -INFINITY
-                          ? 1.0f
-                          : exp2_hardware((before - maximum[r]) * scale_log2);
-          sum[r] *= factor[r];
-        }
-      }
-    }
+  }
+
+  // Scores to exp(scores - maximum); `block_sum` gets the sums of this thread's columns.
+  __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float shift = S::kCausal && maximum[r] == -INFINITY ? 0.0f : maximum[r] * scale_log2;
@@ -557,23 +523,49 @@ struct Softmax {
         y = fmaf(y, scale_log2, -shift);
         if (S::kPolynomial > 0 && g % (S::kPolynomial > 0 ? S::kPolynomial : 1) == 0) {
           x = exp2_polynomial(x);
-          y = exp2_hardware(y);
+          y = exp2_fast(y);
         } else {
-          x = exp2_hardware(x);
-          y = exp2_hardware(y);
+          x = exp2_fast(x);
+          y = exp2_fast(y);
         }
         a += x;
         b += y;
       }
-      if constexpr (kFirst) {
-        sum[r] = a + b;
-      } else {
-        sum[r] += a + b;
-      }
+      block_sum[r] = a + b;
     }
-    return scales;
+  }
+
+  // Whether a block's exponentials must be computed once more, after raise(): the same for a whole warp.
+  __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
+    bool is = !(block_sum[0] < kLarge && block_sum[1] < kLarge);
+    if constexpr (S::kCausal) is = is || maximum[0] == -INFINITY || maximum[1] == -INFINITY;
+    return __any_sync(0xFFFFFFFFu, is);
   }
 };
+
+// S = Q K^T of this warp's 16 query rows once more, by its own products: those of the warp group are gone
+// once they are exponentials.
+template <class S>
+__device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uint32_t q, std::uint32_t k) {
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+  const std::uint32_t key = lane / 16 * 8 + lane % 8;
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 2; ++i) s[i] = 0;
+#pragma unroll 1  // seldom run: small rather than fast
+  for (int i = 0; i < S::kDim / 16; ++i) {
+    std::uint32_t a[4];
+    load_matrices(a, q + i / 4 * (S::kRows * 128) + swizzled(row, i % 4 * 2 + lane / 16));
+    const std::uint32_t keys = k + i / 4 * (S::kKeys * 128) + swizzled(key, i % 4 * 2 + lane / 8 % 2);
+#pragma unroll
+    for (int g = 0; g < S::kKeys / 8; g += 2) {
+      std::uint32_t b[4];
+      load_matrices(b, keys + g * (8 * 128));
+      cuda::multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g]), a, b[0], b[1]);
+      cuda::multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g + 4]), a, b[2], b[3]);
+    }
+  }
+}
 
 template <class S>
 __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
@@ -653,8 +645,8 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
     const float before = valid ? p.lse[row] : -INFINITY;
     const float top = fmaxf(before, lse);
     if (top != -INFINITY) {
-      const float share_before = exp2_hardware((before - top) * kLog2e);
-      const float share = exp2_hardware((lse - top) * kLog2e);
+      const float share_before = exp2_fast((before - top) * kLog2e);
+      const float share = exp2_fast((lse - top) * kLog2e);
       lse = top + __log2f(share_before + share) * kLn2;
       weight_before = share_before / (share_before + share);
       weight *= share / (share_before + share);
@@ -796,7 +788,8 @@ struct Consumer {
       wgmma_pin(s);
       release_k();
       if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-      softmax.template update<true>(s);
+      softmax.raise(s);
+      softmax.exponentials(s, softmax.sum);
       pack_scores<S>(probabilities, s);
       for (int i = 1; i < blocks; ++i) {
         wait_full(base + S::kKFull + 8 * k.stage, k.parity);
@@ -814,17 +807,29 @@ struct Consumer {
         begin += step;
         wgmma_wait<1>();
         wgmma_pin(s);
+        bool scales = false;
+        float block_sum[2];
+        while (true) {
+          if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
+          if (scales) softmax.raise(s);
+          softmax.exponentials(s, block_sum);
+          wgmma_wait<0>();
+          wgmma_pin(o);
+          pack_scores<S>(probabilities, s);
+          if (scales || !softmax.too_large(block_sum)) break;
+          repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
+          scales = true;
+        }
         release_k();
-        if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-        const bool scales = softmax.template update<false>(s);
-        wgmma_wait<0>();
-        wgmma_pin(o);
         release_v();
-        pack_scores<S>(probabilities, s);
         if (scales) {
+          softmax.sum[0] *= softmax.factor[0];
+          softmax.sum[1] *= softmax.factor[1];
 #pragma unroll
           for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
         }
+        softmax.sum[0] += block_sum[0];
+        softmax.sum[1] += block_sum[1];
       }
       release_q();
       const std::uint32_t v_at = values_of(begin, key_count);

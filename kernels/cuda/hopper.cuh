@@ -9,11 +9,9 @@
 
 #include <cstdint>
 
-namespace hilbench::cuda {
+#include "kernels/cuda/mma.cuh"
 
-__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
+namespace hilbench::cuda {
 
 // mbarriers, by shared memory address.
 
