@@ -9,8 +9,7 @@
 // of this one, keeps P in registers, and takes turns with the others at the tensor cores.
 //
 // Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
-// that no tile writes, a scale of the exponentials that seldom moves instead of a running maximum, and some
-// exponentials by arithmetic at head_dim 64.
+// that no tile writes, and a scale of the exponentials that seldom moves instead of a running maximum.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -71,11 +70,12 @@ struct Shape {
   static constexpr int kQStages = 2;
   static constexpr int kProducerWarps = kGroupThreads / 32;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 56 : 40;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 224 : 232;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
-  // Of every this many pairs of exponentials, one has its first computed by arithmetic; 0: none.
-  static constexpr int kPolynomial = kDim == 64 && !kCausal ? 16 : 0;
+  // With three groups, P V of a block is done before the next one's exponentials are; with two it may not be,
+  // and they do not wait for it.
+  static constexpr bool kPackEarly = kConsumers == 3;
 
   using Gather = RowGather<kDim, kKeys, kProducerWarps>;
 
@@ -127,20 +127,6 @@ struct Ring {
 
 __device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32_t chunk) {
   return row * 128 + ((chunk ^ (row & 7)) << 4);
-}
-
-// 2^x on the multiply-add units, since the special function unit alone is as slow as the matrix products at
-// head_dim 64. Nearest integer part into the exponent, a cubic for the rest (relative error 1e-4, a twentieth
-// of a bf16 step); 0 below -127, 2^127 above 127.
-__device__ __forceinline__ float exp2_polynomial(float x) {
-  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  x = fminf(fmaxf(x, -127.0f), 127.0f);
-  const float shifted = x + kMagic;
-  const float f = x - (shifted - kMagic);
-  float y = fmaf(f, 0.0550091795f, 0.2422115863f);
-  y = fmaf(f, y, 0.6932829694f);
-  y = fmaf(f, y, 1.0f);
-  return __int_as_float(__float_as_int(y) + (__float_as_int(shifted) << 23));
 }
 
 // The address `index` rows on, in one instruction.
@@ -521,13 +507,8 @@ struct Softmax {
         float& y = s[4 * g + 2 * r + 1];
         x = fmaf(x, scale_log2, -shift);
         y = fmaf(y, scale_log2, -shift);
-        if (S::kPolynomial > 0 && g % (S::kPolynomial > 0 ? S::kPolynomial : 1) == 0) {
-          x = exp2_polynomial(x);
-          y = exp2_fast(y);
-        } else {
-          x = exp2_fast(x);
-          y = exp2_fast(y);
-        }
+        x = exp2_fast(x);
+        y = exp2_fast(y);
         a += x;
         b += y;
       }
@@ -807,20 +788,25 @@ struct Consumer {
         begin += step;
         wgmma_wait<1>();
         wgmma_pin(s);
+        // P V of the block before is done: its P may be overwritten.
+        const auto end_values = [&] {
+          wgmma_wait<0>();
+          wgmma_pin(o);
+          pack_scores<S>(probabilities, s);
+        };
         bool scales = false;
         float block_sum[2];
         while (true) {
           if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
           if (scales) softmax.raise(s);
           softmax.exponentials(s, block_sum);
-          wgmma_wait<0>();
-          wgmma_pin(o);
-          pack_scores<S>(probabilities, s);
+          if constexpr (S::kPackEarly) end_values();
           if (scales || !softmax.too_large(block_sum)) break;
           repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
           scales = true;
         }
         release_k();
+        if constexpr (!S::kPackEarly) end_values();
         release_v();
         if (scales) {
           softmax.sum[0] *= softmax.factor[0];
