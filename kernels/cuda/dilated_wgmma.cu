@@ -252,7 +252,7 @@ __device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, s
 }
 
 // This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
-// instruction.
+// instruction. The last row fills the 64 of its group: what stood there before might be no numbers.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
                                              std::uint32_t target, int warp, int warps) {
@@ -266,7 +266,7 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
                   (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
                   chunk * 16;
   target += chunk / 8 * (S::kRows * 128);
-  for (int first = warp * 32; first < tile.query_count; first += warps * 32) {
+  for (int first = warp * 32; first < (tile.query_count + 63) / 64 * 64; first += warps * 32) {
     int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
     if (p.q_slots != nullptr) slot = p.q_slots[slot];
 #pragma unroll
