@@ -81,7 +81,8 @@ struct Shape {
 
   using Gather = RowGather<kDim, kKeys, kProducerWarps>;
 
-  // Tiles claimed: the one in work, the next, and more where the claiming warp has other work as well.
+  // Tiles claimed: the one in work, the next, and more where the claiming warp has other work as well; a
+  // power of two.
   static constexpr int kTileSlots = kGathered ? 4 : 2;
 
   static constexpr int kQBytes = kRows * kDim * 2;

@@ -1,5 +1,5 @@
-// Blocks of K and V rows that a table names, fetched by 16-byte copies of one warp group or more into the
-// 128-byte swizzle that wgmma reads. For sm_90a only.
+// Blocks of K and V rows that a table names, fetched by 16-byte copies into the 128-byte swizzle that wgmma
+// reads. For sm_90a only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class RowGather {
 
   // `tables`: kTableBytes of shared memory.
   __device__ __forceinline__ explicit RowGather(std::uint32_t tables) {
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread_));
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread_));  // opaque: what follows from it is computed anew
     const std::uint32_t row = thread_ % 32 / 8;
     place_ = (thread_ / 32 * kWarpRows + row) * 128 + ((thread_ % 8 ^ row) << 4);
     table_ = tables + thread_ / 32 * (kWarpRows * 4);
@@ -60,7 +60,7 @@ class RowGather {
     const std::uint32_t row = thread_ % 32 / 8;
     const char* rows = static_cast<const char*>(tensor) + thread_ % 8 * 16;
     asm volatile("" : "+l"(rows));  // one register pair to add to
-    // Of two turns, the second has its rows four further: one bit of the swizzle, which is clear before.
+    // Of two turns, the second has its rows four further, which flips one bit of the swizzle.
     const std::uint32_t to[2] = {target + place_, (target + place_) ^ 64};
 #pragma unroll
     for (int first = 0; first < kTurns; first += 4) {
