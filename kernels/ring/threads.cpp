@@ -109,6 +109,11 @@ class ThreadTransport final : public Transport {
     release(lock);
   }
 
+  std::string failure() override {
+    Lock lock(group_->mutex);
+    return group_->failure.value_or("");
+  }
+
  private:
   void start(std::span<const Message> sends, std::span<const Message> receives) override {
     Lock lock(group_->mutex);

@@ -49,6 +49,8 @@ class Transport {
   virtual std::vector<std::string> gather(const std::string& mine) = 0;
   // Wakes every blocked call on all ranks with TransportError(why), and lets every later call fail so.
   virtual void abort(const std::string& why) noexcept = 0;
+  // Why the ring ended, "" while it works. May be called from any thread.
+  virtual std::string failure() = 0;
 
   std::uint64_t bytes_sent() const { return bytes_sent_; }  // in all that was posted
 

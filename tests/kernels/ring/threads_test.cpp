@@ -5,9 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <numeric>
+#include <memory>
 #include <thread>
 
+#include "tests/kernels/ring/run_ranks.hpp"
 #include "tests/kernels/ring/transport_exercise.hpp"
 
 namespace hilbench {
@@ -16,43 +17,29 @@ namespace {
 constexpr double kPatience_s = 60;
 using Transports = std::vector<std::unique_ptr<Transport>>;
 
-// Each rank's part in a thread of its own; what each threw, "" where nothing.
-std::vector<std::string> run_ranks(const Transports& transports,
-                                   const std::function<void(Transport&)>& part) {
-  std::vector<std::string> errors(transports.size());
-  std::vector<std::jthread> threads;
-  for (std::size_t rank = 0; rank < transports.size(); ++rank)
-    threads.emplace_back([&, rank] {
-      try {
-        part(*transports[rank]);
-      } catch (const TransportError& error) {
-        errors[rank] = error.what();
-      }
-    });
-  threads.clear();
-  return errors;
-}
-
-void expect_no_errors(const std::vector<std::string>& errors) {
-  for (const std::string& error : errors) EXPECT_EQ(error, "");
+// Each rank's part, over `threads`; what each threw, "" where nothing.
+std::vector<std::string> run_threads(int ranks, double timeout_s,
+                                     const std::function<void(Transport&)>& part) {
+  const Transports transports = thread_transports(ranks, timeout_s);
+  return run_ranks(ranks, [&](int rank) { part(*transports[rank]); });
 }
 
 class ThreadRanks : public testing::TestWithParam<int> {};
 
 TEST_P(ThreadRanks, ExchangeRandomMessages) {
   for (unsigned seed = 0; seed < 6; ++seed)
-    expect_no_errors(run_ranks(thread_transports(GetParam(), kPatience_s), [&](Transport& transport) {
+    expect_no_errors(run_threads(GetParam(), kPatience_s, [&](Transport& transport) {
       exercise_exchanges<HostMemory>(transport, 12, 1 + static_cast<int>(seed % 4), seed);
     }));
 }
 
 TEST_P(ThreadRanks, Gather) {
-  expect_no_errors(run_ranks(thread_transports(GetParam(), kPatience_s), exercise_gather));
+  expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_gather));
 }
 
 TEST_P(ThreadRanks, AreAllHereAfterABarrier) {
   std::atomic<int> arrived = 0;
-  expect_no_errors(run_ranks(thread_transports(GetParam(), kPatience_s), [&](Transport& transport) {
+  expect_no_errors(run_threads(GetParam(), kPatience_s, [&](Transport& transport) {
     for (int round = 1; round <= 50; ++round) {
       ++arrived;
       transport.barrier();
@@ -65,7 +52,7 @@ TEST_P(ThreadRanks, AreAllHereAfterABarrier) {
 // A buffer that was received is sent on in the next step, as in a ring.
 TEST_P(ThreadRanks, PassShardsAround) {
   const int ranks = GetParam();
-  expect_no_errors(run_ranks(thread_transports(ranks, kPatience_s), [&](Transport& transport) {
+  expect_no_errors(run_threads(ranks, kPatience_s, [&](Transport& transport) {
     const int rank = transport.rank(), next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
     std::vector<int> shards[2] = {std::vector<int>(10'000, rank), std::vector<int>(10'000)};
     const std::size_t bytes = shards[0].size() * sizeof(int);
@@ -83,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ThreadRanks, testing::Range(1, 9), testing::Prin
 
 // Matching goes by the order of messages between two ranks, however they are grouped.
 TEST(Threads, MatchAcrossExchanges) {
-  expect_no_errors(run_ranks(thread_transports(2, kPatience_s), [](Transport& transport) {
+  expect_no_errors(run_threads(2, kPatience_s, [](Transport& transport) {
     int values[4] = {10, 11, 12, 13};
     if (transport.rank() == 0) {
       const Transport::Message sends[] = {{1, &values[0], sizeof(int)}, {1, &values[1], sizeof(int)}};
@@ -108,7 +95,7 @@ TEST(Threads, MatchAcrossExchanges) {
 
 // The second exchange of rank 1 is what rank 0 waits for first.
 TEST(Threads, ALaterExchangeIsNotHeldUp) {
-  expect_no_errors(run_ranks(thread_transports(2, kPatience_s), [](Transport& transport) {
+  expect_no_errors(run_threads(2, kPatience_s, [](Transport& transport) {
     int first = 1, second = 2;
     const Transport::Message sends[2][1] = {{{1, &first, sizeof(int)}}, {{0, &second, sizeof(int)}}};
     const Transport::Message receives[2][1] = {{{0, &first, sizeof(int)}}, {{1, &second, sizeof(int)}}};
@@ -128,7 +115,7 @@ TEST(Threads, ALaterExchangeIsNotHeldUp) {
 
 TEST(Threads, ARankThatNeverComesIsNamed) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<std::string> errors = run_ranks(thread_transports(4, 0.3), [](Transport& transport) {
+  const std::vector<std::string> errors = run_threads(4, 0.3, [](Transport& transport) {
     int value = 0;
     if (transport.rank() == 2) return;
     const Transport::Message receives[] = {{2, &value, sizeof(int)}};
@@ -142,7 +129,7 @@ TEST(Threads, ARankThatNeverComesIsNamed) {
 }
 
 TEST(Threads, AReceiverThatNeverComesIsNamed) {
-  const std::vector<std::string> errors = run_ranks(thread_transports(2, 0.2), [](Transport& transport) {
+  const std::vector<std::string> errors = run_threads(2, 0.2, [](Transport& transport) {
     int value = 0;
     if (transport.rank() == 1) return;
     const Transport::Message sends[] = {{1, &value, sizeof(int)}};
@@ -153,48 +140,46 @@ TEST(Threads, AReceiverThatNeverComesIsNamed) {
 }
 
 TEST(Threads, WhoIsMissingAtABarrierIsNamed) {
-  const std::vector<std::string> errors = run_ranks(thread_transports(4, 0.2), [](Transport& transport) {
+  const std::vector<std::string> errors = run_threads(4, 0.2, [](Transport& transport) {
     if (transport.rank() % 2 == 0) transport.barrier();
   });
   for (const int rank : {0, 2}) EXPECT_TRUE(errors[rank].ends_with("for rank 1, 3 to come")) << errors[rank];
 }
 
 TEST(Threads, SizesThatDifferAreTold) {
-  const std::vector<std::string> errors =
-      run_ranks(thread_transports(2, kPatience_s), [](Transport& transport) {
-        int values[2] = {};
-        const Transport::Message sends[] = {{1, values, 4}}, receives[] = {{0, values, 8}};
-        if (transport.rank() == 0)
-          transport.post(sends, {});
-        else
-          transport.post({}, receives);
-        transport.wait();
-      });
+  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
+    int values[2] = {};
+    const Transport::Message sends[] = {{1, values, 4}}, receives[] = {{0, values, 8}};
+    if (transport.rank() == 0)
+      transport.post(sends, {});
+    else
+      transport.post({}, receives);
+    transport.wait();
+  });
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 4 bytes to rank 1, which expects 8");
 }
 
 TEST(Threads, AbortWakesEveryone) {
-  const std::vector<std::string> errors =
-      run_ranks(thread_transports(5, kPatience_s), [](Transport& transport) {
-        int value = 0;
-        const Transport::Message receives[] = {{4, &value, sizeof(int)}};
-        switch (transport.rank()) {
-          case 4:
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            transport.abort("rank 4 cannot allocate");
-            break;
-          case 3:
-            transport.barrier();
-            break;
-          case 2:
-            transport.gather("2");
-            break;
-          default:
-            transport.post({}, receives);
-            transport.wait();
-        }
-        transport.barrier();  // reached by rank 4 alone: later calls fail too
-      });
+  const std::vector<std::string> errors = run_threads(5, kPatience_s, [](Transport& transport) {
+    int value = 0;
+    const Transport::Message receives[] = {{4, &value, sizeof(int)}};
+    switch (transport.rank()) {
+      case 4:
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        transport.abort("rank 4 cannot allocate");
+        break;
+      case 3:
+        transport.barrier();
+        break;
+      case 2:
+        transport.gather("2");
+        break;
+      default:
+        transport.post({}, receives);
+        transport.wait();
+    }
+    transport.barrier();  // reached by rank 4 alone: later calls fail too
+  });
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 4 cannot allocate");
 }
 
@@ -211,7 +196,7 @@ TEST(Threads, ARankThatLeavesInTheMiddleEndsTheRing) {
 // Address and thread sanitizers see whether anyone still copies then.
 TEST(Threads, NoCopyOutlivesAFailure) {
   for (int round = 0; round < 40; ++round)
-    run_ranks(thread_transports(3, kPatience_s), [&](Transport& transport) {
+    run_threads(3, kPatience_s, [&](Transport& transport) {
       const int next = (transport.rank() + 1) % 3, previous = (transport.rank() + 2) % 3;
       for (int step = 0;; ++step) {
         std::vector<char> from(300'000, static_cast<char>(step)), to(from.size());
