@@ -91,8 +91,7 @@ class DilatedCpu final : public Execution {
       : work_(work),
         threads_(threads),
         floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))) {
-    for (int thread = 0; thread < threads; ++thread)
-      workspaces_.push_back(allocate_floats(floats_per_thread_));
+    allocate_workspaces();
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
     for (std::int64_t head = 0; head < work.heads; ++head) {
       first_branch_.push_back(first_branch(work, head));
@@ -100,9 +99,24 @@ class DilatedCpu final : public Execution {
     }
   }
 
+  // Pieces of a ring bring tiles that their own rows alone would not have.
+  void load(const Index& index) override {
+    std::int64_t rows = 1;
+    for (const BranchIndex& branch : index.branches)
+      for (const IndexTile& tile : branch.tiles) rows = std::max<std::int64_t>(rows, tile.query_count);
+    const std::int64_t floats = tile_workspace_floats(work_.head_dim, rows);
+    if (floats <= floats_per_thread_) return;
+    floats_per_thread_ = floats;
+    allocate_workspaces();
+  }
   void run(const Operands& operands, const Index& index) override;
 
  private:
+  void allocate_workspaces() {
+    workspaces_.clear();
+    for (int thread = 0; thread < threads_; ++thread)
+      workspaces_.push_back(allocate_floats(floats_per_thread_));
+  }
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
   bool covered(std::int64_t position, std::size_t head) const;

@@ -1,7 +1,6 @@
 #include "kernels/ring/ring_execution.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/ring/ring_index.hpp"
 
@@ -19,18 +18,11 @@ Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
   return piece;
 }
 
-// Rows of a tile: what the kernel would choose for the rank's rows, in segments of the pattern.
+// Rows of a tile: what the kernel would choose on one rank, since the ranks' tiles together share the work.
 std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Variant& kernel) {
-  const Case whole = piece_case(ring, rank, ring.work().mask);
-  Case cut = whole;
-  cut.pattern = ring.work().pattern;
-  const bool striped = ring.shards().sharding() == Sharding::striped;
-  for (Branch& branch : cut.pattern) {
-    if (striped) branch.dilation /= std::gcd(branch.dilation, ring.ranks());
-    branch.segment_length = std::min(branch.segment_length, cut.sequence_length);
-    branch.dilation = std::min(branch.dilation, branch.segment_length);
-  }
-  return std::min(kernel.tile_rows(whole), kernel.tile_rows(cut));
+  Case whole = ring.work();
+  whole.ring_size = 1;
+  return std::clamp<std::int64_t>(ring.shards().count(rank), 1, kernel.tile_rows(whole));
 }
 
 // A piece in which every query sees all keys of its tile needs no mask.
