@@ -253,8 +253,7 @@ class BranchBuilder {
         grid.tiles.push_back(streams_.list[stream].offset < 0
                                  ? IndexTile{}
                                  : tile_of(stream, column.segment, column.piece, column.tile));
-    index_.tiles =
-        visited_tiles(grid, ring_.variant(), [this](const IndexTile& tile) { return pairs(tile); });
+    index_.tiles = visited_tiles(grid, ring_.variant(), &BranchBuilder::pairs);
     // A piece that merges adds nothing where it has no key.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
     for (const IndexTile& tile : index_.tiles)

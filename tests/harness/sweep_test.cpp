@@ -91,7 +91,7 @@ class SweepFiles : public testing::Test {
 TEST(SweepVariants, RingOptionsStandInTheId) {
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, order: hilbert, sharding: [contiguous, zigzag], "
                         "ring_algorithm: [auto, ring_packed]}]\n"),
-            (Ids{"dilated/hilbert", "dilated/hilbert/ring_packed", "dilated/hilbert.zigzag",
+            (Ids{"dilated/hilbert", "dilated/hilbert.zigzag", "dilated/hilbert/ring_packed",
                  "dilated/hilbert.zigzag/ring_packed"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: sawtooth, order_span: global, "
                         "ring_algorithm: allgather}]\n"),
