@@ -111,7 +111,7 @@ class MpiTransport final : public Transport {
           return fmt::format("rank {} to come", fmt::join(missing, ", "));
         });
     std::vector<std::string> texts;
-    for (Value& value : values) texts.push_back(std::move(value.text));
+    for (Value& value : values) texts.push_back(std::move(*value.text));
     return texts;
   }
 
@@ -131,8 +131,8 @@ class MpiTransport final : public Transport {
 
   // A value of gather() on its way.
   struct Value {
-    std::string text;
-    std::optional<Part> part;
+    std::optional<std::string> text;
+    Exchange part;
     bool complete = false;
   };
 
@@ -151,9 +151,9 @@ class MpiTransport final : public Transport {
   }
 
   void finish() override {
-    Exchange& exchange = exchanges_.front();
-    for_a_while([&] { return complete(exchange); },
+    for_a_while([&] { return complete(exchanges_.front()); },
                 [&] {
+                  const Exchange& exchange = exchanges_.front();
                   const Part& part = *std::find_if(exchange.begin(), exchange.end(), [](const Part& p) {
                     return p.request != MPI_REQUEST_NULL;
                   });
@@ -230,26 +230,128 @@ class MpiTransport final : public Transport {
   // One look at the value that `peer` sends.
   void take(Value& value, int peer) {
     if (value.complete) return;
-    if (!value.part) {
-      value.text = probed(peer, kValue);
-      if (!found_) return;
-      value.part = receive({peer, value.text.data(), value.text.size()}, 0, value.text.size(), kValue);
+    if (!value.text) {
+      if (!(value.text = next_text(peer, kValue))) return;
+      value.part.push_back(
+          receive({peer, value.text->data(), value.text->size()}, 0, value.text->size(), kValue));
     }
-    Exchange parts = {*value.part};
-    value.complete = complete(parts);
-    value.part = parts.front();
+    value.complete = complete(value.part);
   }
 
-  // Room for the next message from `peer`, if there is one: found_ tells.
-  std::string probed(int peer, int tag) {
+  // Room for the next text from `peer`, where there is one.
+  std::optional<std::string> next_text(int peer, Tag tag) const {
     int found = 0, bytes = 0;
     MPI_Status status;
     HILBENCH_MPI(MPI_Iprobe(peer, first_tag_ + tag, program_->comm, &found, &status));
-    found_ = found != 0;
-    if (found_) HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    if (found == 0) return std::nullopt;
+    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
     return std::string(static_cast<std::size_t>(bytes), '\0');
   }
+
+  // Whether another rank ended the ring.
+  void listen() {
+    if (failure_) return;
+    int found = 0;
+    MPI_Status status;
+    HILBENCH_MPI(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + kEnd, program_->comm, &found, &status));
+    if (found == 0) return;
+    int bytes = 0;
+    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    std::string why(static_cast<std::size_t>(bytes), '\0');
+    HILBENCH_MPI(MPI_Recv(why.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, program_->comm,
+                          MPI_STATUS_IGNORE));
+    fail(why);
+  }
+
+  void fail(const std::string& why) {
+    failure_ = why;
+    program_->failed = true;
+    exchanges_.clear();
+  }
+
+  // The first to end the ring tells the others; short texts need nobody to receive them.
+  void end(const std::string& why) noexcept {
+    if (failure_) return;
+    fail(why);
+    const std::string& text = program_->last_words.emplace_back(why.substr(0, 1000));
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      MPI_Request request;
+      if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, peer, first_tag_ + kEnd,
+                    program_->comm, &request) == MPI_SUCCESS)
+        MPI_Request_free(&request);
+    }
+  }
+
+  void raise_if_ended() {
+    listen();
+    if (failure_) throw TransportError(*failure_);
+  }
+
+  const double timeout_s_;
+  const std::size_t largest_bytes_;
+  const int first_tag_;
+  const std::shared_ptr<MpiProgram::State> program_;
+  std::deque<Exchange> exchanges_;  // posted and not waited for
+  std::optional<std::string> failure_;
 };
 
 }  // namespace
+
+std::string mpi_absence() {
+  return "";
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  HILBENCH_MPI(MPI_Get_library_version(text, &length));
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+bool mpi_launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
+  int provided = MPI_THREAD_SINGLE;
+  HILBENCH_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+  HILBENCH_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  if (provided < MPI_THREAD_SERIALIZED) throw TransportError("this MPI supports calls of one thread only");
+  HILBENCH_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &state_->comm));
+  HILBENCH_MPI(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN));
+  HILBENCH_MPI(MPI_Comm_rank(state_->comm, &state_->rank));
+  HILBENCH_MPI(MPI_Comm_size(state_->comm, &state_->size));
+}
+
+MpiProgram::~MpiProgram() {
+  const Lock lock(state_->mutex);
+  if (state_->failed) return;
+  for (const int status : {MPI_Comm_free(&state_->comm), MPI_Finalize()})
+    if (status != MPI_SUCCESS) fmt::print(stderr, "leaving MPI gives {}\n", status);
+}
+
+int MpiProgram::rank() const {
+  return state_->rank;
+}
+
+int MpiProgram::size() const {
+  return state_->size;
+}
+
+void MpiProgram::abandon(int exit_status) {
+  MPI_Abort(MPI_COMM_WORLD, exit_status);
+  std::_Exit(exit_status);
+}
+
+std::unique_ptr<Transport> MpiProgram::transport(int size, double timeout_s, std::size_t largest_bytes) {
+  if (state_->failed) throw TransportError("a ring of this MPI program has failed before: start it again");
+  const int number = state_->rings++;
+  if (state_->rank >= size) return nullptr;
+  return std::make_unique<MpiTransport>(size, timeout_s, largest_bytes, number, state_);
+}
+
 }  // namespace hilbench

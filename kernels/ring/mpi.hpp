@@ -36,8 +36,9 @@ class MpiProgram {
   // between.
   std::unique_ptr<Transport> transport(int size, double timeout_s, std::size_t largest_bytes = 1 << 30);
 
+  struct State;  // what its rings share
+
  private:
-  struct State;
   const std::shared_ptr<State> state_;
 };
 

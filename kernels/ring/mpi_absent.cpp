@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "kernels/ring/mpi.hpp"
 
 namespace hilbench {
