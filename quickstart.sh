@@ -18,7 +18,7 @@ for argument in "$@"; do
 done
 
 packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
-  nlohmann-json3-dev libsqlite3-dev libhwy-dev libhwloc-dev libopenblas0-pthread gnuplot-nox)
+  nlohmann-json3-dev libsqlite3-dev libhwy-dev libhwloc-dev libopenblas0-pthread libopenmpi-dev openmpi-bin gnuplot-nox)
 if [ $tests = ON ]; then
   packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-jsonschema python3-yaml clang libclang-rt-dev libomp-dev)
 fi
