@@ -1,4 +1,5 @@
-// Owner of a stream beside the default one, and marks to order streams by. C++17 and no fmt.
+// Owner of a stream beside the default one, marks to order streams by, and the current device for a while.
+// C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -44,6 +45,7 @@ class Mark {
   void set(cudaStream_t stream) { HILBENCH_CUDA(cudaEventRecord(event_, stream)); }
   // What is enqueued on `stream` next comes after the mark.
   void hold(cudaStream_t stream) const { HILBENCH_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+  void wait() const { HILBENCH_CUDA(cudaEventSynchronize(event_)); }  // on the host
   // Whether the work before the mark is complete.
   bool passed() const {
     const cudaError_t status = cudaEventQuery(event_);
@@ -54,6 +56,24 @@ class Mark {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+// Makes `device` current while it lives.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    HILBENCH_CUDA(cudaGetDevice(&before_));
+    HILBENCH_CUDA(cudaSetDevice(device));
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice() {
+    const cudaError_t status = cudaSetDevice(before_);
+    if (status != cudaSuccess) std::fprintf(stderr, "cudaSetDevice: %s\n", cudaGetErrorString(status));
+  }
+
+ private:
+  int before_ = 0;
 };
 
 }  // namespace hilbench::cuda

@@ -31,8 +31,7 @@ constexpr std::chrono::milliseconds kWatchInterval{50};
 
 // An exchange, until it is complete on the GPU.
 struct Flight {
-  cuda::Mark ready;        // on stream 0, of what came before
-  cuda::Mark begun, done;  // on the side stream, of the exchange
+  cuda::Mark ready, done;  // on stream 0 after what came before, on the side stream after the exchange
   std::set<int> peers;
   std::optional<Clock::time_point> seen_ready;
   bool waited = false;  // wait() has returned for it
@@ -116,10 +115,6 @@ class NcclTransport final : public Transport {
   void enqueue(Flight& flight, std::span<const Message> sends, std::span<const Message> receives) {
     flight.ready.set(nullptr);
     flight.ready.hold(stream_.get());
-    // A kernel that is enqueued next and fills every multiprocessor would keep NCCL's out until it ends. Held
-    // back until NCCL's is due, it finds those blocks, of the higher priority, placed.
-    flight.begun.set(stream_.get());
-    flight.begun.hold(nullptr);
     check(nccl().group_start(), "ncclGroupStart");
     for (const Message& message : sends)
       if (message.bytes > 0) {

@@ -18,7 +18,7 @@ class TransportError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One rank's end of a ring. All calls come from that rank's thread, and the same GPU is current in all of
+// One rank's end of a ring. Its calls come from that rank's thread, and the same GPU is current in all of
 // them. Every call that blocks throws TransportError after the timeout that was given when the transport was
 // made; the message names the rank, its peer and what was awaited. Then, as after abort(), no rank touches
 // another's memory any more.
@@ -47,9 +47,10 @@ class Transport {
   virtual void barrier() = 0;
   // Everyone's small value, by rank.
   virtual std::vector<std::string> gather(const std::string& mine) = 0;
-  // Wakes every blocked call on all ranks with TransportError(why), and lets every later call fail so.
+  // These two may be called from any thread. abort() wakes every blocked call on all ranks with
+  // TransportError(why), and lets every later call fail so; the first reason counts. failure() is that
+  // reason, "" while the ring works.
   virtual void abort(const std::string& why) noexcept = 0;
-  // Why the ring ended, "" while it works. May be called from any thread.
   virtual std::string failure() = 0;
 
   std::uint64_t bytes_sent() const { return bytes_sent_; }  // in all that was posted
