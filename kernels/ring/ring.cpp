@@ -120,15 +120,15 @@ std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
 int Ring::receive_buffers(std::int64_t rank) const {
   int buffers = 0;
   for (const RingStep& step : steps(rank))
-    for (const Transfer& transfer : step.receives) buffers = std::max(buffers, transfer.buffer + 1);
+    for (const ShardMove& move : step.receives) buffers = std::max(buffers, move.buffer + 1);
   return buffers;
 }
 
 std::int64_t Ring::buffer_rows(std::int64_t rank, int buffer) const {
   std::int64_t rows = 0;
   for (const RingStep& step : steps(rank))
-    for (const Transfer& transfer : step.receives)
-      if (transfer.buffer == buffer) rows = std::max(rows, sent_rows(transfer.source));
+    for (const ShardMove& move : step.receives)
+      if (move.buffer == buffer) rows = std::max(rows, sent_rows(move.source));
   return rows;
 }
 
@@ -140,7 +140,7 @@ double Ring::row_bytes(std::int64_t heads) const {
 double Ring::sent_bytes(std::int64_t rank) const {
   double rows = 0;
   for (const RingStep& step : steps(rank))
-    for (const Transfer& transfer : step.sends) rows += static_cast<double>(sent_rows(transfer.source));
+    for (const ShardMove& move : step.sends) rows += static_cast<double>(sent_rows(move.source));
   return 2 * rows * row_bytes(work_.kv_heads);
 }
 

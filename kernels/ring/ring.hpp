@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMaxRanks = 256;
 std::optional<std::string> ring_unsupported(const Case& work, const VariantSpec& variant);
 
 // K and V rows of one shard on their way between two ranks.
-struct Transfer {
+struct ShardMove {
   std::int64_t peer = 0;
   std::int64_t source = 0;  // whose shard
   int buffer = 0;           // place of these rows at this rank: a receive buffer, or kOwnRows
@@ -29,7 +29,7 @@ inline constexpr int kOwnRows = -1;
 
 // Posts the exchange, computes against the shards `sources`, waits for the exchange.
 struct RingStep {
-  std::vector<Transfer> sends, receives;
+  std::vector<ShardMove> sends, receives;
   struct Source {
     std::int64_t rank = 0;
     int buffer = 0;

@@ -114,14 +114,14 @@ void RingExecution::pack(const Operands& own) {
 
 void RingExecution::post(const Operands& own, const Step& step) {
   std::vector<Transport::Message> sends, receives;
-  const auto add = [&](std::vector<Transport::Message>& to, const Transfer& transfer, bool sent) {
-    const Rows rows = rows_of(own, transfer.source, transfer.buffer, sent);
-    const std::size_t bytes = sent_bytes(transfer.source);
-    to.push_back({static_cast<int>(transfer.peer), rows.k, bytes});
-    to.push_back({static_cast<int>(transfer.peer), rows.v, bytes});
+  const auto add = [&](std::vector<Transport::Message>& to, const ShardMove& move, bool sent) {
+    const Rows rows = rows_of(own, move.source, move.buffer, sent);
+    const std::size_t bytes = sent_bytes(move.source);
+    to.push_back({static_cast<int>(move.peer), rows.k, bytes});
+    to.push_back({static_cast<int>(move.peer), rows.v, bytes});
   };
-  for (const Transfer& transfer : step.sends) add(sends, transfer, true);
-  for (const Transfer& transfer : step.receives) add(receives, transfer, false);
+  for (const ShardMove& move : step.sends) add(sends, move, true);
+  for (const ShardMove& move : step.receives) add(receives, move, false);
   transport_.post(sends, receives);
 }
 

@@ -50,7 +50,7 @@ class RingExecution {
     void* v = nullptr;
   };
   struct Step {
-    std::vector<Transfer> sends, receives;
+    std::vector<ShardMove> sends, receives;
     std::vector<Piece> pieces;
   };
 

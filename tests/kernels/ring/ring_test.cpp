@@ -43,21 +43,21 @@ void expect_sound_schedule(const Ring& ring) {
       ASSERT_EQ(steps[static_cast<std::size_t>(rank)].size(), steps[0].size());
       const RingStep& step = steps[static_cast<std::size_t>(rank)][s];
       std::set<int> read;
-      for (const Transfer& transfer : step.sends) {
-        EXPECT_TRUE(has(rank, transfer.buffer, transfer.source));
-        EXPECT_GT(ring.sent_rows(transfer.source), 0);
-        read.insert(transfer.buffer);
-        sent[{rank, transfer.peer}].push_back(transfer.source);
+      for (const ShardMove& move : step.sends) {
+        EXPECT_TRUE(has(rank, move.buffer, move.source));
+        EXPECT_GT(ring.sent_rows(move.source), 0);
+        read.insert(move.buffer);
+        sent[{rank, move.peer}].push_back(move.source);
       }
       for (const RingStep::Source& source : step.sources) {
         EXPECT_TRUE(has(rank, source.buffer, source.rank));
         read.insert(source.buffer);
       }
-      for (const Transfer& transfer : step.receives) {
-        EXPECT_FALSE(read.contains(transfer.buffer));
-        EXPECT_LE(ring.sent_rows(transfer.source), ring.buffer_rows(rank, transfer.buffer));
-        expected[{transfer.peer, rank}].push_back(transfer.source);
-        EXPECT_TRUE((arriving.emplace(std::pair{rank, transfer.buffer}, transfer.source).second));
+      for (const ShardMove& move : step.receives) {
+        EXPECT_FALSE(read.contains(move.buffer));
+        EXPECT_LE(ring.sent_rows(move.source), ring.buffer_rows(rank, move.buffer));
+        expected[{move.peer, rank}].push_back(move.source);
+        EXPECT_TRUE((arriving.emplace(std::pair{rank, move.buffer}, move.source).second));
       }
     }
     EXPECT_EQ(sent, expected);
