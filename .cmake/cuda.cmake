@@ -1,6 +1,6 @@
-# Decides whether CUDA code is built, and for which architectures. Sets HILBENCH_HAVE_CUDA, and the lists
-# HILBENCH_ARCH_ANY (code for every GPU the toolkit knows), HILBENCH_ARCH_MMA (sm_80 and up) and
-# HILBENCH_ARCH_WGMMA (sm_90a); an empty list leaves the kernels that need it out.
+# Decides whether CUDA code is built, and for which architectures: those of CMAKE_CUDA_ARCHITECTURES where it is given,
+# else the ones from 6.1 up that the compiler knows. Sets HILBENCH_HAVE_CUDA, and the lists HILBENCH_ARCH_ANY (all),
+# HILBENCH_ARCH_MMA (those from 8.0 up) and HILBENCH_ARCH_WGMMA (sm_90a); an empty list leaves its kernels out.
 set(HILBENCH_HAVE_CUDA OFF)
 set(HILBENCH_LIBRARY_FOLDERS "")  # where CUDA's libraries are, separated by colons
 if(NOT HILBENCH_CUDA STREQUAL "OFF")
@@ -22,9 +22,8 @@ if(NOT HILBENCH_HAVE_CUDA)
   return()
 endif()
 
-if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target names its own
-endif()
+set(asked_architectures ${CMAKE_CUDA_ARCHITECTURES})
+set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target names its own
 if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
@@ -34,16 +33,33 @@ set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.6)
-  set(HILBENCH_ARCH_ANY 61-real CACHE STRING "Architectures of kernels that run on any GPU")
-  set(HILBENCH_ARCH_MMA "" CACHE STRING "Architectures of kernels that need mma.sync")
-  set(HILBENCH_ARCH_WGMMA "" CACHE STRING "Architectures of kernels that need wgmma")
-else()
-  set(HILBENCH_ARCH_ANY 75-real 80-real 90a-real 80-virtual CACHE STRING "Architectures of kernels that run on any GPU")
-  set(HILBENCH_ARCH_MMA 80-real 90a-real 80-virtual CACHE STRING "Architectures of kernels that need mma.sync")
-  set(HILBENCH_ARCH_WGMMA 90a-real CACHE STRING "Architectures of kernels that need wgmma")
+# What a GPU of a major version runs best or at all, as far as the compiler knows it; PTX serves later ones.
+if(NOT asked_architectures)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known_code COMMAND_ERROR_IS_FATAL ANY)
+  foreach(architecture 61 70 75 80 90)
+    if(known_code MATCHES "sm_${architecture}[^0-9]")
+      list(APPEND asked_architectures ${architecture}-real)
+    endif()
+  endforeach()
+  list(APPEND asked_architectures 80-virtual)
 endif()
-message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: architectures ${HILBENCH_ARCH_ANY}")
+# wgmma, and so the best kernel on Hopper, is code for sm_90a, which CUDA 12.0 brought.
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
+  list(TRANSFORM asked_architectures REPLACE "^90$" "90a-real;90-virtual")
+  list(TRANSFORM asked_architectures REPLACE "^90-real$" "90a-real")
+endif()
+set(HILBENCH_ARCH_ANY ${asked_architectures})
+set(HILBENCH_ARCH_MMA ${asked_architectures})
+list(FILTER HILBENCH_ARCH_MMA EXCLUDE REGEX "^[1-7][0-9]($|-)")
+set(HILBENCH_ARCH_WGMMA ${asked_architectures})
+list(FILTER HILBENCH_ARCH_WGMMA INCLUDE REGEX "^90a")
+set(named ${asked_architectures})
+list(FILTER named EXCLUDE REGEX "^[0-9]+[af]?(-real|-virtual)?$")
+if(named)
+  message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES: ${named}: name architectures by number, as in \"80-real;90a-real\"")
+endif()
+message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: architectures ${HILBENCH_ARCH_ANY}; "
+               "mma ${HILBENCH_ARCH_MMA}; wgmma ${HILBENCH_ARCH_WGMMA}")
 
 # hilbench_cuda_objects(name ARCHITECTURES archs... SOURCES files...): CUDA code for the given architectures.
 function(hilbench_cuda_objects name)

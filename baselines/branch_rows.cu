@@ -1,11 +1,9 @@
 // Rows of a branch between position order and gathered order, in chunks of 16 bytes where the rows allow it.
 // A thread keeps its column of the rows [heads * head_dim], and with it head and offset, over several rows.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <cmath>
 
 #include "baselines/branch_rows.hpp"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/status.hpp"
 
 namespace hilbench::cuda {
@@ -101,25 +99,6 @@ __global__ void __launch_bounds__(kThreads)
       lse[first * tensor.heads + i] = -INFINITY;
 }
 
-__device__ float widened(float value) {
-  return value;
-}
-__device__ float widened(__half value) {
-  return __half2float(value);
-}
-__device__ float widened(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-__device__ void narrow(float value, float* to) {
-  *to = value;
-}
-__device__ void narrow(float value, __half* to) {
-  *to = __float2half(value);
-}
-__device__ void narrow(float value, __nv_bfloat16* to) {
-  *to = __float2bfloat16(value);
-}
-
 template <class T, int kWidth>
 struct alignas(sizeof(T) * kWidth) Lanes {
   T values[kWidth];
@@ -165,11 +144,11 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(RowTensor tensor, con
       const Lanes<T, kWidth> part = static_cast<const Lanes<T, kWidth>*>(branch.o)[row * row_chunks + lane];
       float kept, added;
       weights.add(branch.lse[row], kept, added);
-      for (int e = 0; e < kWidth; ++e) combined[e] = kept * combined[e] + added * widened(part.values[e]);
+      for (int e = 0; e < kWidth; ++e) combined[e] = kept * combined[e] + added * widen(part.values[e]);
     }
     const float scale = weights.sum > 0 ? 1 / weights.sum : 0;
     Lanes<T, kWidth> result;
-    for (int e = 0; e < kWidth; ++e) narrow(scale * combined[e], &result.values[e]);
+    for (int e = 0; e < kWidth; ++e) result.values[e] = narrow<T>(scale * combined[e]);
     o[(first + i) * row_columns + at.column] = result;
   }
   if (blockIdx.y > 0) return;

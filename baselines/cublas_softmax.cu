@@ -1,36 +1,15 @@
 // Softmax over the rows of score matrices, in place. A row belongs to a group of threads that keeps it in
 // registers where it fits, else reads it again for the result.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <cmath>
 
 #include "baselines/cublas_softmax.hpp"
+#include "kernels/cuda/element.cuh"
 #include "kernels/cuda/status.hpp"
 
 namespace hilbench::cuda {
 namespace {
 
 constexpr float kLog2E = 1.4426950408889634f;
-
-__device__ float widened(float value) {
-  return value;
-}
-__device__ float widened(__half value) {
-  return __half2float(value);
-}
-__device__ float widened(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-__device__ void narrow(float value, float* to) {
-  *to = value;
-}
-__device__ void narrow(float value, __half* to) {
-  *to = __float2half(value);
-}
-__device__ void narrow(float value, __nv_bfloat16* to) {
-  *to = __float2bfloat16(value);
-}
 
 template <class T>
 struct alignas(16) Vector {
@@ -74,7 +53,7 @@ struct Row {
 // Score of column e of vector v; -infinity where it is masked.
 template <class T>
 __device__ float score(const Row<T>& row, const Vector<T>& vector, int v, int e) {
-  return v * Vector<T>::kWidth + e < row.visible ? widened(vector.values[e]) : -INFINITY;
+  return v * Vector<T>::kWidth + e < row.visible ? widen(vector.values[e]) : -INFINITY;
 }
 
 __device__ float exponential(float x) {
@@ -110,7 +89,7 @@ __device__ float softmax_in_registers(const Row<T>& row, float* shared, float& s
     const int v = i * kThreads + row.lane;
     Vector<T> vector;
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) narrow(kept[i][e] * scale, &vector.values[e]);
+    for (int e = 0; e < kWidth; ++e) vector.values[e] = narrow<T>(kept[i][e] * scale);
     if (v < row.count) row.vectors[v] = vector;
   }
   return largest;
@@ -135,7 +114,7 @@ __device__ float softmax_of_long_row(const Row<T>& row, float* shared, float& su
   for (int v = row.lane; v < row.count; v += kThreads) {
     Vector<T> vector = row.vectors[v];
     for (int e = 0; e < kWidth; ++e)
-      narrow(exponential(score(row, vector, v, e) - largest) * scale, &vector.values[e]);
+      vector.values[e] = narrow<T>(exponential(score(row, vector, v, e) - largest) * scale);
     row.vectors[v] = vector;
   }
   return largest;

@@ -12,12 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-const float* row_of(std::span<const float> tensor, const Case& work, std::int64_t heads, std::int64_t batch,
-                    std::int64_t position, std::int64_t head) {
-  return tensor.data() + ((batch * work.sequence_length + position) * heads + head) * work.head_dim;
-}
-
-// How numbers behave: `Real` is the type of sums, `stored` what storing a score or probability makes of it.
+// `Real` is the type of sums, `stored` what storing a score or probability makes of it.
 struct Exact {
   using Real = double;
   static double stored(const Case&, double value) { return value; }
@@ -27,75 +22,102 @@ struct Plain {
   static float stored(const Case& work, float value) { return round_to(work.dtype, value); }
 };
 
-// Softmax attention of one query over `keys`: its normalised output and log of the denominator.
 template <class Numbers>
-struct Partial {
-  std::vector<typename Numbers::Real> o;
-  typename Numbers::Real lse;
-};
-
-template <class Numbers>
-Partial<Numbers> attend(const Case& work, const ReferenceInputs& inputs, const RowId& row,
-                        const std::vector<std::int64_t>& keys) {
+ReferenceRow attend_in(const Case& work, const float* q, const float* k, const float* v, std::int64_t keys) {
   using Real = typename Numbers::Real;
-  const std::int64_t kv_head = kv_head_of(work, row.head);
-  const float* q = row_of(inputs.q, work, work.heads, row.batch, row.position, row.head);
   const Real scale = 1 / std::sqrt(static_cast<Real>(work.head_dim));
   std::vector<Real> scores;
   Real largest = -std::numeric_limits<Real>::infinity();
-  for (const std::int64_t key : keys) {
-    const float* k = row_of(inputs.k, work, work.kv_heads, row.batch, key, kv_head);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const float* key = k + j * work.head_dim;
     Real dot = 0;
-    for (std::int64_t d = 0; d < work.head_dim; ++d) dot += static_cast<Real>(q[d]) * static_cast<Real>(k[d]);
+    for (std::int64_t d = 0; d < work.head_dim; ++d)
+      dot += static_cast<Real>(q[d]) * static_cast<Real>(key[d]);
     scores.push_back(Numbers::stored(work, dot * scale));
     largest = std::max(largest, scores.back());
   }
   Real denominator = 0;
   for (const Real score : scores) denominator += std::exp(score - largest);
-  Partial<Numbers> result{std::vector<Real>(static_cast<std::size_t>(work.head_dim), 0),
-                          largest + std::log(denominator)};
-  for (std::size_t j = 0; j < keys.size(); ++j) {
-    const float* v = row_of(inputs.v, work, work.kv_heads, row.batch, keys[j], kv_head);
-    const Real probability = Numbers::stored(work, std::exp(scores[j] - largest) / denominator);
+  std::vector<Real> o(static_cast<std::size_t>(work.head_dim), 0);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const float* value = v + j * work.head_dim;
+    const Real probability =
+        Numbers::stored(work, std::exp(scores[static_cast<std::size_t>(j)] - largest) / denominator);
     for (std::int64_t d = 0; d < work.head_dim; ++d)
-      result.o[static_cast<std::size_t>(d)] += probability * static_cast<Real>(v[d]);
+      o[static_cast<std::size_t>(d)] += probability * static_cast<Real>(value[d]);
   }
-  return result;
+  return {{o.begin(), o.end()}, static_cast<double>(largest + std::log(denominator))};
 }
 
-// O = sum of alpha_i O_i with alpha_i = s_i / sum of s_j over the branches (LongNet, Eqs. 9-10).
 template <class Numbers>
-ReferenceRow row_in(const Case& work, const ReferenceInputs& inputs, const RowId& row) {
+ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches) {
   using Real = typename Numbers::Real;
-  std::vector<Partial<Numbers>> partials;
-  Real largest = -std::numeric_limits<Real>::infinity();
-  for (std::size_t b = 0; b < work.pattern.size(); ++b) {
-    const auto keys = visible_keys(work, row.head, static_cast<std::int64_t>(b), row.position);
-    if (keys.empty()) continue;
-    partials.push_back(attend<Numbers>(work, inputs, row, keys));
-    largest = std::max(largest, partials.back().lse);
-  }
   ReferenceRow result{std::vector<double>(static_cast<std::size_t>(work.head_dim), 0.0), -kInfinity};
-  if (partials.empty()) return result;
+  if (branches.empty()) return result;
+  Real largest = -std::numeric_limits<Real>::infinity();
+  for (const ReferenceRow& branch : branches) largest = std::max(largest, static_cast<Real>(branch.lse));
   Real sum = 0;
-  for (const auto& partial : partials) sum += std::exp(partial.lse - largest);
+  for (const ReferenceRow& branch : branches) sum += std::exp(static_cast<Real>(branch.lse) - largest);
   result.lse = static_cast<double>(largest + std::log(sum));
   for (std::size_t d = 0; d < result.o.size(); ++d) {
     Real o = 0;
-    for (const auto& partial : partials) o += std::exp(partial.lse - largest) / sum * partial.o[d];
+    for (const ReferenceRow& branch : branches)
+      o += std::exp(static_cast<Real>(branch.lse) - largest) / sum * static_cast<Real>(branch.o[d]);
     result.o[d] = static_cast<double>(Numbers::stored(work, o));
   }
   return result;
 }
 
+// Rows of one head at `positions`, one after another.
+std::vector<float> rows_at(std::span<const float> tensor, const Case& work, std::int64_t heads,
+                           std::int64_t batch, std::int64_t head, std::span<const std::int64_t> positions) {
+  std::vector<float> rows;
+  for (const std::int64_t position : positions) {
+    const auto row =
+        tensor.begin() + ((batch * work.sequence_length + position) * heads + head) * work.head_dim;
+    rows.insert(rows.end(), row, row + work.head_dim);
+  }
+  return rows;
+}
+
+}  // namespace
+
+ReferenceRow attend(const Case& work, Arithmetic arithmetic, const float* q, const float* k, const float* v,
+                    std::int64_t keys) {
+  return arithmetic == Arithmetic::exact ? attend_in<Exact>(work, q, k, v, keys)
+                                         : attend_in<Plain>(work, q, k, v, keys);
+}
+
+ReferenceRow combine(const Case& work, Arithmetic arithmetic, std::span<const ReferenceRow> branches) {
+  return arithmetic == Arithmetic::exact ? combine_in<Exact>(work, branches)
+                                         : combine_in<Plain>(work, branches);
+}
+
+namespace {
+
+ReferenceRow row_of(const Case& work, const ReferenceInputs& inputs, const RowId& row,
+                    Arithmetic arithmetic) {
+  const std::int64_t kv_head = kv_head_of(work, row.head);
+  const std::vector<float> q = rows_at(inputs.q, work, work.heads, row.batch, row.head, {&row.position, 1});
+  std::vector<ReferenceRow> branches;
+  for (std::size_t b = 0; b < work.pattern.size(); ++b) {
+    const auto keys = visible_keys(work, row.head, static_cast<std::int64_t>(b), row.position);
+    if (keys.empty()) continue;
+    const std::vector<float> k = rows_at(inputs.k, work, work.kv_heads, row.batch, kv_head, keys);
+    const std::vector<float> v = rows_at(inputs.v, work, work.kv_heads, row.batch, kv_head, keys);
+    branches.push_back(attend(work, arithmetic, q.data(), k.data(), v.data(), std::ssize(keys)));
+  }
+  return combine(work, arithmetic, branches);
+}
+
 }  // namespace
 
 ReferenceRow reference_row(const Case& work, const ReferenceInputs& inputs, const RowId& row) {
-  return row_in<Exact>(work, inputs, row);
+  return row_of(work, inputs, row, Arithmetic::exact);
 }
 
 ReferenceRow plain_row(const Case& work, const ReferenceInputs& inputs, const RowId& row) {
-  return row_in<Plain>(work, inputs, row);
+  return row_of(work, inputs, row, Arithmetic::plain);
 }
 
 std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std::int64_t branch_index,

@@ -1,5 +1,6 @@
 #include "harness/candidate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "baselines/external/external.hpp"
@@ -26,26 +27,36 @@ Bench::Bench(const Task& task)
       seed(task.measure.seed),
       device(work.device == DeviceKind::cuda ? open_cuda_device(task.device_ordinal)
                                              : open_cpu_device(threads)),
-      host(make_inputs(work, task.inputs, seed, threads)),
+      inputs(work, task.inputs, seed),
       externals(task.externals),
-      stored{store(host.q), store(host.k), store(host.v)} {
+      stored{allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)} {
   const std::int64_t rows = work.batch * work.sequence_length;
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
   lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
+  // Once all of it is to be had.
+  fill(Tensor::q, stored.q);
+  fill(Tensor::k, stored.k);
+  fill(Tensor::v, stored.v);
 }
 
 const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
   auto [at, created] = oracles_.try_emplace(key);
-  if (created) at->second = make_oracle(work, host, slots, seed, threads);
+  if (created) at->second = make_oracle(work, inputs, slots, seed, threads);
   return at->second;
 }
 
-Buffer Bench::store(const std::vector<float>& values) {
-  std::vector<std::byte> narrowed(values.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
-  narrow(work.dtype, values, narrowed.data());
-  Buffer buffer = device->allocate(narrowed.size());
-  device->upload(narrowed.data(), buffer);
-  return buffer;
+Buffer Bench::allocate(Tensor which) {
+  return device->allocate(static_cast<std::size_t>(inputs.size(which) * dtype_bytes(work.dtype)));
+}
+
+void Bench::fill(Tensor which, Buffer& buffer) {
+  const auto element = static_cast<std::size_t>(dtype_bytes(work.dtype));
+  std::vector<std::byte> part;
+  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
+    part.resize(static_cast<std::size_t>(count) * element);
+    inputs.read_stored(which, first, count, part.data(), threads);
+    device->upload(part.data(), part.size(), buffer, static_cast<std::size_t>(first) * element);
+  });
 }
 
 Candidate::Candidate(Bench& bench, const Record& record)
@@ -54,8 +65,10 @@ Candidate::Candidate(Bench& bench, const Record& record)
       variant_(variant_of(bench.externals, record)),
       inputs_(bench.stored) {
   if (variant_.external) {
-    program_ = std::make_unique<ExternalProgram>(
-        record.kernel, *find_external(bench.externals, record.kernel), bench.work, bench.threads, bench.host);
+    program_ =
+        std::make_unique<ExternalProgram>(record.kernel, *find_external(bench.externals, record.kernel),
+                                          bench.work, bench.threads, bench.inputs,
+                                          bench.device->gpu_uuid());
     return;
   }
   if (variant_.tile_rows != nullptr) index_ = build();
@@ -86,17 +99,33 @@ void Candidate::run() {
   }
 }
 
-void Candidate::read_output(std::vector<float>& o, std::vector<float>& lse) {
-  if (program_) return program_->read_output(o, lse);
+OutputReader Candidate::output() {
+  if (program_) return program_->output();
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
-  const Buffer& from = tokens ? moved_o_ : bench_.o;
-  std::vector<std::byte> raw(from.bytes);
-  bench_.device->download(from, raw.data());
-  o.resize(raw.size() / static_cast<std::size_t>(dtype_bytes(bench_.work.dtype)));
-  widen(bench_.work.dtype, raw.data(), o);
-  lse.resize(bench_.lse.bytes / sizeof(float));
-  bench_.device->download(tokens ? moved_lse_ : bench_.lse, lse.data());
+  const Buffer& o = tokens ? moved_o_ : bench_.o;
+  const Buffer& lse = tokens ? moved_lse_ : bench_.lse;
+  return {.o = [this, &o](std::int64_t first, std::span<float> to) { read_elements(o, first, to); },
+          .lse =
+              [this, &lse](std::int64_t first, std::span<float> to) {
+                bench_.device->download(lse, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(),
+                                        to.data());
+              }};
+}
+
+void Candidate::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
+  const Dtype dtype = bench_.work.dtype;
+  const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
+  std::vector<std::byte> raw(to.size() * element);
+  bench_.device->download(from, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
+  constexpr std::int64_t kBlock = 1 << 14;
+  const std::int64_t count = std::ssize(to);
+#pragma omp parallel for num_threads(bench_.threads) schedule(static) if (count > 4 * kBlock)
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const auto at = static_cast<std::size_t>(begin);
+    widen(dtype, raw.data() + at * element,
+          to.subspan(at, static_cast<std::size_t>(std::min(kBlock, count - begin))));
+  }
 }
 
 nlohmann::json Candidate::library() const {

@@ -39,13 +39,14 @@ class Bench {
   const int threads;
   const std::uint64_t seed;
   const std::unique_ptr<Device> device;
-  const HostTensors host;
+  const InputTensors inputs;
   const Externals externals;
   StoredInputs stored;  // position order
   Buffer o, lse;        // written by whichever variant runs
 
  private:
-  Buffer store(const std::vector<float>& values);
+  Buffer allocate(Tensor which);
+  void fill(Tensor which, Buffer& buffer);
 
   std::map<std::string, Oracle> oracles_;
 };
@@ -67,8 +68,8 @@ class Candidate {
   // Library, version and flags of a rival.
   nlohmann::json library() const;
 
-  // Output of the last run, in position order, widened to fp32; `lse` stays empty where there is none.
-  void read_output(std::vector<float>& o, std::vector<float>& lse);
+  // The output of the last run; not to be read after the next.
+  OutputReader output();
 
   const Variant& variant() const { return variant_; }
   const Index& index() const { return index_; }
@@ -85,6 +86,7 @@ class Candidate {
   Buffer permuted(const Buffer& from, std::int64_t heads);
   void permute_inputs();
   void unpermute_output();
+  void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
 
   Bench& bench_;
   VariantSpec spec_;

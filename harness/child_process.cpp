@@ -23,16 +23,35 @@ constexpr std::size_t kLongestAnswer = std::size_t{16} << 20;
 constexpr std::size_t kKeptComplaints = 4096;
 constexpr int kPatience_ms = 1000;  // for a program that was asked to leave
 
-[[noreturn]] void become(char* const* arguments, const char* folder, const std::array<int, 3>& streams,
-                         int trouble_fd, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
+                         const std::array<int, 3>& streams, int trouble_fd, pid_t parent) {
   bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent && ::chdir(folder) == 0 &&
                ::signal(SIGPIPE, SIG_DFL) != SIG_ERR;
   for (int fd = 0; fd < 3; ++fd) ready = ready && ::dup2(streams[static_cast<std::size_t>(fd)], fd) == fd;
-  if (ready) ::execvp(arguments[0], arguments);
+  if (ready) ::execvpe(arguments[0], arguments, environment);
   const int trouble = errno;
   // Nothing is left to do where even this cannot be told: the exit status is.
   [[maybe_unused]] const ssize_t told = ::write(trouble_fd, &trouble, sizeof trouble);
   ::_exit(127);
+}
+
+// This process's environment with `variables` in place of what it says of them.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+  for (char** line = environ; *line != nullptr; ++line) {
+    const std::string_view text = *line;
+    if (!variables.contains(std::string(text.substr(0, text.find('='))))) lines.emplace_back(text);
+  }
+  return lines;
+}
+
+// As exec wants them: ended by a null pointer, alive as long as `lines`.
+std::vector<char*> pointers(const std::vector<std::string>& lines) {
+  std::vector<char*> all;
+  for (const std::string& line : lines) all.push_back(const_cast<char*>(line.c_str()));
+  all.push_back(nullptr);
+  return all;
 }
 
 std::string last_line(std::string text) {
@@ -44,18 +63,18 @@ std::string last_line(std::string text) {
 }  // namespace
 
 ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& command,
-                           const std::filesystem::path& folder)
+                           const std::filesystem::path& folder,
+                           const std::map<std::string, std::string>& variables)
     : name_(std::move(name)) {
   ::signal(SIGPIPE, SIG_IGN);  // a program that is gone shows as an error of the write
   Pipe trouble;
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<std::string> lines = environment_with(variables);
+  const std::vector<char*> arguments = pointers(command), environment = pointers(lines);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw EnvironmentError({.what = "cannot start a process", .why = std::strerror(errno)});
   if (pid_ == 0)
-    become(arguments.data(), folder.empty() ? "." : folder.c_str(),
+    become(arguments.data(), environment.data(), folder.empty() ? "." : folder.c_str(),
            {to_.read_end(), from_.write_end(), errors_.write_end()}, trouble.write_end(), parent);
   to_.close_read();
   from_.close_write();

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,10 @@ namespace hilbench {
 // Started in `folder` with pipes for its standard streams; dies with the thread that started it.
 class ChildProcess {
  public:
-  // `name` is what messages call it. Throws EnvironmentError where the program cannot be started.
-  ChildProcess(std::string name, const std::vector<std::string>& command,
-               const std::filesystem::path& folder);
+  // `name` is what messages call it, `variables` come before this process's own environment. Throws
+  // EnvironmentError where the program cannot be started.
+  ChildProcess(std::string name, const std::vector<std::string>& command, const std::filesystem::path& folder,
+               const std::map<std::string, std::string>& variables = {});
   // Closes the program's input, gives it a moment to leave, then kills it.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

@@ -40,6 +40,11 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
       .add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
+  command
+      .add_option("--memory", arguments.memory_bytes,
+                  "plan for a device with so much memory (80GB, 8GiB), whatever it has")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::PositiveNumber);
   command.add_flag("--allow-external", arguments.allow_external,
                    "run the programs behind external baselines; without it they are skipped");
 }
@@ -59,12 +64,15 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
 void add_plan(CLI::App& app, RunArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("plan", "print what a sweep would do; nothing runs");
   add_sweep_options(command, arguments);
+  command.add_flag("--longest", arguments.longest,
+                   "print instead the longest sequence of each case that fits the device's memory");
   command.callback([&] { action = [&] { return plan_command(arguments); }; });
 }
 
 void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("report", "write report.html, report.md, tables and figures");
-  command.add_option("DIR", arguments.folder, "folder of the results")->required();
+  command.add_option("DIR", arguments.folder, "folder of the results: a store, or exported records.jsonl")
+      ->required();
   command.add_option("-o", arguments.output, "folder to write to; default: DIR");
   command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports");
   command.callback([&] { action = [&] { return report_command(arguments); }; });

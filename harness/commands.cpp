@@ -25,6 +25,7 @@
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
 #include "reports/export.hpp"
+#include "reports/exported.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench {
@@ -72,6 +73,12 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
          .why = survey.absence.empty() ? fmt::format("GPUs here: {}", survey.gpus.size()) : survey.absence,
          .remedy = "see `hilbench list devices`"});
   if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  return host;
+}
+
+// The host as the plan is to see it: its GPU, or where it has none it itself, with the memory that is named.
+Host planned_host(Host host, const std::optional<std::int64_t>& memory_bytes) {
+  if (memory_bytes) (host.gpu ? host.gpu->memory_bytes : host.available_memory_bytes) = *memory_bytes;
   return host;
 }
 
@@ -162,12 +169,24 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("\n{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
+ReportInput report_input(const ReportArguments& arguments) {
+  ReportInput input;
+  if (holds_export(arguments.folder)) {
+    input = read_exported(arguments.folder);
+  } else {
+    const Store store = Store::open_for_reading(arguments.folder);
+    input = {store.records(), store.meta(), arguments.folder, {}};
+  }
+  input.claims_file = arguments.claims;
+  return input;
+}
+
 }  // namespace
 
 ExitCode run_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
   const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  const Plan plan = filtered(make_plan(sweep, host), arguments.filter);
+  const Plan plan = filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
   if (arguments.dry_run) {
     fmt::print("{}", plan_table(plan));
     return ExitCode::done;
@@ -189,14 +208,15 @@ ExitCode run_command(const RunArguments& arguments) {
 
 ExitCode plan_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
-  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  fmt::print("{}", plan_table(filtered(make_plan(sweep, host), arguments.filter)));
+  const Host host =
+      planned_host(host_for(sweep, parse_device(arguments.device).ordinal), arguments.memory_bytes);
+  fmt::print("{}", arguments.longest ? longest_table(sweep, host)
+                                     : plan_table(filtered(make_plan(sweep, host), arguments.filter)));
   return ExitCode::done;
 }
 
 ExitCode report_command(const ReportArguments& arguments) {
-  const Store store = Store::open_for_reading(arguments.folder);
-  const ReportInput input{store.records(), store.meta(), arguments.folder, arguments.claims};
+  const ReportInput input = report_input(arguments);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);

@@ -18,7 +18,9 @@ struct RunArguments {
   std::filesystem::path folder;  // empty: results/<sweep name>
   std::string filter;
   std::vector<std::string> axes;
-  std::string device;  // "", "cpu" or "cuda[:i]"
+  std::string device;                        // "", "cpu" or "cuda[:i]"
+  std::optional<std::int64_t> memory_bytes;  // to plan with in place of the device's
+  bool longest = false;                      // `plan` only
   bool fresh = false;
   bool dry_run = false;
   bool allow_external = false;

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "harness/case.hpp"
@@ -31,8 +32,12 @@ class Device {
   virtual ~Device() = default;
   // Throws EnvironmentError where the memory is not to be had.
   virtual Buffer allocate(std::size_t bytes) = 0;
-  virtual void upload(const void* from, Buffer& to) = 0;    // to.bytes of host memory
-  virtual void download(const Buffer& from, void* to) = 0;  // from.bytes
+  // `bytes` of host memory to or from the buffer's bytes from `offset` on.
+  virtual void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) = 0;
+  virtual void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) = 0;
+  // Whole buffers.
+  void upload(const void* from, Buffer& to) { upload(from, to.bytes, to, 0); }
+  void download(const Buffer& from, void* to) { download(from, 0, from.bytes, to); }
   virtual void fill(Buffer& buffer, std::byte value) = 0;
   // Rows of `row_bytes`: into_order puts row t of every batch entry at slots[t], out_of_order brings it back.
   virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,
@@ -58,6 +63,8 @@ class Device {
   virtual void profile(const std::function<void()>& work) { work(); }
   // Notes clocks, temperature, power and other programs on the device now; state() sums up what was noted.
   virtual void observe() {}
+  // By which CUDA_VISIBLE_DEVICES names it; empty: no GPU.
+  virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;
 };
 

@@ -24,6 +24,7 @@ namespace {
 constexpr double kFineBelowNs = 20e3;
 // The stream is held back while start, work and end are enqueued, so that no host latency is timed.
 constexpr double kHoldNs = 40e3;
+constexpr double kFineHoldNs = 120e3;        // each launch takes longer while activity is recorded
 constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
 constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is read to evict what it holds
 
@@ -43,11 +44,13 @@ class CudaDevice final : public Device {
     auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(std::max<std::size_t>(bytes, 1));
     return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};
   }
-  void upload(const void* from, Buffer& to) override {
-    HILBENCH_CUDA(cudaMemcpy(to.data(), from, to.bytes, cudaMemcpyHostToDevice));
+  void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
+    HILBENCH_CUDA(
+        cudaMemcpy(static_cast<std::byte*>(to.data()) + offset, from, bytes, cudaMemcpyHostToDevice));
   }
-  void download(const Buffer& from, void* to) override {
-    HILBENCH_CUDA(cudaMemcpy(to, from.data(), from.bytes, cudaMemcpyDeviceToHost));
+  void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) override {
+    HILBENCH_CUDA(
+        cudaMemcpy(to, static_cast<const std::byte*>(from.data()) + offset, bytes, cudaMemcpyDeviceToHost));
   }
   void fill(Buffer& buffer, std::byte value) override {
     HILBENCH_CUDA(cudaMemset(buffer.data(), std::to_integer<int>(value), buffer.bytes));
@@ -68,10 +71,11 @@ class CudaDevice final : public Device {
   double time_ns(const std::function<void()>& work, Clock clock) override {
     if (clock == Clock::fine)
       return kernel_time_ns([&] {
+        hold(kFineHoldNs);
         work();
         synchronize();
       });
-    cuda::hold(static_cast<std::int64_t>(kHoldNs * std::max(gpu_.clock_ghz, 1.0)), nullptr);
+    hold(kHoldNs);
     start_.record();
     work();
     end_.record();
@@ -126,9 +130,14 @@ class CudaDevice final : public Device {
   }
 
   void observe() override { monitor_.observe(); }
+  std::string gpu_uuid() const override { return gpu_.uuid; }
   nlohmann::json state() const override { return monitor_.summary(); }
 
  private:
+  void hold(double ns) const {
+    cuda::hold(static_cast<std::int64_t>(ns * std::max(gpu_.clock_ghz, 1.0)), nullptr);
+  }
+
   Gpu gpu_;
   GpuMonitor monitor_;  // looks for foreign processes before the context is made
   Context context_;

@@ -14,6 +14,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
 #include "harness/error.hpp"
+#include "harness/gpu.hpp"
 #include "harness/host.hpp"
 #include "harness/probe.hpp"
 #include "kernels/ring/mpi.hpp"
@@ -86,12 +87,33 @@ Finding look_at_driver() {
   const auto get_version = library.find<int(int*)>("cuDriverGetVersion");
   if (init == nullptr || count_devices == nullptr || get_version == nullptr)
     return {.text = "libcuda.so.1 lacks the driver's functions; install NVIDIA's driver again"};
-  if (const int status = init(0); status != 0)
-    return {.text = fmt::format("cuInit gives {}; see whether nvidia-smi works", status)};
+  if (const int status = init(0); status != 0) return {.text = cuda_start_failure(status)};
   int devices = 0, version = 0;
   if (count_devices(&devices) != 0 || get_version(&version) != 0)
     return {.text = "the driver answers with errors; see whether nvidia-smi works"};
+  if (version / 1000 < cuda_runtime_version() / 1000)
+    return {.text = old_driver(version, cuda_runtime_version())};
   return {devices > 0, fmt::format("{} devices, CUDA {}.{}", devices, version / 1000, version % 1000 / 10)};
+}
+
+// "; GPU 0 is split (MIG): ..." for each GPU of NVML that is.
+std::string split_gpus(const LoadedLibrary& nvml) {
+  const auto count = nvml.find<int(unsigned*)>("nvmlDeviceGetCount_v2");
+  const auto handle_of = nvml.find<int(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
+  const auto mode_of = nvml.find<int(void*, unsigned*, unsigned*)>("nvmlDeviceGetMigMode");
+  unsigned gpus = 0;
+  if (count == nullptr || handle_of == nullptr || mode_of == nullptr || count(&gpus) != 0) return "";
+  std::string text;
+  for (unsigned i = 0; i < gpus; ++i) {
+    void* handle = nullptr;
+    unsigned now = 0, after_restart = 0;
+    if (handle_of(i, &handle) == 0 && mode_of(handle, &now, &after_restart) == 0 && now != 0)
+      text += fmt::format(
+          "; GPU {} is split (MIG): a slice is measured as a device of its own, counters may be "
+          "refused; `nvidia-smi -i {} -mig 0` makes it whole",
+          i, i);
+  }
+  return text;
 }
 
 Finding look_at_nvml() {
@@ -100,11 +122,10 @@ Finding look_at_nvml() {
   const auto init = library.find<int()>("nvmlInit_v2");
   const auto version = library.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
   if (init == nullptr || version == nullptr) return {.text = "libnvidia-ml.so.1 lacks NVML's functions"};
-  if (const int status = init(); status != 0)
-    return {.text = fmt::format("nvmlInit gives {}; see whether nvidia-smi works", status)};
+  if (const int status = init(); status != 0) return {.text = nvml_start_failure(status)};
   std::array<char, 96> text{};
   if (version(text.data(), text.size()) != 0) return {.text = "NVML does not tell the driver's version"};
-  return {true, fmt::format("driver {}", text.data())};
+  return {true, fmt::format("driver {}{}", text.data(), split_gpus(library))};
 }
 
 Finding look_at_cupti() {

@@ -1,16 +1,35 @@
 #include "harness/dump.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "harness/error.hpp"
 #include "harness/npy.hpp"
 
 namespace hilbench {
+namespace {
 
-void dump_tensors(const std::filesystem::path& folder, const Record& record, const HostTensors& inputs,
-                  const std::vector<float>& o, const std::vector<float>& lse) {
+void write_tensor(const std::filesystem::path& file, const std::vector<std::int64_t>& shape,
+                  const OutputReader::Read& read) {
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shape) elements *= extent;
+  write_npy(file, shape, [&](const auto& put) {
+    std::vector<float> part;
+    for_each_part(elements, 1, [&](std::int64_t first, std::int64_t count) {
+      part.resize(static_cast<std::size_t>(count));
+      read(first, part);
+      put(part);
+    });
+  });
+}
+
+}  // namespace
+
+void dump_tensors(const std::filesystem::path& folder, const Record& record, const InputTensors& inputs,
+                  const OutputReader& output) {
   std::string variant = record.variant_id;
   std::replace(variant.begin(), variant.end(), '/', '_');
   const std::filesystem::path target = folder / record.case_id / variant;
@@ -23,11 +42,14 @@ void dump_tensors(const std::filesystem::path& folder, const Record& record, con
   const std::vector<std::int64_t> rows = {work.batch, work.sequence_length, work.heads, work.head_dim};
   const std::vector<std::int64_t> kv_rows = {work.batch, work.sequence_length, work.kv_heads, work.head_dim};
   const std::vector<std::int64_t> lse_rows = {work.batch, work.sequence_length, work.heads};
-  write_npy(target / "q.npy", rows, inputs.q);
-  write_npy(target / "k.npy", kv_rows, inputs.k);
-  write_npy(target / "v.npy", kv_rows, inputs.v);
-  write_npy(target / "o.npy", rows, o);
-  if (!lse.empty()) write_npy(target / "lse.npy", lse_rows, lse);
+  const auto input = [&](Tensor which) {
+    return [&inputs, which](std::int64_t first, std::span<float> to) { inputs.read(which, first, to); };
+  };
+  write_tensor(target / "q.npy", rows, input(Tensor::q));
+  write_tensor(target / "k.npy", kv_rows, input(Tensor::k));
+  write_tensor(target / "v.npy", kv_rows, input(Tensor::v));
+  write_tensor(target / "o.npy", rows, output.o);
+  if (output.lse) write_tensor(target / "lse.npy", lse_rows, output.lse);
 }
 
 }  // namespace hilbench

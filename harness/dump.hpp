@@ -2,16 +2,16 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "harness/inputs.hpp"
 #include "harness/record.hpp"
+#include "harness/verify.hpp"
 
 namespace hilbench {
 
 // Writes FOLDER/<case>/<variant with / as _>/{q,k,v,o,lse}.npy: position order, fp32, BSHD (lse: BSH).
 // Throws UsageError where a file cannot be written.
-void dump_tensors(const std::filesystem::path& folder, const Record& record, const HostTensors& inputs,
-                  const std::vector<float>& o, const std::vector<float>& lse);
+void dump_tensors(const std::filesystem::path& folder, const Record& record, const InputTensors& inputs,
+                  const OutputReader& output);
 
 }  // namespace hilbench

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <span>
 #include <thread>
 
@@ -53,10 +54,12 @@ class SharedFile {
     return static_cast<std::size_t>(status.st_size);
   }
 
-  void read(std::span<float> to) const {
+  // Floats from number `first` on.
+  void read(std::int64_t first, std::span<float> to) const {
+    const std::size_t begin = static_cast<std::size_t>(first) * sizeof(float);
     for (std::size_t done = 0; done < to.size_bytes();) {
       const ssize_t got = ::pread(fd_, reinterpret_cast<char*>(to.data()) + done, to.size_bytes() - done,
-                                  static_cast<off_t>(done));
+                                  static_cast<off_t>(begin + done));
       if (got == 0 || (got < 0 && errno != EINTR)) fail("cannot read a file in memory");
       if (got > 0) done += static_cast<std::size_t>(got);
     }
@@ -70,10 +73,13 @@ class SharedFile {
   int fd_;
 };
 
-void write_tensor(const std::vector<float>& values, Dtype dtype, SharedFile& file) {
-  std::vector<std::byte> narrowed(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
-  narrow(dtype, values, narrowed.data());
-  file.write(narrowed.data(), narrowed.size());
+void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int threads, SharedFile& file) {
+  std::vector<std::byte> part;
+  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
+    part.resize(static_cast<std::size_t>(count * dtype_bytes(dtype)));
+    inputs.read_stored(which, first, count, part.data(), threads);
+    file.write(part.data(), part.size());
+  });
 }
 
 json case_json(const Case& work, int threads) {
@@ -111,23 +117,27 @@ std::vector<std::string> command_of(const External& external, SharedFile& script
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
 }
 
-void read_tensor(const std::string& name, const SharedFile& file, std::span<float> to) {
-  if (file.bytes() != to.size_bytes())
+// Reads `size` floats that a program was to write.
+OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile> file, std::int64_t size) {
+  const auto bytes = static_cast<std::size_t>(size) * sizeof(float);
+  if (file->bytes() != bytes)
     throw EnvironmentError(
-        {.what = fmt::format("'{}' wrote {} bytes of output, not {}", name, file.bytes(), to.size_bytes())});
-  file.read(to);
+        {.what = fmt::format("'{}' wrote {} bytes of output, not {}", name, file->bytes(), bytes)});
+  return [file](std::int64_t first, std::span<float> to) { file->read(first, to); };
 }
 
 }  // namespace
 
 ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
-                                 int threads, const HostTensors& inputs)
+                                 int threads, const InputTensors& inputs, const std::string& gpu)
     : name_(external_name(kernel)),
       output_rows_(work.batch * work.sequence_length * work.heads),
       head_dim_(work.head_dim),
       on_cpu_(work.device == DeviceKind::cpu) {
   SharedFile script("script"), q("q"), k("k"), v("v");
-  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder);
+  std::map<std::string, std::string> variables;
+  if (!gpu.empty()) variables["CUDA_VISIBLE_DEVICES"] = gpu;
+  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder, variables);
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
@@ -137,9 +147,9 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
   bool has_device = false;
   for (const json& each : described_.value("devices", json::array())) has_device |= each == device;
   if (!has_device) throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
-  write_tensor(inputs.q, work.dtype, q);
-  write_tensor(inputs.k, work.dtype, k);
-  write_tensor(inputs.v, work.dtype, v);
+  write_tensor(inputs, Tensor::q, work.dtype, threads, q);
+  write_tensor(inputs, Tensor::k, work.dtype, threads, k);
+  write_tensor(inputs, Tensor::v, work.dtype, threads, v);
   const std::size_t dot = kernel.find('.');
   json loaded = ask({{"do", "load"},
                      {"case", case_json(work, threads)},
@@ -174,14 +184,13 @@ void ExternalProgram::pause() const {
   if (on_cpu_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-void ExternalProgram::read_output(std::vector<float>& o, std::vector<float>& lse) {
-  SharedFile o_file("o"), lse_file("lse");
-  const json answer = ask({{"do", "read"}, {"o", o_file.path()}, {"lse", lse_file.path()}});
+OutputReader ExternalProgram::output() {
+  const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
+  const json answer = ask({{"do", "read"}, {"o", o->path()}, {"lse", lse->path()}});
   if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read wants lse true or false", answer);
-  o.resize(static_cast<std::size_t>(output_rows_ * head_dim_));
-  lse.resize(answer["lse"].get<bool>() ? static_cast<std::size_t>(output_rows_) : 0);
-  read_tensor(name_, o_file, o);
-  if (!lse.empty()) read_tensor(name_, lse_file, lse);
+  OutputReader output{.o = reader_of(name_, o, output_rows_ * head_dim_), .lse = nullptr};
+  if (answer["lse"].get<bool>()) output.lse = reader_of(name_, lse, output_rows_);
+  return output;
 }
 
 json ExternalProgram::ask(const json& request) {

@@ -13,6 +13,7 @@
 #include "harness/child_process.hpp"
 #include "harness/inputs.hpp"
 #include "harness/sweep.hpp"
+#include "harness/verify.hpp"
 
 namespace hilbench {
 
@@ -26,14 +27,15 @@ class Unsupported : public std::runtime_error {
 // so, and EnvironmentError where it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
-  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs.
+  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs. `gpu`: UUID
+  // of the only GPU that it is to see; empty: it sees what this process does.
   ExternalProgram(const std::string& kernel, const External& external, const Case& work, int threads,
-                  const HostTensors& inputs);
+                  const InputTensors& inputs, const std::string& gpu);
 
   // Duration of each of so many executions, by the program's own clock.
   std::vector<double> run(std::int64_t executions);
-  // Output of the last execution, in position order; `lse` is left empty where the program gives none.
-  void read_output(std::vector<float>& o, std::vector<float>& lse);
+  // The output of the last execution, in memory of its own.
+  OutputReader output();
 
   const std::string& timer() const { return timer_; }               // "external:cuda_events"
   const nlohmann::json& description() const { return described_; }  // name, version and what else it tells

@@ -1,30 +1,22 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "harness/gpu.hpp"
 
 namespace hilbench {
 namespace {
 
-std::string uuid_text(const cudaUUID_t& uuid) {
-  std::string text = "GPU-";
+// A slice of a GPU (MIG) is a device of its own, which its name tells.
+std::string uuid_text(const cudaDeviceProp& properties) {
+  const bool slice = std::string_view(properties.name).find(" MIG ") != std::string_view::npos;
+  std::string text = slice ? "MIG-" : "GPU-";
   for (int i = 0; i < 16; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += "-";
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+    text += fmt::format("{:02x}", static_cast<unsigned char>(properties.uuid.bytes[i]));
   }
   return text;
-}
-
-std::string absence_of(cudaError_t status) {
-  switch (status) {
-    case cudaErrorInsufficientDriver:
-      return "no NVIDIA driver, or one too old for this build's CUDA; see `hilbench doctor`";
-    case cudaErrorNoDevice:
-      return "CUDA finds no GPU; see whether nvidia-smi lists one and what CUDA_VISIBLE_DEVICES says";
-    default:
-      return fmt::format("CUDA does not start: {} ({}); see `hilbench doctor`", cudaGetErrorString(status),
-                         cudaGetErrorName(status));
-  }
 }
 
 // Highest clock of the multiprocessors in GHz; 0 where the driver does not tell.
@@ -35,18 +27,23 @@ double clock_ghz(int ordinal) {
 
 }  // namespace
 
+int cuda_runtime_version() {
+  int version = 0;
+  return cudaRuntimeGetVersion(&version) == cudaSuccess ? version : 0;
+}
+
 GpuSurvey survey_gpus() {
   GpuSurvey survey;
-  int count = 0, driver = 0, runtime = 0;
+  int count = 0, driver = 0;
+  const int runtime = cuda_runtime_version();
   cudaError_t status = cudaDriverGetVersion(&driver);
-  if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
   if (status == cudaSuccess) status = cudaGetDeviceCount(&count);
   for (int ordinal = 0; ordinal < count && status == cudaSuccess; ++ordinal) {
     cudaDeviceProp properties{};
     status = cudaGetDeviceProperties(&properties, ordinal);
     survey.gpus.push_back({.ordinal = ordinal,
                            .name = properties.name,
-                           .uuid = uuid_text(properties.uuid),
+                           .uuid = uuid_text(properties),
                            .compute_capability = 10 * properties.major + properties.minor,
                            .multiprocessors = properties.multiProcessorCount,
                            .clock_ghz = clock_ghz(ordinal),
@@ -56,10 +53,12 @@ GpuSurvey survey_gpus() {
                            .driver_version = driver,
                            .runtime_version = runtime});
   }
-  if (status != cudaSuccess)
-    survey = {.absence = absence_of(status)};
+  if (status == cudaErrorInsufficientDriver)
+    survey = {.absence = old_driver(driver, runtime)};
+  else if (status != cudaSuccess)
+    survey = {.absence = cuda_start_failure(status)};
   else if (survey.gpus.empty())
-    survey.absence = absence_of(cudaErrorNoDevice);
+    survey.absence = cuda_start_failure(cudaErrorNoDevice);
   return survey;
 }
 

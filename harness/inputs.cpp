@@ -1,60 +1,74 @@
 #include "harness/inputs.hpp"
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
 
 #include "harness/npy.hpp"
+#include "harness/random_values.hpp"
 #include "harness/rounding.hpp"
 
 namespace hilbench {
 namespace {
 
-// SplitMix64's output function (Steele, Lea, Flood 2014): a counter becomes an independent-looking word.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+constexpr std::int64_t kBlockElements = 1 << 12;  // that a thread makes at a time: in its L1
+
+std::size_t number_of(Tensor which) {
+  return static_cast<std::size_t>(which);
 }
 
-double unit_interval(std::uint64_t word) {
-  return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;
-}
-
-float random_value(std::uint64_t key, std::uint64_t i) {
-  const std::uint64_t word = mix(key + 2 * i);
-  const double radius = std::sqrt(-2.0 * std::log(unit_interval(word)));
-  const double angle = 2.0 * std::numbers::pi * unit_interval(mix(key + 2 * i + 1));
-  const bool outlier = mix(word) % 1000 == 0;
-  return static_cast<float>(radius * std::cos(angle) * (outlier ? 10.0 : 1.0));
-}
-
-std::vector<float> random_tensor(std::int64_t size, Dtype dtype, std::uint64_t key, int threads) {
-  std::vector<float> values(static_cast<std::size_t>(size));
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t i = 0; i < size; ++i)
-    values[static_cast<std::size_t>(i)] = round_to(dtype, random_value(key, static_cast<std::uint64_t>(i)));
-  return values;
+void round_all(Dtype dtype, std::span<float> values) {
+  if (dtype == Dtype::fp32) return;
+  for (float& value : values) value = round_to(dtype, value);
 }
 
 std::vector<float> file_tensor(const std::filesystem::path& file, Dtype dtype) {
   std::vector<float> values = read_npy_floats(file).values;
-  for (float& value : values) value = round_to(dtype, value);
+  round_all(dtype, values);
   return values;
 }
 
 }  // namespace
 
-HostTensors make_inputs(const Case& work, const Inputs& inputs, std::uint64_t seed, int threads) {
+void for_each_part(std::int64_t elements, std::int64_t unit,
+                   const std::function<void(std::int64_t first, std::int64_t count)>& visit) {
+  const std::int64_t part = std::max<std::int64_t>(1, kPartElements / unit) * unit;
+  for (std::int64_t first = 0; first < elements; first += part)
+    visit(first, std::min(part, elements - first));
+}
+
+InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed) : work_(work) {
   if (inputs.source == InputSource::npy)
-    return {.q = file_tensor(inputs.q, work.dtype),
-            .k = file_tensor(inputs.k, work.dtype),
-            .v = file_tensor(inputs.v, work.dtype)};
-  const std::int64_t row = work.batch * work.sequence_length * work.head_dim;
-  const std::uint64_t key = mix(seed);
-  return {.q = random_tensor(row * work.heads, work.dtype, mix(key + 1), threads),
-          .k = random_tensor(row * work.kv_heads, work.dtype, mix(key + 2), threads),
-          .v = random_tensor(row * work.kv_heads, work.dtype, mix(key + 3), threads)};
+    held_ = {file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),
+             file_tensor(inputs.v, work.dtype)};
+  for (std::uint64_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(mix(seed) + 1 + i);
+}
+
+std::int64_t InputTensors::size(Tensor which) const {
+  const std::int64_t heads = which == Tensor::q ? work_.heads : work_.kv_heads;
+  return work_.batch * work_.sequence_length * heads * work_.head_dim;
+}
+
+void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) const {
+  const std::vector<float>& held = held_[number_of(which)];
+  if (!held.empty()) {
+    std::copy_n(held.begin() + first, to.size(), to.begin());
+    return;
+  }
+  random_values(keys_[number_of(which)], static_cast<std::uint64_t>(first), to);
+  round_all(work_.dtype, to);
+}
+
+void InputTensors::read_stored(Tensor which, std::int64_t first, std::int64_t count, std::byte* to,
+                               int threads) const {
+  const std::int64_t bytes = dtype_bytes(work_.dtype);
+  const std::int64_t blocks = (count + kBlockElements - 1) / kBlockElements;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4) if (blocks > 4)
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    float values[kBlockElements];
+    const std::int64_t begin = block * kBlockElements;
+    const std::span<float> part(values, static_cast<std::size_t>(std::min(kBlockElements, count - begin)));
+    read(which, first + begin, part);
+    narrow(work_.dtype, part, to + begin * bytes);
+  }
 }
 
 }  // namespace hilbench

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
+#include <vector>
 
+#include "harness/counters/backends.hpp"
 #include "harness/error.hpp"
 #include "harness/kernel_times.hpp"
-#include "harness/probe.hpp"
+#include "harness/library.hpp"
+#include "kernels/cuda/device_memory.hpp"
 
 namespace hilbench {
 namespace {
@@ -18,9 +20,12 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::array kKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                CUPTI_ACTIVITY_KIND_MEMSET};
 
-// First and last moment of the records delivered since the last reset. CUPTI delivers them on its own thread,
-// but only inside cuptiActivityFlushAll as it is used here.
-std::uint64_t g_first = 0, g_last = 0;
+// What was on the device, as delivered since the last reset. CUPTI delivers records on its own thread, but
+// only inside cuptiActivityFlushAll as it is used here.
+struct Span {
+  std::uint64_t start, end;
+};
+std::vector<Span> g_spans;
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
@@ -55,8 +60,7 @@ struct Cupti {
   Cupti() {
     if (!absence.empty()) return;
     const CUptiResult status = register_callbacks(give_buffer, take_buffer);
-    if (status != CUPTI_SUCCESS)
-      absence = fmt::format("cuptiActivityRegisterCallbacks gives {}", static_cast<int>(status));
+    if (status != CUPTI_SUCCESS) absence = cupti_failure("cuptiActivityRegisterCallbacks", status);
   }
 };
 
@@ -66,9 +70,7 @@ Cupti& cupti() {
 }
 
 void note(std::uint64_t start, std::uint64_t end) {
-  if (end == 0) return;
-  g_first = std::min(g_first, start);
-  g_last = std::max(g_last, end);
+  if (end != 0) g_spans.push_back({start, end});
 }
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
@@ -90,42 +92,75 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
 
 void require(CUptiResult status, const char* call) {
   if (status == CUPTI_SUCCESS) return;
-  throw EnvironmentError({.what = fmt::format("{} gives {}", call, static_cast<int>(status)),
-                          .where = "activity records",
-                          .remedy = "is another profiler attached?"});
+  throw EnvironmentError({.what = "no activity records", .why = cupti_failure(call, status)});
 }
 
 // Records are made while an owner lives.
 class Recording {
  public:
   Recording() {
-    for (const CUpti_ActivityKind kind : kKinds) require(cupti().enable(kind), "cuptiActivityEnable");
+    for (const CUpti_ActivityKind kind : kKinds) {
+      const CUptiResult status = cupti().enable(kind);
+      if (status != CUPTI_SUCCESS) stop();
+      require(status, "cuptiActivityEnable");
+      ++enabled_;
+    }
   }
-  ~Recording() {
-    for (const CUpti_ActivityKind kind : kKinds)
-      if (cupti().disable(kind) != CUPTI_SUCCESS) std::fputs("cuptiActivityDisable failed\n", stderr);
-  }
+  ~Recording() { stop(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
+
+ private:
+  void stop() {
+    for (; enabled_ > 0; --enabled_)
+      if (cupti().disable(kKinds[enabled_ - 1]) != CUPTI_SUCCESS)
+        std::fputs("cuptiActivityDisable failed\n", stderr);
+  }
+
+  std::size_t enabled_ = 0;  // of kKinds, from the first
 };
+
+// The records of `work` in the sequence of their starts.
+std::vector<Span> record(const std::function<void()>& work) {
+  const Recording recording;
+  require(cupti().flush(0), "cuptiActivityFlushAll");
+  g_spans.clear();
+  work();
+  require(cupti().flush(0), "cuptiActivityFlushAll");
+  std::sort(g_spans.begin(), g_spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  return g_spans;
+}
+
+// Beside another profiler CUPTI may refuse, or promise records and deliver none: a small piece of work tells.
+std::string try_out() {
+  if (!cupti().absence.empty()) return cupti().absence;
+  const cuda::DeviceMemory<std::byte> memory(1 << 20);
+  try {
+    const auto spans = record([&] {
+      HILBENCH_CUDA(cudaMemset(memory.data(), 0, memory.size()));
+      HILBENCH_CUDA(cudaDeviceSynchronize());
+    });
+    return spans.empty() ? "CUPTI recorded no work" : "";
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+}
 
 }  // namespace
 
 const std::string& kernel_times_absence() {
-  return cupti().absence;
+  static const std::string absence = try_out();
+  return absence;
 }
 
 double kernel_time_ns(const std::function<void()>& work) {
   if (!kernel_times_absence().empty())
     throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
-  const Recording recording;
-  require(cupti().flush(0), "cuptiActivityFlushAll");
-  g_first = std::numeric_limits<std::uint64_t>::max();
-  g_last = 0;
-  work();
-  require(cupti().flush(0), "cuptiActivityFlushAll");
-  if (g_last <= g_first) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
-  return static_cast<double>(g_last - g_first);
+  const std::vector<Span> spans = record(work);
+  if (spans.size() < 2) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
+  std::uint64_t end = 0;
+  for (std::size_t i = 1; i < spans.size(); ++i) end = std::max(end, spans[i].end);
+  return static_cast<double>(end - spans[1].start);
 }
 
 }  // namespace hilbench

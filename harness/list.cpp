@@ -69,10 +69,12 @@ std::string list_traversals() {
 std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
   if (variant.external) return "";
   const bool on_gpu = variant.device == DeviceKind::cuda;
-  if (on_gpu && !survey.absence.empty()) return survey.absence;
   const Case ordinary{.kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = variant.device};
   const VariantSpec spec{.kernel = std::string(variant.name),
                          .baseline = variant.kind == RecordKind::baseline};
+  // What the build lacks comes before what the machine lacks.
+  if (on_gpu && !survey.absence.empty())
+    return variant.unsupported(ordinary, spec).value_or(survey.absence);
   return reason_unsupported(variant, ordinary, spec, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
 }
 

@@ -263,8 +263,9 @@ std::vector<std::int64_t> scan_floats(const fs::path& file, std::vector<float>* 
   return header.shape;
 }
 
+// `write` writes as many elements as the shape says.
 void write_file(const fs::path& file, std::string_view descr, std::span<const std::int64_t> shape,
-                std::span<const char> data) {
+                const std::function<void(std::ostream&)>& write) {
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   while ((10 + dict.size() + 1) % 64 != 0) dict += ' ';  // NumPy aligns the data to 64 bytes
@@ -279,7 +280,7 @@ void write_file(const fs::path& file, std::string_view descr, std::span<const st
   out << kMagic << '\x01' << '\x00';
   out.write(reinterpret_cast<const char*>(&length), 2);
   out << dict;
-  out.write(data.data(), static_cast<std::streamsize>(data.size()));
+  write(out);
   out.close();
   if (out) fs::rename(partial, file, error);
   if (out && !error) return;
@@ -336,15 +337,28 @@ std::vector<std::int64_t> read_npy_integers(const fs::path& file) {
 void write_npy(const fs::path& file, std::span<const std::int64_t> shape, std::span<const float> values) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
-  if (count != static_cast<std::int64_t>(values.size()))
+  if (count != std::ssize(values))
     refuse(file, "cannot be written",
            fmt::format("shape ({}) for {} values", fmt::join(shape, ", "), values.size()));
-  write_file(file, "<f4", shape, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  write_npy(file, shape, [values](const auto& put) { put(values); });
+}
+
+void write_npy(const fs::path& file, std::span<const std::int64_t> shape,
+               const std::function<void(const std::function<void(std::span<const float>)>&)>& write) {
+  write_file(file, "<f4", shape, [&](std::ostream& out) {
+    write([&out](std::span<const float> values) {
+      out.write(reinterpret_cast<const char*>(values.data()),
+                static_cast<std::streamsize>(values.size_bytes()));
+    });
+  });
 }
 
 void write_npy(const fs::path& file, std::span<const std::int64_t> values) {
-  const std::int64_t shape[] = {static_cast<std::int64_t>(values.size())};
-  write_file(file, "<i8", shape, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  const std::int64_t shape[] = {std::ssize(values)};
+  write_file(file, "<i8", shape, [values](std::ostream& out) {
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size_bytes()));
+  });
 }
 
 }  // namespace hilbench

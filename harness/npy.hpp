@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,9 @@ std::vector<std::int64_t> read_npy_integers(const std::filesystem::path& file);
 // Written to a temporary name first. Throws UsageError where the file cannot be written.
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> shape,
                std::span<const float> values);
+// The values in parts: `write` calls its argument with one after another, as many as the shape says in all.
+void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> shape,
+               const std::function<void(const std::function<void(std::span<const float>)>&)>& write);
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> values);
 
 }  // namespace hilbench

@@ -11,7 +11,8 @@
 #include <set>
 #include <vector>
 
-#include "harness/probe.hpp"
+#include "harness/gpu.hpp"
+#include "harness/library.hpp"
 
 namespace hilbench {
 namespace {
@@ -53,6 +54,11 @@ struct Nvml {
     return found;
   }
 
+  template <class Function>
+  Function* optional(const char* symbol) {
+    return library ? library.find<Function>(symbol) : nullptr;
+  }
+
   int (*init)() = find<int()>("nvmlInit_v2");
   int (*handle_of)(const char*, Handle*) = find<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
   int (*clock)(Handle, unsigned,
@@ -64,11 +70,15 @@ struct Nvml {
       find<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
   int (*processes)(Handle, unsigned*, ProcessInfo*) =
       find<int(Handle, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
+  // Not in drivers that know no slices.
+  int (*is_slice)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceIsMigDeviceHandle");
+  int (*whole_of)(Handle,
+                  Handle*) = optional<int(Handle, Handle*)>("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
   int (*memory)(Handle, MemoryInfo*) = find<int(Handle, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
 
   Nvml() {
     if (!absence.empty()) return;
-    if (const int status = init(); status != 0) absence = fmt::format("nvmlInit gives {}", status);
+    if (const int status = init(); status != 0) absence = nvml_start_failure(status);
   }
 };
 
@@ -107,12 +117,21 @@ struct Range {
 }  // namespace
 
 struct GpuMonitor::State {
-  Handle handle = nullptr;
+  Handle handle = nullptr;  // what CUDA uses: a GPU, or a slice of one
+  Handle whole = nullptr;   // the GPU
   std::string reason;
   Range sm_mhz, memory_mhz, celsius, milliwatts;
   std::set<std::string> throttle;
   std::optional<std::size_t> foreign;  // most seen at once
   bool in_use_by_us = false;
+
+  void find_whole() {
+    unsigned slice = 0;
+    whole = handle;
+    if (nvml().is_slice != nullptr && nvml().whole_of != nullptr && nvml().is_slice(handle, &slice) == 0 &&
+        slice != 0 && nvml().whole_of(handle, &whole) != 0)
+      reason = "NVML does not tell which GPU this slice (MIG) is of";
+  }
 
   void count_processes() {
     std::vector<ProcessInfo> list(256);
@@ -135,10 +154,11 @@ GpuMonitor::GpuMonitor(const std::string& uuid) : state_(std::make_unique<State>
   state_->reason = nvml().absence;
   if (!state_->reason.empty()) return;
   if (const int status = nvml().handle_of(uuid.c_str(), &state_->handle); status != 0) {
-    state_->reason = fmt::format("NVML does not know {} (status {})", uuid, status);
+    state_->reason = fmt::format("NVML does not know {} (error {})", uuid, status);
     state_->handle = nullptr;
     return;
   }
+  state_->find_whole();
   state_->count_processes();
   state_->in_use_by_us = true;
 }
@@ -150,11 +170,11 @@ void GpuMonitor::observe() {
   if (state.handle == nullptr) return;
   unsigned value = 0;
   unsigned long long reasons = 0;
-  if (nvml().clock(state.handle, kClockSm, &value) == 0) state.sm_mhz.add(value);
-  if (nvml().clock(state.handle, kClockMemory, &value) == 0) state.memory_mhz.add(value);
-  if (nvml().temperature(state.handle, kTemperatureGpu, &value) == 0) state.celsius.add(value);
-  if (nvml().power(state.handle, &value) == 0) state.milliwatts.add(value);
-  if (nvml().throttle(state.handle, &reasons) == 0)
+  if (nvml().clock(state.whole, kClockSm, &value) == 0) state.sm_mhz.add(value);
+  if (nvml().clock(state.whole, kClockMemory, &value) == 0) state.memory_mhz.add(value);
+  if (nvml().temperature(state.whole, kTemperatureGpu, &value) == 0) state.celsius.add(value);
+  if (nvml().power(state.whole, &value) == 0) state.milliwatts.add(value);
+  if (nvml().throttle(state.whole, &reasons) == 0)
     for (const Reason& reason : kReasons)
       if ((reasons & reason.bit) != 0) state.throttle.emplace(reason.name);
   state.count_processes();
@@ -168,7 +188,9 @@ nlohmann::json GpuMonitor::summary() const {
                          {"power_w", state.milliwatts.json(1e-3)},
                          {"throttle", state.throttle},
                          {"foreign_processes", nullptr},
+                         {"mig", nullptr},
                          {"reason", nullptr}};
+  if (state.handle != nullptr) json["mig"] = state.handle != state.whole;
   if (state.foreign) json["foreign_processes"] = *state.foreign;
   if (!state.reason.empty()) json["reason"] = state.reason;
   return json;

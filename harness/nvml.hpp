@@ -20,7 +20,8 @@ class GpuMonitor {
 
   void observe();
   // {"sm_mhz":[min,max],"memory_mhz":[min,max],"temperature_c":[..],"power_w":[..],"throttle":["..."],
-  //  "foreign_processes":n,"reason":null or why NVML is silent}
+  //  "foreign_processes":n,"mig":whether the device is a slice of a GPU, whose clocks, temperature and power
+  //  it then shares,"reason":null or why NVML is silent}
   nlohmann::json summary() const;
 
  private:

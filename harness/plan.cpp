@@ -16,30 +16,7 @@ namespace {
 // Nominal rates for estimates alone; every figure that is reported is measured.
 constexpr double kFlopsPerCycle = 32;       // fp32 FMA on two 256-bit units
 constexpr double kNominalGhz = 3.0;         // where the host does not tell
-constexpr double kUsableMemory = 0.9;       // of what is available now
 constexpr double kCountableBytes = 0x1p50;  // beyond this a case is not counted, only refused
-
-double tensor_bytes(const Case& work, std::int64_t heads, double element_bytes) {
-  return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
-         static_cast<double>(heads) * static_cast<double>(work.head_dim) * element_bytes;
-}
-
-// Q, K, V, O in the case's dtype, and LSE.
-double operand_bytes(const Case& work) {
-  const auto element = static_cast<double>(dtype_bytes(work.dtype));
-  const double q = tensor_bytes(work, work.heads, 1), kv = 2 * tensor_bytes(work, work.kv_heads, 1);
-  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4;
-}
-
-// The fp32 copies of Q, K and V that the reference reads, in host memory.
-double reference_bytes(const Case& work) {
-  return tensor_bytes(work, work.heads, 4) + 2 * tensor_bytes(work, work.kv_heads, 4);
-}
-
-// What the variants of a comparison share in the memory of the case's device.
-double shared_bytes(const Case& work) {
-  return operand_bytes(work) + (work.device == DeviceKind::cuda ? 0 : reference_bytes(work));
-}
 
 // Nominal FLOP/s of a multiprocessor and clock: dense products of the dtype on the unit made for it, from the
 // CUDA C++ Programming Guide's throughput tables and the architecture papers.
@@ -48,19 +25,6 @@ double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
   if (gpu.compute_capability < 80) return 1024;
   if (gpu.compute_capability < 90) return gpu.compute_capability == 80 ? 2048 : 1024;
   return 4096;
-}
-
-// Permuted copies of a variant.
-double copy_bytes(const Case& work, const VariantSpec& spec) {
-  const bool tokens = spec.order_scope == OrderScope::tokens;
-  if (spec.baseline || (spec.order == "linear" && !tokens)) return 0;
-  const auto element = static_cast<double>(dtype_bytes(work.dtype));
-  double bytes = 2 * tensor_bytes(work, work.kv_heads, element);
-  if (tokens || spec.order_tensors == OrderTensors::qkv) bytes += tensor_bytes(work, work.heads, element);
-  if (tokens)
-    bytes += tensor_bytes(work, work.heads, element) +
-             tensor_bytes(work, work.heads, 4) / static_cast<double>(work.head_dim);
-  return bytes;
 }
 
 const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Case& work, const Gpu* gpu) {
@@ -94,10 +58,6 @@ std::optional<double> comm_bytes(const Case& work, const VariantSpec& spec) {
   return Ring(work, spec).sent_bytes();
 }
 
-std::string gib(double bytes) {
-  return fmt::format("{:.1f} GiB", bytes / 0x1p30);
-}
-
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
                             const std::optional<Work>& counted, const Host& host) {
   const Case& work = comparison.work;
@@ -112,46 +72,25 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = variant.own_flops(work, threads);
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
-  planned.memory_bytes = shared_bytes(work) + copy_bytes(work, spec) + variant.workspace_bytes(work, threads);
-  if (variant.tile_rows != nullptr && !planned.skip)
-    *planned.memory_bytes += index_bytes(work, spec, variant.tile_rows(work));
+  if (!planned.skip) planned.own = own_need(work, spec, variant, threads);
+  planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   planned.comm_bytes = comm_bytes(work, spec);
   return planned;
 }
 
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
 // first.
-void admit_while(Comparison& comparison, double available) {
-  const double shared = shared_bytes(comparison.work);
-  double used = shared;
+void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& host) {
+  const MemoryNeed usable = usable_memory(comparison.work, host);
+  MemoryNeed used = shared_need(comparison.work, inputs);
   const auto admit = [&](PlannedVariant& planned) {
     if (planned.skip) return;
-    const double own = planned.memory_bytes ? *planned.memory_bytes - shared : 0;
-    if (used + own > available)
-      planned.skip = fmt::format("does not fit: the comparison would need {} of {} available",
-                                 gib(used + own), gib(available));
-    else
-      used += own;
+    planned.skip = reason_not_to_fit(used + planned.own, usable);
+    if (!planned.skip) used = used + planned.own;
   };
   if (comparison.reference) admit(comparison.variants[*comparison.reference]);
   for (std::size_t i = 0; i < comparison.variants.size(); ++i)
     if (comparison.reference != i) admit(comparison.variants[i]);
-}
-
-// Memory of the device, and the host's for the reference's inputs. What is unknown refuses nothing.
-void admit_by_memory(Comparison& comparison, const Host& host) {
-  const auto host_bytes = static_cast<double>(host.available_memory_bytes);
-  if (comparison.work.device != DeviceKind::cuda) {
-    if (host_bytes > 0) admit_while(comparison, kUsableMemory * host_bytes);
-    return;
-  }
-  const double inputs = reference_bytes(comparison.work);
-  if (host_bytes > 0 && inputs > kUsableMemory * host_bytes)
-    for (PlannedVariant& planned : comparison.variants)
-      if (!planned.skip)
-        planned.skip = fmt::format("does not fit: the reference's inputs need {} of {} host memory",
-                                   gib(inputs), gib(kUsableMemory * host_bytes));
-  if (host.gpu) admit_while(comparison, kUsableMemory * static_cast<double>(host.gpu->memory_bytes));
 }
 
 double nominal_flops(const Comparison& comparison, const Host& host) {
@@ -173,7 +112,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   comparison.threads = work.threads > 0 ? work.threads : default_threads(host);
   // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
   std::optional<Work> counted;
-  if (!skipped && shared_bytes(work) < kCountableBytes) counted = count_work(work);
+  if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
     PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
@@ -182,7 +121,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
     if (planned.flops) planned.seconds = *planned.flops / rate;
     comparison.variants.push_back(std::move(planned));
   }
-  admit_by_memory(comparison, host);
+  admit_by_memory(comparison, sweep.inputs, host);
   if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
   return comparison;
 }
@@ -200,6 +139,7 @@ bool Comparison::runnable() const {
 
 Plan make_plan(const Sweep& sweep, const Host& host) {
   constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
+  constexpr double kUsableMemory = 0.9;
   Plan plan;
   std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
   const std::vector<SweepCase> cases = cases_of(sweep);
@@ -210,7 +150,7 @@ Plan make_plan(const Sweep& sweep, const Host& host) {
     throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan", cases.size(),
                                           sweep.variants.size()),
                       .where = sweep.file.string(),
-                      .why = fmt::format("the plan takes about {}", gib(bytes)),
+                      .why = fmt::format("the plan takes about {:.1f} GiB", bytes / 0x1p30),
                       .remedy = "shorten an axis, or split the sweep"});
   for (const SweepCase& swept : cases) {
     Comparison comparison = plan_case(sweep, swept, host);
@@ -242,6 +182,34 @@ std::string plan_table(const Plan& plan) {
   fmt::format_to(
       out,
       "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
+  return fmt::to_string(text);
+}
+
+std::string longest_table(const Sweep& sweep, const Host& host) {
+  fmt::memory_buffer text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
+                 "skip");
+  std::set<std::string> seen;  // patterns and what else makes a case, but its length
+  for (SweepCase swept : cases_of(sweep)) {
+    swept.work.sequence_length = 1;
+    if (!seen.insert(case_id(swept.work)).second) continue;
+    const Comparison comparison = plan_case(sweep, swept, host);
+    for (const PlannedVariant& planned : comparison.variants) {
+      Case work = comparison.work;
+      const auto threads = static_cast<int>(comparison.threads);
+      work.sequence_length =
+          planned.skip ? 0
+                       : longest_sequence(work, sweep.inputs, planned.spec, *planned.variant, threads, host);
+      std::optional<double> bytes;
+      if (work.sequence_length > 0)
+        bytes = (shared_need(work, sweep.inputs) + own_need(work, planned.spec, *planned.variant, threads))
+                    .device;
+      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
+                     work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
+    }
+  }
+  fmt::format_to(out, "Lengths in steps of the pattern's longest segment, by memory alone.\n");
   return fmt::to_string(text);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/host.hpp"
+#include "harness/memory_need.hpp"
 #include "harness/sweep.hpp"
 #include "kernels/variant.hpp"
 
@@ -18,7 +19,8 @@ struct PlannedVariant {
   std::optional<std::string> skip;   // reason
   std::optional<double> flops;
   std::optional<double> min_bytes;
-  std::optional<double> memory_bytes;  // operands, permuted copies, index and workspace of this variant
+  MemoryNeed own;                      // of this variant beside what all share
+  std::optional<double> memory_bytes;  // of the device: operands, permuted copies, index and workspace
   std::optional<double> comm_bytes;
   std::optional<double> seconds;  // estimate of one execution from nominal rates
 };
@@ -41,5 +43,8 @@ Plan make_plan(const Sweep& sweep, const Host& host);
 
 // `hilbench plan`: one line per variant, then totals.
 std::string plan_table(const Plan& plan);
+
+// `hilbench plan --longest`: for each case of the sweep, whatever its length, the longest sequence that fits.
+std::string longest_table(const Sweep& sweep, const Host& host);
 
 }  // namespace hilbench

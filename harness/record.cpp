@@ -233,10 +233,10 @@ VariantSpec variant_from(const Record& record, const json& params, const json& a
   spec.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
   spec.baseline = record.kind == RecordKind::baseline;
   if (spec.baseline) return spec;
+  // A record stored before an option came to be lacks it: its variant had the default.
   for (const Field<VariantSpec>& field : variant_fields()) {
     const json& from = of_rings(field.name) ? asked : params;
-    // Records written before there were rings lack them.
-    if (!of_rings(field.name) || from.contains(field.name)) read_field(from, field, spec);
+    if (from.contains(field.name)) read_field(from, field, spec);
   }
   spec.order = string_at(params, "order");
   spec.order_param = optional_integer_at(params, "order_param");
@@ -358,6 +358,13 @@ Record record_from_json(const json& from) {
   record.cache = string_at(params, "cache");
   read_results(from, record);
   return record;
+}
+
+std::int64_t foreign_processes(const Record& record) {
+  const auto state = record.environment.find("device_state");
+  if (state == record.environment.end() || !state->is_object()) return 0;
+  const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
+  return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
 }
 
 }  // namespace hilbench

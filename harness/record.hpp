@@ -86,6 +86,9 @@ struct Record {
   nlohmann::json environment;  // host, device, build, time; `library` where a rival comes from one
 };
 
+// Processes of others on the device while the record was timed: no ratio of its times is given then.
+std::int64_t foreign_processes(const Record& record);
+
 // Keys always present; null where unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
 // Throws UsageError where `json` is not a record of this schema.

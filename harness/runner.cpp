@@ -87,6 +87,9 @@ std::string outcome_text(const std::vector<Record>& records) {
   if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
   if (counts.invalid > 0) text += fmt::format(", {} invalid", counts.invalid);
   if (counts.skipped > 0) text += fmt::format(", {} skipped", counts.skipped);
+  const bool shared = std::any_of(records.begin(), records.end(),
+                                  [](const Record& record) { return foreign_processes(record) > 0; });
+  if (shared) text += ", no verdict: another process used the GPU";
   return text;
 }
 

@@ -128,6 +128,11 @@ Verdict verdict_of(const Interval& ratio) {
   return Verdict::no_difference;
 }
 
+bool sign_settled(const Interval& ratio, std::size_t processes) {
+  const double low = 1 - kProcessSpread, high = 1 + kProcessSpread;
+  return processes > 1 || verdict_of(ratio) == Verdict::no_difference || ratio.high < low || ratio.low > high;
+}
+
 // Williams (1949): the sequence 0, 1, n-1, 2, n-2, ... and its n rotations; odd n needs the reversed ones
 // too.
 std::vector<std::size_t> round_order(std::size_t variants, std::size_t round) {

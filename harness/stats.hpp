@@ -32,6 +32,12 @@ Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t
 // faster if the interval lies above 1, slower if below, else no difference shown.
 Verdict verdict_of(const Interval& ratio);
 
+// What two processes of one build may differ by without a cause.
+inline constexpr double kProcessSpread = 0.01;
+// Whether the side of 1 on which the interval lies can be told from `processes`: one process alone tells it
+// only where the interval stays kProcessSpread away from 1. True where it holds 1.
+bool sign_settled(const Interval& ratio, std::size_t processes);
+
 // Order in which `variants` run in round `round`: every variant takes every place equally often, and follows
 // every other equally often (Williams design), over 2 * variants rounds.
 std::vector<std::size_t> round_order(std::size_t variants, std::size_t round);

@@ -216,18 +216,12 @@ void join(Record& total, const Record& part) {
     if (part.status == Status::failed) total.time.reset();
     return;
   }
+  if (foreign_processes(part) > foreign_processes(total))
+    total.environment["device_state"] = part.environment["device_state"];
   auto& into = *total.time;
   into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
   into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),
                              part.time->process_rounds.end());
-}
-
-// Whether another program used the device meanwhile: no verdict is given then.
-bool disturbed(const Record& record) {
-  const auto state = record.environment.find("device_state");
-  if (state == record.environment.end() || !state->is_object()) return false;
-  const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
-  return foreign.is_number() && foreign.get<int>() > 0;
 }
 
 }  // namespace
@@ -293,7 +287,7 @@ void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> 
     const bool comparable = against != nullptr && against->status == Status::ok &&
                             record.status == Status::ok && &record != against && record.verify &&
                             record.time->process_rounds == against->time->process_rounds &&
-                            !disturbed(record);
+                            foreign_processes(record) + foreign_processes(*against) == 0;
     if (!comparable) continue;
     const Ratio ratio = paired_ratio(rounds(*against), rounds(record), seed);
     const bool other_function = record.variant.order_scope == OrderScope::tokens;

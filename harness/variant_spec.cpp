@@ -10,6 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kScopes = {"memory", "tokens"};
 constexpr std::array<std::string_view, 2> kTensors = {"kv", "qkv"};
 constexpr std::array<std::string_view, 2> kVisits = {"position", "slot"};
+constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
@@ -36,6 +37,8 @@ const std::array kFields = {
     choice<&VariantSpec::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
     choice<&VariantSpec::key_visit, KeyVisit>("key_visit", kVisits,
                                               "sequence in which a tile walks its keys"),
+    choice<&VariantSpec::rows, KeyRows>("rows", kRows,
+                                        "auto: at a stride where it serves; gathered: by a table always"),
     choice<&VariantSpec::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
     choice<&VariantSpec::index, IndexUse>("index", kIndexes,
                                           "maps and tile lists: kept, or built every time"),

@@ -11,11 +11,12 @@
 
 namespace hilbench {
 
-enum class OrderScope { memory, tokens };  // tokens: another function, what the seeds computed
-enum class OrderTensors { kv, qkv };       // which tensors are stored permuted
-enum class KeyVisit { position, slot };    // sequence in which a tile walks its keys
-enum class Buffers { pooled, fresh };      // workspace: allocated once, or in every timed execution
-enum class IndexUse { cached, computed };  // maps and tile lists: built once, or in every timed execution
+enum class OrderScope { memory, tokens };    // tokens: another function, what the seeds computed
+enum class OrderTensors { kv, qkv };         // which tensors are stored permuted
+enum class KeyVisit { position, slot };      // sequence in which a tile walks its keys
+enum class KeyRows { automatic, gathered };  // gathered: through the table of slots, where a stride would do
+enum class Buffers { pooled, fresh };        // workspace: allocated once, or in every timed execution
+enum class IndexUse { cached, computed };    // maps and tile lists: built once, or in every timed execution
 
 // How the ranks of a ring come by each other's keys. `local` is never asked for: it is what remains where no
 // segment crosses a shard.
@@ -38,6 +39,7 @@ struct VariantSpec {
   KeyVisit key_visit = KeyVisit::position;
   std::string traversal = "head_major";         // a name of `list traversals`
   std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`
+  KeyRows rows = KeyRows::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
   // Of rings only:

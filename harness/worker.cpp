@@ -37,8 +37,11 @@ class TaskRun {
     for (const Record& planned : task_.records) admit(planned);
     if (entrants_.empty()) return;
     time();
+    // One set for all variants before the next: a GPU's profiler starts anew with every change of set.
+    for (const std::string& name : task_.counters)
+      for (Entrant& entrant : entrants_) count(entrant, name);
     for (Entrant& entrant : entrants_) {
-      count(entrant);
+      describe(entrant);
       entrant.candidate.reset();  // memory that a variant damaged shows here, while it is the one in flight
       tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
     }
@@ -92,11 +95,10 @@ class TaskRun {
     bench_->device->fill(bench_->lse, kPoison);
     candidate.run();
     bench_->device->synchronize();
-    std::vector<float> o, lse;
-    candidate.read_output(o, lse);
-    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->host, o, lse);
+    const OutputReader output = candidate.output();
+    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, output);
     const std::string key = candidate.token_slots().empty() ? "" : record.variant_id;
-    return verify_output(bench_->work, bench_->oracle(key, candidate.token_slots()), o, lse);
+    return verify_output(bench_->work, bench_->oracle(key, candidate.token_slots()), output, bench_->threads);
   }
 
   std::optional<std::size_t> reference() const {
@@ -170,38 +172,41 @@ class TaskRun {
     }
   }
 
-  void count(Entrant& entrant) {
+  void count(Entrant& entrant, const std::string& name) {
     Record& record = entrant.record;
     Candidate& candidate = *entrant.candidate;
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
-    record.counters.merge(candidate.measured());
-    if (!record.variant.baseline) {
-      const TileReads reads = tile_reads(record.work, candidate.index(), kLocalityVisits);
-      const std::int64_t head_bytes = row_bytes(record.work, 1);
-      record.counters.merge(locality_counters(measure_locality(
-          reads.visits, reads.tile_begin, head_bytes, row_bytes(record.work, record.work.kv_heads))));
-    }
+    const CounterSet set = counter_set(name, counter_target(record.work.device));
+    if (candidate.times_itself()) return mark_uncounted(record, set);
     // Each execution leaves the caches warm for the next.
     bool warm = false;
     const auto restore = [&] {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
       if (!std::exchange(warm, true)) candidate.run();
     };
-    if (candidate.times_itself()) return mark_uncounted(record);
-    for (const std::string& name : task_.counters)
-      record.counters.merge(hilbench::count(counter_set(name, counter_target(record.work.device)),
-                                            bench_->threads, restore, [&] { candidate.run(); }));
+    record.counters.merge(hilbench::count(set, bench_->threads, restore, [&] { candidate.run(); }));
+    bench_->device->synchronize();  // counters only fail where the work fails: here it shows whose it was
   }
 
   // Counters belong to this process, which an external baseline only waits in.
-  void mark_uncounted(Record& record) const {
-    for (const std::string& name : task_.counters) {
-      const CounterSet set = counter_set(name, counter_target(record.work.device));
-      const Counter unread{.reason = "runs in a process of its own"};
-      for (const CounterEvent& event : set.events) record.counters.emplace(event.name, unread);
-      for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
-    }
+  static void mark_uncounted(Record& record, const CounterSet& set) {
+    const Counter unread{.reason = "runs in a process of its own"};
+    for (const CounterEvent& event : set.events) record.counters.emplace(event.name, unread);
+    for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
+  }
+
+  // What the variant measures of itself, and the locality of its index.
+  void describe(Entrant& entrant) {
+    Record& record = entrant.record;
+    Candidate& candidate = *entrant.candidate;
+    tell_({.phase = Phase::count, .variant_id = record.variant_id});
+    record.counters.merge(candidate.measured());
+    if (record.variant.baseline) return;
+    const TileReads reads = tile_reads(record.work, candidate.index(), kLocalityVisits);
+    const std::int64_t head_bytes = row_bytes(record.work, 1);
+    record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
+                                                             row_bytes(record.work, record.work.kv_heads))));
   }
 
   const Task& task_;

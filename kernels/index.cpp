@@ -158,6 +158,30 @@ void fill_tiles(const Cut& cut, std::int64_t branch, const VariantSpec& variant,
       visited_tiles(grid, variant, [&](const IndexTile& tile) { return tile_pairs(cut, index, tile); });
 }
 
+// Of all branches of an index, at most.
+struct IndexSize {
+  double keys = 0, tiles = 0;
+  double other_bytes = 0;  // where lists begin
+};
+
+IndexSize index_size(const Case& work, std::int64_t tile_rows) {
+  IndexSize size;
+  const auto branches = static_cast<std::int64_t>(work.pattern.size());
+  const std::int64_t heads =
+      work.branch_heads == BranchHeads::all ? work.heads : (work.heads + branches - 1) / branches;
+  const double rows = static_cast<double>(work.batch) * static_cast<double>(heads);
+  for (const Branch& branch : work.pattern) {
+    const auto segments = static_cast<double>(segment_count(work, branch));
+    const bool one_stream = work.head_offset == HeadOffset::none;
+    const auto streams = static_cast<double>(one_stream ? 1 : std::min(branch.dilation, work.kv_heads));
+    const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
+    size.keys += streams * segments * static_cast<double>(selected_count(length, 0, branch.dilation));
+    size.tiles += rows * segments * static_cast<double>(tiles_per_segment(work, branch, tile_rows));
+    size.other_bytes += 8 * (streams * segments + 1);
+  }
+  return size;
+}
+
 }  // namespace
 
 Index build_index(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
@@ -178,22 +202,19 @@ Index build_index(const Case& work, const VariantSpec& variant, std::int64_t til
 }
 
 double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
+  const IndexSize size = index_size(work, tile_rows);
   double bytes = stored_linear(variant) ? 0 : 4 * static_cast<double>(work.sequence_length);
   if (variant.order_tensors == OrderTensors::qkv) bytes *= 2;
-  const auto branches = static_cast<std::int64_t>(work.pattern.size());
-  const std::int64_t heads =
-      work.branch_heads == BranchHeads::all ? work.heads : (work.heads + branches - 1) / branches;
-  const double rows = static_cast<double>(work.batch) * static_cast<double>(heads);
-  for (const Branch& branch : work.pattern) {
-    const auto segments = static_cast<double>(segment_count(work, branch));
-    const bool one_stream = work.head_offset == HeadOffset::none;
-    const auto streams = static_cast<double>(one_stream ? 1 : std::min(branch.dilation, work.kv_heads));
-    const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
-    const double keys = streams * segments * static_cast<double>(selected_count(length, 0, branch.dilation));
-    const double tiles = rows * segments * static_cast<double>(tiles_per_segment(work, branch, tile_rows));
-    bytes += 8 * (streams * segments + 1) + 8 * keys + static_cast<double>(sizeof(IndexTile)) * tiles;
-  }
-  return bytes;
+  return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(IndexTile)) * size.tiles;
+}
+
+double device_index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
+  const IndexSize size = index_size(work, tile_rows);
+  const bool linear = stored_linear(variant);
+  const bool by_slot = !linear && variant.key_visit == KeyVisit::slot && work.mask == Mask::causal;
+  const bool q_slots = !linear && variant.order_tensors == OrderTensors::qkv;
+  return static_cast<double>(kDeviceTileBytes) * size.tiles + (linear ? 0 : 4 * size.keys) +
+         (by_slot ? 4 * size.keys : 0) + (q_slots ? 4 * static_cast<double>(work.sequence_length) : 0);
 }
 
 TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit) {

@@ -1,37 +1,26 @@
-#include "kernels/cuda/table.hpp"
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "baselines/cublas.hpp"
+#include "baselines/cuda_peak.hpp"
 #include "baselines/cudnn.hpp"
 #include "baselines/external/external.hpp"
 #include "baselines/gemm.hpp"
 #include "baselines/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/cuda/forward_variants.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
 namespace {
 
-// A new kernel or baseline for CPUs, or for any device, is one line here, for GPUs alone in the CUDA table.
-constexpr std::array kVariants = {&kDilatedCpu, &kGemm, &kPeak, &kTorchSdpa};
-// In every build: one that lacks the library says so, and a sweep may name them anywhere.
-constexpr std::array kCudaBaselines = {&kCublas, &kCudnn, &kCudnnGather};
-
-const std::vector<const Variant*>& table() {
-  static const std::vector<const Variant*> variants = [] {
-    std::vector<const Variant*> all(kVariants.begin(), kVariants.end());
-    all.insert(all.end(), cuda_variants().begin(), cuda_variants().end());
-    all.insert(all.end(), kCudaBaselines.begin(), kCudaBaselines.end());
-    return all;
-  }();
-  return variants;
-}
-
-// Known in every build, so that a sweep may name them anywhere: one without them skips.
-constexpr std::array<std::string_view, 3> kCudaKernels = {"dilated_wgmma", "dilated_mma", "dilated_simt"};
+// A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
+// build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
+constexpr std::array kVariants = {
+    &kDilatedCpu, &kDilatedWgmma, &kDilatedMma, &kDilatedSimt, &kGemm,        &kPeak,
+    &kCudaPeak,   &kTorchSdpa,    &kCublas,     &kCudnn,       &kCudnnGather,
+};
 
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
@@ -41,18 +30,18 @@ bool runs_on(const Variant& variant, DeviceKind device) {
 }
 
 bool known(std::string_view name, RecordKind kind) {
-  return std::any_of(table().begin(), table().end(),
+  return std::any_of(kVariants.begin(), kVariants.end(),
                      [&](const Variant* variant) { return variant->name == name && variant->kind == kind; });
 }
 
 }  // namespace
 
 std::span<const Variant* const> variant_table() {
-  return table();
+  return kVariants;
 }
 
 const Variant* find_variant(std::string_view name, DeviceKind device) {
-  for (const Variant* variant : table())
+  for (const Variant* variant : kVariants)
     if (variant->name == name && runs_on(*variant, device)) return variant;
   return nullptr;
 }
@@ -66,7 +55,7 @@ std::optional<std::string> reason_unsupported(const Variant& variant, const Case
 
 const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu) {
   const Variant* found = nullptr;
-  for (const Variant* variant : table()) {
+  for (const Variant* variant : kVariants) {
     const bool meant =
         spec.kernel == kBest ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
     if (!meant || !runs_on(*variant, work.device)) continue;
@@ -78,10 +67,8 @@ const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const 
 
 std::vector<std::string_view> kernel_names() {
   std::vector<std::string_view> names = {kBest};
-  for (const Variant* variant : table())
+  for (const Variant* variant : kVariants)
     if (variant->kind == RecordKind::kernel) names.push_back(variant->name);
-  for (const std::string_view name : kCudaKernels)
-    if (!known(name, RecordKind::kernel)) names.push_back(name);
   return names;
 }
 

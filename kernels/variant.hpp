@@ -81,7 +81,7 @@ inline std::string_view gpu_product_unit(const Case& work) {
   return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
 }
 
-// Every kernel and baseline of this build.
+// Every kernel and baseline. One that this build has no code for is unsupported and says why.
 std::span<const Variant* const> variant_table();
 const Variant* find_variant(std::string_view name, DeviceKind device);
 // The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated` gives
@@ -91,7 +91,7 @@ const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const 
 // The reason why `variant` cannot compute the case on its device, or nothing.
 std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
                                               const VariantSpec& spec, const Gpu* gpu);
-// Names that a sweep may write as kernel, aliases and kernels that this build lacks included.
+// Names that a sweep may write as kernel, aliases included.
 std::vector<std::string_view> kernel_names();
 // Whether a sweep may write `name` as kernel or baseline.
 bool known_kernel(std::string_view name);

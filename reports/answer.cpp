@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/stats.hpp"
 #include "reports/compare.hpp"
 #include "reports/format.hpp"
 
@@ -15,59 +16,115 @@ constexpr const char* kLinesCounter = "layout_lines_64_per_tile";
 std::string missing_reason(const Record* record, const char* name) {
   if (!record) return fmt::format("no {} record of this case", name);
   if (record->status != Status::ok) return fmt::format("{} is {}", name, to_string(record->status));
+  if (foreign_processes(*record) > 0) return "another process used the GPU meanwhile";
   return "";
 }
 
 // Why a pair of records gives no ratio.
-std::string no_pair(const Trio& trio, const char* lacking) {
-  std::string why = missing_reason(trio.standard, "dilated/linear");
-  if (why.empty()) why = missing_reason(trio.hilbert, "dilated/hilbert with the claimed chunk");
+std::string no_pair(const Quartet& quartet, const char* lacking) {
+  std::string why = missing_reason(quartet.standard, "dilated/linear");
+  if (why.empty()) why = missing_reason(quartet.hilbert, "dilated/hilbert with the claimed chunk");
   return why.empty() ? std::string(lacking) : why;
 }
 
-void settle(ClaimAnswer& answer) {
-  if (answer.measured) answer.verdict = judge(*answer.claim->claimed, answer.measured->ci);
+std::string why_no_ratio(const Record& a, const Record& b) {
+  return foreign_processes(a) + foreign_processes(b) > 0 ? "another process used the GPU meanwhile"
+                                                         : "the two have no paired times";
 }
 
-// Hardware counters of the caches that both records hold, as ratios.
-std::string hardware_text(const Trio& trio) {
-  std::vector<std::string> parts;
-  for (const auto& [name, counter] : trio.hilbert->counters) {
-    if (counter.source == "layout" || counter.source == "measured") continue;
-    if (name.find("miss") == std::string::npos) continue;
-    if (const auto ratio = counter_ratio(*trio.standard, *trio.hilbert, name))
-      parts.push_back(fmt::format("{} {}", name, number_text(ratio->ratio)));
+// The verdict that the interval gives, and what a single process leaves open.
+void settle(ClaimAnswer& answer) {
+  if (!answer.measured) return;
+  answer.verdict = judge(*answer.claim->claimed, answer.measured->ci);
+  if (answer.measured->processes > 0 && !sign_settled(answer.measured->ci, answer.measured->processes))
+    answer.why += std::string(answer.why.empty() ? "" : "; ") + std::string(kUnsettled);
+}
+
+// "claimed 28.0 % fewer": what a ratio standard / hilbert says of misses.
+std::string claimed_fewer(const ClaimRow& claim) {
+  const auto percent = [](double ratio) { return fmt::format("{:.0f}", (1 - 1 / ratio) * 100); };
+  if (!claim.claimed_range) return fmt::format("claimed {} % fewer", percent(*claim.claimed));
+  return fmt::format("claimed {} to {} % fewer", percent(claim.claimed_range->low),
+                     percent(claim.claimed_range->high));
+}
+
+std::string lines_text(const std::optional<Measured>& lines) {
+  return lines
+             ? fmt::format("the layout's own count of 64-byte lines: {:+.1f} %", (1 / lines->ratio - 1) * 100)
+             : "no layout counts";
+}
+
+// How the counts were made: backend, state of the caches, executions.
+std::string counting_text(const LevelAnswer& level, const Record& record) {
+  const LevelCount& count = *level.hilbert;
+  return fmt::format("{}, {} caches, one execution a pass, {} pass{}", count.source, record.cache,
+                     count.passes, count.passes == 1 ? "" : "es");
+}
+
+// The verdict of the levels that have counters, else of the layout's own count. `record`: any of those
+// counted.
+void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, const Record& record) {
+  answer.verdict = combined(answer.levels);
+  std::vector<std::string> said, unread;
+  const LevelAnswer* outermost = nullptr;
+  for (const LevelAnswer& level : answer.levels) {
+    if (level.measured && !outermost) outermost = &level;
+    (level.measured ? said : unread).push_back(level_text(level));
   }
-  return parts.empty() ? "no hardware counter here"
-                       : fmt::format("hardware counters, linear / hilbert: {}", fmt::join(parts, ", "));
+  if (outermost) {
+    answer.measured = outermost->measured;
+    said.insert(said.end(), unread.begin(), unread.end());
+    answer.why = fmt::format("{}; {} ({}); {}", claimed_fewer(*answer.claim), fmt::join(said, "; "),
+                             counting_text(*outermost, record), lines_text(lines));
+    return;
+  }
+  const std::string why =
+      unread.empty() ? "none for this device" : fmt::format("{}", fmt::join(unread, "; "));
+  answer.measured = lines;
+  if (lines) answer.verdict = judge(*answer.claim->claimed, lines->ci);
+  answer.why =
+      lines ? fmt::format("{}; {}, exact, a count of the layout and not of a cache; no hardware counters: {}",
+                          claimed_fewer(*answer.claim), lines_text(lines), why)
+            : fmt::format("no counters: {}", why);
+}
+
+void answer_caches_in(ClaimAnswer& answer, const Quartet& quartet) {
+  answer.why = no_pair(quartet, "");
+  if (!answer.why.empty()) return;
+  const Record* control = missing_reason(quartet.random, "").empty() ? quartet.random : nullptr;
+  answer.levels = answer_levels(*answer.claim->claimed, *quartet.standard, *quartet.hilbert, control);
+  answer_caches(answer, counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter), *quartet.standard);
+}
+
+void answer_times_in(ClaimAnswer& answer, const Quartet& quartet) {
+  const bool both = quartet.standard && quartet.hilbert;
+  if (both) answer.measured = time_ratio(*quartet.standard, *quartet.hilbert);
+  if (!answer.measured) answer.why = no_pair(quartet, "the two have no paired times");
+  if (answer.measured && quartet.hilbert->permute_ns)
+    answer.with_permutation = time_ratio(*quartet.standard, *quartet.hilbert, *quartet.hilbert->permute_ns);
+  if (quartet.standard && quartet.tokens) answer.tokens = time_ratio(*quartet.standard, *quartet.tokens);
+  if (quartet.standard && quartet.random) answer.control = time_ratio(*quartet.standard, *quartet.random);
+  settle(answer);
+}
+
+void answer_memory_in(ClaimAnswer& answer, const Quartet& quartet) {
+  if (quartet.standard && quartet.hilbert)
+    answer.measured = memory_ratio(*quartet.standard, *quartet.hilbert);
+  answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
+                               : no_pair(quartet, "no memory figures in the records");
+  settle(answer);
 }
 
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
   ClaimAnswer answer{.claim = &claim, .where = &view};
-  const Trio trio = trio_of(view, claim.order_chunk);
-  const bool both = trio.standard && trio.hilbert;
-  switch (claim.quantity) {
-    case Quantity::speedup:
-      if (both) answer.measured = time_ratio(*trio.standard, *trio.hilbert);
-      if (!answer.measured) answer.why = no_pair(trio, "the two have no paired times");
-      if (answer.measured && trio.hilbert->permute_ns)
-        answer.with_permutation = time_ratio(*trio.standard, *trio.hilbert, *trio.hilbert->permute_ns);
-      if (trio.standard && trio.tokens) answer.tokens = time_ratio(*trio.standard, *trio.tokens);
-      break;
-    case Quantity::cache_lines:
-      if (both) answer.measured = counter_ratio(*trio.standard, *trio.hilbert, kLinesCounter);
-      answer.why = answer.measured ? "exact count of distinct 64-byte lines per tile; " + hardware_text(trio)
-                                   : no_pair(trio, "no layout counters in the records");
-      break;
-    case Quantity::memory:
-      if (both) answer.measured = memory_ratio(*trio.standard, *trio.hilbert);
-      answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
-                                   : no_pair(trio, "no memory figures in the records");
-      break;
-    default:
-      break;
-  }
-  settle(answer);
+  const Quartet quartet = quartet_of(view, claim.order_chunk);
+  if (claim.quantity == Quantity::speedup) answer_times_in(answer, quartet);
+  if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, quartet);
+  if (claim.quantity == Quantity::memory) answer_memory_in(answer, quartet);
+  if (claim.work && claim.work->dtype != view.work->dtype)
+    answer.why +=
+        fmt::format("{}measured in {}, {} {}", answer.why.empty() ? "" : "; ", to_string(view.work->dtype),
+                    claim.names_dtype ? "claimed in" : "we assumed", to_string(claim.work->dtype));
   return answer;
 }
 
@@ -89,7 +146,7 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
       answer.measured = time_ratio(*fresh, *found->second);
       answer.why = answer.measured
                        ? fmt::format("{} over {}; the claim names no case", fresh->variant_id, found->first)
-                       : "the two have no paired times";
+                       : why_no_ratio(*fresh, *found->second);
       settle(answer);
       answers.push_back(std::move(answer));
     }
@@ -103,13 +160,14 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
 // "Pays above c, costs below": every longer case faster and no shorter one.
 ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
   ClaimAnswer answer{.claim = &claim};
-  int below = 0, above = 0, above_faster = 0, against = 0;
+  int below = 0, above = 0, above_faster = 0, against = 0, unsettled = 0;
   std::vector<std::string> seen;
   for (const CaseView& of_case : view.cases) {
-    const Trio trio = trio_of(of_case, claim.order_chunk);
-    if (!trio.standard || !trio.hilbert) continue;
-    const auto ratio = time_ratio(*trio.standard, *trio.hilbert);
+    const Quartet quartet = quartet_of(of_case, claim.order_chunk);
+    if (!quartet.standard || !quartet.hilbert) continue;
+    const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;
+    unsettled += !sign_settled(ratio->ci, ratio->processes);
     const double length = static_cast<double>(of_case.work->sequence_length);
     if (seen.size() < 8)
       seen.push_back(
@@ -126,39 +184,66 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
                    : above_faster == above ? ClaimVerdict::reproduced
                                            : ClaimVerdict::no_difference;
   answer.why = fmt::format("speedup by length: {}", fmt::join(seen, "; "));
+  if (unsettled > 0) answer.why += fmt::format("; {} of the cases {}", unsettled, kUnsettled);
   return answer;
 }
 
-std::optional<Measured> ratio_for(Quantity quantity, const Trio& trio) {
-  if (!trio.standard || !trio.hilbert) return std::nullopt;
-  if (quantity == Quantity::speedup) return time_ratio(*trio.standard, *trio.hilbert);
-  if (quantity == Quantity::memory) return memory_ratio(*trio.standard, *trio.hilbert);
-  return counter_ratio(*trio.standard, *trio.hilbert, kLinesCounter);
+// One ratio for many cases: the median, and an interval that reaches over all of theirs.
+std::optional<Measured> over_all(const std::vector<Measured>& each) {
+  if (each.empty()) return std::nullopt;
+  Measured all = each.front();
+  std::vector<double> ratios;
+  for (const Measured& one : each) {
+    ratios.push_back(one.ratio);
+    all.ci = {std::min(all.ci.low, one.ci.low), std::max(all.ci.high, one.ci.high)};
+    all.processes = std::min(all.processes, one.processes);
+  }
+  all.ratio = median(ratios);
+  return all;
 }
 
-// A claim that states no configuration is not judged, but what the store shows of its quantity is said.
-std::string range_here(const ClaimRow& claim, const View& view) {
-  if (claim.quantity == Quantity::other || !claim.configuration.empty()) return "";
-  std::vector<double> ratios;
-  for (const CaseView& of_case : view.cases)
-    if (const auto ratio = ratio_for(claim.quantity, trio_of(of_case, claim.order_chunk)))
-      ratios.push_back(ratio->ratio);
-  if (ratios.empty()) return "";
-  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  const char* what = claim.quantity == Quantity::speedup  ? "kernel-time"
-                     : claim.quantity == Quantity::memory ? "memory"
-                                                          : "64-byte-line";
-  const std::string least = number_text(*low), most = number_text(*high);
-  return fmt::format("; the {} ratio of linear / hilbert is {} over the {} here", what,
-                     least == most ? least : fmt::format("{} to {}", least, most),
-                     ratios.size() == 1 ? "one case" : fmt::format("{} cases", ratios.size()));
+// A claim that states no configuration is held to all cases of the store together: it must hold in each.
+ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
+  ClaimAnswer answer{.claim = &claim,
+                     .why = "states no configuration, and no case here holds linear and hilbert"};
+  std::vector<ClaimAnswer> cases;
+  std::vector<Measured> measured, controls, lines;
+  std::map<const MissLevel*, std::vector<LevelAnswer>> levels;
+  for (const CaseView& of_case : view.cases) {
+    ClaimAnswer one = answer_in_case(claim, of_case);
+    if (!one.measured) continue;
+    measured.push_back(*one.measured);
+    if (one.control) controls.push_back(*one.control);
+    const Quartet quartet = quartet_of(of_case, claim.order_chunk);
+    if (const auto count = counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter))
+      lines.push_back(*count);
+    for (const LevelAnswer& level : one.levels) levels[level.level].push_back(level);
+    cases.push_back(std::move(one));
+  }
+  if (cases.empty()) return answer;
+  answer.why =
+      fmt::format("states no configuration: over the {} here",
+                  cases.size() == 1 ? std::string("one case") : fmt::format("{} cases", cases.size()));
+  if (claim.quantity != Quantity::cache_lines) {
+    answer.measured = over_all(measured);
+    answer.control = over_all(controls);
+    settle(answer);
+    return answer;
+  }
+  const std::string where = answer.why;
+  for (const MissLevel& level : miss_levels())
+    if (const auto found = levels.find(&level); found != levels.end())
+      answer.levels.push_back(over_cases(*claim.claimed, found->second));
+  answer_caches(answer, over_all(lines), *quartet_of(*cases.front().where, claim.order_chunk).standard);
+  answer.why = where + ", " + answer.why;
+  return answer;
 }
 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
-  if (!claim.untestable.empty())
-    return {{.claim = &claim, .why = claim.untestable + range_here(claim, view)}};
+  if (!claim.untestable.empty()) return {{.claim = &claim, .why = claim.untestable}};
   if (claim.quantity == Quantity::buffers) return answer_buffers(claim, view);
   if (claim.quantity == Quantity::break_even) return {answer_break_even(claim, view)};
+  if (claim.any_case) return {answer_over_cases(claim, view)};
   std::vector<ClaimAnswer> answers;
   for (const CaseView& of_case : view.cases)
     if (same_work(*claim.work, *of_case.work)) answers.push_back(answer_in_case(claim, of_case));

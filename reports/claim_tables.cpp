@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -23,10 +27,13 @@ Tone tone_of(ClaimVerdict verdict) {
   }
 }
 
-std::string_view compared(Quantity quantity) {
-  constexpr std::array<std::string_view, 6> kNames = {"kernel time", "buffers", "cache lines",
+// Caches are told by the level that decided, or as the layout's count where none did.
+std::string compared(A answer) {
+  constexpr std::array<std::string_view, 6> kNames = {"kernel time", "buffers", "lines of the layout",
                                                       "memory",      "length",  "other"};
-  return kNames[static_cast<std::size_t>(quantity)];
+  for (const LevelAnswer& level : answer.levels)
+    if (level.measured) return std::string(level.level->name) + " read misses";
+  return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
 }
 
 std::string measured_text(const std::optional<Measured>& measured) {
@@ -55,12 +62,15 @@ ColumnOf<ClaimAnswer> claim_column() {
   return {{"claim", "claim"}, [](A a) { return Cell{a.claim->claim_id}; }};
 }
 ColumnOf<ClaimAnswer> compares_column() {
-  return {{"compares", "compares"}, [](A a) { return Cell{std::string(compared(a.claim->quantity))}; }};
+  return {{"compares", "compares"}, [](A a) { return Cell{compared(a)}; }};
 }
 // The case on one line, the whole configuration further right; what is no case stands as the claim gives it.
 ColumnOf<ClaimAnswer> work_column() {
-  return {{"work", "case (segment/dilation)", Align::wrapped},
-          [](A a) { return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration}; }};
+  return {{"work", "case (segment/dilation)", Align::wrapped}, [](A a) {
+            if (a.where) return Cell{case_text(*a.where->work)};
+            if (a.claim->any_case && a.measured) return Cell{"all cases here"};
+            return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration};
+          }};
 }
 ColumnOf<ClaimAnswer> configuration_column() {
   return {{"configuration", "configuration"}, [](A a) { return Cell{a.claim->configuration}; }};
@@ -109,6 +119,9 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
       {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
+      {{"random", ""}, [](A a) { return ratio_cell(a.control); }},
+      {{"random_low", ""}, [](A a) { return end_cell(a.control, &Interval::low); }},
+      {{"random_high", ""}, [](A a) { return end_cell(a.control, &Interval::high); }},
       {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
       {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},
       {{"tokens_high", ""}, [](A a) { return end_cell(a.tokens, &Interval::high); }},
@@ -120,14 +133,83 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
   return make_table<ClaimAnswer>("claims", "", columns, answers);
 }
 
+namespace {
+
+// A level of an answer, as a row of its own.
+struct LevelRow {
+  const ClaimAnswer* answer = nullptr;
+  const LevelAnswer* level = nullptr;
+};
+using L = const LevelRow&;
+
+Cell misses_cell(const std::optional<LevelCount>& count) {
+  return {data_text(count ? std::optional(count->misses) : std::nullopt)};
+}
+Cell range_cell(const std::vector<double>& ratios) {
+  std::vector<std::string> texts;
+  if (ratios.empty()) return {};
+  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+  for (const double end : {*low, *high})
+    if (const std::string text = fmt::format("{:+.1f} %", (end - 1) * 100); texts.empty() || texts[0] != text)
+      texts.push_back(text);
+  return {fmt::format("{}", fmt::join(texts, " to "))};
+}
+
+}  // namespace
+
+Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
+  std::vector<LevelRow> rows;
+  for (A answer : answers)
+    for (const LevelAnswer& level : answer.levels) rows.push_back({&answer, &level});
+  const std::vector<ColumnOf<LevelRow>> columns = {
+      {{"claim", "claim"}, [](L l) { return Cell{l.answer->claim->claim_id}; }},
+      {{"metric", "metric", Align::left, Show::data}, [](L l) { return Cell{l.answer->claim->metric}; }},
+      {{"work", "case (segment/dilation)", Align::wrapped, Show::page},
+       [](L l) { return Cell{l.answer->where ? case_text(*l.answer->where->work) : "all cases here"}; }},
+      {{"case", "", Align::left, Show::data},
+       [](L l) { return Cell{l.answer->where ? l.answer->where->case_id : ""}; }},
+      {{"claimed", "claimed", Align::right},
+       [](L l) { return Cell{fmt::format("{:+.1f} %", (1 / *l.answer->claim->claimed - 1) * 100)}; }},
+      {{"level", "level"}, [](L l) { return Cell{std::string(l.level->level->name)}; }},
+      {{"against_linear", "misses against linear", Align::right},
+       [](L l) { return range_cell(l.level->to_standard); }},
+      {{"against_random", "against random (control)", Align::right},
+       [](L l) { return range_cell(l.level->to_control); }},
+      {{"verdict", "verdict"},
+       [](L l) {
+         return Cell{std::string(to_string(l.level->verdict)), tone_of(l.level->verdict)};
+       }},
+      {{"ratio", "", Align::right, Show::data}, [](L l) { return ratio_cell(l.level->measured); }},
+      {{"ratio_low", "", Align::right, Show::data},
+       [](L l) { return end_cell(l.level->measured, &Interval::low); }},
+      {{"ratio_high", "", Align::right, Show::data},
+       [](L l) { return end_cell(l.level->measured, &Interval::high); }},
+      {{"linear", "", Align::right, Show::data}, [](L l) { return misses_cell(l.level->standard); }},
+      {{"hilbert", "", Align::right, Show::data}, [](L l) { return misses_cell(l.level->hilbert); }},
+      {{"random", "", Align::right, Show::data}, [](L l) { return misses_cell(l.level->control); }},
+      {{"counters", "counters"},
+       [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->counters : ""}; }},
+      {{"source", "by"}, [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->source : ""}; }},
+      {{"passes", "passes", Align::right},
+       [](L l) { return Cell{l.level->hilbert ? std::to_string(l.level->hilbert->passes) : ""}; }},
+      {{"why", "remark", Align::wrapped}, [](L l) { return Cell{l.level->why}; }},
+  };
+  return make_table<LevelRow>("claim_levels", "Claims about caches, level by level", columns, rows);
+}
+
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
   const Columns columns = {
       claim_column(),
       work_column(),
       compares_column(),
       claimed_column(),
-      {{"measured", "measured [95 %]", Align::right}, [](A a) { return Cell{measured_text(a.measured)}; }},
+      {{"measured", "measured [interval]", Align::right},
+       [](A a) { return Cell{measured_text(a.measured)}; }},
       {{"verdict", "verdict"}, verdict_cell},
+      {{"random", "random order (control)", Align::right},
+       [](A a) {
+         return Cell{measured_text(a.control), Tone::muted};
+       }},
       {{"with_permutation", "with one permutation", Align::right},
        [](A a) { return Cell{measured_text(a.with_permutation)}; }},
       {{"tokens", "@tokens (different function)", Align::right},

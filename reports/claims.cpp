@@ -122,6 +122,7 @@ class Loader {
     base.configuration = configuration_of(claim, row);
     base.stated = stated_of(row);
     base.work = work_of(claim, row);
+    base.names_dtype = row["dtype"] || (claim["config"] && claim["config"]["dtype"]);
     if (const YAML::Node chunk = find(claim, row, "order_chunk")) base.order_chunk = reader_.integer(chunk);
     const std::size_t before = rows_.size();
     add_quantities(claim, row, base);
@@ -202,9 +203,20 @@ class Loader {
       claim.claimed_range = Interval{*claim.claimed, as_ratio(form, stated_number(row[high], high, form))};
     }
     const bool needs_case = quantity != Quantity::buffers && quantity != Quantity::break_even;
-    if (claim.untestable.empty() && needs_case && !claim.work)
-      claim.untestable = missing_case(claim_node, row);
+    if (claim.untestable.empty() && needs_case && !claim.work) {
+      claim.any_case = !names_any_case(claim_node, row);
+      if (!claim.any_case) claim.untestable = missing_case(claim_node, row);
+    }
     rows_.push_back(std::move(claim));
+  }
+
+  // Whether the row says anything of the case that it means.
+  static bool names_any_case(const YAML::Node& claim, const YAML::Node& row) {
+    constexpr std::array<const char*, 4> kKeys = {"sequence_length", "segments", "dilations", "ring_size"};
+    return std::any_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
+      const YAML::Node node = find(claim, row, key);
+      return node && !node.IsNull();
+    });
   }
 
   // Why a row that compares two orders names no case.
@@ -218,7 +230,6 @@ class Loader {
     if (ring && reader_.integer(ring) > 1)
       return fmt::format("needs a ring of {} ranks, and states no {}", reader_.integer(ring),
                          fmt::join(missing, " or "));
-    if (missing.size() == 3) return "states no configuration";
     return fmt::format("states no {}", fmt::join(missing, " or "));
   }
 
@@ -314,8 +325,9 @@ std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {
 }
 
 std::string_view to_string(ClaimVerdict verdict) {
-  constexpr std::array<std::string_view, 5> kNames = {
-      "reproduced", "smaller than claimed", "no difference shown", "contradicted", "not testable here"};
+  constexpr std::array<std::string_view, 6> kNames = {
+      "reproduced", "smaller than claimed", "no difference shown", "contradicted",
+      "mixed",      "not testable here"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 

@@ -15,10 +15,16 @@ namespace hilbench {
 enum class Quantity {
   speedup,      // kernel time, standard / hilbert
   buffers,      // kernel time, fresh buffers / pooled ones
-  cache_lines,  // distinct lines touched, standard / hilbert
+  cache_lines,  // misses of the caches, else distinct lines touched, standard / hilbert
   memory,       // peak memory, standard / hilbert
   break_even,   // sequence length above which hilbert pays
   other,        // nothing that a record holds: `untestable` says why
+};
+
+struct Measured {
+  double ratio = 0;           // reference / variant: above 1 says that the variant needs less
+  Interval ci;                // 95 % of a time; both ends equal the ratio where it is an exact count
+  std::size_t processes = 0;  // that timed it; 0: counted, not timed
 };
 
 struct ClaimRow {
@@ -31,6 +37,8 @@ struct ClaimRow {
   std::string configuration;              // what the row says of the case, as text; what is assumed is marked
   std::string stated;                     // the row's own figures, as text
   std::optional<Case> work;               // the case that would answer it; none where the row names no case
+  bool names_dtype = false;               // by the source, not by an assumption of ours
+  bool any_case = false;                  // states no configuration: all cases of a store answer it together
   std::int64_t order_chunk = 4096;        // of the hilbert side
   std::optional<double> claimed;          // ratio standard / hilbert (c), or the value claimed
   std::optional<Interval> claimed_range;  // where low and high are given, as ratios; judged by the low end
@@ -44,7 +52,15 @@ std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
 // The same from text; `where` names it in messages.
 std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
 
-enum class ClaimVerdict { reproduced, smaller_than_claimed, no_difference, contradicted, not_testable };
+// mixed: one level of the caches bears the claim out, another does not.
+enum class ClaimVerdict {
+  reproduced,
+  smaller_than_claimed,
+  no_difference,
+  contradicted,
+  mixed,
+  not_testable
+};
 std::string_view to_string(ClaimVerdict verdict);
 // README, Claims: c > 1 against [l, u]; mirrored for c < 1. A claim of exactly 1 says "no difference": it is
 // reproduced by an interval that holds 1 and contradicted by any other.

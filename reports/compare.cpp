@@ -35,8 +35,9 @@ bool plain_options(const VariantSpec& spec) {
 
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
   if (!timed(reference) || !timed(variant)) return std::nullopt;
+  if (foreign_processes(reference) + foreign_processes(variant) > 0) return std::nullopt;
   if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
-    return Measured{variant.speedup->ratio, variant.speedup->ci};
+    return Measured{variant.speedup->ratio, variant.speedup->ci, variant.time->process_rounds.size()};
   const Timing &a = *reference.time, &b = *variant.time;
   const std::int64_t rounds =
       std::accumulate(a.process_rounds.begin(), a.process_rounds.end(), std::int64_t{0});
@@ -47,7 +48,7 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   Rounds slower{b.samples_ns, b.process_rounds};
   for (double& ns : slower.ns) ns += added_ns;
   const Ratio ratio = paired_ratio({a.samples_ns, a.process_rounds}, slower, kBootstrapSeed);
-  return Measured{ratio.value, ratio.ci};
+  return Measured{ratio.value, ratio.ci, b.process_rounds.size()};
 }
 
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
@@ -57,7 +58,7 @@ std::optional<Measured> counter_ratio(const Record& reference, const Record& var
   if (!a->second.value || !b->second.value || *a->second.value <= 0 || *b->second.value <= 0)
     return std::nullopt;
   const double ratio = *a->second.value / *b->second.value;
-  return Measured{ratio, {ratio, ratio}};
+  return Measured{ratio, {ratio, ratio}, 0};
 }
 
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant) {
@@ -65,26 +66,30 @@ std::optional<Measured> memory_ratio(const Record& reference, const Record& vari
   if (!reference.memory_bytes || !variant.memory_bytes) return std::nullopt;
   if (*reference.memory_bytes <= 0 || *variant.memory_bytes <= 0) return std::nullopt;
   const double ratio = *reference.memory_bytes / *variant.memory_bytes;
-  return Measured{ratio, {ratio, ratio}};
+  return Measured{ratio, {ratio, ratio}, 0};
 }
 
-Trio trio_of(const CaseView& view, std::int64_t order_chunk) {
-  Trio trio;
+Quartet quartet_of(const CaseView& view, std::int64_t order_chunk) {
+  Quartet quartet;
   const auto matches = [&](const Record& record, std::string_view order, OrderScope scope) {
     return record.kind == RecordKind::kernel && record.variant.order == order &&
            record.variant.order_scope == scope && plain_options(record.variant);
   };
   for (const Record* record : view.records)
-    if (!trio.standard && matches(*record, "linear", OrderScope::memory)) trio.standard = record;
+    if (!quartet.standard && matches(*record, "linear", OrderScope::memory)) quartet.standard = record;
+  for (const Record* record : view.records)
+    if (!quartet.random && quartet.standard && record->kernel == quartet.standard->kernel &&
+        matches(*record, "random", OrderScope::memory))
+      quartet.random = record;
   const std::int64_t length = view.work->sequence_length;
   const std::int64_t wanted = effective_chunk(order_chunk, length);
   for (const Record* record : view.records) {
-    if (trio.standard && record->kernel != trio.standard->kernel) continue;
+    if (quartet.standard && record->kernel != quartet.standard->kernel) continue;
     if (effective_chunk(record->order_chunk, length) != wanted) continue;
-    if (!trio.hilbert && matches(*record, "hilbert", OrderScope::memory)) trio.hilbert = record;
-    if (!trio.tokens && matches(*record, "hilbert", OrderScope::tokens)) trio.tokens = record;
+    if (!quartet.hilbert && matches(*record, "hilbert", OrderScope::memory)) quartet.hilbert = record;
+    if (!quartet.tokens && matches(*record, "hilbert", OrderScope::tokens)) quartet.tokens = record;
   }
-  return trio;
+  return quartet;
 }
 
 bool same_work(const Case& claimed, const Case& work) {
@@ -92,6 +97,7 @@ bool same_work(const Case& claimed, const Case& work) {
   for (Case* both : {&a, &b}) {
     both->device = DeviceKind::automatic;
     both->threads = 0;
+    both->dtype = Dtype::fp32;
     if (both->kv_heads == 0) both->kv_heads = both->heads;
   }
   return a == b;

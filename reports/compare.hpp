@@ -5,34 +5,35 @@
 #include <string>
 #include <vector>
 
+#include "reports/cache_levels.hpp"
 #include "reports/claims.hpp"
 #include "reports/load.hpp"
 
 namespace hilbench {
 
-struct Measured {
-  double ratio = 0;  // reference / variant: above 1 says that the variant needs less
-  Interval ci;       // 95 %; both ends equal the ratio where it is an exact count
-};
-
-// Kernel time of `reference` over that of `variant` plus `added_ns`. Nothing where one of them has no time or
-// their rounds do not pair.
+// Kernel time of `reference` over that of `variant` plus `added_ns`. Nothing where one of them has no time,
+// their rounds do not pair, or another process used the device.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
 // The same for a counter and for memory: counts have no interval of their own.
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
                                       const std::string& name);
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant);
 
-// What the claims call `standard`, `hilbert` and the seeds' own variant, in one case.
-struct Trio {
+// What the claims call `standard`, `hilbert` and the seeds' own variant, and the negative control, in one
+// case.
+struct Quartet {
   const Record* standard = nullptr;  // dilated/linear
   const Record* hilbert = nullptr;   // dilated/hilbert, chunk as claimed, scope memory, tensors kv
   const Record* tokens = nullptr;    // dilated/hilbert@tokens: another function
+  const Record* random = nullptr;    // dilated/random, scope memory, tensors kv
 };
-Trio trio_of(const CaseView& view, std::int64_t order_chunk);
+Quartet quartet_of(const CaseView& view, std::int64_t order_chunk);
 
-// Whether `work` is the case that a claim means: equal but for device and threads.
+// Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);
+
+// Said where sign_settled (stats.hpp) is false.
+inline constexpr std::string_view kUnsettled = "within 1 % of 1 in one process: the sign is not settled";
 
 // A claim against one case of the store, or the reason why it cannot be tested.
 struct ClaimAnswer {
@@ -43,6 +44,8 @@ struct ClaimAnswer {
   std::optional<Measured> measured;
   std::optional<Measured> with_permutation;  // one permutation added to the hilbert side
   std::optional<Measured> tokens;            // the seeds' variant: a different function, never judged
+  std::optional<Measured> control;           // random order in hilbert's place
+  std::vector<LevelAnswer> levels;           // of a claim about caches: each level with counters or why not
 };
 
 // At least one answer for each claim, in the claims' order; one for each case that answers it.

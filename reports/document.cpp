@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "harness/stats.hpp"
 #include "reports/format.hpp"
@@ -20,11 +21,12 @@ std::string plural(std::size_t count, const char* one, const char* many) {
 }
 
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
-  constexpr std::array<std::pair<ClaimVerdict, Tone>, 5> kOrder = {
+  constexpr std::array<std::pair<ClaimVerdict, Tone>, 6> kOrder = {
       {{ClaimVerdict::reproduced, Tone::good},
        {ClaimVerdict::smaller_than_claimed, Tone::neutral},
        {ClaimVerdict::no_difference, Tone::neutral},
        {ClaimVerdict::contradicted, Tone::bad},
+       {ClaimVerdict::mixed, Tone::neutral},
        {ClaimVerdict::not_testable, Tone::muted}}};
   std::vector<Tile> tiles;
   for (const auto& [verdict, tone] : kOrder) {
@@ -38,33 +40,36 @@ std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
 
 // What Hilbert order did to kernel time over all cases that hold the pair.
 std::string hilbert_sentence(const View& view) {
-  std::size_t faster = 0, slower = 0, undecided = 0;
+  std::size_t faster = 0, slower = 0, undecided = 0, unsettled = 0;
   double low = 0, high = 0;
   for (const CaseView& of_case : view.cases) {
-    const Trio trio = trio_of(of_case, ClaimRow{}.order_chunk);
-    if (!trio.standard || !trio.hilbert) continue;
-    const auto ratio = time_ratio(*trio.standard, *trio.hilbert);
+    const Quartet quartet = quartet_of(of_case, ClaimRow{}.order_chunk);
+    if (!quartet.standard || !quartet.hilbert) continue;
+    const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;
     low = faster + slower + undecided == 0 ? ratio->ratio : std::min(low, ratio->ratio);
     high = std::max(high, ratio->ratio);
+    unsettled += !sign_settled(ratio->ci, ratio->processes);
     const Verdict verdict = verdict_of(ratio->ci);
     ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
   }
   const std::size_t cases = faster + slower + undecided;
   if (cases == 0) return "No case here holds dilated/linear and dilated/hilbert (chunk 4096), both timed.";
+  const std::string open = unsettled > 0 ? fmt::format(" {} of them {}.", unsettled, kUnsettled) : "";
   return fmt::format(
       "Hilbert order against linear order, kernel time, {}: faster in {}, slower in {}, no difference shown "
-      "in {}; "
-      "speedup {} to {}.",
-      plural(cases, "case", "cases"), faster, slower, undecided, number_text(low), number_text(high));
+      "in {}; speedup {} to {}.{}",
+      plural(cases, "case", "cases"), faster, slower, undecided, number_text(low), number_text(high), open);
 }
 
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
-  const auto tested = std::count_if(answers.begin(), answers.end(), [](const ClaimAnswer& a) {
-    return a.verdict != ClaimVerdict::not_testable;
-  });
+  std::set<const ClaimRow*> claims, tested;
+  for (const ClaimAnswer& answer : answers) {
+    claims.insert(answer.claim);
+    if (answer.verdict != ClaimVerdict::not_testable) tested.insert(answer.claim);
+  }
   return fmt::format("Of {} of the seed reports, {} could be tested with these records.",
-                     plural(answers.size(), "claim", "claims"), tested);
+                     plural(claims.size(), "claim", "claims"), tested.size());
 }
 
 std::string status_sentence(const View& view) {
@@ -76,29 +81,60 @@ std::string status_sentence(const View& view) {
                      plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
 }
 
+// How claims about caches are judged, level by level as miss_levels() holds them.
+std::string caches_text() {
+  std::vector<std::string> levels;
+  for (const MissLevel& level : miss_levels())
+    levels.push_back(
+        fmt::format("{} {}: {}", level.device == DeviceKind::cuda ? "GPU" : "CPU", level.name, level.why));
+  return fmt::format(
+      "Claims about caches are judged by hardware counters, each level by itself. Misses are: {}. A count "
+      "comes from "
+      "one execution, so chance is told by a control: the interval reaches from linear / hilbert to random / "
+      "hilbert, "
+      "and further at each end by what repeated counts of one variant differ by: 10 % next to memory, 2 % at "
+      "an L1. A "
+      "level without random order beside it, or whose misses are below one in a thousand reads, is not "
+      "judged. The row shows the level next to memory; mixed says that one level "
+      "bears the "
+      "claim out and another does not. Without hardware counters the layout's own count of 64-byte lines "
+      "stands in, "
+      "and the basis says so.",
+      fmt::join(levels, ". "));
+}
+
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine) {
   Section section{.id = "claims", .title = "Claims against measurement", .blocks = {}};
   section.blocks.push_back(Paragraph{fmt::format(
       "Ratios are standard / hilbert: above 1 says that Hilbert order needs less. Measured on {}, not on the "
       "machine of the claim.",
       machine)});
-  section.blocks.push_back(
-      Bullets{{"Reproduced: the 95 % interval lies beyond 1 and reaches the claim. Smaller than claimed: "
-               "beyond 1, short of "
-               "the claim. No difference shown: the interval holds 1. Contradicted: it lies on the other "
-               "side of 1. Mirrored "
-               "for claims below 1. A claimed range is judged by its low end.",
-               "Standard is dilated/linear; hilbert is dilated/hilbert with chunks of 4096, K and V "
-               "permuted, the same "
-               "function computed. The @tokens column is what the seeds ran: the pattern applied to slots, a "
-               "different "
-               "function, shown and never judged.",
-               "Obtained: measured, modelled or unsourced, as the authors of the claim came by it. What a "
-               "configuration lists "
-               "as assumed is ours.",
-               "With one permutation: the time of permuting K and V once is added to the Hilbert side."}});
+  section.blocks.push_back(Bullets{
+      {"Reproduced: the 95 % interval lies beyond 1 and reaches the claim. Smaller than claimed: "
+       "beyond 1, short of "
+       "the claim. No difference shown: the interval holds 1. Contradicted: it lies on the other "
+       "side of 1. Mirrored "
+       "for claims below 1. A claimed range is judged by its low end.",
+       "Standard is dilated/linear; hilbert is dilated/hilbert with chunks of 4096, K and V "
+       "permuted, the same "
+       "function computed. The @tokens column is what the seeds ran: the pattern applied to slots, a "
+       "different "
+       "function, shown and never judged.",
+       "Obtained: measured, modelled or unsourced, as the authors of the claim came by it. What a "
+       "configuration lists "
+       "as assumed is ours.",
+       "With one permutation: the time of permuting K and V once is added to the Hilbert side. Random "
+       "order is the negative control: what it shows too is not Hilbert order's.",
+       "A claim that states no configuration must hold in all cases here together: its interval reaches over "
+       "theirs. Cases of another dtype than the claim's are answered too, and say so.",
+       "Processes of one build differ by up to 1 % without a cause: where one process measured, an interval "
+       "that comes nearer to 1 than that leaves the sign open, and the verdict says so. None is given where "
+       "another process used the GPU.",
+       caches_text()}});
   if (Table judged = judged_claims_table(answers); !judged.rows.empty())
     section.blocks.push_back(std::move(judged));
+  if (Table levels = claim_levels_table(answers); !levels.rows.empty())
+    section.blocks.push_back(std::move(levels));
   section.blocks.push_back(
       Paragraph{"Claims that these records cannot test stand further below, with the reason."});
   return section;
@@ -106,11 +142,13 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
 
 Section comparison_section(const View& view) {
   Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}};
-  section.blocks.push_back(
-      Paragraph{"Speedup is the time of the reference over the time of the variant, paired round by round: "
-                "above 1 is faster. An "
-                "interval that holds 1 shows no difference. Rates count 4 x head_dim FLOPs per unmasked "
-                "query-key pair."});
+  section.blocks.push_back(Paragraph{
+      "Speedup is the time of the reference over the time of the variant, paired round by round: "
+      "above 1 is faster. An "
+      "interval that holds 1 shows no difference. Rates count 4 x head_dim FLOPs per unmasked "
+      "query-key pair. Compulsory bytes are those that any implementation must move: operands read once, the "
+      "output written once; warm caches can do with fewer from DRAM. Counters were read in executions of "
+      "their own, after the timing."});
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseView& of_case = view.cases[i];
@@ -122,6 +160,11 @@ Section comparison_section(const View& view) {
                           ? fmt::format(", copy {} GB/s", number_text(*of_case.copy_bytes_per_s / 1e9, 3))
                           : "")});
     section.blocks.push_back(comparison_table({&of_case, 1}));
+    if (Table explained = explained_table({&of_case, 1}); !explained.rows.empty()) {
+      if (const std::string said = explanation(of_case); !said.empty())
+        section.blocks.push_back(Paragraph{said});
+      section.blocks.push_back(std::move(explained));
+    }
   }
   if (shown < view.cases.size())
     section.blocks.push_back(Paragraph{
@@ -170,23 +213,28 @@ Section problems_section(const View& view, const std::vector<std::string>& notes
 
 Section method_section(const View& view) {
   Section section{.id = "method", .title = "How it was measured", .blocks = {}};
-  section.blocks.push_back(
-      Bullets{{"Verification first: each variant's output is compared with a double-precision reference, all "
-               "rows of small "
-               "cases and up to 256 sampled rows of large ones. A variant that misses its tolerance is "
-               "failed and never timed.",
-               "Timing: the variants of a case run in interleaved rounds of balanced order, warm-up outside. "
-               "Times are medians "
-               "with 95 % bootstrap intervals.",
-               "Speedup: the median over rounds of reference time / variant time, with its 95 % bootstrap "
-               "interval. The "
-               "permutation of K and V is outside the kernel time and stands beside it.",
-               "FLOPs: 4 x head_dim per query-key pair that is selected and not masked, counted pair by "
-               "pair; backward 2.5 "
-               "times that.",
-               "A rate above the measured peak makes a record invalid: something did not run.",
-               "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for a "
-               "variant."}});
+  section.blocks.push_back(Bullets{
+      {"Same work, same inputs: all variants of a case compute it from the same seeded tensors, outliers "
+       "among them, in the same process and rounds.",
+       "Verification first: each variant's output is compared with a double-precision reference, all "
+       "rows of small "
+       "cases and up to 256 sampled rows of large ones. A variant that misses its tolerance is "
+       "failed and never timed.",
+       "Timing: the variants of a case run in interleaved rounds of balanced order, warm-up outside. "
+       "Times are medians "
+       "with 95 % bootstrap intervals.",
+       "Speedup: the median over rounds of reference time / variant time, with its 95 % bootstrap "
+       "interval. The "
+       "permutation of K and V is outside the kernel time and stands beside it.",
+       "FLOPs: 4 x head_dim per query-key pair that is selected and not masked, counted pair by "
+       "pair; backward 2.5 "
+       "times that.",
+       "Counters: read after the timing, each pass of a set in an execution of its own, caches warm or cold "
+       "as "
+       "they were for the times; source and passes stand with each counter in the records.",
+       "A rate above the measured peak makes a record invalid: something did not run.",
+       "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for a "
+       "variant."}});
   const auto command = view.meta.find("command");
   if (command != view.meta.end() && !command->second.empty()) {
     section.blocks.push_back(Paragraph{"The store was made by:"});
@@ -229,6 +277,13 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
         "summary", "Every variant against the reference",
         "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
         std::move(summary)));
+  if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
+    document.sections.push_back(table_section("rivals", "Kernels against their rivals",
+                                              "Time of the rival over time of the kernel in linear order, "
+                                              "paired round by round, with the 95 % interval: "
+                                              "above 1 the kernel is faster. All of a row computed the same "
+                                              "case from the same inputs and were verified.",
+                                              std::move(rivals)));
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));

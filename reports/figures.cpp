@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "reports/format.hpp"
@@ -15,24 +16,45 @@ namespace {
 
 constexpr std::size_t kMostRows = 60;  // of a figure with one row per entry
 
-// The part of a variant's id behind its kernel: "hilbert@tokens".
-std::string short_name(const Record& record) {
-  if (record.kind == RecordKind::baseline) return record.variant_id;
+// What has to be told apart in the names of series.
+struct Naming {
+  bool kernels = false, dtypes = false;
+};
+Naming naming_of(const View& view) {
+  std::set<std::string_view> kernels;
+  std::set<Dtype> dtypes;
+  for (const CaseView& of_case : view.cases) {
+    dtypes.insert(of_case.work->dtype);
+    for (const Record* record : of_case.records)
+      if (record->kind == RecordKind::kernel) kernels.insert(record->variant.kernel);
+  }
+  return {kernels.size() > 1, dtypes.size() > 1};
+}
+
+std::string dtype_text(const Case& work, const Naming& naming) {
+  return naming.dtypes ? fmt::format(", {}", to_string(work.dtype)) : "";
+}
+
+// The part of a variant's id behind its kernel, "hilbert@tokens"; all of it where kernels stand side by side.
+std::string series_name(const Record& record, const Naming& naming) {
   const std::size_t slash = record.variant_id.find('/');
-  return slash == std::string::npos ? record.variant_id : record.variant_id.substr(slash + 1);
+  const bool whole = naming.kernels || record.kind == RecordKind::baseline || slash == std::string::npos;
+  return (whole ? record.variant_id : record.variant_id.substr(slash + 1)) + dtype_text(record.work, naming);
 }
 
 template <class XOf>
 std::optional<Plot> speedup_plot(const View& view, const std::string& name, const std::string& axis,
                                  XOf x_of) {
   Series series;
+  const Naming naming = naming_of(view);
   std::set<double> xs;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
       if (!record->speedup || record->status != Status::ok || record->kind != RecordKind::kernel) continue;
       const double x = x_of(*of_case.work);
       xs.insert(x);
-      points_of(series, short_name(*record)).push_back({x, record->speedup->ratio, record->speedup->ci});
+      points_of(series, series_name(*record, naming))
+          .push_back({x, record->speedup->ratio, record->speedup->ci});
     }
   if (series.empty()) return std::nullopt;
   Plot plot{.name = name, .title = "Speedup against " + axis};
@@ -65,12 +87,15 @@ std::optional<Plot> speedup_plot(const View& view, const std::string& name, cons
 
 std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>& answers) {
   std::string claimed, measured, tokens, labels;
+  const Naming naming = naming_of(view);
   std::size_t row = 0;
   for (const ClaimAnswer& answer : answers) {
     if (answer.claim->quantity != Quantity::speedup || !answer.measured || row == kMostRows) continue;
-    labels += fmt::format(
-        "1\t{}\t{}\n", row,
-        gnuplot_field(fmt::format("{}: {}", answer.claim->claim_id, pattern_text(*answer.where->work))));
+    labels += fmt::format("1\t{}\t{}\n", row,
+                          gnuplot_field(fmt::format("{}: {}", answer.claim->claim_id,
+                                                    answer.where ? pattern_text(*answer.where->work) +
+                                                                       dtype_text(*answer.where->work, naming)
+                                                                 : "all cases here")));
     claimed += fmt::format("{}\t{}\n", *answer.claim->claimed, row);
     measured += fmt::format("{}\t{}\t{}\t{}\n", answer.measured->ratio, row, answer.measured->ci.low,
                             answer.measured->ci.high);
@@ -113,8 +138,11 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
 
 std::optional<Plot> roofline_plot(const View& view) {
   Series series;
-  double peak = 0, bandwidth = 0, least = 1e300, most = 0, lowest = 1e300, highest = 0;
+  const Naming naming = naming_of(view);
+  std::map<Dtype, double> peaks;  // the unit that computes a dtype fastest has a roof of its own
+  double bandwidth = 0, least = 1e300, most = 0, lowest = 1e300, highest = 0;
   for (const CaseView& of_case : view.cases) {
+    double& peak = peaks[of_case.work->dtype];
     peak = std::max(peak, of_case.peak_flops_per_s.value_or(0));
     bandwidth = std::max(bandwidth, of_case.copy_bytes_per_s.value_or(0));
     for (const Record* record : of_case.records) {
@@ -128,24 +156,30 @@ std::optional<Plot> roofline_plot(const View& view) {
       most = std::max(most, x);
       lowest = std::min(lowest, y);
       highest = std::max(highest, y);
-      points_of(series, record->variant_id).push_back({x, y, {y, y}});
+      points_of(series, record->variant_id + dtype_text(record->work, naming)).push_back({x, y, {y, y}});
     }
   }
   if (series.empty()) return std::nullopt;
   Plot plot{.name = "roofline", .title = "Roofline"};
   const std::string thinned = thin(series);
   std::vector<std::string> curves;
-  std::string roof = "no peak was measured beside these records";
-  if (peak > 0 && bandwidth > 0) {
-    roof = fmt::format("the roof is the measured FMA peak, {}, and the measured copy bandwidth, {} GB/s",
-                       rate_text(peak), number_text(bandwidth / 1e9, 3));
+  std::vector<std::string> roofs;
+  for (const auto& [dtype, peak] : peaks) {
+    if (peak <= 0 || bandwidth <= 0) continue;
+    roofs.push_back(fmt::format("{} ({})", rate_text(peak), to_string(dtype)));
     least = std::min(least, peak / bandwidth / 8);
     lowest = std::min(lowest, bandwidth / 1e9 * least);
     highest = std::max(highest, peak / 1e9);
-    curves.push_back(
-        fmt::format("(x*{0} < {1} ? x*{0} : {1}) with lines lw 2 lc rgb '#444444' title 'measured limits'",
-                    bandwidth / 1e9, peak / 1e9));
+    curves.push_back(fmt::format(
+        "(x*{0} < {1} ? x*{0} : {1}) with lines lw 2 dt {2} lc rgb '#444444' title 'measured limits, {3}'",
+        bandwidth / 1e9, peak / 1e9, roofs.size(), to_string(dtype)));
   }
+  const std::string roof =
+      roofs.empty()
+          ? "no peak was measured beside these records"
+          : fmt::format(
+                "the roof is the peak measured beside them, {}, and the measured copy bandwidth, {} GB/s",
+                fmt::join(roofs, ", "), number_text(bandwidth / 1e9, 3));
   plot.caption = fmt::format(
       "Rate against arithmetic intensity (FLOPs of the case per byte that any implementation must move). "
       "Higher is "
@@ -228,7 +262,7 @@ std::vector<Plot> plots_of(const View& view, const std::vector<ClaimAnswer>& ans
   for (auto& plot :
        {claims_plot(view, answers), speedup_plot(view, "speedup_length", "sequence length", length_of),
         speedup_plot(view, "speedup_dilation", "largest dilation", dilation_of), roofline_plot(view),
-        times_plot(view)})
+        rivals_plot(view), times_plot(view)})
     if (plot) plots.push_back(*plot);
   return plots;
 }

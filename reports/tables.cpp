@@ -77,10 +77,15 @@ Cell speedup_cell(const VariantRow& row) {
   return text(speedup ? ratio_text(speedup->ratio, speedup->ci) : "");
 }
 
+bool settled(const Record& record) {
+  const std::size_t processes = record.time ? record.time->process_rounds.size() : 1;
+  return sign_settled(record.speedup->ci, processes);
+}
+
 Cell verdict_cell(const VariantRow& row) {
   const Record& record = *row.record;
-  if (record.speedup)
-    return text(std::string(to_string(record.speedup->verdict)), tone_of(record.speedup->verdict));
+  if (const std::string said = verdict_text(record); !said.empty())
+    return text(said, record.speedup && settled(record) ? tone_of(record.speedup->verdict) : Tone::muted);
   const bool reference = std::any_of(
       row.where->records.begin(), row.where->records.end(),
       [&](const Record* other) { return other->speedup && other->speedup->against == record.variant_id; });
@@ -172,6 +177,14 @@ void append(std::vector<ColumnOf<Source>>& columns, std::vector<ColumnOf<Source>
 
 }  // namespace
 
+std::string verdict_text(const Record& record) {
+  if (!record.speedup)
+    return record.time && foreign_processes(record) > 0 ? "withheld: another process used the GPU" : "";
+  const std::string said(to_string(record.speedup->verdict));
+  const bool takes_side = record.speedup->verdict != Verdict::different_function;
+  return takes_side && !settled(record) ? fmt::format("{}, {}", said, kUnsettled) : said;
+}
+
 Table comparison_table(std::span<const CaseView> cases) {
   std::vector<ColumnOf<VariantRow>> columns = identity_columns();
   columns.push_back({{"status", "status"}, [](const VariantRow& r) {
@@ -185,7 +198,7 @@ Table comparison_table(std::span<const CaseView> cases) {
 Table summary_table(const View& view) {
   struct Sum {
     std::string variant;
-    std::size_t faster = 0, slower = 0, undecided = 0;
+    std::size_t faster = 0, slower = 0, unsettled = 0, undecided = 0;
     bool other_function = false;
     std::vector<double> ratios;
   };
@@ -200,7 +213,10 @@ Table summary_table(const View& view) {
       sum.ratios.push_back(record->speedup->ratio);
       sum.other_function |= record->speedup->verdict == Verdict::different_function;
       const Verdict verdict = verdict_of(record->speedup->ci);
-      ++(verdict == Verdict::faster ? sum.faster : verdict == Verdict::slower ? sum.slower : sum.undecided);
+      ++(!settled(*record)            ? sum.unsettled
+         : verdict == Verdict::faster ? sum.faster
+         : verdict == Verdict::slower ? sum.slower
+                                      : sum.undecided);
     }
   using S = const Sum&;
   const auto count = [](std::size_t cases, Tone tone) {
@@ -211,6 +227,8 @@ Table summary_table(const View& view) {
       {{"cases", "cases", Align::right}, [](S s) { return text(std::to_string(s.ratios.size())); }},
       {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
       {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
+      {{"unsettled", "within 1 % in one process", Align::right},
+       [](S s) { return text(std::to_string(s.unsettled)); }},
       {{"no_difference", "no difference shown", Align::right},
        [](S s) { return text(std::to_string(s.undecided)); }},
       {{"smallest", "smallest speedup", Align::right},

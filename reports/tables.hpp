@@ -15,8 +15,21 @@ namespace hilbench {
 Table claims_table(const std::vector<ClaimAnswer>& answers);
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers);
 Table untestable_claims_table(const std::vector<ClaimAnswer>& answers);
+// One row for each level of the caches of each claim about them: counts, ratios, verdict, and how it was
+// counted.
+Table claim_levels_table(const std::vector<ClaimAnswer>& answers);
 // One row for each record of `cases`: time, speedup, rate, permutation, error, memory.
 Table comparison_table(std::span<const CaseView> cases);
+// The ratios of `cases` beside the counters that explain them; columns that nothing fills are left out. Rows
+// of variants that no counter saw are left out too.
+Table explained_table(std::span<const CaseView> cases);
+// The same of one case in words: hilbert, or else the first kernel variant, against its reference. Empty
+// where no counter tells anything.
+std::string explanation(const CaseView& of_case);
+// Kernels in linear order against every baseline that computes the case: rival's time / kernel's time. The
+// CSV has a row for each rival, the page a column.
+Table rivals_table(const View& view);
+Table rivals_page_table(const View& view);
 // One row for each kernel variant over all cases: how often faster, slower, undecided.
 Table summary_table(const View& view);
 // Exact layout counts and hardware counters beside the time; empty where no record has any.
@@ -26,6 +39,9 @@ Table problems_table(const View& view);
 // Counters that could not be read, each reason once.
 Table unavailable_table(const View& view);
 Table environment_table(const View& view);
+// The verdict on a speedup in words: what one process leaves open and what was withheld included; "" where
+// there is none to give.
+std::string verdict_text(const Record& record);
 // The command that repeats each row.
 Table commands_table(std::span<const CaseView> cases, const View& view);
 

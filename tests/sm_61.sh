@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Keeps Pascal (GTX 1080, sm_61) alive: fetches Debian's CUDA 11.8, compiles the project with it, all CUDA code for
-# sm_61, and links the counters of CUPTI's Event API. Nothing is run on a GPU.
+# Keeps CUDA 11.8 alive, and with it Pascal (GTX 1080, sm_61): fetches Debian's packages of it, compiles the project with
+# them, all CUDA code for sm_61 and sm_80 but dilated_mma, which begins at sm_80, and dilated_wgmma, which wants CUDA 12,
+# and links the counters of CUPTI's Event API. Nothing is run on a GPU.
 #   tests/sm_61.sh FOLDER            fetch into FOLDER (0.9 GB of packages, 4 GB unpacked; kept between runs) and build
 #   tests/sm_61.sh FOLDER --fetch    fetch only
 # Needs a Debian release that has CUDA 11.8 (bookworm) and this project's packages; no root: what is fetched is unpacked,
 # not installed.
 set -euo pipefail
 
-[ $# -ge 1 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 tree=$(cd "$(dirname "$0")/.." && pwd)
@@ -58,20 +59,24 @@ if [ "${2:-}" = --fetch ]; then exit 0; fi
 build=$folder/build
 cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=OFF \
   -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" \
-  -DCMAKE_CUDA_HOST_COMPILER="$folder/usr/bin/g++-11" -DCMAKE_CUDA_ARCHITECTURES=61
+  -DCMAKE_CUDA_HOST_COMPILER="$folder/usr/bin/g++-11" -DCMAKE_CUDA_ARCHITECTURES="61-real;80-real"
 cmake --build "$build" --target hilbench
 
-# Every CUDA object holds code for sm_61 and for nothing else.
+# Which architectures each CUDA object holds code for.
 objects=$(find "$build" -name '*.cu.o')
 [ -n "$objects" ] || { echo "sm_61.sh: the build has no CUDA code" >&2; exit 1; }
 for object in $objects; do
-  others=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -v sm_61 || true)
-  [ -z "$others" ] || { echo "sm_61.sh: $object: $others" >&2; exit 1; }
+  wanted="sm_61 sm_80"
+  if [ "$(basename "$object")" = dilated_mma.cu.o ]; then wanted=sm_80; fi
+  found=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -o 'sm_[0-9a-z]*' | sort -u | xargs)
+  [ "$found" = "$wanted" ] || { echo "sm_61.sh: $object: code for '$found', not '$wanted'" >&2; exit 1; }
 done
+echo "$objects" | grep -q dilated_mma || { echo "sm_61.sh: dilated_mma was left out" >&2; exit 1; }
+"$build/hilbench" list kernels | grep -q '^dilated_wgmma .*this build has no sm_90a code: it needs CUDA 12.0 or newer'
 # A build without the Event API says so of every counter.
 "$build/hilbench" list counters | grep -q '^default (cupti_events; compute capability 6.0'
 if grep -q "this build has no CUPTI Event API" "$build/hilbench"; then
   echo "sm_61.sh: the counters of CUPTI's Event API were left out" >&2
   exit 1
 fi
-echo "sm_61.sh: built with CUDA 11.8: $(echo "$objects" | wc -l) CUDA objects for sm_61, Event API linked"
+echo "sm_61.sh: built with CUDA 11.8: $(echo "$objects" | wc -l) CUDA objects for sm_61 and sm_80, Event API linked"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/gpu.hpp"
 #include "harness/library.hpp"
 
 namespace hilbench {
@@ -40,12 +41,10 @@ CudaDriver::CudaDriver() {
     return;
   }
   int devices = 0;
-  if (const int status = init(0); status == kNoDevice)
-    unavailable_ = "no CUDA device is visible; see nvidia-smi and CUDA_VISIBLE_DEVICES";
-  else if (status != 0)
-    unavailable_ = fmt::format("cuInit gives {}; see whether nvidia-smi works", status);
+  if (const int status = init(0); status != 0)
+    unavailable_ = cuda_start_failure(status);
   else if (count_devices(&devices) != 0 || devices == 0)
-    unavailable_ = "the CUDA driver has no device; see nvidia-smi and CUDA_VISIBLE_DEVICES";
+    unavailable_ = cuda_start_failure(kNoDevice);
 }
 
 void* CudaDriver::context() const {

@@ -34,8 +34,10 @@ std::string_view meaning(int status) {
       return "this is a virtual GPU and its hypervisor does not allow profiling; ask for it to be enabled "
              "there";
     case 35:
-      return "counters are restricted to administrators; run as root, or load NVIDIA's kernel module with "
-             "NVreg_RestrictProfilingToAdminUsers=0 (see RmProfilingAdminOnly in /proc/driver/nvidia/params)";
+      return "counters are restricted to administrators; run as root, in a container with CAP_SYS_ADMIN, or "
+             "load "
+             "NVIDIA's kernel module with NVreg_RestrictProfilingToAdminUsers=0 (see RmProfilingAdminOnly in "
+             "/proc/driver/nvidia/params)";
     case 36:
       return "CUPTI's Event API and its Range Profiler cannot both be used in one process";
     case 39:

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -12,15 +11,17 @@
 
 namespace hilbench::cuda {
 
+// Uninitialised memory on the current device. Throws CudaError where it is not to be had.
+void* allocate(std::size_t bytes);
+void release(void* data) noexcept;
+
 // Uninitialised memory for `count` elements on the current device, freed with its owner.
 template <class T>
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  // Throws CudaError where the memory is not to be had.
-  explicit DeviceMemory(std::size_t count) : count_(count) {
-    if (count > 0) HILBENCH_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)));
-  }
+  explicit DeviceMemory(std::size_t count)
+      : data_(count > 0 ? static_cast<T*>(allocate(count * sizeof(T))) : nullptr), count_(count) {}
   // A copy of `values`; complete when it returns.
   explicit DeviceMemory(const std::vector<T>& values) : DeviceMemory(values.size()) {
     if (count_ > 0)
@@ -34,9 +35,7 @@ class DeviceMemory {
     return *this;
   }
   ~DeviceMemory() {
-    const cudaError_t status = data_ != nullptr ? cudaFree(data_) : cudaSuccess;
-    // A lost device fails every call: the one that lost it has been reported.
-    if (status != cudaSuccess) std::fprintf(stderr, "cudaFree: %s\n", cudaGetErrorString(status));
+    if (data_ != nullptr) release(data_);
   }
 
   T* data() const { return data_; }

@@ -9,7 +9,7 @@
 // of this one, keeps P in registers, and takes turns with the others at the tensor cores.
 //
 // Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
-// that no tile writes, a running maximum that may lag, and some exponentials by arithmetic at head_dim 64.
+// that no tile writes, and a scale of the exponentials that seldom moves instead of a running maximum.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -18,15 +18,15 @@
 
 #include "kernels/cuda/forward.hpp"
 #include "kernels/cuda/hopper.cuh"
+#include "kernels/cuda/mma.cuh"
 #include "kernels/cuda/status.hpp"
 #include "kernels/cuda/tensor_map.hpp"
+#include "kernels/cuda/wgmma_gather.cuh"
 
 namespace hilbench::cuda {
 namespace {
 
 constexpr int kGroupThreads = 128;
-// Slots of gathered rows: of this block of K, of V one block behind, and of one being written.
-constexpr int kSlotBuffers = 4;
 constexpr int kClearCycles = 1200;  // between two windows of a clearing warp, while there is work
 constexpr int kFewKeys = 512;       // of a tile: below, moving rows takes longer than computing
 constexpr float kLog2e = 1.4426950408889634f;
@@ -65,23 +65,23 @@ struct Shape {
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
+  static constexpr int kKeys = kDim == 64 ? 128 : 160;  // of a block of K or V
   static constexpr int kStages = 2;
   static constexpr int kQStages = 2;
-  // Warp groups that fetch: one thread of one feeds TMA, but copies of single rows take issue slots of many
-  // warps.
-  static constexpr int kProducers = kGathered && kDim == 128 ? 2 : 1;
-  static constexpr int kProducerWarps = 4 * kProducers;
-  static constexpr int kThreads = kGroupThreads * (kProducers + kConsumers);
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kGathered ? 40 : 56;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : kGathered ? 216 : 224;
-  static_assert(kProducers * kProducerRegisters + kConsumers * kConsumerRegisters <= 512,
-                "registers of a block");
-  // Of every this many pairs of exponentials, one has its first computed by arithmetic; 0: none.
-  static constexpr int kPolynomial = kDim == 64 && !kCausal ? 16 : 0;
+  static constexpr int kProducerWarps = kGroupThreads / 32;
+  static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
+  static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
+  // With three groups, P V of a block is done before the next one's exponentials are; with two it may not be,
+  // and they do not wait for it.
+  static constexpr bool kPackEarly = kConsumers == 3;
 
-  // Tiles claimed: the one in work, the next, and one more where the claiming warp has other work as well.
-  static constexpr int kTileSlots = kGathered ? 3 : 2;
+  using Gather = RowGather<kDim, kKeys, kProducerWarps>;
+
+  // Tiles claimed: the one in work, the next, and more where the claiming warp has other work as well; a
+  // power of two.
+  static constexpr int kTileSlots = kGathered ? 4 : 2;
 
   static constexpr int kQBytes = kRows * kDim * 2;
   static constexpr int kBlockBytes = kKeys * kDim * 2;
@@ -90,7 +90,7 @@ struct Shape {
   static constexpr int kVAt = kKAt + kStages * kBlockBytes;
   static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
   static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
-  static constexpr int kBarrierAt = kSlotAt + (kGathered ? kSlotBuffers * 512 : 0);
+  static constexpr int kBarrierAt = kSlotAt + (kGathered ? Gather::kTableBytes : 0);
   static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
   static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
@@ -120,30 +120,14 @@ struct Ring {
       parity ^= 1;
     }
   }
+  // After `passed` stages.
+  __device__ __forceinline__ static Ring at(std::uint32_t passed) {
+    return {passed % kCount, passed / kCount % 2};
+  }
 };
 
 __device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32_t chunk) {
   return row * 128 + ((chunk ^ (row & 7)) << 4);
-}
-
-__device__ __forceinline__ float exp2_hardware(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-// 2^x for x <= 126 on the multiply-add units, since the special function unit alone is as slow as the matrix
-// products at head_dim 64. Nearest integer part into the exponent, a cubic for the rest (relative error 1e-4,
-// a twentieth of a bf16 step); below -127 the result is 0.
-__device__ __forceinline__ float exp2_polynomial(float x) {
-  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  x = fmaxf(x, -127.0f);
-  const float shifted = x + kMagic;
-  const float f = x - (shifted - kMagic);
-  float y = fmaf(f, 0.0550091795f, 0.2422115863f);
-  y = fmaf(f, y, 0.6932829694f);
-  y = fmaf(f, y, 1.0f);
-  return __int_as_float(__float_as_int(y) + (__float_as_int(shifted) << 23));
 }
 
 // The address `index` rows on, in one instruction.
@@ -157,21 +141,6 @@ __device__ __forceinline__ const char* multiply_add(std::uint32_t index, std::ui
 // Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
 __device__ __forceinline__ int uniform(int x) {
   return __shfl_sync(0xFFFFFFFFu, x, 0);
-}
-
-template <typename T>
-__device__ __forceinline__ std::uint32_t pack(float low, float high);
-template <>
-__device__ __forceinline__ std::uint32_t pack<__nv_bfloat16>(float low, float high) {
-  std::uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-template <>
-__device__ __forceinline__ std::uint32_t pack<__half>(float low, float high) {
-  std::uint32_t packed;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
 }
 
 template <typename T>
@@ -284,20 +253,21 @@ __device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, s
 }
 
 // This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
-// instruction.
+// instruction. The last row fills the 64 of its group: what stood there before might be no numbers.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
                                              std::uint32_t target, int warp, int warps) {
   constexpr int kRowChunks = S::kDim / 8;
   constexpr int kTogether = 32 / kRowChunks;
-  const int lane = threadIdx.x % 32;
+  int lane = threadIdx.x % 32;
+  if constexpr (S::kGathered) asm volatile("" : "+r"(lane));  // not worth registers between tiles
   const int chunk = lane % kRowChunks;
   const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
   const char* q = static_cast<const char*>(p.q) +
                   (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
                   chunk * 16;
   target += chunk / 8 * (S::kRows * 128);
-  for (int first = warp * 32; first < tile.query_count; first += warps * 32) {
+  for (int first = warp * 32; first < (tile.query_count + 63) / 64 * 64; first += warps * 32) {
     int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
     if (p.q_slots != nullptr) slot = p.q_slots[slot];
 #pragma unroll
@@ -382,128 +352,69 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// Gathered rows. Each producer warp fetches its share of a block of K or V; the slots of its rows pass
-// through shared memory, so that a lane gets those of its own rows by 16-byte reads. Rows past the end repeat
-// the last one: they count for nothing, and whatever it holds is in the output already.
-template <class S>
-struct GatheredRows {
-  static constexpr int kRowChunks = S::kDim / 8;     // 16-byte pieces of a row
-  static constexpr int kTogether = 32 / kRowChunks;  // rows an instruction
-  static constexpr int kWarpRows = S::kKeys / S::kProducerWarps;
-  static constexpr int kTurns = kWarpRows / kTogether;
-  static constexpr int kBatch = 8;
-  static_assert(!S::kGathered || (kWarpRows <= 32 && kTurns % kBatch == 0), "a lane knows one slot");
-
-  std::uint32_t head;       // this lane's 16 bytes of row 0 of the head, in units of 16 bytes
-  std::int32_t first_key;   // of the tile, in the table of slots
-  std::int32_t last_key;    // of the tile
-  std::uint32_t row_bytes;  // from slot to slot
-  std::uint32_t place;      // of this lane's first row in a block
-
-  __device__ __forceinline__ explicit GatheredRows(const KernelParams& p)
-      : row_bytes(p.kv_heads * (S::kDim * 2)) {
-    const int lane = threadIdx.x % 32;
-    const int chunk = lane % kRowChunks;
-    const int row = lane / kRowChunks;
-    place =
-        chunk / 8 * (S::kKeys * 128) + (threadIdx.x / 32 * kWarpRows + row) * 128 + ((chunk % 8 ^ row) << 4);
-  }
-
-  __device__ __forceinline__ void start(const KernelParams& p, const ForwardTile& tile) {
-    const std::uint32_t row = static_cast<std::uint32_t>(tile.batch) * p.sequence * p.kv_heads + tile.kv_head;
-    head = row * kRowChunks + threadIdx.x % kRowChunks;
-    first_key = tile.key_begin;
-    last_key = tile.key_count - 1;
-  }
-
-  __device__ __forceinline__ static std::uint32_t table(std::uint32_t base, std::uint32_t block) {
-    return base + S::kSlotAt + block % kSlotBuffers * 512 + threadIdx.x / 32 * (kWarpRows * 4);
-  }
-
-  // Starts to fetch the slots of the block of keys from `begin` on, number `block` of this thread block's
-  // work.
-  __device__ __forceinline__ void fetch_slots(const KernelParams& p, std::uint32_t base, std::uint32_t block,
-                                              int begin) const {
-    const int row = threadIdx.x % 32;
-    if (row >= kWarpRows) return;
-    const int key = first_key + min(begin + static_cast<int>(threadIdx.x) / 32 * kWarpRows + row, last_key);
-    copy_async_word(table(base, block) + (row % kTogether * kTurns + row / kTogether) * 4, p.key_slots + key);
-  }
-
-  // That block of K or V, as `tensor` says, once its slots are there.
-  __device__ __forceinline__ void load(const void* tensor, std::uint32_t base, std::uint32_t block,
-                                       std::uint32_t target) const {
-    const std::uint32_t own = table(base, block) + threadIdx.x % 32 / kRowChunks * (kTurns * 4);
-    const char* rows = static_cast<const char*>(tensor) + static_cast<std::uint64_t>(head) * 16;
-    asm volatile("" : "+l"(rows));  // else the tensor's address is added anew for every row
-    target += place;
-#pragma unroll
-    for (int first = 0; first < kTurns; first += kBatch) {
-      std::uint32_t from[kBatch];
-      load_shared(from, own + first * 4);
-      load_shared(from + 4, own + first * 4 + 16);
-      const char* row[kBatch];
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) row[i] = multiply_add(from[i], row_bytes, rows);
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        // Within 8 rows, the swizzle of a later row differs by bits that no earlier part of `place` holds.
-        copy_async((target ^ (i * kTogether % 8 << 4)) + (first + i) * kTogether * 128, row[i], kEvictLast);
-      }
-    }
-  }
-};
-
+// Every warp of the producers: its share of Q, K and V; the first claims tiles as well, one ahead. The slots
+// of a block are fetched while the block before is, those of a tile's first one with the last block of the
+// tile before. All stages follow from the numbers of the tile and of the block.
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
-  static_assert(S::kStages == 2 && kSlotBuffers == 4, "stages follow from the number of the block");
-  Ring<S::kTileSlots> tiles;
-  Claims<S> claims;
-  Ring<S::kQStages> q;
-  GatheredRows<S> rows(p);
-  std::uint32_t block = 0;  // of all tiles
-  const auto wait_empty = [&](int barriers, std::uint32_t number) {
-    barrier_wait(base + barriers + 8 * (number % 2), number / 2 % 2 ^ 1);
+  typename S::Gather rows(base + S::kSlotAt);
+  std::uint32_t number = 0;  // of the tile
+  std::uint32_t block = 0;   // of all tiles
+  const auto load = [&](const void* tensor, int stages, int full, int empty, std::uint32_t passed) {
+    const auto at = Ring<S::kStages>::at(passed);
+    barrier_wait(base + empty + 8 * at.stage, at.parity ^ 1);
+    rows.load(tensor, passed, base + stages + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + full + 8 * at.stage);
   };
-  if (threadIdx.x == 0) claims.claim(p, shared, base);
-  __syncwarp();
-  while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (tile.query_count == 0) break;
-    const int blocks = key_blocks<S>(tile);
-    const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
-    int begin = tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0;
-    rows.start(p, tile);
-    if (blocks > 0) rows.fetch_slots(p, base, block, begin);
-    copies_commit();
+  const auto load_values = [&](std::uint32_t passed) { load(p.v, S::kVAt, S::kVFull, S::kVEmpty, passed); };
+  const auto fetch_first = [&](const ForwardTile& tile) {
+    const int begin = tile.keys_backwards != 0 ? (key_blocks<S>(tile) - 1) * S::kKeys : 0;
+    if (tile.key_count > 0) rows.fetch(p.key_slots + tile.key_begin, begin, tile.key_count - 1);
+  };
+  const auto claim = [&](std::uint32_t passed) {
+    if (threadIdx.x == 0) Claims<S>{Ring<S::kTileSlots>::at(passed)}.claim(p, shared, base);
+    __syncwarp();
+  };
+  claim(0);
+  const ForwardTile* tile = &next_tile<S>(shared, base, Ring<S::kTileSlots>::at(0));
+  fetch_first(*tile);
+  while (uniform(tile->query_count) != 0) {
+    const auto q = Ring<S::kQStages>::at(number);
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, threadIdx.x / 32, S::kProducerWarps);
+    load_queries<S>(p, *tile, base + S::kQAt + q.stage * S::kQBytes, uniform(threadIdx.x / 32),
+                    S::kProducerWarps);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
-    q.advance();
-    for (int i = 0; i <= blocks; ++i, ++block) {
-      if (i < blocks) {
-        copies_wait<0>();  // the slots of this block, and rows that went before them
-        __syncwarp();
-        begin += step;
-        if (i + 1 < blocks) rows.fetch_slots(p, base, block + 1, begin);
-        copies_commit();
-        wait_empty(S::kKEmpty, block);
-        rows.load(p.k, base, block, base + S::kKAt + block % 2 * S::kBlockBytes);
-        barrier_arrive_copies(base + S::kKFull + block % 2 * 8);
-      }
-      if (i == 0 && threadIdx.x == 0) claims.claim(p, shared, base);
+    const std::uint32_t first_row =
+        static_cast<std::uint32_t>(tile->batch) * p.sequence * p.kv_heads + tile->kv_head;
+    const std::int32_t* slots = p.key_slots + tile->key_begin;
+    const int last = tile->key_count - 1;
+    const int blocks = uniform(key_blocks<S>(*tile));
+    const int step = tile->keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    int begin = step < 0 ? (blocks - 1) * S::kKeys : 0;
+    for (int i = 0; i < blocks; ++i, ++block) {
+      __syncwarp();  // all have read what is overwritten now
+      rows.keep(block, first_row, p.kv_heads);
       __syncwarp();
+      begin += step;
+      if (i + 1 < blocks) rows.fetch(slots, begin, last);
+      load(p.k, S::kKAt, S::kKFull, S::kKEmpty, block);
       if (i > 0) {
-        wait_empty(S::kVEmpty, block - 1);
-        rows.load(p.v, base, block - 1, base + S::kVAt + (block - 1) % 2 * S::kBlockBytes);
-        barrier_arrive_copies(base + S::kVFull + (block - 1) % 2 * 8);
+        load_values(block - 1);
+      } else {
+        claim(number + 1);
       }
-      if (threadIdx.x / 32 == i % S::kProducerWarps) clear_window<S>(p, shared);
+      if (i % S::kProducerWarps == uniform(threadIdx.x / 32)) clear_window<S>(p, shared);
     }
-    --block;
-    if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
-    tiles.advance();
+    if (blocks == 0) claim(number + 1);
+    ++number;
+    tile = &next_tile<S>(shared, base, Ring<S::kTileSlots>::at(number));
+    fetch_first(*tile);
+    if (blocks > 0) load_values(block - 1);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+      barrier_arrive(base + S::kTileEmpty + 8 * Ring<S::kTileSlots>::at(number - 1).stage);
+    }
   }
 }
 
@@ -550,11 +461,11 @@ __device__ __forceinline__ void multiply_values(float (&o)[S::kDim / 2],
 }
 
 // Running softmax of two rows a thread (l / 4 and 8 below), in units of raw scores; `sum` holds this thread's
-// columns only until the end. `maximum` may lag behind the true one by 8 binary orders of magnitude: it is
-// only a common scale, and most blocks then need no scaling of O.
+// columns only until the end. `maximum` is only a common scale: that of the first block serves until some
+// exponential of a later block grows large.
 template <class S>
 struct Softmax {
-  static constexpr float kLag = 8.0f;
+  static constexpr float kLarge = 32768.0f;  // of a thread's sum in a block; below what fp16 holds
   float maximum[2], sum[2], factor[2];
   float scale_log2;
 
@@ -567,10 +478,8 @@ struct Softmax {
     return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
   }
 
-  // Scores to exp(scores - maximum). Returns whether O must be scaled by `factor`, the same for a whole warp.
-  template <bool kFirst>
-  __device__ __forceinline__ bool update(float (&s)[S::kKeys / 2]) {
-    float top[2];
+  // Raises `maximum` to that of the scores; `factor` is for what was summed before.
+  __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float a = fmaxf(s[2 * r], s[2 * r + 1]);
@@ -580,28 +489,15 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
-      top[r] = quad_max(fmaxf(a, b));
+      const float before = maximum[r];
+      maximum[r] = fmaxf(before, quad_max(fmaxf(a, b)));
+      // A row that has seen no key yet: its sum and O are 0.
+      factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
     }
-    bool scales = false;
-    if constexpr (kFirst) {
-      maximum[0] = top[0];
-      maximum[1] = top[1];
-    } else {
-      scales = __any_sync(0xFFFFFFFFu, (top[0] - maximum[0]) * scale_log2 > kLag ||
-                                           (top[1] - maximum[1]) * scale_log2 > kLag);
-      if (scales) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          const float before = maximum[r];
-          maximum[r] = fmaxf(before, top[r]);
-          // A row that has seen no key yet: its sum and O are 0.
-          factor[r] = S::kCausal && maximum[r] == -INFINITY
-                          ? 1.0f
-                          : exp2_hardware((before - maximum[r]) * scale_log2);
-          sum[r] *= factor[r];
-        }
-      }
-    }
+  }
+
+  // Scores to exp(scores - maximum); `block_sum` gets the sums of this thread's columns.
+  __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float shift = S::kCausal && maximum[r] == -INFINITY ? 0.0f : maximum[r] * scale_log2;
@@ -612,25 +508,46 @@ struct Softmax {
         float& y = s[4 * g + 2 * r + 1];
         x = fmaf(x, scale_log2, -shift);
         y = fmaf(y, scale_log2, -shift);
-        if (S::kPolynomial > 0 && g % (S::kPolynomial > 0 ? S::kPolynomial : 1) == 0) {
-          x = exp2_polynomial(x);
-          y = exp2_hardware(y);
-        } else {
-          x = exp2_hardware(x);
-          y = exp2_hardware(y);
-        }
+        x = exp2_fast(x);
+        y = exp2_fast(y);
         a += x;
         b += y;
       }
-      if constexpr (kFirst) {
-        sum[r] = a + b;
-      } else {
-        sum[r] += a + b;
-      }
+      block_sum[r] = a + b;
     }
-    return scales;
+  }
+
+  // Whether a block's exponentials must be computed once more, after raise(): the same for a whole warp.
+  __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
+    bool is = !(block_sum[0] < kLarge && block_sum[1] < kLarge);
+    if constexpr (S::kCausal) is = is || maximum[0] == -INFINITY || maximum[1] == -INFINITY;
+    return __any_sync(0xFFFFFFFFu, is);
   }
 };
+
+// S = Q K^T of this warp's 16 query rows once more, by its own products: those of the warp group are gone
+// once they are exponentials.
+template <class S>
+__device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uint32_t q, std::uint32_t k) {
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+  const std::uint32_t key = lane / 16 * 8 + lane % 8;
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 2; ++i) s[i] = 0;
+#pragma unroll 1  // seldom run: small rather than fast
+  for (int i = 0; i < S::kDim / 16; ++i) {
+    std::uint32_t a[4];
+    load_matrices(a, q + i / 4 * (S::kRows * 128) + swizzled(row, i % 4 * 2 + lane / 16));
+    const std::uint32_t keys = k + i / 4 * (S::kKeys * 128) + swizzled(key, i % 4 * 2 + lane / 8 % 2);
+#pragma unroll
+    for (int g = 0; g < S::kKeys / 8; g += 2) {
+      std::uint32_t b[4];
+      load_matrices(b, keys + g * (8 * 128));
+      cuda::multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g]), a, b[0], b[1]);
+      cuda::multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g + 4]), a, b[2], b[3]);
+    }
+  }
+}
 
 template <class S>
 __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
@@ -710,8 +627,8 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
     const float before = valid ? p.lse[row] : -INFINITY;
     const float top = fmaxf(before, lse);
     if (top != -INFINITY) {
-      const float share_before = exp2_hardware((before - top) * kLog2e);
-      const float share = exp2_hardware((lse - top) * kLog2e);
+      const float share_before = exp2_fast((before - top) * kLog2e);
+      const float share = exp2_fast((lse - top) * kLog2e);
       lse = top + __log2f(share_before + share) * kLn2;
       weight_before = share_before / (share_before + share);
       weight *= share / (share_before + share);
@@ -853,7 +770,8 @@ struct Consumer {
       wgmma_pin(s);
       release_k();
       if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-      softmax.template update<true>(s);
+      softmax.raise(s);
+      softmax.exponentials(s, softmax.sum);
       pack_scores<S>(probabilities, s);
       for (int i = 1; i < blocks; ++i) {
         wait_full(base + S::kKFull + 8 * k.stage, k.parity);
@@ -871,17 +789,34 @@ struct Consumer {
         begin += step;
         wgmma_wait<1>();
         wgmma_pin(s);
+        // P V of the block before is done: its P may be overwritten.
+        const auto end_values = [&] {
+          wgmma_wait<0>();
+          wgmma_pin(o);
+          pack_scores<S>(probabilities, s);
+        };
+        bool scales = false;
+        float block_sum[2];
+        while (true) {
+          if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
+          if (scales) softmax.raise(s);
+          softmax.exponentials(s, block_sum);
+          if constexpr (S::kPackEarly) end_values();
+          if (scales || !softmax.too_large(block_sum)) break;
+          repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
+          scales = true;
+        }
         release_k();
-        if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-        const bool scales = softmax.template update<false>(s);
-        wgmma_wait<0>();
-        wgmma_pin(o);
+        if constexpr (!S::kPackEarly) end_values();
         release_v();
-        pack_scores<S>(probabilities, s);
         if (scales) {
+          softmax.sum[0] *= softmax.factor[0];
+          softmax.sum[1] *= softmax.factor[1];
 #pragma unroll
           for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
         }
+        softmax.sum[0] += block_sum[0];
+        softmax.sum[1] += block_sum[1];
       }
       release_q();
       const std::uint32_t v_at = values_of(begin, key_count);
@@ -909,7 +844,7 @@ struct Consumer {
 
 template <class S>
 __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
-  const int group = uniform(threadIdx.x / kGroupThreads) - S::kProducers;
+  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
   Consumer<S> consumer{p, base, group, {}, {}, {}};
   // The first group has the first turn.
   if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
@@ -932,11 +867,11 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
-  init(S::kQFull, S::kQStages, S::kGathered ? 32 * S::kProducerWarps : 32);
+  init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? 32 * S::kProducerWarps : 1);
+  init(S::kKFull, S::kStages, S::kGathered ? kGroupThreads : 1);
   init(S::kKEmpty, S::kStages, kConsumerWarps);
-  init(S::kVFull, S::kStages, S::kGathered ? 32 * S::kProducerWarps : 1);
+  init(S::kVFull, S::kStages, S::kGathered ? kGroupThreads : 1);
   init(S::kVEmpty, S::kStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
@@ -953,7 +888,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
   }
   __syncthreads();
-  if (uniform(threadIdx.x / kGroupThreads) < S::kProducers) {
+  if (uniform(threadIdx.x / kGroupThreads) == 0) {
     registers_shrink<S::kProducerRegisters>();
     produce<S>(p, maps, shared, base);
   } else {

@@ -3,8 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdio>
-
 #include "kernels/cuda/status.hpp"
 
 namespace hilbench::cuda {
@@ -15,10 +13,7 @@ class Event {
   Event() { HILBENCH_CUDA(cudaEventCreate(&event_)); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  ~Event() {
-    const cudaError_t status = cudaEventDestroy(event_);
-    if (status != cudaSuccess) std::fprintf(stderr, "cudaEventDestroy: %s\n", cudaGetErrorString(status));
-  }
+  ~Event() { report(cudaEventDestroy(event_), "cudaEventDestroy"); }
 
   void record() { HILBENCH_CUDA(cudaEventRecord(event_, nullptr)); }
   // From `start` to this event, both recorded; waits for this one.

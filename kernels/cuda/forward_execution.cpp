@@ -1,10 +1,7 @@
 #include "kernels/cuda/forward_execution.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/cuda/device_memory.hpp"
@@ -29,8 +26,9 @@ std::size_t output_elements(const Case& work) {
 
 class ForwardExecution final : public Execution {
  public:
-  ForwardExecution(const Case& work, std::unique_ptr<ForwardKernel> kernel)
+  ForwardExecution(const Case& work, const VariantSpec& variant, std::unique_ptr<ForwardKernel> kernel)
       : work_(work),
+        variant_(variant),
         shape_(forward_shape(work)),
         kernel_(std::move(kernel)),
         covers_(head_covers(work)),
@@ -39,9 +37,9 @@ class ForwardExecution final : public Execution {
   }
 
   void load(const Index& index) override {
-    q_slots_ = DeviceMemory<std::int32_t>(index.q_slots);
+    q_slots_ = DeviceMemory<std::int32_t>(q_slots(index));
     branches_.clear();
-    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, branch);
+    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
   }
 
   void run(const Operands& operands, const Index&) override {
@@ -69,7 +67,18 @@ class ForwardExecution final : public Execution {
   }
 
  private:
+  // Empty where Q is addressed without a table.
+  std::vector<std::int32_t> q_slots(const Index& index) const {
+    std::vector<std::int32_t> slots = index.q_slots;
+    if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {
+      slots.resize(static_cast<std::size_t>(work_.sequence_length));
+      std::iota(slots.begin(), slots.end(), 0);
+    }
+    return slots;
+  }
+
   Case work_;
+  VariantSpec variant_;
   ForwardShape shape_;
   std::unique_ptr<ForwardKernel> kernel_;
   DeviceMemory<HeadCover> covers_;
@@ -96,25 +105,13 @@ ForwardShape forward_shape(const Case& work) {
           .causal = work.mask == Mask::causal};
 }
 
-std::unique_ptr<Execution> forward_execution(const Case& work, std::unique_ptr<ForwardKernel> kernel) {
-  return std::make_unique<ForwardExecution>(work, std::move(kernel));
+std::unique_ptr<Execution> forward_execution(const Case& work, const VariantSpec& variant,
+                                             std::unique_ptr<ForwardKernel> kernel) {
+  return std::make_unique<ForwardExecution>(work, variant, std::move(kernel));
 }
 
-double forward_workspace_bytes(const Case& work, int) {
+double forward_workspace_bytes(const Case& work) {
   return needs_fp32_output(work) ? 4.0 * static_cast<double>(output_elements(work)) : 0.0;
-}
-
-std::optional<std::string> forward_unsupported(const Case& work, std::string_view kernel) {
-  if (work.pass == Pass::backward) return fmt::format("{} computes the forward pass only", kernel);
-  return std::nullopt;
-}
-
-std::optional<std::string> matrix_unsupported(const Case& work, std::string_view kernel,
-                                              std::span<const int> head_dims) {
-  if (work.dtype == Dtype::fp32) return fmt::format("{} reads fp16 and bf16 only", kernel);
-  if (std::find(head_dims.begin(), head_dims.end(), work.head_dim) == head_dims.end())
-    return fmt::format("{} has head_dim {}, not {}", kernel, fmt::join(head_dims, ", "), work.head_dim);
-  return forward_unsupported(work, kernel);
 }
 
 }  // namespace hilbench::cuda

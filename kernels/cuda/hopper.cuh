@@ -9,11 +9,9 @@
 
 #include <cstdint>
 
-namespace hilbench::cuda {
+#include "kernels/cuda/mma.cuh"
 
-__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
+namespace hilbench::cuda {
 
 // mbarriers, by shared memory address.
 
@@ -118,25 +116,17 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
-__device__ __forceinline__ void copy_async_word(std::uint32_t target, const void* source) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(target), "l"(source) : "memory");
-}
-
-__device__ __forceinline__ void copies_commit() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-template <int kPending>
-__device__ __forceinline__ void copies_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
 // Four words, from a multiple of 16 bytes.
 __device__ __forceinline__ void load_shared(std::uint32_t* words, std::uint32_t address) {
   asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(address)
                : "memory");
+}
+
+// Two words, from a multiple of 8 bytes.
+__device__ __forceinline__ void load_shared_pair(std::uint32_t* words, std::uint32_t address) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(address) : "memory");
 }
 
 // Matrix products of one warp group: D[64][N] += A[64][16] B[16][N], fp32 accumulators d[N / 2]. Of the 8

@@ -6,7 +6,10 @@
 
 namespace hilbench::cuda {
 
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch) {
+static_assert(sizeof(ForwardTile) == kDeviceTileBytes, "what the plan counts");
+
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
+  if (rows == KeyRows::gathered) return std::nullopt;
   std::optional<std::int32_t> stride;
   for (std::size_t stretch = 0; stretch + 1 < branch.begin.size(); ++stretch) {
     for (std::int64_t key = branch.begin[stretch] + 1; key < branch.begin[stretch + 1]; ++key) {
@@ -58,12 +61,13 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const BranchIndex& branch) : key_step(branch.key_step) {
+BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch)
+    : key_step(branch.key_step) {
   if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
   any_merge =
       std::any_of(branch.tiles.begin(), branch.tiles.end(), [](const IndexTile& tile) { return tile.merge; });
   tiles = DeviceMemory<ForwardTile>(forward_tiles(branch));
-  if (const std::optional<std::int32_t> stride = slot_stride(branch))
+  if (const std::optional<std::int32_t> stride = slot_stride(branch, variant.rows))
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);

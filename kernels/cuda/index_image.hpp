@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/forward.hpp"
 #include "kernels/index.hpp"
@@ -13,8 +14,9 @@
 namespace hilbench::cuda {
 
 // Slots of every list of a branch follow each other at one distance: the rows can be addressed
-// without a table. Nothing where they do not. `linear` and `residue` orders give 1 .. dilation.
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch);
+// without a table. Nothing where they do not, or where `rows` wants the table. `linear` and `residue` orders
+// give 1 .. dilation.
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows);
 
 // The tiles of a branch, in the sequence of its traversal.
 std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
@@ -24,7 +26,7 @@ std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const BranchIndex& branch);
+  BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch);
 
   // Fills in what the index knows: tiles, steps and tables.
   void describe(ForwardParams& params) const;

@@ -3,14 +3,25 @@
 //
 // One step of the tensor loop is kStepFlops whatever code the device runs: wgmma where the file is compiled
 // for sm_90a, mma.sync elsewhere from compute capability 8.0 up.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/event.hpp"
 #include "kernels/cuda/peak.hpp"
 #include "kernels/cuda/status.hpp"
+
+// Hopper's header names types that CUDA 12 brought.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#include "kernels/cuda/hopper.cuh"
+#elif __CUDA_ARCH__ >= 800
+#include "kernels/cuda/mma.cuh"
+#endif
 
 namespace hilbench::cuda {
 namespace {
@@ -56,57 +67,10 @@ __device__ __forceinline__ unsigned random_pair(unsigned index) {
   return (bits & 0x8fff8fffu) + 0x30003000u;
 }
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-// d += a b, a [64, 16] and b [16, 128] in shared memory, told by descriptors.
 template <PeakUnit kUnit>
-__device__ __forceinline__ void multiply_group(float (&d)[64], unsigned long long a, unsigned long long b) {
-  if constexpr (kUnit == PeakUnit::bf16_tensor) {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7,"
-        " %8, %9, %10, %11, %12, %13, %14, %15,"
-        " %16, %17, %18, %19, %20, %21, %22, %23,"
-        " %24, %25, %26, %27, %28, %29, %30, %31,"
-        " %32, %33, %34, %35, %36, %37, %38, %39,"
-        " %40, %41, %42, %43, %44, %45, %46, %47,"
-        " %48, %49, %50, %51, %52, %53, %54, %55,"
-        " %56, %57, %58, %59, %60, %61, %62, %63}, "
-        "%64, %65, 1, 1, 1, 0, 0;"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-          "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
-          "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
-          "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
-          "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-          "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
-          "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
-          "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b));
-  } else {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7,"
-        " %8, %9, %10, %11, %12, %13, %14, %15,"
-        " %16, %17, %18, %19, %20, %21, %22, %23,"
-        " %24, %25, %26, %27, %28, %29, %30, %31,"
-        " %32, %33, %34, %35, %36, %37, %38, %39,"
-        " %40, %41, %42, %43, %44, %45, %46, %47,"
-        " %48, %49, %50, %51, %52, %53, %54, %55,"
-        " %56, %57, %58, %59, %60, %61, %62, %63}, "
-        "%64, %65, 1, 1, 1, 0, 0;"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-          "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
-          "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]),
-          "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]),
-          "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-          "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
-          "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]),
-          "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b));
-  }
-}
+using TensorElement = std::conditional_t<kUnit == PeakUnit::bf16_tensor, __nv_bfloat16, __half>;
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // Matrix of 8 x 8 core matrices, 128 bytes each, one after the other along k and then along the rows; not
 // swizzled (PTX ISA, "Matrix Descriptor Format").
@@ -123,18 +87,19 @@ __device__ __forceinline__ void tensor_steps(int steps) {
   __shared__ alignas(128) unsigned b[kDepth][kBytesB / 4];
   for (int i = threadIdx.x; i < 2 * kDepth * kBytesA / 4; i += kThreads) a[0][0][i] = random_pair<kUnit>(i);
   for (int i = threadIdx.x; i < kDepth * kBytesB / 4; i += kThreads) b[0][i] = random_pair<kUnit>(~i);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_proxy_async();
   __syncthreads();
   float d[64];
 #pragma unroll
   for (float& x : d) x = 0;
   const int group = threadIdx.x / 128;
   for (int step = 0; step < steps; step += kDepth) {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < kDepth; ++k) multiply_group<kUnit>(d, descriptor(a[group][k]), descriptor(b[k]));
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    for (int k = 0; k < kDepth; ++k)
+      wgmma_shared(TensorElement<kUnit>(), d, descriptor(a[group][k]), descriptor(b[k]), 1);
+    wgmma_commit();
+    wgmma_wait<0>();
   }
   float sum = 0;
 #pragma unroll
@@ -144,28 +109,10 @@ __device__ __forceinline__ void tensor_steps(int steps) {
 
 #elif __CUDA_ARCH__ >= 800
 
-// d += a b, [16, 16] times [16, 8], fragments of a warp.
-template <PeakUnit kUnit>
-__device__ __forceinline__ void multiply_warp(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-  if constexpr (kUnit == PeakUnit::bf16_tensor) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  } else {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
-}
-
 template <PeakUnit kUnit>
 __device__ __forceinline__ void tensor_steps(int steps) {
   constexpr int kRows = 4, kColumns = 4;  // fragments: 16 products a warp and step
-  unsigned a[kRows][4], b[kColumns][2];
+  std::uint32_t a[kRows][4], b[kColumns][2];
   float d[kRows][kColumns][4] = {};
 #pragma unroll
   for (int i = 0; i < kRows * 4; ++i) a[i / 4][i % 4] = random_pair<kUnit>(threadIdx.x * kRows * 4 + i);
@@ -176,7 +123,7 @@ __device__ __forceinline__ void tensor_steps(int steps) {
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
-      for (int j = 0; j < kColumns; ++j) multiply_warp<kUnit>(d[i][j], a[i], b[j]);
+      for (int j = 0; j < kColumns; ++j) multiply_add<TensorElement<kUnit>>(d[i][j], a[i], b[j][0], b[j][1]);
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < kRows * kColumns * 4; ++i) sum += d[i / 16][i / 4 % 4][i % 4];

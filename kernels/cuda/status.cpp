@@ -1,5 +1,6 @@
 #include "kernels/cuda/status.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 namespace hilbench::cuda {
@@ -15,5 +16,11 @@ std::string text_of(cudaError_t status, const char* call, const char* file, int 
 
 CudaError::CudaError(cudaError_t status, const char* call, const char* file, int line)
     : std::runtime_error(text_of(status, call, file, line)), status_(status) {}
+
+void report(cudaError_t status, const char* call) noexcept {
+  const bool misused = status == cudaErrorInvalidValue || status == cudaErrorInvalidDevicePointer ||
+                       status == cudaErrorInvalidResourceHandle;
+  if (misused) std::fprintf(stderr, "hilbench: %s: %s\n", call, cudaGetErrorString(status));
+}
 
 }  // namespace hilbench::cuda

@@ -8,10 +8,11 @@
 
 namespace hilbench::cuda {
 
-// A call that failed: "cudaMalloc(...): out of memory (cudaErrorMemoryAllocation) at device.cpp:12".
+// A call that failed: "cudaMemcpy(...): invalid argument (cudaErrorInvalidValue) at device.cpp:12".
 class CudaError : public std::runtime_error {
  public:
   CudaError(cudaError_t status, const char* call, const char* file, int line);
+  CudaError(cudaError_t status, const std::string& text) : std::runtime_error(text), status_(status) {}
   cudaError_t status() const { return status_; }
 
  private:
@@ -21,6 +22,10 @@ class CudaError : public std::runtime_error {
 inline void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status != cudaSuccess) throw CudaError(status, call, file, line);
 }
+
+// For destructors: says on standard error where the call itself was wrong. Work that failed earlier makes
+// every later call fail with its status; it was thrown where it was waited for.
+void report(cudaError_t status, const char* call) noexcept;
 
 }  // namespace hilbench::cuda
 

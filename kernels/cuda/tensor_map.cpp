@@ -20,8 +20,12 @@ Encode encoder() {
   static const Encode function = [] {
     void* entry = nullptr;
     cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
     HILBENCH_CUDA(
         cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
+#else
+    HILBENCH_CUDA(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry, cudaEnableDefault, &found));
+#endif
     if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
       throw std::runtime_error("this driver has no cuTensorMapEncodeTiled");
     }

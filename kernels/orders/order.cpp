@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "harness/error.hpp"
+#include "kernels/named_entry.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/hilbert.hpp"
 #include "kernels/orders/maps.hpp"
@@ -69,21 +70,10 @@ constexpr auto kEntries = std::to_array<Entry>({
      seed_list_map},
 });
 
-constexpr auto kInfos = [] {
-  std::array<OrderInfo, kEntries.size()> infos;
-  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kEntries[i].info;
-  return infos;
-}();
+constexpr auto kInfos = infos_of(kEntries);
 
 const Entry& entry_of(std::string_view name) {
-  for (const Entry& entry : kEntries)
-    if (entry.info.name == name) return entry;
-  std::vector<std::string_view> names;
-  for (const OrderInfo& info : kInfos) names.push_back(info.name);
-  const std::string near = nearest_name(name, names);
-  throw UsageError({fmt::format("unknown order '{}'", name), "",
-                    fmt::format("orders are {}", fmt::join(names, ", ")),
-                    near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+  return entry_named(kEntries, "order", name);
 }
 
 void require_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high,

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "harness/error.hpp"
+#include "kernels/named_entry.hpp"
 #include "kernels/orders/curves.hpp"
 
 namespace hilbench {
@@ -99,21 +100,10 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"longest_first", "tiles with the most work first, for causal masks", false}, longest_first},
 });
 
-constexpr auto kInfos = [] {
-  std::array<TraversalInfo, kEntries.size()> infos;
-  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kEntries[i].info;
-  return infos;
-}();
+constexpr auto kInfos = infos_of(kEntries);
 
 const Entry& entry_of(std::string_view name) {
-  for (const Entry& entry : kEntries)
-    if (entry.info.name == name) return entry;
-  std::vector<std::string_view> names;
-  for (const TraversalInfo& info : kInfos) names.push_back(info.name);
-  const std::string near = nearest_name(name, names);
-  throw UsageError({fmt::format("unknown traversal '{}'", name), "",
-                    fmt::format("traversals are {}", fmt::join(names, ", ")),
-                    near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+  return entry_named(kEntries, "traversal", name);
 }
 
 void require_grid(std::string_view name, std::int64_t columns, std::int64_t rows) {

@@ -15,9 +15,9 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
-mkdir -p "$bundle/lib" "$bundle/bin"
+mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests"
 programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/harness/cupti_tests
-  tests/baselines/cuda_baselines_tests)
+  tests/harness/cuda_faults_tests tests/baselines/cuda_baselines_tests)
 [[ -x $build/tests/kernels/ring/nccl_tests ]] && programs+=(tests/kernels/ring/nccl_tests)
 for program in "${programs[@]}"; do
   if [[ ! -x $build/$program ]]; then
@@ -34,6 +34,10 @@ for program in "$bundle"/bin/*; do
   done
 done
 cp -r "$root/sweeps" "$bundle/sweeps"
+cp -r "$build/tests/harness/stubs" "$bundle/stubs"
+for script in gpu_surroundings_test program fake_rival plain_attention; do
+  cp "$root/tests/harness/$script.py" "$bundle/tests/"
+done
 cp "$root/tests/gpu/run.sh" "$bundle/run.sh"
 # The programs share most of their device code: a large dictionary finds it again.
 tar c -C "$bundle" . | xz -T1 --lzma2=preset=1,dict=192MiB >"$archive"

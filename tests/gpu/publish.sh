@@ -1,25 +1,43 @@
 #!/usr/bin/env bash
-# Renders the stores that run.sh brought back: for each OUT/SWEEP.tar.xz a folder FOLDER/SWEEP with records.jsonl.gz,
-# report, tables and figures.
-# Usage: tests/gpu/publish.sh OUT FOLDER      e.g. FOLDER reports/published/h200
+# Writes a published folder anew: report, tables, figures and records of each sweep, and the generated parts of the
+# findings page FOLDER/README.md.
+# Usage: tests/gpu/publish.sh OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
+#        tests/gpu/publish.sh FOLDER       from the records that FOLDER holds: what a changed report makes of them
+# e.g. FOLDER reports/published/h200. Sweeps of FOLDER that OUT does not hold are rendered from their records.
 set -euo pipefail
 
-if [[ $# -ne 2 ]]; then
-  echo "usage: tests/gpu/publish.sh OUT FOLDER" >&2
+if [[ $# -lt 1 || $# -gt 2 ]]; then
+  echo "usage: tests/gpu/publish.sh [OUT] FOLDER" >&2
   exit 2
 fi
-out=$1
-folder=$2
-hilbench=$(cd "$(dirname "$0")/../.." && pwd)/build/hilbench
+folder=${*: -1}
+here=$(cd "$(dirname "$0")" && pwd)
+hilbench=${HILBENCH:-$here/../../build/hilbench}
+if [[ ! -x $hilbench ]]; then
+  echo "publish.sh: no $hilbench; build it, or name it by HILBENCH" >&2
+  exit 4
+fi
 stores=$(mktemp -d)
 trap 'rm -rf "$stores"' EXIT
 
-for archive in "$out"/*.tar.xz; do
-  name=$(basename "$archive" .tar.xz)
-  tar xJf "$archive" -C "$stores"
-  rm -rf "${folder:?}/$name"
-  mkdir -p "$folder/$name"
+# A store becomes records.jsonl.gz and meta.json, which is all that a report needs.
+if [[ $# -eq 2 ]]; then
+  for archive in "$1"/*.tar.xz; do
+    name=$(basename "$archive" .tar.xz)
+    tar xJf "$archive" -C "$stores"
+    mkdir -p "$folder/$name"
+    "$hilbench" export "$stores/$name" --format jsonl | gzip -9n >"$folder/$name/records.jsonl.gz"
+    python3 "$here/findings.py" meta "$stores/$name/results.sqlite" "$folder/$name/meta.json"
+    rm -r "${stores:?}/$name"
+  done
+fi
+for records in "$folder"/*/records.jsonl.gz; do
+  name=$(basename "$(dirname "$records")")
+  mkdir -p "$stores/$name"
+  gunzip -c "$records" >"$stores/$name/records.jsonl"
+  cp "$folder/$name/meta.json" "$stores/$name/"
+  rm -rf "${folder:?}/$name/"{tables,figures}
   "$hilbench" report "$stores/$name" -o "$folder/$name" >/dev/null
-  "$hilbench" export "$stores/$name" --format jsonl | gzip -9n >"$folder/$name/records.jsonl.gz"
   echo "$folder/$name"
 done
+python3 "$here/findings.py" page "$folder"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
 # stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt cache claims; default: all
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims; default: all
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
-#   peak, simt, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+#   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "${1:?usage: run.sh OUT [STEP...]}" && cd "$1" && pwd)
 shift
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt cache claims)
+[[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
 summary=()
@@ -19,11 +19,13 @@ note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
 run_tests() {
   local program
-  for program in cuda_tests cupti_tests cuda_baselines_tests peer_tests nccl_tests; do
+  for program in cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests nccl_tests; do
     [[ -x $here/bin/$program ]] || continue  # built where NCCL's header was found
     timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
     note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
+  timeout 300 python3 tests/gpu_surroundings_test.py bin/hilbench stubs >"$out/gpu_surroundings.log" 2>&1
+  note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
 
 sanitize() {
@@ -46,14 +48,25 @@ sweep() {
   tar cJf "$out/$name.tar.xz" -C results "$name" && rm -r "results/${name:?}"
 }
 
+# Claims about time and caches are answered in bf16 too, by the kernels of the tensor cores. Those about memory and
+# options do not depend on the dtype, one names fp16, and the cases of two stand in other sweeps.
+claim() {
+  case $(basename "$1" .yaml) in
+    analysis-theory | dilated-kernel | guide-speedup | hybrid-core | scaling-threshold)
+      sweep "$1" --device cuda --axis dtype=fp32,bf16 ;;
+    *) sweep "$1" --device cuda ;;
+  esac
+}
+
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
     sanitize) sanitize ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
+    longest) sweep sweeps/longest.yaml ;;
     cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
-    claims) for file in sweeps/claims/*.yaml; do sweep "$file" --device cuda; done ;;
+    claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;
   esac
 done

@@ -279,6 +279,34 @@ class BadInput(CommandLine):
         self.refused(["plan", "sweep.yaml"], r"tensor of another shape")
 
 
+class Memory(CommandLine):
+    def longest(self, memory):
+        result = self.run_it(["plan", "sweep.yaml", "--longest", "--memory", memory])
+        self.assert_runs(result)
+        found = re.findall(rb"/dilated/linear +(\d+)", result.stdout)
+        self.assertEqual(len(found), 1, result.stdout)
+        return int(found[0])
+
+    def test_longest_sequence_grows_with_the_memory_that_is_named(self):
+        self.put("sweep.yaml", SMALL)
+        one, two = self.longest("8GiB"), self.longest("16GiB")
+        self.assertGreater(one, 0)
+        self.assertAlmostEqual(two / one, 2, delta=0.05)
+        self.assertLess(self.longest("8GB"), one)
+
+    def test_named_memory_replaces_the_device_s_in_the_plan(self):
+        self.put("sweep.yaml", SMALL)
+        self.measured(arguments=["--memory", "10kB"])
+        reasons = {reason for _, status, reason in self.records() if status == "skipped"}
+        self.assertEqual(self.statuses(), {"skipped"})
+        self.assertRegex(reasons.pop(), "does not fit")
+
+    def test_memory_that_is_no_size(self):
+        self.put("sweep.yaml", SMALL)
+        self.refused(["plan", "sweep.yaml", "--memory", "much"], "much")
+        self.refused(["plan", "sweep.yaml", "--memory", "0"], "memory")
+
+
 class Surroundings(CommandLine):
     def test_lost_standard_output(self):
         self.put("sweep.yaml", SMALL)

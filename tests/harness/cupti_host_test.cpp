@@ -74,31 +74,5 @@ TEST(CuptiCounters, WithoutADeviceAreAbsentWithTheReason) {
   }
 }
 
-TEST(CuptiFailure, GivesReasonAndRemedy) {
-  const auto says = [](int status, const char* words) {
-    const std::string text = cupti_failure("cuptiCall", status);
-    return text.find(words) != std::string::npos && text.find("cuptiCall") != std::string::npos &&
-           text.find(std::to_string(status)) != std::string::npos;
-  };
-  EXPECT_TRUE(says(15, "driver is too old"));
-  EXPECT_TRUE(says(26, "another profiler"));
-  EXPECT_TRUE(says(27, "architecture"));
-  EXPECT_TRUE(says(35, "NVreg_RestrictProfilingToAdminUsers=0"));
-  EXPECT_TRUE(says(38, "driver before 580"));
-  EXPECT_TRUE(says(39, "debugger or profiler is attached"));
-  EXPECT_TRUE(says(40, "virtual GPU"));
-  EXPECT_TRUE(says(41, "confidential"));
-  EXPECT_TRUE(says(42, "mining"));
-  EXPECT_TRUE(says(43, "MIG"));
-  EXPECT_TRUE(says(999, "cuptiCall gives CUPTI error 999"));
-}
-
-TEST(ProfilingPermission, IsReadFromTheDriversParameters) {
-  EXPECT_NE(profiling_permission("Mobile: 1\nRmProfilingAdminOnly: 1\n").find("only administrators"),
-            std::string::npos);
-  EXPECT_NE(profiling_permission("RmProfilingAdminOnly: 0\n").find("every user"), std::string::npos);
-  EXPECT_EQ(profiling_permission(""), "");
-}
-
 }  // namespace
 }  // namespace hilbench

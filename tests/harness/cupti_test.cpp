@@ -2,10 +2,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "harness/counters/backends.hpp"
+#include "harness/kernel_times.hpp"
 #include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/hold.hpp"
 #include "kernels/cuda/status.hpp"
 #include "tests/kernels/cuda/traffic.hpp"
 
@@ -158,6 +161,23 @@ TEST_F(Counted, WorkThatThrowsEndsItsCountOnly) {
   const auto counters = count(
       set, 1, [] {}, [&] { cuda::streaming_read(buffer_.data(), 64 * kMiB, nullptr); });
   expect_near(counters, "l1_load_sectors", 64.0 * kMiB / kSectorBytes);
+}
+
+TEST(KernelTimes, LeaveOutTheFirstKernelAndWhatTheHostTakesBetweenTwo) {
+  HILBENCH_CUDA(cudaFree(nullptr));
+  if (!kernel_times_absence().empty()) GTEST_SKIP() << kernel_times_absence();
+  int khz = 0;
+  HILBENCH_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+  const std::int64_t cycles_of_10_us = khz / 100;
+  double shortest_ns = 1e9;
+  for (int attempt = 0; attempt < 20; ++attempt)
+    shortest_ns = std::min(shortest_ns, kernel_time_ns([&] {
+                             cuda::hold(30 * cycles_of_10_us, nullptr);
+                             for (int i = 0; i < 3; ++i) cuda::hold(cycles_of_10_us, nullptr);
+                             HILBENCH_CUDA(cudaDeviceSynchronize());
+                           }));
+  EXPECT_GT(shortest_ns, 30e3);
+  EXPECT_LT(shortest_ns, 45e3) << "three kernels of 10 us, and little between them";
 }
 
 }  // namespace

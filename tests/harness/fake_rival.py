@@ -26,6 +26,8 @@ def read(path, case, heads):
 class Rival:
     def hello(self, protocol):
         answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu"], "flags": "-O0"}
+        if FAULT == "on_gpu":
+            answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
             answer["protocol"] = 2
         if FAULT == "no_version":

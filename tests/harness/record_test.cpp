@@ -32,6 +32,7 @@ Record kernel_record() {
                             .order_tensors = OrderTensors::qkv,
                             .traversal = "grouped",
                             .traversal_param = 8,
+                            .rows = KeyRows::gathered,
                             .index = IndexUse::computed},
                 .case_id = "n8192",
                 .kernel = "dilated_cpu",
@@ -114,8 +115,8 @@ TEST(RecordJson, BaselineHasNoOrder) {
   record.order_chunk = 0;
   record.verify.reset();
   const json out = to_json(record);
-  for (const char* name :
-       {"order", "order_scope", "order_tensors", "order_chunk", "key_visit", "traversal", "buffers", "index"})
+  for (const char* name : {"order", "order_scope", "order_tensors", "order_chunk", "key_visit", "traversal",
+                           "rows", "buffers", "index"})
     EXPECT_TRUE(out["params"].at(name).is_null()) << name;
   EXPECT_TRUE(out["verify"].is_null());
   EXPECT_EQ(out["kind"], "baseline");
@@ -158,15 +159,39 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                    "asked",        "kind",       "status",   "reason",    "verify",
                                    "time_ns",      "permute_ns", "flops",    "min_bytes", "tflops",
                                    "memory_bytes", "comm_bytes", "counters", "speedup",   "environment"}));
-  EXPECT_EQ(keys(out["params"]),
-            (std::set<std::string>{"sequence_length", "batch",         "heads",           "kv_heads",
-                                   "head_dim",        "dtype",         "causal",          "pass",
-                                   "segments",        "dilations",     "queries",         "head_offset",
-                                   "branch_heads",    "kernel",        "order",           "order_param",
-                                   "order_scope",     "order_tensors", "order_chunk",     "order_span",
-                                   "key_visit",       "traversal",     "traversal_param", "buffers",
-                                   "index",           "ring_size",     "ring_algorithm",  "sharding",
-                                   "transport",       "device",        "threads",         "cache"}));
+  EXPECT_EQ(keys(out["params"]), (std::set<std::string>{"sequence_length",
+                                                        "batch",
+                                                        "heads",
+                                                        "kv_heads",
+                                                        "head_dim",
+                                                        "dtype",
+                                                        "causal",
+                                                        "pass",
+                                                        "segments",
+                                                        "dilations",
+                                                        "queries",
+                                                        "head_offset",
+                                                        "branch_heads",
+                                                        "kernel",
+                                                        "order",
+                                                        "order_param",
+                                                        "order_scope",
+                                                        "order_tensors",
+                                                        "order_chunk",
+                                                        "order_span",
+                                                        "key_visit",
+                                                        "traversal",
+                                                        "traversal_param",
+                                                        "buffers",
+                                                        "rows",
+                                                        "index",
+                                                        "ring_size",
+                                                        "ring_algorithm",
+                                                        "sharding",
+                                                        "transport",
+                                                        "device",
+                                                        "threads",
+                                                        "cache"}));
 }
 
 TEST(RecordJson, ShowsNamesAsTheContractDoes) {
@@ -180,6 +205,14 @@ TEST(RecordJson, ShowsNamesAsTheContractDoes) {
   EXPECT_EQ(out["params"]["kernel"], "dilated_cpu");
   EXPECT_EQ(out["speedup"]["verdict"], "no difference shown");
   EXPECT_TRUE(out["reason"].is_null());
+}
+
+TEST(RecordJson, AnOptionThatARecordDoesNotKnowYetHasItsDefault) {
+  Record record = kernel_record();
+  json stored = to_json(record);
+  stored["params"].erase("rows");
+  record.variant.rows = KeyRows::automatic;
+  EXPECT_EQ(record_from_json(stored).variant, record.variant);
 }
 
 TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {

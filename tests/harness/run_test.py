@@ -65,6 +65,7 @@ CONTRACT = {
         "causal": bool, "pass": TEXT, "segments": list, "dilations": list, "queries": TEXT, "head_offset": TEXT,
         "branch_heads": TEXT, "kernel": TEXT, "order": (TEXT, NULL), "order_scope": (TEXT, NULL),
         "order_tensors": (TEXT, NULL), "order_chunk": (int, NULL), "order_span": NULL, "key_visit": (TEXT, NULL),
+        "rows": (TEXT, NULL),
         "traversal": (TEXT, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
         "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),

@@ -68,6 +68,7 @@ TEST(Fingerprint, DiffersWithEachSetting) {
       {"order_chunk", [](Sweep& sweep) { sweep.variants.back().order_chunk = 512; }},
       {"order_file", [](Sweep& sweep) { sweep.variants.back().order_file_hash = 7; }},
       {"buffers", [](Sweep& sweep) { sweep.variants.back().buffers = Buffers::fresh; }},
+      {"rows", [](Sweep& sweep) { sweep.variants.back().rows = KeyRows::gathered; }},
       {"case", [](Sweep& sweep) { sweep.points.at(0).batch = 2; }},
   };
   std::set<std::string> seen = {fingerprint_of(base_sweep())};

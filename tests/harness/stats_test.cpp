@@ -142,6 +142,16 @@ TEST(Verdict, HoldsOneMeansNoDifference) {
   EXPECT_EQ(verdict_of({0.8, 1.0}), Verdict::no_difference);
 }
 
+TEST(Verdict, OneProcessDoesNotSettleTheSignOfLessThanOnePerCent) {
+  EXPECT_FALSE(sign_settled({0.991, 0.996}, 1));
+  EXPECT_FALSE(sign_settled({0.985, 0.995}, 1)) << "reaches into the one per cent";
+  EXPECT_FALSE(sign_settled({1.002, 1.2}, 1));
+  EXPECT_TRUE(sign_settled({0.985, 0.989}, 1));
+  EXPECT_TRUE(sign_settled({1.011, 1.2}, 1));
+  EXPECT_TRUE(sign_settled({0.999, 1.001}, 1)) << "takes no side";
+  EXPECT_TRUE(sign_settled({0.991, 0.996}, 3));
+}
+
 TEST(RoundOrder, IsBalancedInPlaceAndSuccession) {
   for (std::size_t variants = 1; variants <= 12; ++variants) {
     std::map<std::pair<std::size_t, std::size_t>, int> placed, followed;

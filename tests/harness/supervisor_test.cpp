@@ -85,6 +85,9 @@ int play_worker(int task_fd, int event_fd) {
       timing.process_rounds = {8};
       record.time = timing;
       record.verify = Verification{.rows = 1};
+      const bool second = ::getenv("HILBENCH_TEST_SECOND") != nullptr;
+      if (fate == "crowd" || (fate == "late crowd" && second))
+        record.environment["device_state"] = {{"foreign_processes", 2}};
     }
     tell({.phase = Phase::count, .variant_id = record.variant_id, .record = record});
   }
@@ -152,6 +155,26 @@ TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_FALSE(records[1].speedup);
   EXPECT_FALSE(records[1].time) << "a wrong variant has no time";
+}
+
+TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDevice) {
+  const auto records = measure_comparison(task_of("crowd", {"good", "slow"}), ignore);
+  EXPECT_EQ(records[1].status, Status::ok);
+  EXPECT_TRUE(records[1].time);
+  EXPECT_FALSE(records[1].speedup);
+}
+
+TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
+  Task task = task_of("late crowd", {"good", "slow"});
+  task.measure.processes = 2;
+  int workers = 0;
+  const auto count_workers = [&](const Event& event) {
+    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
+  };
+  const auto records = measure_comparison(task, count_workers);
+  ::unsetenv("HILBENCH_TEST_SECOND");
+  EXPECT_EQ(foreign_processes(records[1]), 2);
+  EXPECT_FALSE(records[1].speedup);
 }
 
 // Runs in a process of its own: the signal stays noted.

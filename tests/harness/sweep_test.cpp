@@ -155,6 +155,8 @@ TEST(Sweep, VariantListsMultiply) {
   EXPECT_EQ(
       variant_ids("variants: [{kernel: dilated, order: [linear, residue.8], buffers: [pooled, fresh]}]"),
       (Ids{"dilated/linear", "dilated/linear.fresh", "dilated/residue.8", "dilated/residue.8.fresh"}));
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, rows: [auto, gathered], key_visit: slot}]"),
+            (Ids{"dilated/linear.slot", "dilated/linear.slot.gathered"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: [head_major, grouped.4]}]"),
             (Ids{"dilated/linear", "dilated/linear/grouped.4"}));
 }

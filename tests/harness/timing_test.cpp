@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -12,8 +13,8 @@ namespace {
 class ScriptedDevice final : public Device {
  public:
   Buffer allocate(std::size_t) override { return {}; }
-  void upload(const void*, Buffer&) override {}
-  void download(const Buffer&, void*) override {}
+  void upload(const void*, std::size_t, Buffer&, std::size_t) override {}
+  void download(const Buffer&, std::size_t, std::size_t, void*) override {}
   void fill(Buffer&, std::byte) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
@@ -24,7 +25,10 @@ class ScriptedDevice final : public Device {
   std::string_view name_of(Clock) const override { return "scripted"; }
   void evict_caches() override { ++evictions; }
 
+  double warm_up_ns() const override { return warm_up; }
+
   double next_ns = 0;
+  double warm_up = 0;
   int evictions = 0;
 };
 
@@ -55,6 +59,27 @@ TEST(Timing, GivesEveryVariantEveryRoundAndStopsWhenIntervalsAreTight) {
   std::map<std::string, int> first_of_round;  // after two warm-up executions of each
   for (std::size_t i = 4; i + 1 < sequence.size(); i += 2) ++first_of_round[sequence[i]];
   EXPECT_EQ(first_of_round["a"], 5) << "a balanced order";
+}
+
+TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {
+  ScriptedDevice device;
+  device.warm_up = 200e6;
+  std::vector<std::string> sequence;
+  const auto run = [&](const char* id) {
+    return [&device, &sequence, id] {
+      device.next_ns = 10e6;
+      sequence.push_back(id);
+    };
+  };
+  const std::vector<TimedVariant> variants = {{"a", run("a")}, {"b", run("b")}, {"c", run("c")}};
+  time_variants(device, variants, 0, {.min_rounds = 6}, no_progress);
+  const auto leading = [&](std::size_t from) {  // executions of one variant in a row
+    return std::find_if(sequence.begin() + static_cast<std::ptrdiff_t>(from), sequence.end(),
+                        [&](const std::string& id) { return id != sequence[from]; }) -
+           sequence.begin() - static_cast<std::ptrdiff_t>(from);
+  };
+  EXPECT_EQ(leading(0), 1 + 20);
+  EXPECT_EQ(leading(21), 1 + 4);
 }
 
 TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
@@ -136,6 +161,20 @@ TEST(CpuDevice, PermutesThereAndBack) {
   device->permute(to, back, 2, slots, 8, Direction::out_of_order);
   device->download(back, got.data());
   EXPECT_EQ(got, values);
+}
+
+TEST(CpuDevice, MovesPartsOfABuffer) {
+  const auto device = open_cpu_device(1);
+  Buffer buffer = device->allocate(4 * 8);
+  const std::vector<std::int64_t> values = {1, 2, 3, 4};
+  device->upload(values.data(), buffer);
+  const std::vector<std::int64_t> middle = {7, 8};
+  device->upload(middle.data(), 2 * 8, buffer, 8);
+  std::vector<std::int64_t> got(4), last(1);
+  device->download(buffer, got.data());
+  EXPECT_EQ(got, (std::vector<std::int64_t>{1, 7, 8, 4}));
+  device->download(buffer, 24, 8, last.data());
+  EXPECT_EQ(last.front(), 4);
 }
 
 }  // namespace

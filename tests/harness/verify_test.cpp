@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +13,19 @@ namespace {
 struct Output {
   std::vector<float> o, lse;
 };
+
+OutputReader reader(const std::vector<float>& o, const std::vector<float>& lse) {
+  const auto part_of = [](const std::vector<float>& all) {
+    return [&all](std::int64_t first, std::span<float> to) {
+      std::copy_n(all.begin() + first, to.size(), to.begin());
+    };
+  };
+  return {.o = part_of(o), .lse = lse.empty() ? nullptr : OutputReader::Read(part_of(lse))};
+}
+
+VerifyResult verify(const Case& work, const Oracle& oracle, const Output& output) {
+  return verify_output(work, oracle, reader(output.o, output.lse), 2);
+}
 
 // The reference itself as fp32 output: right by construction.
 Output right_output(const Case& work, const Oracle& oracle) {
@@ -31,14 +45,14 @@ Output right_output(const Case& work, const Oracle& oracle) {
 class VerifyTest : public testing::Test {
  protected:
   const Case work_{.sequence_length = 40, .pattern = {{16, 4}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
-  const HostTensors inputs_ = make_inputs(work_, {}, 3, 1);
+  const InputTensors inputs_{work_, {}, 3};
   const Oracle oracle_ = make_oracle(work_, inputs_, {}, 1, 2);
   Output output_ = right_output(work_, oracle_);
 };
 
 TEST_F(VerifyTest, ComparesEveryRowOfASmallCaseAndAcceptsTheRightOutput) {
   EXPECT_EQ(oracle_.rows.size(), 80u);
-  const VerifyResult result = verify_output(work_, oracle_, output_.o, output_.lse);
+  const VerifyResult result = verify(work_, oracle_, output_);
   EXPECT_FALSE(result.fault) << *result.fault;
   EXPECT_EQ(result.verification.rows, 80);
   EXPECT_LE(result.verification.max_abs, result.verification.tolerance);
@@ -46,64 +60,95 @@ TEST_F(VerifyTest, ComparesEveryRowOfASmallCaseAndAcceptsTheRightOutput) {
 
 TEST_F(VerifyTest, RejectsOneWrongValue) {
   output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
-  EXPECT_TRUE(verify_output(work_, oracle_, output_.o, output_.lse).fault);
+  EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
 TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
   output_.o[17] = std::numeric_limits<float>::quiet_NaN();
-  const VerifyResult result = verify_output(work_, oracle_, output_.o, output_.lse);
+  const VerifyResult result = verify(work_, oracle_, output_);
   ASSERT_TRUE(result.fault);
   EXPECT_NE(result.fault->find("never written"), std::string::npos);
 }
 
 TEST_F(VerifyTest, RejectsAWrongLse) {
   output_.lse[0] += 0.01f;
-  EXPECT_TRUE(verify_output(work_, oracle_, output_.o, output_.lse).fault);
+  EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
 TEST_F(VerifyTest, TakesOutputAloneWhereThereIsNoLse) {
-  const VerifyResult right = verify_output(work_, oracle_, output_.o, {});
+  const VerifyResult right = verify(work_, oracle_, {output_.o, {}});
   EXPECT_FALSE(right.fault) << *right.fault;
   EXPECT_TRUE(std::isnan(right.verification.lse_max_abs));
   output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
-  EXPECT_TRUE(verify_output(work_, oracle_, output_.o, {}).fault);
+  EXPECT_TRUE(verify(work_, oracle_, {output_.o, {}}).fault);
 }
 
 TEST(Verify, RejectsAnLseThatWasNeverWrittenWhereNoRowIsCompared) {
   const Case work{.sequence_length = 9000, .pattern = {{9000, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
-  const Oracle oracle = make_oracle(work, make_inputs(work, {}, 3, 2), {}, 1, 2);
+  const Oracle oracle = make_oracle(work, InputTensors(work, {}, 3), {}, 1, 2);
   ASSERT_LT(oracle.rows.size(), 9000u);
   Output output = right_output(work, oracle);
-  EXPECT_FALSE(verify_output(work, oracle, output.o, output.lse).fault);
+  EXPECT_FALSE(verify(work, oracle, output).fault);
   std::size_t between = 0;  // a row that is not compared
   while (oracle.rows[between].position == static_cast<std::int64_t>(between)) ++between;
   output.lse[between] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(verify_output(work, oracle, output.o, output.lse).fault);
+  EXPECT_TRUE(verify(work, oracle, output).fault);
 }
 
 TEST_F(VerifyTest, RejectsAFiniteLseOfARowThatNothingCovers) {
   // Position 2, head 0: offset 0, dilation 4.
   ASSERT_EQ(output_.lse[4], -std::numeric_limits<float>::infinity());
   output_.lse[4] = 0;
-  EXPECT_TRUE(verify_output(work_, oracle_, output_.o, output_.lse).fault);
+  EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
 TEST_F(VerifyTest, TokensOrderIsAnotherFunctionBroughtBackToPositions) {
   std::vector<std::int32_t> slots(40);
   std::iota(slots.rbegin(), slots.rend(), 0);
   const Oracle reversed = make_oracle(work_, inputs_, slots, 1, 1);
-  EXPECT_TRUE(verify_output(work_, reversed, output_.o, output_.lse).fault);
+  EXPECT_TRUE(verify(work_, reversed, output_).fault);
   // Reversing a full-attention case changes nothing.
   Case dense = work_;
   dense.pattern = {{40, 1}};
   const Oracle plain = make_oracle(dense, inputs_, {}, 1, 1);
   const Output right = right_output(dense, plain);
-  EXPECT_FALSE(verify_output(dense, make_oracle(dense, inputs_, slots, 1, 1), right.o, right.lse).fault);
+  EXPECT_FALSE(verify(dense, make_oracle(dense, inputs_, slots, 1, 1), right).fault);
+}
+
+std::vector<float> whole(const InputTensors& inputs, Tensor which) {
+  std::vector<float> values(static_cast<std::size_t>(inputs.size(which)));
+  inputs.read(which, 0, values);
+  return values;
+}
+
+// Rows of the reference over whole tensors, which the oracle never holds.
+TEST(Oracle, IsTheReferenceInEveryBit) {
+  const Case base{.pattern = {{96, 1}, {200, 3}}, .batch = 2, .heads = 4, .kv_heads = 2, .head_dim = 8};
+  for (const std::int64_t length : {70, 1000}) {
+    for (const Mask mask : {Mask::full, Mask::causal}) {
+      for (const Queries queries : {Queries::dilated, Queries::dense}) {
+        Case work = base;
+        work.sequence_length = length;
+        work.mask = mask;
+        work.queries = queries;
+        work.dtype = Dtype::bf16;
+        const InputTensors inputs(work, {}, 3);
+        const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k),
+                                 v = whole(inputs, Tensor::v);
+        const Oracle oracle = make_oracle(work, inputs, {}, 1, 3);
+        for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
+          const ReferenceRow row = reference_row(work, {q, k, v}, oracle.rows[i]);
+          ASSERT_EQ(oracle.expected[i].o, row.o);
+          ASSERT_EQ(oracle.expected[i].lse, row.lse);
+        }
+      }
+    }
+  }
 }
 
 TEST(Oracle, SamplesLargeCasesWithTheFirstAndLastRow) {
   const Case work{.sequence_length = 40000, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 8};
-  const Oracle oracle = make_oracle(work, make_inputs(work, {}, 3, 2), {}, 1, 2);
+  const Oracle oracle = make_oracle(work, InputTensors(work, {}, 3), {}, 1, 2);
   EXPECT_GE(oracle.rows.size(), 250u);
   EXPECT_LE(oracle.rows.size(), 256u);
   EXPECT_EQ(oracle.rows.front().position, 0);

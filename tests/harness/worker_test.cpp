@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include "baselines/peak.hpp"
 #include "harness/supervisor.hpp"
@@ -220,6 +222,39 @@ TEST(Worker, HasNoVerificationForAVariantWithoutOutput) {
   EXPECT_EQ(story.record("peak").status, Status::ok);
   EXPECT_FALSE(story.record("peak").verify);
   EXPECT_TRUE(story.record("peak").counters.contains("copy_bandwidth"));
+}
+
+// Bytes of this process that were in memory at most since the last forget_peak(); 0 where the kernel does not
+// tell.
+std::int64_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
+  return 0;
+}
+bool forget_peak() {
+  std::ofstream clear("/proc/self/clear_refs");
+  clear << 5 << std::flush;
+  return clear.good();
+}
+
+// Q, K, V and O stand once in the memory of the device, here the host's; everything else is made in parts.
+TEST(WorkerMemory, HoldsNoTensorASecondTime) {
+  Task task = task_of({"dilated_cpu"});
+  Case& work = task.records[0].work;
+  work.sequence_length = 1 << 17;
+  work.pattern = {{64, 1}};
+  work.heads = work.kv_heads = 4;
+  work.head_dim = 64;
+  work.dtype = Dtype::bf16;
+  task.measure.min_rounds = 1;
+  const std::int64_t tensor = work.sequence_length * work.heads * work.head_dim * 2;
+  if (!forget_peak()) GTEST_SKIP() << "the kernel does not forget the peak";
+  const std::int64_t before = peak_bytes();
+  const Story story = story_of(task);
+  EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
+  EXPECT_GT(peak_bytes() - before, 4 * tensor);
+  EXPECT_LT(peak_bytes() - before, 5 * tensor);
 }
 
 // Through a real worker process: verified, timed and counted variants beside one that crashes.

@@ -32,10 +32,13 @@ TEST(Table, DilatedIsTheBestKernelOfTheDevice) {
 }
 
 TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
-  if (find_variant("dilated_simt", DeviceKind::cuda) == nullptr) GTEST_SKIP() << "this build has no CUDA";
-  const auto best = [](int capability, Dtype dtype) {
+  const Variant* wgmma = find_variant("dilated_wgmma", DeviceKind::cuda);
+  const Case dense{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  if (const auto reason = wgmma->unsupported(dense, {})) GTEST_SKIP() << *reason;
+  const auto best = [&](int capability, Dtype dtype) {
     const Gpu gpu{.compute_capability = capability};
-    const Case work{.kv_heads = 8, .dtype = dtype, .device = DeviceKind::cuda};
+    Case work = dense;
+    work.dtype = dtype;
     return resolve_variant({.kernel = "dilated"}, work, &gpu)->name;
   };
   EXPECT_EQ(best(90, Dtype::bf16), "dilated_wgmma");
@@ -43,6 +46,37 @@ TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
   EXPECT_EQ(best(86, Dtype::fp16), "dilated_mma");
   EXPECT_EQ(best(75, Dtype::fp16), "dilated_simt");
   EXPECT_EQ(best(120, Dtype::bf16), "dilated_mma");
+}
+
+TEST(Table, KernelsForGpusAreKnownInEveryBuildAndSayWhatTheyLack) {
+  for (const std::string_view name : {"dilated_wgmma", "dilated_mma", "dilated_simt"}) {
+    EXPECT_TRUE(known_kernel(name)) << name;
+    const Variant* variant = find_variant(name, DeviceKind::cuda);
+    ASSERT_NE(variant, nullptr) << name;
+    const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+    if (const auto reason = variant->unsupported(work, {})) {
+      EXPECT_EQ(reason->find("this build has no"), 0u) << *reason;
+      continue;
+    }
+    // No GPU of that age is supported, whatever was compiled.
+    const Gpu fermi{.compute_capability = 20};
+    EXPECT_TRUE(variant->unsupported_on(fermi)) << name;
+  }
+}
+
+TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
+  const Variant* wgmma = find_variant("dilated_wgmma", DeviceKind::cuda);
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  if (const auto reason = wgmma->unsupported(work, {})) GTEST_SKIP() << *reason;
+  const auto reason_on = [](std::string_view name, int capability) {
+    return find_variant(name, DeviceKind::cuda)->unsupported_on({.compute_capability = capability});
+  };
+  EXPECT_EQ(reason_on("dilated_wgmma", 90), std::nullopt);
+  EXPECT_TRUE(reason_on("dilated_wgmma", 100));
+  // The PTX of a default build serves what came later.
+  EXPECT_EQ(reason_on("dilated_mma", 121), std::nullopt);
+  EXPECT_EQ(reason_on("dilated_simt", 89), std::nullopt);
+  EXPECT_TRUE(reason_on("dilated_mma", 75));
 }
 
 TEST(Table, NamesResolveToThemselves) {

@@ -48,20 +48,38 @@ TEST(TimeRatio, NeedsPairedRounds) {
   EXPECT_FALSE(time_ratio(twin, broken)) << "rounds that do not add up to the samples do not pair";
 }
 
-TEST(SameWork, IgnoresDeviceAndThreadsOnly) {
+TEST(TimeRatio, IsWithheldWhereAnotherProcessUsedTheDevice) {
+  ReportInput input = sample::input();
+  input.records[1].environment["device_state"] = {{"foreign_processes", 1}};
+  EXPECT_FALSE(time_ratio(input.records[0], input.records[1]));
+  EXPECT_FALSE(time_ratio(input.records[1], input.records[2]));
+  EXPECT_TRUE(time_ratio(input.records[0], input.records[2]));
+  const View view = view_of(input);
+  const std::vector<ClaimRow> claims = load_claims({});
+  bool said = false;
+  for (const ClaimAnswer& answer : answer_claims(claims, view)) {
+    if (answer.where != &view.cases[0] || answer.claim->quantity != Quantity::speedup) continue;
+    EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
+    EXPECT_EQ(answer.why, "another process used the GPU meanwhile");
+    said = true;
+  }
+  EXPECT_TRUE(said);
+}
+
+TEST(SameWork, IgnoresDeviceThreadsAndDtypeOnly) {
   const Case claimed{.sequence_length = 8192, .pattern = {{2048, 1}}, .kv_heads = 8};
   Case here = claimed;
   here.device = DeviceKind::cpu;
   here.threads = 2;
   EXPECT_TRUE(same_work(claimed, here));
   here.dtype = Dtype::bf16;
-  EXPECT_FALSE(same_work(claimed, here));
+  EXPECT_TRUE(same_work(claimed, here)) << "the answer tells the dtype";
   here = claimed;
   here.mask = Mask::causal;
   EXPECT_FALSE(same_work(claimed, here));
 }
 
-TEST(Trio, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
+TEST(Quartet, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
   ReportInput input = sample::input();
   std::vector<Record> records(input.records.begin(), input.records.begin() + 7);
   Record slot = records[1];
@@ -70,11 +88,12 @@ TEST(Trio, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
   records.insert(records.begin(), slot);
   input.records = records;
   const View view = view_of(input);
-  const Trio trio = trio_of(view.cases[0], 4096);
-  ASSERT_TRUE(trio.standard && trio.hilbert && trio.tokens);
-  EXPECT_EQ(trio.hilbert->variant_id, "dilated/hilbert");
-  EXPECT_EQ(trio.tokens->variant_id, "dilated/hilbert@tokens");
-  EXPECT_EQ(trio_of(view.cases[0], 2048).hilbert, nullptr);
+  const Quartet quartet = quartet_of(view.cases[0], 4096);
+  ASSERT_TRUE(quartet.standard && quartet.hilbert && quartet.tokens && quartet.random);
+  EXPECT_EQ(quartet.hilbert->variant_id, "dilated/hilbert");
+  EXPECT_EQ(quartet.random->variant_id, "dilated/random");
+  EXPECT_EQ(quartet.tokens->variant_id, "dilated/hilbert@tokens");
+  EXPECT_EQ(quartet_of(view.cases[0], 2048).hilbert, nullptr);
 }
 
 TEST(AnswerClaims, JudgesWhatTheStoreHoldsAndSaysWhyNotElse) {
@@ -108,6 +127,52 @@ TEST(AnswerClaims, JudgesLinesAndMemoryByExactCounts) {
   input.records[1].counters["layout_lines_64_per_tile"].value = 4096;
   EXPECT_EQ(answer_to(answer_claims(claims, view_of(input)), "guide-speedup", Quantity::cache_lines).verdict,
             ClaimVerdict::reproduced);
+}
+
+TEST(AnswerClaims, SayWhatOneProcessLeavesOpen) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  Record& hilbert = input.records[1];
+  hilbert.time->samples_ns = input.records[0].time->samples_ns;
+  for (double& ns : hilbert.time->samples_ns) ns *= 1.004;
+  sample::compare_with(hilbert, input.records[0]);
+  const std::vector<ClaimRow> claims = load_claims({});
+  const auto why = [&] {
+    const View view = view_of(input);
+    const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+    EXPECT_EQ(answer_to(answers, "guide-speedup", Quantity::speedup).verdict, ClaimVerdict::contradicted);
+    return answer_to(answers, "guide-speedup", Quantity::speedup).why;
+  };
+  EXPECT_NE(why().find(kUnsettled), std::string::npos) << why();
+  for (Record& record : input.records) record.time->process_rounds = {6, 6};
+  EXPECT_EQ(why().find(kUnsettled), std::string::npos) << "two processes tell the sign";
+}
+
+TEST(AnswerClaims, WithholdsWhatAnotherProcessDisturbed) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  for (Record& record : input.records) record.environment["device_state"] = {{"foreign_processes", 2}};
+  const std::vector<ClaimRow> claims = load_claims({});
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  for (const Quantity quantity : {Quantity::speedup, Quantity::cache_lines}) {
+    const ClaimAnswer& answer = answer_to(answers, "guide-speedup", quantity);
+    EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
+    EXPECT_NE(answer.why.find("another process used the GPU"), std::string::npos) << answer.why;
+  }
+}
+
+TEST(AnswerClaims, TellTheDtypeWhereItIsNotTheClaims) {
+  ReportInput input;
+  Case work = sample::work(8192, {{4096, 2}});
+  work.dtype = Dtype::bf16;
+  sample::add_comparison(input.records, work, 1);
+  const std::vector<ClaimRow> claims = load_claims({});
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  EXPECT_NE(
+      answer_to(answers, "guide-speedup", Quantity::speedup).why.find("measured in bf16, we assumed fp32"),
+      std::string::npos);
 }
 
 TEST(AnswerClaims, PoolIsJudgedWhereBothFormsStand) {

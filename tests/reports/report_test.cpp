@@ -16,6 +16,7 @@
 
 #include "harness/error.hpp"
 #include "reports/document.hpp"
+#include "reports/exported.hpp"
 #include "reports/figures.hpp"
 #include "reports/tables.hpp"
 #include "tests/reports/sample_records.hpp"
@@ -72,6 +73,107 @@ Document document_without_pictures(const ReportInput& input) {
 TEST(Golden, MarkdownReport) {
   const std::string text = to_markdown(document_without_pictures(sample::input()));
   expect_golden("report.md", std::regex_replace(text, std::regex(R"(\d+\.\d+(e[-+]\d+)?)"), "#.#"));
+}
+
+TEST(Tables, SayThatAVerdictIsWithheld) {
+  ReportInput input = sample::input();
+  const std::string words = "withheld: another process used the GPU";
+  EXPECT_EQ(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
+  for (const std::size_t i : {0, 1}) {
+    input.records[i].environment["device_state"] = {{"foreign_processes", 1}};
+    input.records[i].speedup.reset();
+  }
+  EXPECT_NE(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
+}
+
+TEST(Tables, TellWhatExplainsARatio) {
+  std::vector<Record> records;
+  Case work = sample::work(8192, {{4096, 2}});
+  work.device = DeviceKind::cuda;
+  sample::add_comparison(records, work, 1);
+  for (const std::size_t i : {0, 1}) {
+    const auto counter = [](double value) {
+      return Counter{.value = value, .source = "cupti_range", .passes = 3};
+    };
+    records[i].counters["dram_read_bytes"] = counter(i == 0 ? 9e7 : 1.2e8);
+    records[i].counters["dram_write_bytes"] = counter(3e7);
+    records[i].counters["l2_read_hit_rate"] = counter(0.95);
+    records[i].counters["l1_sectors_per_load"] = counter(i == 0 ? 14.1 : 8.57);
+  }
+  ReportInput input;
+  input.records = records;
+  const View view = view_of(input);
+  const Table table = explained_table(view.cases);
+  ASSERT_EQ(table.rows.size(), 2u) << "variants that nothing counted are left out";
+  EXPECT_NE(to_markdown(table).find("| DRAM bytes / compulsory |"), std::string::npos);
+  EXPECT_EQ(to_markdown(table).find("last-level"), std::string::npos)
+      << "columns that nothing fills are left out";
+  const std::string said = explanation(view.cases[0]);
+  EXPECT_TRUE(said.starts_with("dilated/hilbert at ")) << said;
+  EXPECT_NE(said.find("of dilated/linear (faster): DRAM bytes per compulsory byte 2.50 against 2.00"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("L1 sectors per load request 8.57 against 14.1"), std::string::npos) << said;
+}
+
+TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
+  std::vector<Record> records;
+  sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
+  ReportInput input;
+  input.records = records;
+  const View view = view_of(input);
+  const Table table = rivals_table(view);
+  ASSERT_EQ(table.rows.size(), 1u)
+      << "gemm alone: peak computes nothing, hilbert is no kernel in linear order";
+  EXPECT_EQ(table.rows[0][3].text, "gemm");
+  EXPECT_NEAR(std::stod(table.rows[0][4].text), 2.4, 0.02);
+  EXPECT_NE(to_markdown(rivals_page_table(view)).find("| gemm |"), std::string::npos);
+  EXPECT_FALSE(rivals_plot(view)) << "one rival is a column, not a picture";
+  Record second = records[5];
+  second.variant_id = "other";
+  input.records.push_back(second);
+  const auto plot = rivals_plot(view_of(input));
+  ASSERT_TRUE(plot);
+  EXPECT_NE(plot->script.find("title 'other'"), std::string::npos) << plot->script;
+}
+
+TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {
+  Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
+  sample::time(record, 1, 1, 0);
+  record.speedup = Speedup{"dilated/linear", 0.995, {0.992, 0.998}, Verdict::slower};
+  EXPECT_EQ(verdict_text(record), std::string("slower, ") + std::string(kUnsettled));
+  record.time->process_rounds = {4, 4, 4};
+  EXPECT_EQ(verdict_text(record), "slower");
+  record.time->process_rounds = {12};
+  record.speedup->ci = {0.97, 0.98};
+  EXPECT_EQ(verdict_text(record), "slower");
+  record.speedup.reset();
+  EXPECT_EQ(verdict_text(record), "");
+  record.environment["device_state"] = {{"foreign_processes", 1}};
+  EXPECT_EQ(verdict_text(record), "withheld: another process used the GPU");
+}
+
+TEST(Figures, TellKernelsAndDtypesApart) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  Case other = sample::work(8192, {{4096, 2}});
+  other.dtype = Dtype::bf16;
+  sample::add_comparison(input.records, other, 1);
+  input.records.back().tflops = 1.5;  // `peak` in bf16
+  Record second = input.records[1];
+  second.variant.kernel = "other";
+  second.variant_id = "other/hilbert";
+  input.records.push_back(second);
+  const View view = view_of(input);
+  for (const Plot& plot : plots_of(view, {})) {
+    if (plot.name == "speedup_length")
+      for (const char* series :
+           {"'dilated/hilbert, fp32'", "'dilated/hilbert, bf16'", "'other/hilbert, fp32'"})
+        EXPECT_NE(plot.script.find(series), std::string::npos) << series;
+    if (plot.name == "roofline")
+      for (const char* roof : {"'measured limits, fp32'", "'measured limits, bf16'"})
+        EXPECT_NE(plot.script.find(roof), std::string::npos) << roof;
+  }
 }
 
 TEST(Golden, TableHeaders) {
@@ -141,6 +243,23 @@ TEST(Report, WritesEveryFile) {
     EXPECT_LT(svg.size(), 200'000u) << name;
     EXPECT_EQ(read(output.folder / "figures" / (std::string(name) + ".png")).substr(1, 3), "PNG") << name;
   }
+}
+
+TEST(Report, IsTheSameFromExportedRecords) {
+  const ReportInput input = sample::input();
+  Folder folder;
+  std::ofstream records(folder.path() / "records.jsonl");
+  for (const Record& record : input.records) records << to_json(record).dump() << '\n';
+  records.close();
+  std::ofstream(folder.path() / "meta.json") << nlohmann::json(input.meta);
+  ASSERT_TRUE(holds_export(folder.path()));
+  const ReportInput again = read_exported(folder.path());
+  EXPECT_EQ(again.meta, input.meta);
+  EXPECT_EQ(to_markdown(document_without_pictures(again)), to_markdown(document_without_pictures(input)));
+  std::ofstream(folder.path() / "records.jsonl", std::ios::app) << "{}\n";
+  EXPECT_THROW(read_exported(folder.path()), UsageError);
+  std::ofstream(folder.path() / "results.sqlite") << "x";
+  EXPECT_FALSE(holds_export(folder.path())) << "a store goes first";
 }
 
 TEST(Report, RepeatsEachRowByAnExactCommand) {

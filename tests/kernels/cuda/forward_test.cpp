@@ -1,8 +1,12 @@
 // The CUDA forward kernels against the oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "harness/device.hpp"
 #include "harness/gpu.hpp"
@@ -62,6 +66,7 @@ VariantSpec random_variant(Random& random) {
   spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
   spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
   spec.traversal = one_of<std::string>(
       random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
   if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
@@ -140,6 +145,53 @@ TEST(CudaForwardSmall, EqualsTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, CudaForwardProperty, testing::Range(0, 8));
+
+TEST(CudaDevice, MovesPartsOfABuffer) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const auto device = open_cuda_device(0);
+  std::vector<std::int32_t> values(1000);
+  std::iota(values.begin(), values.end(), 0);
+  Buffer buffer = device->allocate(4000);
+  device->upload(values.data() + 500, 2000, buffer, 2000);
+  device->upload(values.data(), 2000, buffer, 0);
+  std::vector<std::int32_t> got(1000), part(10);
+  device->download(buffer, got.data());
+  EXPECT_EQ(got, values);
+  device->download(buffer, 3960, 40, part.data());
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), values.end() - 10));
+}
+
+// In every 128 keys one stands out, further and further, at another place of the block: no maximum of earlier
+// keys is of use.
+TEST(CudaForward, ScoresMayRiseSteeply) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(11);
+  const auto device = open_cuda_device(0);
+  Case work{
+      .sequence_length = 1000, .pattern = {{1000, 1}}, .heads = 2, .kv_heads = 2, .device = DeviceKind::cuda};
+  for (work.head_dim = 64; work.head_dim <= 128; work.head_dim *= 2) {
+    for (const auto& [dtype, mask] :
+         {std::pair{Dtype::bf16, Mask::full}, std::pair{Dtype::bf16, Mask::causal},
+          std::pair{Dtype::fp16, Mask::full}}) {
+      work.dtype = dtype;
+      work.mask = mask;
+      AttentionProblem problem(work, random);
+      for (std::size_t t = 128; t < 1000; ++t) {
+        if (t % 128 != t / 128 * 2) continue;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(work.head_dim) * 2; ++i)
+          problem.k[t * static_cast<std::size_t>(work.head_dim) * 2 + i] *=
+              std::exp2(static_cast<float>(t / 128));
+      }
+      const ExpectedRows expected(problem, sampled_rows(work, random, 200));
+      for (const Variant* variant : kernels_for(work))
+        for (const char* order : {"linear", "hilbert"}) {
+          const VariantSpec spec{.kernel = std::string(variant->name), .order = order};
+          SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(spec));
+          EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec)), "");
+        }
+    }
+  }
+}
 
 TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;

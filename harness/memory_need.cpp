@@ -1,0 +1,121 @@
+#include "harness/memory_need.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "harness/inputs.hpp"
+#include "harness/oracle.hpp"
+#include "harness/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kUsableMemory = 0.9;  // of what the host has available now
+// Of a GPU's memory: what the driver, this process's context and code and CUPTI keep.
+constexpr double kReservedBytes = 0x1p30;
+constexpr std::int64_t kLongestSequence = 0x7fffffff;
+
+double tensor_elements(const Case& work, std::int64_t heads) {
+  return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
+         static_cast<double>(heads) * static_cast<double>(work.head_dim);
+}
+
+// Q, K, V, O in the case's dtype, and LSE.
+double operand_bytes(const Case& work) {
+  const auto element = static_cast<double>(dtype_bytes(work.dtype));
+  const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
+  return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4;
+}
+
+// In host memory: tensors from files as a whole, else parts of them; keys and values of compared rows.
+double harness_bytes(const Case& work, const Inputs& inputs) {
+  const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
+  std::int64_t longest = 0;
+  for (const Branch& branch : work.pattern) {
+    const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
+    longest = std::max(longest, selected_count(length, 0, branch.dilation));
+  }
+  const double stretch = 2 * static_cast<double>(longest) * static_cast<double>(work.head_dim);
+  const double held = std::min(kv, static_cast<double>(kHeldElements) + stretch);
+  const double part = std::min(q, static_cast<double>(kPartElements));
+  return 4 * (held + 3 * part) + (inputs.source == InputSource::npy ? 4 * (q + kv) : 0);
+}
+
+// Permuted copies of a variant, and on a GPU the table they are made by.
+double copy_bytes(const Case& work, const VariantSpec& spec) {
+  const bool tokens = spec.order_scope == OrderScope::tokens;
+  if (spec.baseline || (spec.order == "linear" && !tokens)) return 0;
+  const auto element = static_cast<double>(dtype_bytes(work.dtype));
+  const double q = tensor_elements(work, work.heads);
+  double bytes = 2 * tensor_elements(work, work.kv_heads) * element;
+  if (work.device == DeviceKind::cuda) bytes += 4 * static_cast<double>(work.sequence_length);
+  if (tokens || spec.order_tensors == OrderTensors::qkv) bytes += q * element;
+  if (tokens) bytes += q * element + q / static_cast<double>(work.head_dim) * 4;
+  return bytes;
+}
+
+std::string gib(double bytes) {
+  return fmt::format("{:.2f} GiB", bytes / 0x1p30);
+}
+
+}  // namespace
+
+MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
+  const double operands = operand_bytes(work), harness = harness_bytes(work, inputs);
+  if (work.device == DeviceKind::cuda) return {operands, harness};
+  return {operands + harness, 0};
+}
+
+MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
+  const bool gpu = work.device == DeviceKind::cuda;
+  MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};
+  if (variant.tile_rows != nullptr) {
+    const std::int64_t tile_rows = variant.tile_rows(work);
+    const double index = index_bytes(work, spec, tile_rows);
+    need = need + (gpu ? MemoryNeed{device_index_bytes(work, spec, tile_rows), index} : MemoryNeed{index, 0});
+  }
+  if (!variant.external) return need;
+  // Its inputs and its output, in files in memory.
+  const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
+  const double files = (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
+  return need + (gpu ? MemoryNeed{0, files} : MemoryNeed{files, 0});
+}
+
+MemoryNeed usable_memory(const Case& work, const Host& host) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
+  const double usable = available > 0 ? kUsableMemory * available : kUnknown;
+  if (work.device != DeviceKind::cuda) return {usable, kUnknown};
+  return {host.gpu ? static_cast<double>(host.gpu->memory_bytes) - kReservedBytes : kUnknown, usable};
+}
+
+std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable) {
+  if (need.device > usable.device)
+    return fmt::format("does not fit: the comparison would need {} of {} available", gib(need.device),
+                       gib(usable.device));
+  if (need.host > usable.host)
+    return fmt::format("does not fit: the comparison would need {} of {} host memory", gib(need.host),
+                       gib(usable.host));
+  return std::nullopt;
+}
+
+std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec& spec,
+                              const Variant& variant, int threads, const Host& host) {
+  std::int64_t step = 1;
+  for (const Branch& branch : work.pattern) step = std::max(step, branch.segment_length);
+  const MemoryNeed usable = usable_memory(work, host);
+  const auto fits = [&](std::int64_t steps) {
+    work.sequence_length = steps * step;
+    return !reason_not_to_fit(shared_need(work, inputs) + own_need(work, spec, variant, threads), usable);
+  };
+  std::int64_t low = 0, high = kLongestSequence / step + 1;  // fits, does not
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low * step;
+}
+
+}  // namespace hilbench

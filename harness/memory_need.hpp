@@ -1,0 +1,38 @@
+// What a comparison needs of memory, and what there is of it. Estimates, made before anything is allocated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/host.hpp"
+#include "harness/sweep.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+// Bytes in the memory of the case's device and, beside that, in the host's: 0 where the device is the CPU.
+struct MemoryNeed {
+  double device = 0;
+  double host = 0;
+};
+inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
+  return {a.device + b.device, a.host + b.host};
+}
+
+// Of all variants together: Q, K, V, O, LSE, and what making and verifying them takes.
+MemoryNeed shared_need(const Case& work, const Inputs& inputs);
+// Of one beside that: permuted copies, index and workspace. `variant` must be able to compute the case.
+MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads);
+
+// What may be used for the case; infinite where it is not known.
+MemoryNeed usable_memory(const Case& work, const Host& host);
+
+// Why `need` is too much, or nothing.
+std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable);
+
+// The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; 0: not one.
+std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec& spec,
+                              const Variant& variant, int threads, const Host& host);
+
+}  // namespace hilbench

@@ -1,0 +1,221 @@
+#include "harness/oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <tuple>
+#include <utility>
+
+#include "harness/pattern.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kSampledRows = 256;
+// Cases up to so many multiply-adds and rows are compared in full.
+constexpr double kFullMultiplyAdds = 1 << 26;
+constexpr std::int64_t kFullRows = 1 << 16;
+
+RowId row_at(const Case& work, std::int64_t i) {
+  return {.batch = i / (work.sequence_length * work.heads),
+          .head = i % work.heads,
+          .position = i / work.heads % work.sequence_length};
+}
+
+std::vector<RowId> choose_rows(const Case& work, std::uint64_t seed) {
+  const std::int64_t total = work.batch * work.sequence_length * work.heads;
+  const bool all = total <= kSampledRows || (total <= kFullRows && flops(work) / 4 <= kFullMultiplyAdds);
+  std::vector<std::int64_t> picks;
+  if (all) {
+    for (std::int64_t i = 0; i < total; ++i) picks.push_back(i);
+  } else {
+    std::mt19937_64 generator(seed);
+    picks = {0, total - 1, work.heads - 1, total - work.heads};
+    while (static_cast<std::int64_t>(picks.size()) < kSampledRows)
+      picks.push_back(static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(total)));
+    std::sort(picks.begin(), picks.end());
+    picks.erase(std::unique(picks.begin(), picks.end()), picks.end());
+  }
+  std::vector<RowId> rows;
+  for (const std::int64_t i : picks) rows.push_back(row_at(work, i));
+  return rows;
+}
+
+double unit_roundoff(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
+}
+
+// Largest distance of two rows, and the largest magnitude of the first.
+struct Distance {
+  double o = 0;
+  double lse = 0;
+};
+
+Distance distance(const ReferenceRow& expected, const ReferenceRow& other) {
+  Distance d;
+  for (std::size_t i = 0; i < expected.o.size(); ++i)
+    d.o = std::max(d.o, std::abs(expected.o[i] - other.o[i]));
+  if (std::isfinite(expected.lse)) d.lse = std::abs(expected.lse - other.lse);
+  return d;
+}
+
+void set_tolerances(const Case& work, const std::vector<Distance>& plain_errors, Oracle& oracle) {
+  double worst_o = 0, worst_lse = 0, largest_o = 0, largest_lse = 0;
+  for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
+    worst_o = std::max(worst_o, plain_errors[i].o);
+    worst_lse = std::max(worst_lse, plain_errors[i].lse);
+    for (const double value : oracle.expected[i].o) largest_o = std::max(largest_o, std::abs(value));
+    if (std::isfinite(oracle.expected[i].lse))
+      largest_lse = std::max(largest_lse, std::abs(oracle.expected[i].lse));
+  }
+  // A plain evaluation may be exact by luck. The floor is a few roundings of the largest result, and what a
+  // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
+  // exp(s) = 1 + s u.
+  const double fp32 = unit_roundoff(Dtype::fp32);
+  oracle.tolerance = 2 * worst_o + 4 * (unit_roundoff(work.dtype) + fp32 * largest_lse) * largest_o;
+  oracle.lse_tolerance = 2 * worst_lse + 8 * fp32 * std::max(largest_lse, 1.0);
+}
+
+// Keys that compared rows attend to: those of the row that sees most of them; the others see a leading part.
+struct Stretch {
+  std::int64_t batch = 0;
+  std::int64_t kv_head = 0;
+  std::vector<std::int64_t> keys;  // where `slots` permute the inputs, slots
+  struct Use {
+    std::size_t row = 0;
+    std::size_t branch = 0;  // among those that cover the row
+    std::int64_t keys = 0;
+  };
+  std::vector<Use> uses;
+};
+
+// The reference's work for the rows of an oracle.
+class OracleWork {
+ public:
+  OracleWork(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots, int threads)
+      : work_(work), inputs_(inputs), slots_(slots), threads_(threads), position_of_(slots.size()) {
+    for (std::size_t t = 0; t < slots.size(); ++t)
+      position_of_[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
+  }
+
+  // Sets what is expected, and the errors of plain evaluation.
+  void compute(Oracle& oracle, std::vector<Distance>& plain_errors) {
+    find_stretches(oracle.rows);
+    read_queries(oracle.rows);
+    for (std::size_t begin = 0, end = 0; begin < stretches_.size(); begin = end) {
+      std::int64_t elements = 0;
+      for (; end < stretches_.size() && (end == begin || elements < kHeldElements); ++end)
+        elements += 2 * std::ssize(stretches_[end].keys) * work_.head_dim;
+      attend_to(std::span(stretches_).subspan(begin, end - begin));
+    }
+    oracle.expected.resize(oracle.rows.size());
+    plain_errors.resize(oracle.rows.size());
+    for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
+      oracle.expected[i] = combine(work_, Arithmetic::exact, exact_[i]);
+      plain_errors[i] = distance(oracle.expected[i], combine(work_, Arithmetic::plain, plain_[i]));
+    }
+  }
+
+ private:
+  std::size_t head_dim() const { return static_cast<std::size_t>(work_.head_dim); }
+
+  void find_stretches(const std::vector<RowId>& rows) {
+    exact_.resize(rows.size());
+    plain_.resize(rows.size());
+    std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::int64_t>, std::size_t> found;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const RowId& row = rows[i];
+      const std::int64_t kv_head = kv_head_of(work_, row.head);
+      const std::int64_t place =
+          slots_.empty() ? row.position : slots_[static_cast<std::size_t>(row.position)];
+      for (std::size_t b = 0; b < work_.pattern.size(); ++b) {
+        std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), place);
+        if (keys.empty()) continue;
+        const auto [at, created] =
+            found.try_emplace({row.batch, kv_head, b, keys.front()}, stretches_.size());
+        if (created) stretches_.push_back({.batch = row.batch, .kv_head = kv_head});
+        Stretch& stretch = stretches_[at->second];
+        stretch.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
+        if (keys.size() > stretch.keys.size()) stretch.keys = std::move(keys);
+        exact_[i].emplace_back();
+        plain_[i].emplace_back();
+      }
+    }
+  }
+
+  void read_queries(const std::vector<RowId>& rows) {
+    queries_.resize(rows.size() * head_dim());
+    const auto count = static_cast<std::int64_t>(rows.size());
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const RowId& row = rows[static_cast<std::size_t>(i)];
+      const std::int64_t at = (row.batch * work_.sequence_length + row.position) * work_.heads + row.head;
+      inputs_.read(Tensor::q, at * work_.head_dim,
+                   std::span(queries_).subspan(static_cast<std::size_t>(i) * head_dim(), head_dim()));
+    }
+  }
+
+  // The results of all uses of some stretches.
+  void attend_to(std::span<const Stretch> stretches) {
+    struct Item {
+      const Stretch* stretch;
+      std::size_t begin;  // of its rows in k_ and v_
+      std::size_t number;
+    };
+    std::vector<Item> keys, uses;
+    for (const Stretch& stretch : stretches) {
+      const std::size_t begin = keys.size();
+      for (std::size_t j = 0; j < stretch.keys.size(); ++j) keys.push_back({&stretch, begin, j});
+      for (std::size_t j = 0; j < stretch.uses.size(); ++j) uses.push_back({&stretch, begin, j});
+    }
+    k_.resize(keys.size() * head_dim());
+    v_.resize(k_.size());
+    const std::int64_t key_count = std::ssize(keys), use_count = std::ssize(uses);
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < key_count; ++i) {
+      const Item& item = keys[static_cast<std::size_t>(i)];
+      read_key(*item.stretch, item.stretch->keys[item.number], static_cast<std::size_t>(i) * head_dim());
+    }
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
+    for (std::int64_t i = 0; i < use_count; ++i) {
+      const Item& item = uses[static_cast<std::size_t>(i)];
+      const Stretch::Use& use = item.stretch->uses[item.number];
+      const float *q = &queries_[use.row * head_dim()], *k = &k_[item.begin * head_dim()],
+                  *v = &v_[item.begin * head_dim()];
+      exact_[use.row][use.branch] = attend(work_, Arithmetic::exact, q, k, v, use.keys);
+      plain_[use.row][use.branch] = attend(work_, Arithmetic::plain, q, k, v, use.keys);
+    }
+  }
+
+  void read_key(const Stretch& stretch, std::int64_t key, std::size_t to) {
+    const std::int64_t position = slots_.empty() ? key : position_of_[static_cast<std::size_t>(key)];
+    const std::int64_t at =
+        (stretch.batch * work_.sequence_length + position) * work_.kv_heads + stretch.kv_head;
+    inputs_.read(Tensor::k, at * work_.head_dim, std::span(k_).subspan(to, head_dim()));
+    inputs_.read(Tensor::v, at * work_.head_dim, std::span(v_).subspan(to, head_dim()));
+  }
+
+  const Case& work_;
+  const InputTensors& inputs_;
+  const std::span<const std::int32_t> slots_;
+  const int threads_;
+  std::vector<std::int32_t> position_of_;  // of each slot
+  std::vector<Stretch> stretches_;
+  std::vector<float> queries_, k_, v_;
+  std::vector<std::vector<ReferenceRow>> exact_, plain_;  // of each row, by branch
+};
+
+}  // namespace
+
+Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+                   std::uint64_t seed, int threads) {
+  Oracle oracle;
+  oracle.rows = choose_rows(work, seed);
+  std::vector<Distance> plain_errors;
+  OracleWork(work, inputs, slots, threads).compute(oracle, plain_errors);
+  set_tolerances(work, plain_errors, oracle);
+  return oracle;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,33 @@
+// What a case's output must be: rows of the double-precision reference, and how far from them an output may
+// be.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "baselines/reference.hpp"
+#include "harness/inputs.hpp"
+
+namespace hilbench {
+
+// Elements of keys and values that stand in memory at a time, or those of one (head, segment) if that is
+// more.
+constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
+
+// Reference rows of one function of one case: computed once, shared by the variants that compute it.
+struct Oracle {
+  std::vector<RowId> rows;  // rows of the output, in position order
+  std::vector<ReferenceRow> expected;
+  double tolerance = 0;      // on |O - expected|: twice the worst error of plain low precision, and a floor
+  double lse_tolerance = 0;  // on |LSE - expected|, the same
+};
+
+// Every row where the case is small, else 256 seeded samples that hold the first and last positions.
+// `slots` is empty, or the order of a `tokens` variant: the reference is then applied to permuted inputs and
+// its rows are brought back to position order. Keys and values are read once for all rows that attend to
+// them, and only some at a time.
+Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
+                   std::uint64_t seed, int threads);
+
+}  // namespace hilbench

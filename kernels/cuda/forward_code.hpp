@@ -1,0 +1,28 @@
+// The code of the CUDA forward kernels in this build: which file answers is CMake's choice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kernels/variant.hpp"
+
+namespace hilbench::cuda {
+
+enum class ForwardCode { simt, mma, wgmma };
+
+// Why this build has no code of a kernel; "" where it has.
+std::string_view lacking(ForwardCode code);
+// Why the code that this build has runs on no GPU of that compute capability (10 * major + minor); "" where
+// it runs.
+std::string lacking_for(ForwardCode code, int compute_capability);
+
+// Of a kernel that is not lacking.
+std::int64_t tile_rows(ForwardCode code, const Case& work);
+std::unique_ptr<Execution> prepare(ForwardCode code, const Case& work, const VariantSpec& variant);
+
+// Bytes that prepare() allocates.
+double workspace_bytes(const Case& work);
+
+}  // namespace hilbench::cuda

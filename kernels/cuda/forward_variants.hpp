@@ -1,0 +1,13 @@
+// The CUDA forward kernels as variants: in every build, so that a sweep may name them anywhere. A build that
+// lacks the code of one says so. No CUDA header, as in every header of the harness.
+#pragma once
+
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+extern const Variant kDilatedWgmma;
+extern const Variant kDilatedMma;
+extern const Variant kDilatedSimt;
+
+}  // namespace hilbench

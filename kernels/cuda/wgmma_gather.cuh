@@ -1,0 +1,101 @@
+// Blocks of K and V rows that a table names, fetched by 16-byte copies into the 128-byte swizzle that wgmma
+// reads. For sm_90a only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/hopper.cuh"
+
+namespace hilbench::cuda {
+
+// One warp's share of every block of kKeys rows, kDim elements of 16 bits each. Eight lanes copy 128
+// contiguous bytes of a row, so that four rows go an instruction and each of a lane's rows takes one address,
+// all else being constant distances. The rows' numbers pass through shared memory, from where a lane gets
+// those of its own rows at once. Rows past the end repeat the last one: they count for nothing, and whatever
+// it holds is in the output already.
+template <int kDim, int kKeys, int kWarps>
+class RowGather {
+ public:
+  static constexpr int kTableBytes = 2 * kKeys * 4;  // of two blocks: one to load, one whose V is to follow
+
+  // `tables`: kTableBytes of shared memory.
+  __device__ __forceinline__ explicit RowGather(std::uint32_t tables) {
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread_));  // opaque: what follows from it is computed anew
+    const std::uint32_t row = thread_ % 32 / 8;
+    place_ = (thread_ / 32 * kWarpRows + row) * 128 + ((thread_ % 8 ^ row) << 4);
+    table_ = tables + thread_ / 32 * (kWarpRows * 4);
+  }
+
+  // Starts to fetch the slots of the block of keys from `begin` on; `last` is the last key that there is.
+  __device__ __forceinline__ void fetch(const std::int32_t* slots, int begin, int last) {
+#pragma unroll
+    for (int i = 0; i < kFetches; ++i) {
+      const int key = begin + static_cast<int>(thread_ / 32 * kWarpRows + i * 32 + thread_ % 32);
+      asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(slot_[i]) : "l"(slots + min(key, last)));
+    }
+  }
+
+  // Keeps what was fetched, as numbers of rows in the tensor, for block number `block` of all: slot s has row
+  // first_row + s * row_step.
+  __device__ __forceinline__ void keep(std::uint32_t block, std::uint32_t first_row,
+                                       std::uint32_t row_step) const {
+    const std::uint32_t table = table_ + block % 2 * (kKeys * 4);
+#pragma unroll
+    for (int i = 0; i < kFetches; ++i) {
+      const std::uint32_t row = i * 32 + thread_ % 32;
+      const std::uint32_t turn = row / kTogether;
+      // Four turns of a lane stand together.
+      const std::uint32_t word =
+          turn / 4 * 16 + row % kTogether * (turn / 4 * 4 + 4 <= kTurns ? 4 : 2) + turn % 4;
+      if (i * 32 + 32 <= kWarpRows || row < kWarpRows) {
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(table + word * 4), "r"(first_row + slot_[i] * row_step)
+                     : "memory");
+      }
+    }
+  }
+
+  // Starts to fetch that block of `tensor` to `target`.
+  __device__ __forceinline__ void load(const void* tensor, std::uint32_t block, std::uint32_t target) const {
+    const std::uint32_t own = table_ + block % 2 * (kKeys * 4);
+    const std::uint32_t row = thread_ % 32 / 8;
+    const char* rows = static_cast<const char*>(tensor) + thread_ % 8 * 16;
+    asm volatile("" : "+l"(rows));  // one register pair to add to
+    // Of two turns, the second has its rows four further, which flips one bit of the swizzle.
+    const std::uint32_t to[2] = {target + place_, (target + place_) ^ 64};
+#pragma unroll
+    for (int first = 0; first < kTurns; first += 4) {
+      constexpr int kRest = kTurns % 4;
+      const int count = first + 4 <= kTurns ? 4 : kRest;
+      std::uint32_t number[4];
+      if (count == 4) {
+        load_shared(number, own + first * 16 + row * 16);
+      } else {
+        load_shared_pair(number, own + first * 16 + row * 8);
+      }
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const char* from = rows + static_cast<std::uint64_t>(number[i]) * (kDim * 2);
+#pragma unroll
+        for (int half = 0; half < kDim / 64; ++half) {
+          copy_async(to[i % 2] + (first + i) * (kTogether * 128) + half * (kKeys * 128), from + half * 128,
+                     kEvictLast);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int kTogether = 4;  // rows an instruction
+  static constexpr int kWarpRows = kKeys / kWarps;
+  static constexpr int kTurns = kWarpRows / kTogether;
+  static constexpr int kFetches = (kWarpRows + 31) / 32;
+  static_assert(kKeys % kWarps == 0 && kWarpRows % 8 == 0,
+                "a warp's rows begin where the swizzle does, and rows are read in pairs at least");
+
+  std::uint32_t thread_;
+  std::uint32_t place_;  // of this lane's first row in a block
+  std::uint32_t table_;  // shared memory: this warp's part of the first table
+  std::int32_t slot_[kFetches];
+};
+
+}  // namespace hilbench::cuda

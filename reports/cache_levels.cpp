@@ -1,0 +1,198 @@
+#include "reports/cache_levels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "harness/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+// Repeated counts of one variant on an H200, in processes of their own, differed by up to 9.4 % at the L2 and
+// by up to 0.7 % at the L1.
+constexpr double kMemoryLevelSpread = 0.1;
+constexpr double kFirstLevelSpread = 0.02;
+// Below one miss in a thousand reads a cache holds everything, and a ratio of misses is one of stray reads.
+constexpr double kLeastMissShare = 0.001;
+
+const Counter* counter_of(const Record& record, std::string_view name) {
+  const auto found = record.counters.find(std::string(name));
+  return found == record.counters.end() ? nullptr : &found->second;
+}
+
+std::optional<double> value_of(const Record& record, std::string_view name) {
+  const Counter* counter = name.empty() ? nullptr : counter_of(record, name);
+  return counter ? counter->value : std::nullopt;
+}
+
+std::string_view reads_name(const MissLevel& level, const Record& record) {
+  for (const std::string_view name : level.reads)
+    if (value_of(record, name)) return name;
+  return level.reads.front();
+}
+
+std::string missing(const Record& record, std::string_view name) {
+  const Counter* counter = counter_of(record, name);
+  return fmt::format("{} of {}: {}", name, record.variant_id,
+                     counter && !counter->reason.empty() ? counter->reason : "not counted");
+}
+
+// The count, or in `why` the reason that there is none.
+std::optional<LevelCount> count_at(const MissLevel& level, const Record& record, std::string& why) {
+  LevelCount count;
+  const std::string_view reads = reads_name(level, record);
+  count.reads = value_of(record, reads);
+  const std::string_view deciding = level.misses.empty() ? level.hit_rate : level.misses;
+  const auto value = value_of(record, deciding);
+  if (!value || (level.misses.empty() && !count.reads)) {
+    why = missing(record, value ? reads : deciding);
+    return std::nullopt;
+  }
+  count.misses = level.misses.empty() ? *count.reads * (1 - *value) : *value;
+  count.counters =
+      level.misses.empty() ? fmt::format("{} x (1 - {})", reads, deciding) : std::string(deciding);
+  const Counter& counter = *counter_of(record, deciding);
+  count.source = counter.source;
+  count.passes = counter.passes;
+  return count;
+}
+
+// Why two counts give no ratio; empty where they do.
+std::string no_ratio(const LevelCount& standard, const LevelCount& hilbert) {
+  const auto negligible = [](const LevelCount& count) {
+    return count.misses <= 0 || (count.reads && count.misses < kLeastMissShare * *count.reads);
+  };
+  if (!negligible(standard) && !negligible(hilbert)) return "";
+  const LevelCount& least = negligible(standard) ? standard : hilbert;
+  return fmt::format("{:.0f} misses{}: the cache holds everything", std::max(least.misses, 0.0),
+                     least.reads ? fmt::format(" in {:.0f} reads", *least.reads) : "");
+}
+
+LevelAnswer answer_level(const MissLevel& level, double claimed, const Record& standard,
+                         const Record& hilbert, const Record* control) {
+  LevelAnswer answer{.level = &level};
+  answer.standard = count_at(level, standard, answer.why);
+  if (answer.standard) answer.hilbert = count_at(level, hilbert, answer.why);
+  if (!answer.hilbert) return answer;
+  if (!control) {
+    answer.why = "no random order beside it: one count alone cannot tell an order from chance";
+    return answer;
+  }
+  answer.control = count_at(level, *control, answer.why);
+  if (!answer.control) return answer;
+  answer.why = no_ratio(*answer.standard, *answer.hilbert);
+  if (answer.why.empty()) answer.why = no_ratio(*answer.control, *answer.hilbert);
+  if (!answer.why.empty()) return answer;
+  const double against_standard = answer.standard->misses / answer.hilbert->misses;
+  const double against_control = answer.control->misses / answer.hilbert->misses;
+  answer.to_standard = {1 / against_standard};
+  answer.to_control = {1 / against_control};
+  const auto [low, high] = std::minmax(against_standard, against_control);
+  answer.measured = Measured{against_standard, {low * (1 - level.spread), high * (1 + level.spread)}, 0};
+  answer.verdict = judge(claimed, answer.measured->ci);
+  return answer;
+}
+
+// "-0.3 %", "-24.1 to +1.2 %": how much more misses than the other order.
+std::string change_text(const std::vector<double>& ratios) {
+  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+  const std::string least = fmt::format("{:+.1f}", (*low - 1) * 100);
+  const std::string most = fmt::format("{:+.1f}", (*high - 1) * 100);
+  return least == most ? least + " %" : fmt::format("{} to {} %", least, most);
+}
+
+bool bears_out(ClaimVerdict verdict) {
+  return verdict == ClaimVerdict::reproduced || verdict == ClaimVerdict::smaller_than_claimed;
+}
+
+}  // namespace
+
+const std::vector<MissLevel>& miss_levels() {
+  static const std::vector<MissLevel> kLevels = {
+      {"L2",
+       DeviceKind::cuda,
+       {"l2_read_requests", "l2_read_sectors"},
+       "",
+       "l2_read_hit_rate",
+       kMemoryLevelSpread,
+       "reads of the multiprocessors that no slice of the L2 held: they wait for device memory"},
+      {"L1",
+       DeviceKind::cuda,
+       {},
+       "l2_read_sectors",
+       "",
+       kFirstLevelSpread,
+       "sectors that the multiprocessors asked the L2 for, by load, cp.async or TMA: what the L1 did not "
+       "serve. The hit rate of the L1 leaves TMA and cp.async out and counts the slot table's own loads"},
+      {"last-level cache",
+       DeviceKind::cpu,
+       {"llc_reads"},
+       "llc_read_misses",
+       "",
+       kMemoryLevelSpread,
+       "reads that wait for memory"},
+      {"L1",
+       DeviceKind::cpu,
+       {"l1d_reads"},
+       "l1d_read_misses",
+       "",
+       kFirstLevelSpread,
+       "reads that the L1 data cache did not serve"},
+  };
+  return kLevels;
+}
+
+std::vector<LevelAnswer> answer_levels(double claimed, const Record& standard, const Record& hilbert,
+                                       const Record* control) {
+  std::vector<LevelAnswer> answers;
+  for (const MissLevel& level : miss_levels())
+    if (level.device == standard.work.device)
+      answers.push_back(answer_level(level, claimed, standard, hilbert, control));
+  return answers;
+}
+
+LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) {
+  LevelAnswer all{.level = answers.front().level, .why = answers.front().why};
+  std::vector<double> ratios;
+  Interval range;
+  for (const LevelAnswer& one : answers) {
+    if (!one.measured) continue;
+    range = ratios.empty() ? one.measured->ci
+                           : Interval{std::min(range.low, one.measured->ci.low),
+                                      std::max(range.high, one.measured->ci.high)};
+    ratios.push_back(one.measured->ratio);
+    all.to_standard.push_back(one.to_standard.front());
+    all.to_control.push_back(one.to_control.front());
+    all.hilbert = one.hilbert;  // for how it was counted; the counts themselves do not add up
+    all.hilbert->misses = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (ratios.empty()) return all;
+  all.why.clear();
+  all.measured = Measured{median(ratios), range, 0};
+  all.verdict = judge(claimed, range);
+  return all;
+}
+
+ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
+  std::vector<ClaimVerdict> verdicts;
+  for (const LevelAnswer& level : levels)
+    if (level.measured) verdicts.push_back(level.verdict);
+  if (verdicts.empty()) return ClaimVerdict::not_testable;
+  const auto borne_out = std::count_if(verdicts.begin(), verdicts.end(), bears_out);
+  const bool all_or_none = borne_out == 0 || borne_out == static_cast<std::ptrdiff_t>(verdicts.size());
+  return all_or_none ? verdicts.front() : ClaimVerdict::mixed;
+}
+
+std::string level_text(const LevelAnswer& answer) {
+  const std::string name = fmt::format("{} read misses", answer.level->name);
+  if (!answer.measured) return fmt::format("{}: not judged ({})", name, answer.why);
+  const std::size_t cases = answer.to_standard.size();
+  return fmt::format("{} {} against linear, {} against random{}: {}", name, change_text(answer.to_standard),
+                     change_text(answer.to_control), cases > 1 ? fmt::format(" ({} cases)", cases) : "",
+                     to_string(answer.verdict));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,50 @@
+#include "reports/exported.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecords = "records.jsonl";
+
+std::map<std::string, std::string> read_meta(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return {};
+  try {
+    return nlohmann::json::parse(in).get<std::map<std::string, std::string>>();
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError({"meta cannot be read", file.string(), "it is no JSON object of texts", ""});
+  }
+}
+
+}  // namespace
+
+bool holds_export(const fs::path& folder) {
+  return fs::exists(folder / kRecords) && !fs::exists(folder / "results.sqlite");
+}
+
+ReportInput read_exported(const fs::path& folder) {
+  ReportInput input;
+  input.source = folder;
+  input.meta = read_meta(folder / "meta.json");
+  const fs::path file = folder / kRecords;
+  std::ifstream in(file, std::ios::binary);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    try {
+      input.records.push_back(record_from_json(nlohmann::json::parse(line)));
+    } catch (const std::exception& error) {
+      throw UsageError({"record cannot be read", fmt::format("{} line {}", file.string(), number),
+                        one_line(error.what(), 200), ""});
+    }
+  }
+  return input;
+}
+
+}  // namespace hilbench

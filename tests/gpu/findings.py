@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Fills the generated parts of a published folder's README.md from the tables and records beside it.
+
+findings.py page FOLDER         writes every block '<!-- generated: NAME [SWEEP [VARIANTS]] -->' ... '<!-- end -->' anew;
+                                VARIANTS is a regular expression for what follows a kernel's name
+findings.py check FOLDER        says whether that would change anything: exit 1 where it would
+findings.py meta STORE FILE     what a report needs of a store beside its records, as JSON
+"""
+
+import csv
+import gzip
+import json
+import pathlib
+import re
+import sqlite3
+import statistics
+import sys
+
+META_KEYS = ("sweep", "title", "description", "sweep_file", "command")
+
+
+class Folder:
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.sweeps = sorted(p.parent.name for p in self.path.glob("*/records.jsonl.gz"))
+
+    def rows(self, table, sweep=None):
+        """Rows of tables/TABLE.csv of one sweep or of all, each with its sweep."""
+        for name in [sweep] if sweep else self.sweeps:
+            with open(self.path / name / "tables" / f"{table}.csv", newline="") as file:
+                for row in csv.DictReader(file):
+                    yield {**row, "in_sweep": name}
+
+    def records(self, sweep):
+        with gzip.open(self.path / sweep / "records.jsonl.gz", "rt") as file:
+            return [json.loads(line) for line in file]
+
+
+def markdown(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def number(text, digits=4):
+    if text in ("", None):
+        return ""
+    value = float(text)
+    return f"{value:.{digits}g}" if abs(value) < 1 else f"{value:.{max(digits - len(str(int(abs(value)))), 0)}f}"
+
+
+def span(values, digits=3, sign=""):
+    values = [float(value) for value in values if value != ""]
+    if not values:
+        return ""
+    least, most = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def interval(row, key="speedup"):
+    if row[key] == "":
+        return ""
+    return f"{float(row[key]):.3f} [{float(row[key + '_low']):.3f}, {float(row[key + '_high']):.3f}]"
+
+
+def work(case):
+    """n8192-w4096-r2-h8-d64-fp32-p1-cuda as 'n 8192, 4096/2, h 8, d 64, fp32' and what else its id tells."""
+    parts = case.split("-")
+    segments, dilations = parts[1][1:].split("."), parts[2][1:].split(".")
+    pattern = " + ".join(f"{w}/{r}" for w, r in zip(segments, dilations))
+    rest = [part.replace(".", " ", 1) for part in parts[8:]]
+    return ", ".join([f"n {parts[0][1:]}, {pattern}, h {parts[3][1:]}, d {parts[4][1:]}, {parts[5]}"] + rest)
+
+
+def own(rows):
+    """Of answers over all cases of a sweep those alone that the claim's own sweep gives."""
+    return (row for row in rows if row["case"] or row["in_sweep"] == row["claim"])
+
+
+def chosen(rows, variants):
+    """Rows of kernels whose variant, behind the kernel's name, matches `variants`."""
+    return [row for row in rows if "/" in row["variant"]
+            and re.fullmatch(variants or ".*", row["variant"].split("/", 1)[1])]
+
+
+def grouped(rows, key):
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def block_runs(folder):
+    rows = []
+    for sweep in folder.sweeps:
+        records = folder.records(sweep)
+        states = [r["environment"].get("device_state") or {} for r in records]
+        clocks = [clock for state in states for clock in state.get("sm_mhz") or []]
+        builds = sorted({r["environment"]["build"]["commit"] for r in records})
+        counts = {s: sum(r["status"] == s for r in records) for s in ("ok", "skipped", "failed", "invalid")}
+        rows.append([
+            f"[{sweep}]({sweep}/report.md)", len({r["case"] for r in records}),
+            ", ".join(f"{count} {status}" for status, count in counts.items() if count),
+            ", ".join(builds), min(r["environment"]["time"] for r in records)[:10],
+            ", ".join(sorted({r["params"]["kernel"] for r in records if r["kind"] == "kernel"})),
+            f"{min(clocks):.0f} to {max(clocks):.0f}" if clocks else "",
+            ", ".join(sorted({cause for state in states for cause in state.get("throttle") or []})) or "none",
+            max((state.get("foreign_processes") or 0 for state in states), default=0),
+        ])
+    return markdown(["sweep", "cases", "records", "build", "day", "kernels", "SM clock, MHz", "throttled by",
+                     "other processes"], rows)
+
+
+def block_verdicts(folder):
+    kinds = {}
+    for (claim, case, metric), rows in grouped(own(folder.rows("claims")),
+                                               lambda r: (r["claim"], r["case"] or r["stated"], r["metric"])).items():
+        verdicts = [row["verdict"] for row in rows if row["verdict"] != "not testable here"]
+        if verdicts:
+            verdict = verdicts[0] if len(set(verdicts)) == 1 else "differs between runs"
+            kinds.setdefault(rows[0]["compares"], {}).setdefault(verdict, []).append(claim)
+    names = ["reproduced", "smaller than claimed", "no difference shown", "contradicted", "mixed",
+             "differs between runs"]
+    rows = [[kind] + [len(verdicts.get(name, [])) for name in names] for kind, verdicts in sorted(kinds.items())]
+    return markdown(["compares"] + names, rows)
+
+
+def block_times(folder):
+    judged = (row for row in own(folder.rows("claims"))
+              if row["compares"] == "kernel time" and row["verdict"] != "not testable here")
+    rows = []
+    for (claim, case, stated), group in grouped(judged, lambda r: (r["claim"], r["case"], r["stated"])).items():
+        rows.append([
+            claim, work(case) if case else "all cases of its sweep", number(group[0]["claimed"], 3),
+            span(r["measured"] for r in group) if len(group) > 1 else interval(group[0], "measured"), len(group),
+            span(r["random"] for r in group), span(r["with_permutation"] for r in group),
+            ", ".join(sorted({r["verdict"] for r in group})),
+            "yes" if any("not settled" in r["why"] for r in group) else ""])
+    rows.sort(key=lambda row: -float(row[2]))
+    return markdown(["claim", "case (segment/dilation)", "claimed", "hilbert", "runs", "random (control)",
+                     "with one permutation", "verdict", "within 1 %, one process"], rows)
+
+
+def block_caches(folder):
+    rows = []
+    for (claim, metric, case, level), group in grouped(
+            own(folder.rows("claim_levels")),
+            lambda r: (r["claim"], r["metric"], r["case"], r["level"])).items():
+        judged = [r for r in group if r["ratio"]]
+        if not judged:
+            continue
+        percents = lambda key: span([p for r in judged for p in re.findall(r"[-+][0-9.]+", r[key])], 1, "+")
+        rows.append([claim, metric.replace("_", " "), work(case) if case else "all cases of its sweep",
+                     judged[0]["claimed"], level, percents("against_linear"), percents("against_random"),
+                     len(judged), ", ".join(sorted({r["verdict"] for r in judged}))])
+    rows.sort(key=lambda row: row[:2])
+    return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear, %",
+                     "against random (control), %", "runs", "verdict"], rows)
+
+
+def block_explained(folder, sweep, variants=None):
+    figures = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "of copy rate",
+               "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "at the first slice",
+               "l1_load_hit_rate": "L1 load hit rate", "l1_sectors_per_load": "L1 sectors / load request",
+               "tensor_pipe_use": "tensor pipe, %"}
+    intervals = {(r["case"], r["variant"]): interval(r) for r in folder.rows("comparison", sweep)}
+    all_rows = chosen(folder.rows("explained", sweep), variants)
+    shown = [key for key in figures if any(r.get(key) for r in all_rows)]
+    rows = [[work(r["case"]), r["variant"], intervals[r["case"], r["variant"]] or "reference"]
+            + [number(r[key], 3) for key in shown] for r in all_rows]
+    return markdown(["case (segment/dilation)", "variant", "speedup"] + [figures[key] for key in shown], rows)
+
+
+def block_rivals(folder, sweep):
+    duels = list(folder.rows("rivals", sweep))
+    rivals = list(dict.fromkeys(r["rival"] for r in duels))
+    peaks = {(r["case"], r["variant"]): r["peak_fraction"] for r in folder.rows("comparison", sweep)}
+    rows = []
+    for (case, variant), group in grouped(duels, lambda r: (r["case"], r["variant"])).items():
+        ratios = {r["rival"]: interval(r, "ratio") for r in group}
+        peak = peaks[case, variant]
+        rows.append([work(case), group[0]["kernel"], f"{float(group[0]['time_ns']) / 1e6:.4g}",
+                     number(group[0]["tflops"]), f"{float(peak) * 100:.1f} %" if peak else ""]
+                    + [ratios.get(rival, "") for rival in rivals])
+    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals, rows)
+
+
+def block_summary(folder, sweep):
+    rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["unsettled"], r["no_difference"],
+             f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]
+    return markdown(["variant", "cases", "faster", "slower", "within 1 %, one process", "no difference shown",
+                     "speedup"], rows)
+
+
+def block_count_spread(folder):
+    counts = {}
+    for sweep in folder.sweeps:
+        for record in folder.records(sweep):
+            value = lambda name: (record["counters"].get(name) or {}).get("value")
+            reads, rate, sectors = value("l2_read_requests"), value("l2_read_hit_rate"), value("l2_read_sectors")
+            if record["kind"] == "kernel" and None not in (reads, rate, sectors) and 1 - rate > 0.001:
+                key = (record["case"], record["variant"])
+                counts.setdefault(("L2", *key), []).append(reads * (1 - rate))
+                counts.setdefault(("L1", *key), []).append(sectors)
+    spread = {level: max(((max(values) / min(values) - 1) * 100 for key, values in counts.items()
+                          if key[0] == level and len(values) > 1), default=0) for level in ("L2", "L1")}
+    return (f"Misses of one variant, counted again in another process, differ by at most {spread['L2']:.1f} % at the "
+            f"L2 and {spread['L1']:.1f} % at the L1.")
+
+
+def block_spread(folder):
+    ratios = {}
+    for row in folder.rows("comparison"):
+        if row["speedup"] and "/" in row["variant"]:
+            key = (row["case"], row["variant"])
+            ratios.setdefault(key, []).append(float(row["speedup"]))
+    several = {key: values for key, values in ratios.items() if len(values) > 1}
+    spreads = [(max(values) / min(values) - 1) * 100 for values in several.values()]
+    if not spreads:
+        return "No case and variant was measured by more than one process."
+    return (f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several.values()))} "
+            f"processes each, in different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) "
+            f"and by {max(spreads):.2f} % at most.")
+
+
+BLOCKS = {name[6:]: function for name, function in list(globals().items()) if name.startswith("block_")}
+MARK = re.compile(r"(<!-- generated: (\w+)(?: ([\w-]+))?(?: (\S+))? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def page_of(folder):
+    def fill(match):
+        head, name, sweep, variants, _, end = match.groups()
+        if name not in BLOCKS:
+            sys.exit(f"findings.py: no block '{name}'; there are {', '.join(BLOCKS)}")
+        if sweep and sweep not in folder.sweeps:
+            text = f"`{sweep}` has not been published yet."
+        else:
+            text = BLOCKS[name](folder, *[given for given in (sweep, variants) if given])
+        return f"{head}{text}\n{end}"
+
+    return MARK.sub(fill, (folder.path / "README.md").read_text())
+
+
+def main(command, path, *more):
+    if command == "meta":
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
+            meta = dict(store.execute("select key, value from meta"))
+        text = json.dumps({key: meta[key] for key in META_KEYS if key in meta}, indent=1)
+        pathlib.Path(more[0]).write_text(text + "\n")
+        return 0
+    folder = Folder(path)
+    if not (folder.path / "README.md").exists():
+        return 0
+    page, written = page_of(folder), (folder.path / "README.md").read_text()
+    if command == "check":
+        print("as generated" if page == written else f"{path}/README.md differs from what its tables say")
+        return int(page != written)
+    (folder.path / "README.md").write_text(page)
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in ("page", "check", "meta"):
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

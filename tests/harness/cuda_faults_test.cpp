@@ -1,0 +1,404 @@
+// The whole path on a GPU against kernels that fault, hang and lie, want too much memory, or are not alone.
+// This program has a table of variants of its own, which stands in for kernels/table.cpp; it is the worker
+// that the supervisor starts, and the other process on the GPU.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "harness/commands.hpp"
+#include "harness/counters/counters.hpp"
+#include "harness/gpu.hpp"
+#include "harness/store.hpp"
+#include "harness/worker.hpp"
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/variants.hpp"
+#include "kernels/variant.hpp"
+#include "tests/kernels/cuda/faults.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kTimeout_s = 6;
+
+int g_runs = 0;           // executions of spoiled variants in this process
+bool g_counting = false;  // the worker has come to the counting of one
+
+using Spoil = void (*)(const Operands& operands);
+
+// dilated_simt, and then something else.
+class Spoiled final : public Execution {
+ public:
+  Spoiled(std::unique_ptr<Execution> right, Spoil spoil) : right_(std::move(right)), spoil_(spoil) {}
+  void load(const Index& index) override { right_->load(index); }
+  void run(const Operands& operands, const Index& index) override {
+    ++g_runs;
+    right_->run(operands, index);
+    spoil_(operands);
+  }
+  std::map<std::string, Counter> measured() override {
+    g_counting = true;
+    return {};
+  }
+
+ private:
+  std::unique_ptr<Execution> right_;
+  Spoil spoil_;
+};
+
+void fault(const Operands&) {
+  cuda::write_where_nothing_is();
+}
+void fault_when_timed(const Operands&) {
+  if (g_runs > 3) cuda::write_where_nothing_is();
+}
+void fault_when_counted(const Operands&) {
+  if (g_counting) cuda::write_where_nothing_is();
+}
+void hang(const Operands&) {
+  cuda::spin_without_end();
+}
+void hang_when_timed(const Operands&) {
+  if (g_runs > 3) cuda::spin_without_end();
+}
+void poison(const Operands& operands) {
+  cuda::write_nan(static_cast<float*>(operands.o) + 37);
+}
+void ask_too_much(const Operands&) {
+  const cuda::DeviceMemory<std::byte> memory(std::size_t{1} << 40);
+}
+
+template <Spoil spoil>
+Variant spoiled(std::string_view name) {
+  Variant variant = kDilatedSimt;
+  variant.name = name;
+  variant.prepare = [](const Case& work, const VariantSpec& spec, int threads) -> std::unique_ptr<Execution> {
+    return std::make_unique<Spoiled>(kDilatedSimt.prepare(work, spec, threads), spoil);
+  };
+  return variant;
+}
+
+// Not there before it runs: `prepare` cannot get memory.
+Variant greedy() {
+  Variant variant = kDilatedSimt;
+  variant.name = "greedy";
+  variant.prepare = [](const Case&, const VariantSpec&, int) -> std::unique_ptr<Execution> {
+    const cuda::DeviceMemory<std::byte> memory(std::size_t{1} << 40);
+    return nullptr;
+  };
+  return variant;
+}
+
+// What the plan knows of and refuses.
+Variant large() {
+  Variant variant = kDilatedSimt;
+  variant.name = "large";
+  variant.workspace_bytes = [](const Case&, int) { return 0x1p40; };
+  return variant;
+}
+
+}  // namespace
+
+std::span<const Variant* const> variant_table() {
+  static const std::array kOwn = {spoiled<fault>("fault"),
+                                  spoiled<fault_when_timed>("fault_when_timed"),
+                                  spoiled<fault_when_counted>("fault_when_counted"),
+                                  spoiled<hang>("hang"),
+                                  spoiled<hang_when_timed>("hang_when_timed"),
+                                  spoiled<poison>("poison"),
+                                  spoiled<ask_too_much>("ask_too_much"),
+                                  greedy(),
+                                  large()};
+  static const std::vector<const Variant*> kTable = [] {
+    std::vector<const Variant*> all = {&kDilatedSimt};
+    for (const Variant& variant : kOwn) all.push_back(&variant);
+    return all;
+  }();
+  return kTable;
+}
+const Variant* find_variant(std::string_view name, DeviceKind) {
+  for (const Variant* variant : variant_table())
+    if (variant->name == name) return variant;
+  return nullptr;
+}
+const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu*) {
+  return find_variant(spec.kernel, work.device);
+}
+std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
+                                              const VariantSpec& spec, const Gpu*) {
+  return variant.unsupported(work, spec);
+}
+std::vector<std::string_view> kernel_names() {
+  std::vector<std::string_view> names;
+  for (const Variant* variant : variant_table()) names.push_back(variant->name);
+  return names;
+}
+bool known_kernel(std::string_view name) {
+  return find_variant(name, DeviceKind::cuda) != nullptr;
+}
+bool known_baseline(std::string_view) {
+  return false;
+}
+
+namespace {
+
+// This program as another process on the GPU, in the part that `play_other` gives it.
+class OtherProcess {
+ public:
+  enum class Family { ours, foreign };
+
+  OtherProcess(const char* part, Family family) {
+    int ready[2];
+    if (::pipe(ready) != 0) throw std::runtime_error("no pipe");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(ready[0]);
+      // The child of a child that is gone has no tie to this program but this pipe.
+      if (family == Family::foreign && (::setsid() < 0 || ::fork() != 0)) ::_exit(0);
+      const pid_t self = ::getpid();
+      const std::string end = std::to_string(ready[1]);
+      if (::write(ready[1], &self, sizeof self) == sizeof self)
+        ::execl("/proc/self/exe", "other", "other", part, end.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(ready[1]);
+    ready_ = ready[0];
+    reaped_ = family == Family::foreign;
+    if (reaped_) ::waitpid(child, nullptr, 0);
+    char told = 0;
+    if (::read(ready_, &pid_, sizeof pid_) != sizeof pid_ || ::read(ready_, &told, 1) != 1)
+      throw std::runtime_error("the other process did not get ready");
+  }
+  ~OtherProcess() {
+    ::kill(pid_, SIGKILL);
+    if (!reaped_) ::waitpid(pid_, nullptr, 0);
+    char more = 0;
+    while (::read(ready_, &more, 1) > 0) continue;  // its end closes with it
+    ::close(ready_);
+  }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+
+ private:
+  pid_t pid_ = -1;
+  int ready_ = -1;
+  bool reaped_ = false;
+};
+
+int play_other(const std::string& part, int ready) {
+  constexpr std::size_t kLeft = std::size_t{1200} << 20;  // a context takes some 600 MiB of it
+  if (part == "greedy") cuda::fill_memory_but(kLeft);
+  cuda::keep_busy(0.01);
+  std::unique_ptr<CounterBackend> counters;
+  if (part == "counting") {
+    counters = open_counters(counter_set("default", counter_target(DeviceKind::cuda)), 1);
+    counters->begin(0);
+  }
+  if (::write(ready, "r", 1) != 1) return 1;
+  while (part == "busy") cuda::keep_busy(1);
+  for (;;) ::pause();
+}
+
+class CudaFaults : public testing::Test {
+ protected:
+  CudaFaults() {
+    std::string pattern = testing::TempDir() + "hilbench-faults-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~CudaFaults() override { std::filesystem::remove_all(folder_); }
+
+  // Two comparisons with `dilated_simt` in two orders and `more` in one.
+  std::vector<Record> measure(const std::vector<std::string>& more, ExitCode expected,
+                              const std::string& counters = "") {
+    std::ofstream sweep(folder_ / "sweep.yaml");
+    sweep
+        << "name: faults\naxes: {sequence_length: [256, 512], segments: [[64]], dilations: [[2]], heads: 2,\n"
+           "       head_dim: 32}\nvariants:\n"
+           "  - {kernel: dilated_simt, order: [linear, random]}\n";
+    for (const std::string& kernel : more) sweep << "  - {kernel: " << kernel << ", order: linear}\n";
+    sweep << "reference: dilated_simt/linear\nmeasure: {budget_s: 0.2, min_rounds: 5, timeout_s: "
+          << kTimeout_s << "}\n"
+          << counters;
+    sweep.close();
+    EXPECT_EQ(run_command({.sweep = folder_ / "sweep.yaml",
+                           .folder = folder_ / "out",
+                           .device = "cuda",
+                           .fresh = true,
+                           .command = "test"}),
+              expected);
+    return Store::open_for_reading(folder_ / "out").records();
+  }
+
+  // All variants but the spoiled one are as if it had not been there, in both comparisons.
+  static void expect_others_ok(const std::vector<Record>& records, const std::string& spoiled) {
+    ASSERT_EQ(records.size(), 6u);
+    for (const Record& record : records) {
+      if (record.kernel == spoiled) continue;
+      EXPECT_EQ(record.status, Status::ok)
+          << record.case_id << " " << record.variant_id << ": " << record.reason;
+      EXPECT_TRUE(record.time);
+      EXPECT_TRUE(record.verify);
+    }
+  }
+
+  std::filesystem::path folder_;
+};
+
+class FaultyKernel : public CudaFaults, public testing::WithParamInterface<std::array<const char*, 3>> {};
+
+TEST_P(FaultyKernel, CostsItsOwnRecordsAndNothingElse) {
+  const auto [kernel, phase, error] = GetParam();
+  const auto start = std::chrono::steady_clock::now();
+  const auto records = measure({kernel}, ExitCode::failed, "counters: [default]\n");
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  expect_others_ok(records, kernel);
+  for (const Record& record : records) {
+    if (record.kernel != kernel) continue;
+    std::printf("%s: %s\n", kernel, record.reason.c_str());
+    EXPECT_EQ(record.status, Status::failed);
+    EXPECT_EQ(record.reason.find(phase), 0u) << record.reason;
+    EXPECT_NE(record.reason.find(error), std::string::npos) << record.reason;
+    EXPECT_EQ(record.reason.find('\n'), std::string::npos) << record.reason;
+    EXPECT_FALSE(record.time);
+  }
+  // Each hang costs its timeout once in each comparison, everything else is quick.
+  EXPECT_LT(spent.count(), 2 * kTimeout_s + 40);
+}
+
+constexpr const char* kIllegal = "an illegal memory access was encountered (cudaErrorIllegalAddress)";
+constexpr const char* kHung = "no progress for 6 s: taken for hung and stopped";
+constexpr const char* kTooMuch = "no 1024.00 GiB of GPU memory: ";
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, FaultyKernel,
+    testing::Values(std::array{"fault", "", kIllegal}, std::array{"fault_when_timed", "time: ", kIllegal},
+                    std::array{"fault_when_counted", "count: ", kIllegal},
+                    std::array{"hang", "verify: ", kHung}, std::array{"hang_when_timed", "time: ", kHung},
+                    std::array{"poison", "", " output values are NaN, infinite or were never written"},
+                    std::array{"greedy", "", kTooMuch}, std::array{"ask_too_much", "", kTooMuch}),
+    [](const auto& faulty) { return std::string(faulty.param[0]); });
+
+TEST_F(CudaFaults, OutOfMemorySaysWhatWasAskedForWhatIsFreeAndWhatToDo) {
+  const auto records = measure({"greedy"}, ExitCode::failed);
+  const std::regex wanted(
+      R"(no 1024\.00 GiB of GPU memory: [0-9.]+ GiB of [0-9.]+ GiB are free \(cudaErrorMemoryAllocation\); end .*)");
+  for (const Record& record : records) {
+    if (record.kernel != "greedy") continue;
+    EXPECT_TRUE(std::regex_match(record.reason, wanted)) << record.reason;
+  }
+}
+
+TEST_F(CudaFaults, ThePlanRefusesWhatCannotFit) {
+  const auto records = measure({"large"}, ExitCode::done);
+  expect_others_ok(records, "large");
+  for (const Record& record : records) {
+    if (record.kernel != "large") continue;
+    EXPECT_EQ(record.status, Status::skipped);
+    EXPECT_EQ(record.reason.find("does not fit: the comparison would need 1024.0 GiB of "), 0u)
+        << record.reason;
+  }
+}
+
+// Long inputs do not fit beside the other process, short ones do.
+TEST_F(CudaFaults, AFullDeviceFailsWhatDoesNotFitAndMeasuresTheRest) {
+  std::vector<Record> records;
+  {
+    const OtherProcess other("greedy", OtherProcess::Family::ours);
+    std::ofstream(folder_ / "sweep.yaml") << "name: full\n"
+                                             "axes: {sequence_length: [1048576, 256], segments: [[64]], "
+                                             "dilations: [[64]], heads: 2, head_dim: 64}\n"
+                                             "variants: [{kernel: dilated_simt, order: linear}]\n"
+                                             "measure: {budget_s: 0.1, min_rounds: 3, timeout_s: 60}\n";
+    EXPECT_EQ(run_command({.sweep = folder_ / "sweep.yaml", .folder = folder_ / "out", .device = "cuda"}),
+              ExitCode::failed);
+    records = Store::open_for_reading(folder_ / "out").records();
+  }
+  ASSERT_EQ(records.size(), 2u);
+  std::printf("%s\n", records[0].reason.c_str());
+  EXPECT_EQ(records[0].status, Status::failed);
+  EXPECT_TRUE(
+      std::regex_search(records[0].reason, std::regex(R"(GPU memory: [0-9.]+ GiB of [0-9.]+ GiB are free)")))
+      << records[0].reason;
+  EXPECT_EQ(records[1].status, Status::ok) << records[1].reason;
+}
+
+TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
+  std::vector<Record> records;
+  {
+    const OtherProcess other("busy", OtherProcess::Family::foreign);
+    records = measure({}, ExitCode::done);
+  }
+  ASSERT_EQ(records.size(), 4u);
+  std::printf("device_state %s\n", records[0].environment["device_state"].dump().c_str());
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_TRUE(record.time);
+    EXPECT_GE(foreign_processes(record), 1);
+    EXPECT_FALSE(record.speedup);
+  }
+  EXPECT_EQ(report_command({.folder = folder_ / "out", .output = folder_ / "report"}), ExitCode::done);
+  std::stringstream text;
+  text << std::ifstream(folder_ / "report" / "report.md").rdbuf();
+  EXPECT_NE(text.str().find("withheld: another process used the GPU"), std::string::npos);
+
+  // Alone again, there is one.
+  for (const Record& record : measure({}, ExitCode::done)) {
+    EXPECT_EQ(foreign_processes(record), 0);
+    EXPECT_EQ(record.speedup.has_value(), record.variant_id != "dilated_simt/linear");
+  }
+}
+
+TEST_F(CudaFaults, AnotherProcessOfThisRunIsNotForeign) {
+  const OtherProcess other("busy", OtherProcess::Family::ours);
+  for (const Record& record : measure({}, ExitCode::done)) EXPECT_EQ(foreign_processes(record), 0);
+}
+
+TEST_F(CudaFaults, AnotherProcessThatCountsTakesTheCountersAndNotTheTimes) {
+  const OtherProcess other("counting", OtherProcess::Family::foreign);
+  const auto records = measure({}, ExitCode::done, "counters: [default]\n");
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_TRUE(record.time);
+    const Counter& counter = record.counters.at("dram_read_bytes");
+    std::printf("dram_read_bytes: %s\n", counter.value ? "counted" : counter.reason.c_str());
+    EXPECT_FALSE(counter.value);
+    EXPECT_NE(counter.reason.find("another profiler holds the counting hardware"), std::string::npos)
+        << counter.reason;
+  }
+}
+
+TEST_F(CudaFaults, ADeviceThatIsNotThereIsSaidAtOnce) {
+  std::ofstream(folder_ / "sweep.yaml")
+      << "name: absent\n"
+         "axes: {sequence_length: 256, segments: [[64]], dilations: [[2]]}\n"
+         "variants: [{kernel: dilated_simt, order: linear}]\n";
+  try {
+    run_command({.sweep = folder_ / "sweep.yaml", .folder = folder_ / "out", .device = "cuda:99"});
+    FAIL() << "it ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_NE(std::string(error.what()).find("no device cuda:99 (--device): GPUs here: "), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "worker") == 0)
+    return hilbench::worker_main(std::atoi(argv[2]), std::atoi(argv[3]));
+  if (argc == 4 && std::strcmp(argv[1], "other") == 0)
+    return hilbench::play_other(argv[2], std::atoi(argv[3]));
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,121 @@
+#include "harness/memory_need.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/names.hpp"
+#include "harness/plan.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kGib = 0x1p30;
+
+Case case_of(std::int64_t length) {
+  return {.sequence_length = length,
+          .pattern = {{2048, 1}, {4096, 2}, {8192, 4}},
+          .heads = 8,
+          .kv_heads = 8,
+          .head_dim = 64,
+          .dtype = Dtype::fp16,
+          .device = DeviceKind::cuda};
+}
+
+// Like a GPU kernel of two branches or more: an fp32 copy of O, tiles of 192 queries.
+const Variant kKernel = {
+    .name = "kernel",
+    .device = DeviceKind::cuda,
+    .tile_rows = [](const Case&) -> std::int64_t { return 192; },
+    .workspace_bytes =
+        [](const Case& work, int) {
+          return 4.0 * static_cast<double>(work.sequence_length * work.heads * work.head_dim);
+        },
+};
+
+Host gpu_host(std::int64_t gpu_bytes, std::int64_t host_bytes) {
+  Host host;
+  host.available_memory_bytes = host_bytes;
+  host.gpu = Gpu{.name = "GPU", .memory_bytes = gpu_bytes};
+  return host;
+}
+
+double device_bytes(const Case& work, const VariantSpec& spec) {
+  return (shared_need(work, {}) + own_need(work, spec, kKernel, 1)).device;
+}
+
+TEST(MemoryNeed, CountsWhatStandsOnAGpu) {
+  // A position of 8 heads x 64: Q, K, V, O in fp16, LSE, O in fp32, and less than 4 bytes of tiles.
+  const double position = 4 * 8 * 64 * 2 + 8 * 4 + 8 * 64 * 4;
+  const double linear = device_bytes(case_of(1 << 20), {});
+  EXPECT_GE(linear, position * (1 << 20));
+  EXPECT_LE(linear, (position + 4) * (1 << 20));
+  VariantSpec hilbert;
+  hilbert.order = "hilbert";
+  // Permuted K and V, the map of the permutation, and the slot of every key of three branches.
+  EXPECT_EQ(device_bytes(case_of(1 << 20), hilbert) - linear, (2 * 8 * 64 * 2 + 4 + 3 * 4) * double{1 << 20});
+}
+
+TEST(MemoryNeed, OfTheHostHardlyGrowsWithTheSequence) {
+  const MemoryNeed shorter = shared_need(case_of(1 << 20), {}), longer = shared_need(case_of(1 << 25), {});
+  EXPECT_EQ(shorter.host, longer.host);
+  EXPECT_LT(longer.host, 0.3 * kGib);
+  const Inputs files{.source = InputSource::npy};
+  EXPECT_GT(shared_need(case_of(1 << 25), files).host, 3 * 4.0 * 8 * 64 * (1 << 25));
+}
+
+TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
+  Variant program = kKernel;
+  program.external = true;
+  program.tile_rows = nullptr;
+  const Case work = case_of(1 << 20);
+  const double tensor = 8.0 * 64 * (1 << 20);
+  EXPECT_EQ(own_need(work, {}, program, 1).host, 3 * 2 * tensor + 4 * tensor);
+}
+
+TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {
+  const Host host = gpu_host(std::int64_t{8} << 30, std::int64_t{64} << 30);
+  const std::int64_t longest = longest_sequence(case_of(1), {}, {}, kKernel, 1, host);
+  EXPECT_GT(longest, 1'000'000);
+  EXPECT_EQ(longest % 8192, 0);
+  const MemoryNeed usable = usable_memory(case_of(1), host);
+  EXPECT_LE(device_bytes(case_of(longest), {}), usable.device);
+  EXPECT_GT(device_bytes(case_of(longest + 8192), {}), usable.device);
+}
+
+TEST(MemoryNeed, LongestSequenceIsNoneWhereNothingFitsAndEndsAt32Bits) {
+  EXPECT_EQ(longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_host(1 << 20, 0)), 0);
+  const std::int64_t endless =
+      longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_host(std::int64_t{1} << 50, 0));
+  EXPECT_LE(endless, 0x7fffffff);
+  EXPECT_GT(endless, 0x7fffffff - 8192);
+}
+
+TEST(MemoryNeed, OfTheHostRefusesTooWhereTheGpuHasRoom) {
+  const Case work = case_of(1 << 20);
+  const Host host = gpu_host(std::int64_t{80} << 30, 1 << 20);
+  const std::optional<std::string> reason =
+      reason_not_to_fit(shared_need(work, {}), usable_memory(work, host));
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("host memory"), std::string::npos) << *reason;
+}
+
+TEST(LongestTable, TellsEachPatternOnceAtItsLongest) {
+  Host host;
+  host.cores = 2;
+  host.available_memory_bytes = std::int64_t{1} << 30;
+  const Sweep sweep = parse_sweep(
+      "name: longest\ncases:\n"
+      "  - {sequence_length: 4096, segments: [2048]}\n  - {sequence_length: 8192, segments: [2048]}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n",
+      "longest.yaml", {}, known_names());
+  const std::string table = longest_table(sweep, host);
+  std::size_t lines = 0;
+  for (std::size_t at = table.find("/dilated/"); at != std::string::npos;
+       at = table.find("/dilated/", at + 1))
+    ++lines;
+  EXPECT_EQ(lines, 2u) << table;
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,197 @@
+// Claims about caches against hardware counters: confirmed, contradicted, mixed, not counted.
+#include <gtest/gtest.h>
+
+#include "reports/compare.hpp"
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kReads = 1e6;
+
+// What a GPU record counts: read requests that the L2 missed, and sectors that left the L1.
+void count(Record& record, double l2_misses, double l1_misses) {
+  const auto counter = [](double value, const char* unit) {
+    return Counter{.value = value, .unit = unit, .source = "cupti_range", .passes = 3};
+  };
+  record.counters["l2_read_requests"] = counter(kReads, "count");
+  record.counters["l2_read_hit_rate"] = counter(1 - l2_misses / kReads, "ratio");
+  record.counters["l2_read_sectors"] = counter(l1_misses, "sectors");
+}
+
+// linear, hilbert, residue, random, @tokens, gemm, peak of a case of the guide's speedup table: it claims 28
+// % less.
+std::vector<Record> comparison() {
+  Case work = sample::work(8192, {{4096, 2}});
+  work.device = DeviceKind::cuda;
+  std::vector<Record> records;
+  sample::add_comparison(records, work, 1);
+  for (const int order : {0, 1, 3}) count(records[order], 50'000, 4e6);
+  return records;
+}
+constexpr int kLinear = 0, kHilbert = 1, kRandom = 3;
+
+struct Said {
+  ClaimVerdict verdict;
+  std::string why;
+  std::optional<Measured> measured;
+  std::vector<LevelAnswer> levels;
+};
+
+Said answer(const std::vector<Record>& records, std::string_view id = "guide-speedup") {
+  static const std::vector<ClaimRow> claims = load_claims({});
+  ReportInput input;
+  input.records = records;
+  const View view = view_of(input);
+  for (const ClaimAnswer& one : answer_claims(claims, view))
+    if (one.claim->claim_id == id && one.claim->quantity == Quantity::cache_lines)
+      return {one.verdict, one.why, one.measured, one.levels};
+  throw std::out_of_range(std::string(id));
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CacheClaims, EveryLevelSaysWhatItCountsAndWhy) {
+  for (const MissLevel& level : miss_levels()) {
+    EXPECT_NE(level.device, DeviceKind::automatic) << level.name;
+    EXPECT_NE(level.misses.empty(), level.hit_rate.empty()) << level.name;
+    EXPECT_TRUE(level.hit_rate.empty() || !level.reads.front().empty()) << level.name;
+    EXPECT_FALSE(level.why.empty()) << level.name;
+    EXPECT_GT(level.spread, 0) << level.name;
+  }
+}
+
+TEST(CacheClaims, AreReproducedByFewerMissesOnEveryLevel) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 30'000, 2e6);
+  const Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::reproduced) << said.why;
+  EXPECT_NEAR(said.measured->ratio, 50.0 / 30, 1e-9);
+  EXPECT_LT(said.measured->ci.low, said.measured->ratio) << "held to what the counters are held to";
+  EXPECT_TRUE(
+      holds(said.why, "claimed 28 % fewer; L2 read misses -40.0 % against linear, -40.0 % against random"))
+      << said.why;
+  EXPECT_TRUE(holds(said.why, "L1 read misses -50.0 %")) << said.why;
+  EXPECT_TRUE(holds(said.why, "cupti_range, warm caches, one execution a pass, 3 passes")) << said.why;
+  EXPECT_TRUE(holds(said.why, "the layout's own count of 64-byte lines: +0.0 %")) << said.why;
+}
+
+TEST(CacheClaims, AreContradictedByMoreMisses) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 60'000, 5e6);
+  EXPECT_EQ(answer(records).verdict, ClaimVerdict::contradicted);
+}
+
+TEST(CacheClaims, SmallerThanClaimed) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 42'000, 3.6e6);
+  EXPECT_EQ(answer(records).verdict, ClaimVerdict::smaller_than_claimed);
+}
+
+TEST(CacheClaims, WhatRandomOrderSavesTooIsNotHilberts) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 30'000, 4e6);
+  count(records[kRandom], 29'000, 4e6);
+  const Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::no_difference) << said.why;
+  EXPECT_TRUE(holds(said.why, "-40.0 % against linear, +3.4 % against random")) << said.why;
+}
+
+TEST(CacheClaims, WhatRepeatedCountsDifferByIsNoDifference) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 46'000, 3.95e6);
+  EXPECT_EQ(answer(records).verdict, ClaimVerdict::no_difference) << answer(records).why;
+}
+
+TEST(CacheClaims, LevelsThatDisagreeAreMixed) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 30'000, 4e6);
+  const Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::mixed) << said.why;
+  ASSERT_EQ(said.levels.size(), 2u);
+  EXPECT_EQ(said.levels[0].verdict, ClaimVerdict::reproduced);
+  EXPECT_EQ(said.levels[1].verdict, ClaimVerdict::no_difference);
+}
+
+TEST(CacheClaims, ACacheThatHoldsEverythingIsNotJudged) {
+  std::vector<Record> records = comparison();
+  count(records[kLinear], 300, 4e6);
+  count(records[kHilbert], 50, 5e6);
+  const Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::contradicted) << "by the L1, the level that is left: " << said.why;
+  EXPECT_TRUE(holds(said.why, "L2 read misses: not judged (300 misses in 1000000 reads")) << said.why;
+}
+
+TEST(CacheClaims, NeedTheControl) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 30'000, 2e6);
+  records.erase(records.begin() + kRandom);
+  const Said said = answer(records);
+  for (const LevelAnswer& level : said.levels) EXPECT_FALSE(level.measured);
+  EXPECT_TRUE(holds(said.why, "no random order beside it")) << said.why;
+}
+
+TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
+  std::vector<Record> records = comparison();
+  for (Record& record : records)
+    for (auto& [name, counter] : record.counters)
+      if (counter.source == "cupti_range") counter = {.reason = "counting needs root"};
+  Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::no_difference) << said.why;
+  EXPECT_TRUE(holds(said.why, "a count of the layout and not of a cache")) << said.why;
+  EXPECT_TRUE(holds(said.why, "l2_read_hit_rate of dilated/linear: counting needs root")) << said.why;
+  for (Record& record : records) record.counters.erase("layout_lines_64_per_tile");
+  said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::not_testable);
+  EXPECT_TRUE(holds(said.why, "no counters: ")) << said.why;
+  EXPECT_FALSE(said.measured);
+}
+
+TEST(CacheClaims, SectorsStandInWhereAChipCountsNoRequests) {
+  std::vector<Record> records = comparison();
+  for (Record& record : records) record.counters.erase("l2_read_requests");
+  const Said said = answer(records);
+  ASSERT_TRUE(said.levels[0].measured) << said.why;
+  EXPECT_EQ(said.levels[0].hilbert->counters, "l2_read_sectors x (1 - l2_read_hit_rate)");
+}
+
+TEST(CacheClaims, ProcessorsAreJudgedByTheLastCache) {
+  std::vector<Record> records = comparison();
+  for (Record& record : records) record.work.device = DeviceKind::cpu;
+  const auto counter = [](double value) {
+    return Counter{.value = value, .unit = "count", .source = "perf", .passes = 1};
+  };
+  for (const int order : {kLinear, kHilbert, kRandom}) {
+    records[order].counters["llc_reads"] = counter(1e6);
+    records[order].counters["llc_read_misses"] = counter(order == kHilbert ? 2e5 : 4e5);
+  }
+  const Said said = answer(records);
+  EXPECT_EQ(said.verdict, ClaimVerdict::reproduced) << said.why;
+  EXPECT_TRUE(holds(said.why, "last-level cache read misses -50.0 % against linear")) << said.why;
+  EXPECT_TRUE(holds(said.why, "(perf, warm caches, one execution a pass, 1 pass)")) << said.why;
+}
+
+TEST(CacheClaims, AClaimWithoutConfigurationMustHoldInEveryCase) {
+  std::vector<Record> records = comparison();
+  count(records[kHilbert], 20'000, 1e6);
+  std::vector<Record> longer;
+  Case work = sample::work(16384, {{4096, 2}});
+  work.device = DeviceKind::cuda;
+  sample::add_comparison(longer, work, 1);
+  for (const int order : {0, 1, 3}) count(longer[order], 50'000, 4e6);
+  count(longer[kHilbert], 22'000, 1e6);
+  records.insert(records.end(), longer.begin(), longer.end());
+  EXPECT_EQ(answer(records, "guide-headlines").verdict, ClaimVerdict::reproduced);
+  count(records[records.size() - longer.size() + kHilbert], 51'000, 4e6);
+  const Said said = answer(records, "guide-headlines");
+  EXPECT_EQ(said.verdict, ClaimVerdict::no_difference) << said.why;
+  EXPECT_TRUE(holds(said.why,
+                    "states no configuration: over the 2 cases here, claimed 25 to 40 % fewer; "
+                    "L2 read misses -60.0 to +2.0 % against linear"))
+      << said.why;
+}
+
+}  // namespace
+}  // namespace hilbench
