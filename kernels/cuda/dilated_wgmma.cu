@@ -65,8 +65,10 @@ struct Shape {
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-  static constexpr int kKeys = kDim == 64 ? 128 : 160;  // of a block of K or V
-  static constexpr int kStages = 2;
+  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
+  // Gathered rows take longer to come, and the consumers keep K until they have its exponentials.
+  static constexpr int kKStages = kGathered ? 3 : 2;
+  static constexpr int kVStages = 2;
   static constexpr int kQStages = 2;
   static constexpr int kProducerWarps = kGroupThreads / 32;
   static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
@@ -87,11 +89,11 @@ struct Shape {
   static constexpr int kBlockBytes = kKeys * kDim * 2;
   static constexpr int kQAt = 0;
   static constexpr int kKAt = kQAt + kQStages * kQBytes;
-  static constexpr int kVAt = kKAt + kStages * kBlockBytes;
-  static constexpr int kTileAt = kVAt + kStages * kBlockBytes;
+  static constexpr int kVAt = kKAt + kKStages * kBlockBytes;
+  static constexpr int kTileAt = kVAt + kVStages * kBlockBytes;
   static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarrierAt = kSlotAt + (kGathered ? Gather::kTableBytes : 0);
-  static constexpr int kBarriers = 2 * (kQStages + 2 * kStages + kTileSlots);
+  static constexpr int kBarriers = 2 * (kQStages + kKStages + kVStages + kTileSlots);
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
   static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
   static constexpr int kSharedBytes = kFinishedAt + 16;
@@ -102,10 +104,10 @@ struct Shape {
   static constexpr int kQFull = kBarrierAt;
   static constexpr int kQEmpty = kQFull + 8 * kQStages;
   static constexpr int kKFull = kQEmpty + 8 * kQStages;
-  static constexpr int kKEmpty = kKFull + 8 * kStages;
-  static constexpr int kVFull = kKEmpty + 8 * kStages;
-  static constexpr int kVEmpty = kVFull + 8 * kStages;
-  static constexpr int kTileFull = kVEmpty + 8 * kStages;
+  static constexpr int kKEmpty = kKFull + 8 * kKStages;
+  static constexpr int kVFull = kKEmpty + 8 * kKStages;
+  static constexpr int kVEmpty = kVFull + 8 * kVStages;
+  static constexpr int kTileFull = kVEmpty + 8 * kVStages;
   static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
 };
 
@@ -302,7 +304,8 @@ template <class S>
 __device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
                                                 unsigned char* shared, std::uint32_t base) {
   Ring<S::kTileSlots> tiles;
-  Ring<S::kStages> k, v;
+  Ring<S::kKStages> k;
+  Ring<S::kVStages> v;
   while (true) {
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (tile.query_count == 0) return;
@@ -361,13 +364,18 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   typename S::Gather rows(base + S::kSlotAt);
   std::uint32_t number = 0;  // of the tile
   std::uint32_t block = 0;   // of all tiles
-  const auto load = [&](const void* tensor, int stages, int full, int empty, std::uint32_t passed) {
-    const auto at = Ring<S::kStages>::at(passed);
-    barrier_wait(base + empty + 8 * at.stage, at.parity ^ 1);
-    rows.load(tensor, passed, base + stages + at.stage * S::kBlockBytes);
-    barrier_arrive_copies(base + full + 8 * at.stage);
+  const auto load_keys = [&](std::uint32_t passed) {
+    const auto at = Ring<S::kKStages>::at(passed);
+    barrier_wait(base + S::kKEmpty + 8 * at.stage, at.parity ^ 1);
+    rows.load(p.k, passed, base + S::kKAt + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + S::kKFull + 8 * at.stage);
   };
-  const auto load_values = [&](std::uint32_t passed) { load(p.v, S::kVAt, S::kVFull, S::kVEmpty, passed); };
+  const auto load_values = [&](std::uint32_t passed) {
+    const auto at = Ring<S::kVStages>::at(passed);
+    barrier_wait(base + S::kVEmpty + 8 * at.stage, at.parity ^ 1);
+    rows.load(p.v, passed, base + S::kVAt + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + S::kVFull + 8 * at.stage);
+  };
   const auto fetch_first = [&](const ForwardTile& tile) {
     const int begin = tile.keys_backwards != 0 ? (key_blocks<S>(tile) - 1) * S::kKeys : 0;
     if (tile.key_count > 0) rows.fetch(p.key_slots + tile.key_begin, begin, tile.key_count - 1);
@@ -398,7 +406,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
       __syncwarp();
       begin += step;
       if (i + 1 < blocks) rows.fetch(slots, begin, last);
-      load(p.k, S::kKAt, S::kKFull, S::kKEmpty, block);
+      load_keys(block);
       if (i > 0) {
         load_values(block - 1);
       } else {
@@ -681,7 +689,8 @@ struct Consumer {
   std::uint32_t base;
   int group;
   Ring<S::kQStages> q;
-  Ring<S::kStages> k, v;
+  Ring<S::kKStages> k;
+  Ring<S::kVStages> v;
 
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
@@ -869,10 +878,10 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   };
   init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
   init(S::kQEmpty, S::kQStages, kConsumerWarps);
-  init(S::kKFull, S::kStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kKEmpty, S::kStages, kConsumerWarps);
-  init(S::kVFull, S::kStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kVEmpty, S::kStages, kConsumerWarps);
+  init(S::kKFull, S::kKStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kKEmpty, S::kKStages, kConsumerWarps);
+  init(S::kVFull, S::kVStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kVEmpty, S::kVStages, kConsumerWarps);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
   fence_barrier_init();

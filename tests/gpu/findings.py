@@ -191,6 +191,17 @@ def block_summary(folder, sweep):
                      "speedup"], rows)
 
 
+def block_cases(folder, sweep):
+    rows = []
+    for r in folder.records(sweep):
+        time, verify = r["time_ns"], r["verify"]
+        rows.append([work(r["case"]), r["variant"], r["status"], f"{r['memory_bytes'] / 2**30:.2f}",
+                     f"{time['median'] / 1e6:.4g}" if time else "", number(r["tflops"] if time else None),
+                     f"{verify['max_abs']:.2g} of {verify['tolerance']:.2g}" if verify else "", r["reason"] or ""])
+    return markdown(["case (segment/dilation)", "variant", "status", "GiB, by the plan", "ms", "TFLOP/s",
+                     "largest error", "reason"], rows)
+
+
 def block_count_spread(folder):
     counts = {}
     for sweep in folder.sweeps:

@@ -64,7 +64,12 @@ for step in "${steps[@]}"; do
     sanitize) sanitize ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
-    longest) sweep sweeps/longest.yaml ;;
+    longest)
+      for memory in 8GB 80GB; do
+        bin/hilbench plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1
+      done
+      sweep sweeps/longest.yaml
+      ;;
     cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;

@@ -22,7 +22,7 @@
 #include "harness/store.hpp"
 #include "harness/worker.hpp"
 #include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/variants.hpp"
+#include "kernels/cuda/forward_variants.hpp"
 #include "kernels/variant.hpp"
 #include "tests/kernels/cuda/faults.hpp"
 
