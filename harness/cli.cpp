@@ -105,7 +105,8 @@ void add_order(CLI::App& app, OrderArguments& arguments, Action& action) {
 void add_information(CLI::App& app, std::string& topic, Action& action) {
   CLI::App& list =
       *app.add_subcommand("list", "what this build knows, and why something is unavailable here");
-  list.add_option("WHAT", topic, "orders, traversals, kernels, baselines, counters, devices or claims")
+  list.add_option("WHAT", topic,
+                  "orders, traversals, kernels, baselines, transports, counters, devices or claims")
       ->required();
   list.callback([&] { action = [&] { return list_command(topic); }; });
   CLI::App& doctor =

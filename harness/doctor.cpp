@@ -17,6 +17,8 @@
 #include "harness/gpu.hpp"
 #include "harness/host.hpp"
 #include "harness/probe.hpp"
+#include "kernels/ring/mpi.hpp"
+#include "kernels/ring/nccl.hpp"
 
 namespace hilbench {
 namespace {
@@ -146,12 +148,16 @@ Finding look_at_library(const std::vector<std::string>& names, std::string_view 
 }
 
 Finding look_at_nccl() {
-  const LoadedLibrary library({"libnccl.so.2"});
-  if (!library) return missing(library, "install libnccl2 if ranks are to share GPUs");
-  int version = 0;
-  const auto get = library.find<int(int*)>("ncclGetVersion");
-  if (get == nullptr || get(&version) != 0) return {.text = "libnccl.so.2 does not tell its version"};
-  return {true, fmt::format("version code {}", version)};
+  if (const std::string why = nccl_absence(); !why.empty()) return {.text = why};
+  return {true, fmt::format("NCCL {}", nccl_version())};
+}
+
+Finding look_at_mpi() {
+  if (const std::string why = mpi_absence(); !why.empty()) return {.text = why};
+  if (!in_path("mpirun") && !in_path("srun"))
+    return {.text = fmt::format("{}, but neither mpirun nor srun is in PATH; install openmpi-bin",
+                                mpi_version())};
+  return {true, mpi_version()};
 }
 
 struct Part {
@@ -183,7 +189,7 @@ constexpr auto kGpuParts = std::to_array<Part>({
        return look_at_library({"libcudnn.so.9", "libcudnn.so.8"}, "install cuDNN");
      }},
     {"NCCL", look_at_nccl},
-    {"MPI", [] { return look_at_library({"libmpi.so.40"}, "install Open MPI (openmpi-bin)"); }},
+    {"MPI", look_at_mpi},
 });
 
 template <std::size_t size>
@@ -201,7 +207,7 @@ std::string section(const std::array<Part, size>& parts) {
 
 std::string doctor_report() {
   return fmt::format(
-      "{}\n\nmeasuring on processors\n{}\nmeasuring on GPUs, and what rings will need (NCCL, MPI)\n{}",
+      "{}\n\nmeasuring on processors\n{}\nmeasuring on GPUs, and what rings use (NCCL, MPI)\n{}",
       version_text(), section(kParts), section(kGpuParts));
 }
 

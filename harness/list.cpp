@@ -13,6 +13,7 @@
 #include "harness/gpu.hpp"
 #include "harness/host.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/ring/transports.hpp"
 #include "kernels/traversals/traversal.hpp"
 #include "kernels/variant.hpp"
 #include "reports/claims.hpp"
@@ -103,6 +104,18 @@ std::string list_variants(RecordKind kind) {
                      fmt::format("{} ({}){}", variant->help,
                                  variant->external ? "any device" : to_string(variant->device),
                                  reason.empty() ? "" : "; unavailable here: " + reason)});
+  }
+  return in_columns(lines);
+}
+
+std::string list_transports() {
+  std::vector<Line> lines;
+  for (const TransportInfo& transport : transports()) {
+    const std::string reason = transport.absence();
+    lines.push_back(
+        {std::string(transport.name), fmt::format("{} ({} memory){}", transport.help,
+                                                  transport.memory == TransportMemory::gpu ? "GPU" : "host",
+                                                  reason.empty() ? "" : "; unavailable here: " + reason)});
   }
   return in_columns(lines);
 }
@@ -205,6 +218,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"traversals", list_traversals},
     {"kernels", [] { return list_variants(RecordKind::kernel); }},
     {"baselines", [] { return list_variants(RecordKind::baseline); }},
+    {"transports", list_transports},
     {"counters", list_counters},
     {"devices", list_devices},
     {"claims", list_claims},

@@ -8,6 +8,7 @@
 #include "baselines/external/external.hpp"
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/ring/ring.hpp"
 
 namespace hilbench {
 namespace {
@@ -41,11 +42,20 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
     return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
   if (planned.variant->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (work.ring_size > 1)
+  if (work.ring_size > 1) {
+    if (std::optional<std::string> reason = ring_unsupported(work, planned.spec)) return reason;
     return fmt::format("ring_size {}: this version has no ring transport", work.ring_size);
+  }
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
   return reason_unsupported(*planned.variant, work, planned.spec, host.gpu ? &*host.gpu : nullptr);
+}
+
+// Sent by all ranks in one execution.
+std::optional<double> comm_bytes(const Case& work, const VariantSpec& spec) {
+  if (work.ring_size == 1) return 0;
+  if (spec.baseline || ring_unsupported(work, spec)) return std::nullopt;
+  return Ring(work, spec).sent_bytes();
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
@@ -64,7 +74,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   if (!planned.skip) planned.own = own_need(work, spec, variant, threads);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  planned.comm_bytes = 0;
+  planned.comm_bytes = comm_bytes(work, spec);
   return planned;
 }
 

@@ -19,9 +19,12 @@ constexpr std::array<std::string_view, 2> kKinds = {"kernel", "baseline"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"faster", "slower", "no difference shown",
                                                        "different function"};
 
-// Parameters of the contract that only a ring over several ranks gives a value.
-constexpr std::array<std::string_view, 4> kRingParams = {"order_span", "ring_algorithm", "sharding",
-                                                         "transport"};
+// Options that mean something on a ring of several ranks only.
+constexpr std::array<std::string_view, 3> kRingOptions = {"order_span", "ring_algorithm", "sharding"};
+
+bool of_rings(std::string_view name) {
+  return std::find(kRingOptions.begin(), kRingOptions.end(), name) != kRingOptions.end();
+}
 
 json number(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
@@ -63,25 +66,30 @@ json params_json(const Record& record) {
   params["cache"] = record.cache;
   const VariantSpec& spec = record.variant;
   const bool ordered = !spec.baseline;
-  for (const Field<VariantSpec>& field : variant_fields())
-    params[field.name] = ordered ? field_json(field, spec) : json(nullptr);
+  for (const Field<VariantSpec>& field : variant_fields()) {
+    const bool applies = ordered && (record.work.ring_size > 1 || !of_rings(field.name));
+    params[field.name] = applies ? field_json(field, spec) : json(nullptr);
+  }
   params["order"] = ordered ? json(spec.order) : json(nullptr);
   params["order_param"] = ordered && spec.order_param ? json(*spec.order_param) : json(nullptr);
   params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
   params["traversal"] = ordered ? json(spec.traversal) : json(nullptr);
   params["traversal_param"] = ordered && spec.traversal_param ? json(*spec.traversal_param) : json(nullptr);
-  for (const std::string_view name : kRingParams) params[name] = nullptr;
+  params["transport"] = nullptr;
   return params;
 }
 
 // What the sweep wrote where `params` shows what it resolved to.
 json asked_json(const Record& record) {
   const VariantSpec& spec = record.variant;
-  return {{"threads", positive(record.work.threads)},
-          {"order_chunk", positive(spec.order_chunk)},
-          {"chunk_in_id", spec.chunk_in_id},
-          {"order_file", text(spec.order_file.string())},
-          {"order_file_hash", positive(spec.order_file_hash)}};
+  json asked = {{"threads", positive(record.work.threads)},
+                {"order_chunk", positive(spec.order_chunk)},
+                {"chunk_in_id", spec.chunk_in_id},
+                {"order_file", text(spec.order_file.string())},
+                {"order_file_hash", positive(spec.order_file_hash)}};
+  for (const Field<VariantSpec>& field : variant_fields())
+    if (of_rings(field.name)) asked[field.name] = field_json(field, spec);
+  return asked;
 }
 
 json verify_json(const Verification& verify) {
@@ -226,8 +234,10 @@ VariantSpec variant_from(const Record& record, const json& params, const json& a
   spec.baseline = record.kind == RecordKind::baseline;
   if (spec.baseline) return spec;
   // A record stored before an option came to be lacks it: its variant had the default.
-  for (const Field<VariantSpec>& field : variant_fields())
-    if (params.contains(field.name)) read_field(params, field, spec);
+  for (const Field<VariantSpec>& field : variant_fields()) {
+    const json& from = of_rings(field.name) ? asked : params;
+    if (from.contains(field.name)) read_field(from, field, spec);
+  }
   spec.order = string_at(params, "order");
   spec.order_param = optional_integer_at(params, "order_param");
   spec.traversal = string_at(params, "traversal");

@@ -14,6 +14,12 @@ constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
+// Names by value; `local` is no option.
+constexpr std::array<std::string_view, 5> kRingAlgorithms = {"auto", "allgather", "ring", "ring_packed",
+                                                             "allgather_packed"};
+constexpr std::array<std::string_view, 3> kShardings = {"contiguous", "zigzag", "striped"};
+constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
+
 template <auto Member, class Enum>
 constexpr Field<VariantSpec> choice(std::string_view name, std::span<const std::string_view> choices,
                                     std::string_view help) {
@@ -36,6 +42,11 @@ const std::array kFields = {
     choice<&VariantSpec::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
     choice<&VariantSpec::index, IndexUse>("index", kIndexes,
                                           "maps and tile lists: kept, or built every time"),
+    choice<&VariantSpec::ring_algorithm, RingAlgorithm>("ring_algorithm", kRingAlgorithms,
+                                                        "how ranks come by each other's keys (auto: ring)"),
+    choice<&VariantSpec::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
+    choice<&VariantSpec::order_span, OrderSpan>("order_span", kSpans,
+                                                "the order inside each shard, or of the whole sequence"),
 };
 
 }  // namespace
@@ -52,8 +63,8 @@ std::string variant_id(const VariantSpec& variant) {
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
   for (const Field<VariantSpec>& field : kFields) {
-    const bool said_by_scope = field.name == "order_scope";
-    if (said_by_scope || field.get(variant) == field.get(defaults)) continue;
+    const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm";
+    if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
   if (variant.order_scope == OrderScope::tokens) id += "@tokens";
@@ -61,6 +72,8 @@ std::string variant_id(const VariantSpec& variant) {
     id += "/" + variant.traversal;
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
+  if (variant.ring_algorithm != defaults.ring_algorithm)
+    id += fmt::format("/{}", kRingAlgorithms[static_cast<std::size_t>(variant.ring_algorithm)]);
   return id;
 }
 

@@ -18,6 +18,12 @@ enum class KeyRows { automatic, gathered };  // gathered: through the table of s
 enum class Buffers { pooled, fresh };        // workspace: allocated once, or in every timed execution
 enum class IndexUse { cached, computed };    // maps and tile lists: built once, or in every timed execution
 
+// How the ranks of a ring come by each other's keys. `local` is never asked for: it is what remains where no
+// segment crosses a shard.
+enum class RingAlgorithm { automatic, allgather, ring, ring_packed, allgather_packed, local };
+enum class Sharding { contiguous, zigzag, striped };  // which positions a rank owns
+enum class OrderSpan { shard, global };               // the order inside each shard, or of the whole sequence
+
 struct VariantSpec {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
   bool baseline = false;                    // a baseline has no order, traversal or option below
@@ -36,6 +42,10 @@ struct VariantSpec {
   KeyRows rows = KeyRows::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
+  // Of rings only:
+  RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
+  Sharding sharding = Sharding::contiguous;
+  OrderSpan order_span = OrderSpan::shard;
   bool operator==(const VariantSpec&) const = default;
 };
 

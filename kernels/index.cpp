@@ -8,6 +8,7 @@
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/tile_grid.hpp"
 
 namespace hilbench {
 namespace {
@@ -39,87 +40,26 @@ std::vector<std::int32_t> resolved_slots(const Case& work, const VariantSpec& va
   return narrow;
 }
 
-void fill_streams(const Case& work, const Branch& branch, BranchIndex& index) {
-  for (std::int64_t g = 0; g < work.kv_heads; ++g) index.offsets.push_back(offset_of(work, branch, g));
-  std::sort(index.offsets.begin(), index.offsets.end());
-  index.offsets.erase(std::unique(index.offsets.begin(), index.offsets.end()), index.offsets.end());
+// A branch cut into streams, segments and tiles.
+struct Cut {
+  const Case& work;
+  const Branch& branch;
+  std::int64_t tile_rows = 0;
+  std::int64_t segments = 0;
+  std::int64_t tiles_per_segment = 0;       // of the longest segment with offset 0
+  std::vector<std::int64_t> offsets;        // offset o of each stream, ascending
+  std::vector<std::size_t> stream_of_head;  // [kv_heads]: index into `offsets`
+};
+
+void fill_streams(Cut& cut) {
+  const Case& work = cut.work;
+  for (std::int64_t g = 0; g < work.kv_heads; ++g) cut.offsets.push_back(offset_of(work, cut.branch, g));
+  std::sort(cut.offsets.begin(), cut.offsets.end());
+  cut.offsets.erase(std::unique(cut.offsets.begin(), cut.offsets.end()), cut.offsets.end());
   for (std::int64_t g = 0; g < work.kv_heads; ++g) {
-    const auto at = std::lower_bound(index.offsets.begin(), index.offsets.end(), offset_of(work, branch, g));
-    index.stream_of_head.push_back(static_cast<std::int32_t>(at - index.offsets.begin()));
+    const auto at = std::lower_bound(cut.offsets.begin(), cut.offsets.end(), offset_of(work, cut.branch, g));
+    cut.stream_of_head.push_back(static_cast<std::size_t>(at - cut.offsets.begin()));
   }
-}
-
-void fill_keys(const Case& work, const Branch& branch, const std::vector<std::int32_t>& slots,
-               KeyVisit key_visit, BranchIndex& index) {
-  index.begin.push_back(0);
-  for (const std::int64_t offset : index.offsets) {
-    for (std::int64_t segment = 0; segment < index.segments; ++segment) {
-      const auto first = static_cast<std::ptrdiff_t>(index.key_position.size());
-      const std::int64_t end = segment_end(work, branch, segment);
-      for (std::int64_t t = segment_begin(branch, segment) + offset; t < end; t += branch.dilation)
-        index.key_position.push_back(static_cast<std::int32_t>(t));
-      if (key_visit == KeyVisit::slot && !slots.empty())
-        std::sort(index.key_position.begin() + first, index.key_position.end(), [&](auto a, auto b) {
-          return slots[static_cast<std::size_t>(a)] < slots[static_cast<std::size_t>(b)];
-        });
-      index.begin.push_back(static_cast<std::int64_t>(index.key_position.size()));
-    }
-  }
-  index.key_slot = index.key_position;
-  if (!slots.empty())
-    for (std::int32_t& slot : index.key_slot) slot = slots[static_cast<std::size_t>(slot)];
-}
-
-// K/V head's stream of grid row `y`.
-std::size_t stream_of_row(const Case& work, const BranchIndex& index, std::int32_t y) {
-  const std::int64_t head = index.y_head[static_cast<std::size_t>(y)] % work.heads;
-  return static_cast<std::size_t>(index.stream_of_head[static_cast<std::size_t>(kv_head_of(work, head))]);
-}
-
-TileQueries queries_of(const Case& work, const Branch& branch, const BranchIndex& index, std::int64_t x,
-                       std::int32_t y) {
-  const std::int64_t segment = x / index.tiles_per_segment;
-  const std::int64_t begin = segment_begin(branch, segment);
-  const std::int64_t length = segment_end(work, branch, segment) - begin;
-  const std::int64_t offset = index.offsets[stream_of_row(work, index, y)];
-  const std::int64_t row = x % index.tiles_per_segment * index.tile_rows;
-  const std::int64_t count =
-      std::clamp<std::int64_t>(query_count(work, length, offset, branch.dilation) - row, 0, index.tile_rows);
-  if (work.queries == Queries::dense) return {begin + row, 1, count};
-  return {begin + offset + row * branch.dilation, branch.dilation, count};
-}
-
-// Unmasked pairs of a tile.
-double tile_pairs(const Case& work, const Branch& branch, const BranchIndex& index, std::int64_t x,
-                  std::int32_t y) {
-  const TileQueries queries = queries_of(work, branch, index, x, y);
-  const std::int64_t segment = x / index.tiles_per_segment;
-  const std::int64_t begin = segment_begin(branch, segment);
-  const std::int64_t length = segment_end(work, branch, segment) - begin;
-  const std::int64_t offset = index.offsets[stream_of_row(work, index, y)];
-  if (work.mask == Mask::full)
-    return static_cast<double>(queries.count * selected_count(length, offset, branch.dilation));
-  double pairs = 0;
-  for (std::int64_t i = 0; i < queries.count; ++i)
-    pairs += static_cast<double>(
-        selected_count(queries.first + i * queries.step - begin + 1, offset, branch.dilation));
-  return pairs;
-}
-
-void fill_tiles(const Case& work, std::int64_t branch_index, const VariantSpec& variant, BranchIndex& index) {
-  for (std::int64_t b = 0; b < work.batch; ++b)
-    for (std::int64_t head = 0; head < work.heads; ++head)
-      if (head_runs_branch(work, head, branch_index))
-        index.y_head.push_back(static_cast<std::int32_t>(b * work.heads + head));
-  if (index.y_head.empty()) return;
-  const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
-  index.tiles = traverse(variant.traversal, variant.traversal_param, index.segments * index.tiles_per_segment,
-                         static_cast<std::int64_t>(index.y_head.size()), [&](std::int64_t x, std::int64_t y) {
-                           return tile_pairs(work, branch, index, x, static_cast<std::int32_t>(y));
-                         });
-  std::erase_if(index.tiles, [&](const TileVisit& tile) {
-    return queries_of(work, branch, index, tile.x, tile.y).count == 0;
-  });
 }
 
 std::int64_t tiles_per_segment(const Case& work, const Branch& branch, std::int64_t tile_rows) {
@@ -127,10 +67,101 @@ std::int64_t tiles_per_segment(const Case& work, const Branch& branch, std::int6
   return (query_count(work, length, 0, branch.dilation) + tile_rows - 1) / tile_rows;
 }
 
+Cut cut_branch(const Case& work, const Branch& branch, std::int64_t tile_rows) {
+  Cut cut{.work = work,
+          .branch = branch,
+          .tile_rows = tile_rows,
+          .segments = segment_count(work, branch),
+          .tiles_per_segment = tiles_per_segment(work, branch, tile_rows)};
+  fill_streams(cut);
+  return cut;
+}
+
+void fill_keys(const Cut& cut, const std::vector<std::int32_t>& slots, KeyVisit key_visit,
+               BranchIndex& index) {
+  index.begin.push_back(0);
+  for (const std::int64_t offset : cut.offsets) {
+    for (std::int64_t segment = 0; segment < cut.segments; ++segment) {
+      const auto first = static_cast<std::ptrdiff_t>(index.key_position.size());
+      const std::int64_t end = segment_end(cut.work, cut.branch, segment);
+      for (std::int64_t t = segment_begin(cut.branch, segment) + offset; t < end; t += cut.branch.dilation)
+        index.key_position.push_back(static_cast<std::int32_t>(t));
+      if (key_visit == KeyVisit::slot && !slots.empty()) {
+        const auto list = index.key_position.begin() + first;
+        std::sort(list, index.key_position.end(), [&](auto a, auto b) {
+          return slots[static_cast<std::size_t>(a)] < slots[static_cast<std::size_t>(b)];
+        });
+        index.keys_by_step = index.keys_by_step && std::is_sorted(list, index.key_position.end());
+      }
+      index.begin.push_back(static_cast<std::int64_t>(index.key_position.size()));
+    }
+  }
+  index.key_step =
+      static_cast<std::int32_t>(std::min<std::int64_t>(cut.branch.dilation, cut.work.sequence_length));
+  index.key_slot = index.key_position;
+  if (!slots.empty())
+    for (std::int32_t& slot : index.key_slot) slot = slots[static_cast<std::size_t>(slot)];
+}
+
+// Keys of a segment, o + j * r inside it, up to `position`.
+std::int32_t keys_up_to(const Cut& cut, std::int64_t offset, std::int64_t position) {
+  return static_cast<std::int32_t>(
+      selected_count(position % cut.branch.segment_length + 1, offset, cut.branch.dilation));
+}
+
+// Tile `tile` of a segment for the heads of a stream; without queries where the segment has so few.
+IndexTile tile_of(const Cut& cut, const BranchIndex& index, std::size_t stream, std::int64_t segment,
+                  std::int64_t tile) {
+  const Case& work = cut.work;
+  const std::int64_t offset = cut.offsets[stream], dilation = cut.branch.dilation;
+  const std::int64_t begin = segment_begin(cut.branch, segment);
+  const std::int64_t length = segment_end(work, cut.branch, segment) - begin;
+  const std::int64_t first = tile * cut.tile_rows;
+  const bool dense = work.queries == Queries::dense;
+  IndexTile made;
+  made.query_count = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(query_count(work, length, offset, dilation) - first, 0, cut.tile_rows));
+  if (made.query_count == 0) return made;
+  made.query_step = dense ? 1 : index.key_step;
+  made.query_row = static_cast<std::int32_t>(begin + (dense ? first : offset + first * dilation));
+  const std::size_t list =
+      stream * static_cast<std::size_t>(cut.segments) + static_cast<std::size_t>(segment);
+  made.key_begin = index.begin[list];
+  made.key_count = made.unmasked = static_cast<std::int32_t>(index.begin[list + 1] - index.begin[list]);
+  if (work.mask == Mask::full) return made;
+  made.unmasked = index.keys_by_step ? keys_up_to(cut, offset, made.query_row) : 0;
+  if (index.keys_by_step) made.key_count = keys_up_to(cut, offset, made.last_row());
+  return made;
+}
+
+// Unmasked pairs of a tile.
+double tile_pairs(const Cut& cut, const BranchIndex& index, const IndexTile& tile) {
+  if (cut.work.mask == Mask::full || tile.key_count == 0)
+    return static_cast<double>(tile.query_count) * tile.key_count;
+  const std::int64_t any_key = index.key_position[static_cast<std::size_t>(tile.key_begin)];
+  const std::int64_t offset = any_key % cut.branch.segment_length % cut.branch.dilation;
+  double pairs = 0;
+  for (std::int64_t i = 0; i < tile.query_count; ++i)
+    pairs += keys_up_to(cut, offset, tile.query_row + i * tile.query_step);
+  return pairs;
+}
+
+void fill_tiles(const Cut& cut, std::int64_t branch, const VariantSpec& variant, BranchIndex& index) {
+  TileGrid grid{.rows = grid_rows(cut.work, branch, cut.stream_of_head),
+                .columns = cut.segments * cut.tiles_per_segment};
+  if (grid.rows.empty()) return;
+  for (std::size_t stream = 0; stream < cut.offsets.size(); ++stream)
+    for (std::int64_t segment = 0; segment < cut.segments; ++segment)
+      for (std::int64_t tile = 0; tile < cut.tiles_per_segment; ++tile)
+        grid.tiles.push_back(tile_of(cut, index, stream, segment, tile));
+  index.tiles =
+      visited_tiles(grid, variant, [&](const IndexTile& tile) { return tile_pairs(cut, index, tile); });
+}
+
 // Of all branches of an index, at most.
 struct IndexSize {
   double keys = 0, tiles = 0;
-  double other_bytes = 0;  // offsets, begins, heads
+  double other_bytes = 0;  // where lists begin
 };
 
 IndexSize index_size(const Case& work, std::int64_t tile_rows) {
@@ -146,7 +177,7 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
     const std::int64_t length = std::min(branch.segment_length, work.sequence_length);
     size.keys += streams * segments * static_cast<double>(selected_count(length, 0, branch.dilation));
     size.tiles += rows * segments * static_cast<double>(tiles_per_segment(work, branch, tile_rows));
-    size.other_bytes += 8 * streams * (segments + 2) + 4 * (static_cast<double>(work.kv_heads) + rows);
+    size.other_bytes += 8 * (streams * segments + 1);
   }
   return size;
 }
@@ -157,33 +188,24 @@ Index build_index(const Case& work, const VariantSpec& variant, std::int64_t til
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
-  Index index;
+  Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
   index.k_slots = resolved_slots(work, variant);
   if (variant.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   for (std::int64_t b = 0; b < branches; ++b) {
-    const Branch& branch = work.pattern[static_cast<std::size_t>(b)];
-    BranchIndex& one = index.branches.emplace_back();
-    one.segments = segment_count(work, branch);
-    one.tile_rows = tile_rows;
-    one.tiles_per_segment = tiles_per_segment(work, branch, tile_rows);
-    fill_streams(work, branch, one);
-    fill_keys(work, branch, index.k_slots, variant.key_visit, one);
-    fill_tiles(work, b, variant, one);
+    const Cut cut = cut_branch(work, work.pattern[static_cast<std::size_t>(b)], tile_rows);
+    BranchIndex& branch = index.branches.emplace_back();
+    fill_keys(cut, index.k_slots, variant.key_visit, branch);
+    fill_tiles(cut, b, variant, branch);
   }
   return index;
-}
-
-TileQueries tile_queries(const Case& work, const Index& index, std::size_t branch_index,
-                         const TileVisit& tile) {
-  return queries_of(work, work.pattern[branch_index], index.branches[branch_index], tile.x, tile.y);
 }
 
 double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
   double bytes = stored_linear(variant) ? 0 : 4 * static_cast<double>(work.sequence_length);
   if (variant.order_tensors == OrderTensors::qkv) bytes *= 2;
-  return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(TileVisit)) * size.tiles;
+  return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(IndexTile)) * size.tiles;
 }
 
 double device_index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
@@ -202,17 +224,13 @@ TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit) {
   for (std::size_t b = 0; b < index.branches.size(); ++b) {
     const BranchIndex& branch = index.branches[b];
     const std::int64_t share_end = limit * (static_cast<std::int64_t>(b) + 1) / branches;
-    for (const TileVisit& tile : branch.tiles) {
-      if (branch.y_head[static_cast<std::size_t>(tile.y)] != 0) continue;
+    for (const IndexTile& tile : branch.tiles) {
+      if (tile.batch != 0 || tile.head != 0) continue;
       if (static_cast<std::int64_t>(reads.visits.size()) >= share_end) break;
-      const std::size_t row =
-          stream_of_row(work, branch, tile.y) * static_cast<std::size_t>(branch.segments) +
-          static_cast<std::size_t>(tile.x / branch.tiles_per_segment);
-      const std::int64_t last_query = tile_queries(work, index, b, tile).last();
       const auto first_visit = static_cast<std::ptrdiff_t>(reads.visits.size());
-      for (std::int64_t i = branch.begin[row]; i < branch.begin[row + 1]; ++i) {
+      for (std::int64_t i = tile.key_begin; i < tile.key_begin + tile.key_count; ++i) {
         const auto key = static_cast<std::size_t>(i);
-        if (work.mask == Mask::full || branch.key_position[key] <= last_query)
+        if (work.mask == Mask::full || branch.key_position[key] <= tile.last_row())
           reads.visits.push_back(branch.key_slot[key]);
       }
       if (tile.keys_backwards) std::reverse(reads.visits.begin() + first_visit, reads.visits.end());

@@ -8,29 +8,43 @@
 
 #include "harness/case.hpp"
 #include "harness/variant_spec.hpp"
-#include "kernels/traversals/traversal.hpp"
 
 namespace hilbench {
 
-// The selected keys of one branch. Streams (classes of K/V heads with equal offset o) come first to last by
-// o; inside a stream segments follow each other; inside a segment keys stand in visiting sequence: by
-// position, or by slot (`key_visit: slot`).
+// Queries of one head and batch entry against a stretch of keys: what a kernel works on at a time. Rows are
+// those of Q, O and LSE in position order, numbered inside a batch entry: on one rank row and position are
+// the same.
+struct IndexTile {
+  std::int64_t key_begin = 0;    // key j is entry key_begin + j of the branch's lists
+  std::int32_t key_count = 0;    // keys to read; may be 0. Of ascending keys those that the last query sees
+  std::int32_t unmasked = 0;     // leading keys that every query sees; key_count where there is no mask
+  std::int32_t query_row = 0;    // row of query 0; query i is in row query_row + i * query_step
+  std::int32_t query_step = 1;   // the same in all tiles of a branch
+  std::int32_t query_count = 0;  // 1 .. tile_rows
+  std::int32_t batch = 0;
+  std::int32_t head = 0;
+  std::int32_t kv_head = 0;
+  bool keys_backwards = false;  // visit the keys from the last to the first
+  bool merge = false;           // O and LSE of these rows stand in memory already: combine with them
+  std::int64_t last_row() const { return query_row + std::int64_t{query_count - 1} * query_step; }
+};
+
+// What a kernel does in one go: no two tiles share a row of O. The keys stand in lists, one after another: on
+// one rank a list for each stream (class of K/V heads with equal offset o) and segment, first by o. Inside
+// a list they stand in visiting sequence: by position, or by slot (`key_visit: slot`).
 struct BranchIndex {
-  std::vector<std::int64_t> offsets;         // offset o of each stream, ascending
-  std::vector<std::int32_t> stream_of_head;  // [kv_heads]: index into `offsets`
-  std::vector<std::int64_t> begin;           // [streams * segments + 1]: first key of (stream, segment)
-  std::vector<std::int32_t> key_slot;        // memory slot of each key
-  std::vector<std::int32_t> key_position;    // original position of each key
-  std::int64_t segments = 0;
-  std::int64_t tile_rows = 0;          // query rows of a tile
-  std::int64_t tiles_per_segment = 0;  // of the longest segment with offset 0
-  std::vector<std::int32_t> y_head;    // grid row -> batch index * heads + head that runs this branch
-  std::vector<TileVisit> tiles;        // x = segment * tiles_per_segment + tile; y indexes y_head. Every tile
-                                       // listed holds at least one query row; those without are left out
+  std::vector<std::int64_t> begin;         // [lists + 1]: first key of each list
+  std::vector<std::int32_t> key_slot;      // memory slot of each key
+  std::vector<std::int32_t> key_position;  // the first row that sees the key under a causal mask
+  std::int32_t key_step = 1;               // of key_position inside a list, where keys_by_step
+  bool keys_by_step = true;                // false: a causal mask has to look every key up in key_position
+  std::vector<IndexTile> tiles;            // in the sequence of the traversal; each holds a query row or more
 };
 
 struct Index {
-  std::vector<std::int32_t> q_slots;  // slot of each position; empty: linear
+  std::int64_t q_rows = 0;            // rows of Q, O and LSE in a batch entry
+  std::int64_t kv_rows = 0;           // rows of K and V in a batch entry
+  std::vector<std::int32_t> q_slots;  // slot of each row; empty: linear
   std::vector<std::int32_t> k_slots;  // for K and V
   std::vector<BranchIndex> branches;
 };
@@ -40,15 +54,6 @@ struct Index {
 // baseline reads position order. For order_scope tokens the index is that of the linear order: the harness
 // permutes the tensors.
 Index build_index(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
-
-// Query rows of one tile: `count` of them, the first at position `first`, each `step` after the one before.
-// They are the rows [tile * tile_rows, ...) of the segment's queries.
-struct TileQueries {
-  std::int64_t first = 0, step = 1, count = 0;
-  std::int64_t last() const { return first + (count - 1) * step; }
-};
-TileQueries tile_queries(const Case& work, const Index& index, std::size_t branch_index,
-                         const TileVisit& tile);
 
 // Bytes that the index occupies at most in host memory, without building it.
 double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);

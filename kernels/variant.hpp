@@ -29,6 +29,9 @@ struct Operands {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;
+  // Where several runs make one result (a ring): O in fp32, in which they meet. Then o is written only where
+  // it is not null, rounded once from what stands here at the end of the run.
+  float* o_fp32 = nullptr;
 };
 
 // A variant made ready for one case: owns its workspace. run() computes o and lse; it is what is timed.

@@ -91,8 +91,7 @@ class DilatedCpu final : public Execution {
       : work_(work),
         threads_(threads),
         floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))) {
-    for (int thread = 0; thread < threads; ++thread)
-      workspaces_.push_back(allocate_floats(floats_per_thread_));
+    allocate_workspaces();
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
     for (std::int64_t head = 0; head < work.heads; ++head) {
       first_branch_.push_back(first_branch(work, head));
@@ -100,16 +99,39 @@ class DilatedCpu final : public Execution {
     }
   }
 
+  // Pieces of a ring bring tiles that their own rows alone would not have.
+  void load(const Index& index) override {
+    std::int64_t rows = 1;
+    for (const BranchIndex& branch : index.branches)
+      for (const IndexTile& tile : branch.tiles) rows = std::max<std::int64_t>(rows, tile.query_count);
+    const std::int64_t floats = tile_workspace_floats(work_.head_dim, rows);
+    if (floats <= floats_per_thread_) return;
+    floats_per_thread_ = floats;
+    allocate_workspaces();
+  }
   void run(const Operands& operands, const Index& index) override;
 
  private:
-  Tile tile_of(const Operands& operands, const Index& index, std::size_t branch,
-               const TileVisit& visit) const;
+  void allocate_workspaces() {
+    workspaces_.clear();
+    for (int thread = 0; thread < threads_; ++thread)
+      workspaces_.push_back(allocate_floats(floats_per_thread_));
+  }
+  Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
+               const IndexTile& tile) const;
   bool covered(std::int64_t position, std::size_t head) const;
   void clear_uncovered(const Operands& operands) const;
-  void round_merged(void* o) const;
-  void* output(const Operands& operands) const { return merged_ ? merged_.get() : operands.o; }
-  Dtype output_dtype() const { return merged_ ? Dtype::fp32 : work_.dtype; }
+  void round_collected(const Operands& operands) const;
+  // Where O is collected before it is rounded; null where tiles write to o itself.
+  float* collected(const Operands& operands) const {
+    return operands.o_fp32 != nullptr ? operands.o_fp32 : merged_.get();
+  }
+  void* output(const Operands& operands) const {
+    return collected(operands) != nullptr ? collected(operands) : operands.o;
+  }
+  Dtype output_dtype(const Operands& operands) const {
+    return collected(operands) != nullptr ? Dtype::fp32 : work_.dtype;
+  }
 
   Case work_;
   int threads_;
@@ -132,7 +154,7 @@ void DilatedCpu::clear_uncovered(const Operands& operands) const {
   const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
   if (work_.queries == Queries::dense || std::ranges::all_of(first_branch_, all_selected)) return;
   const auto heads = static_cast<std::size_t>(work_.heads);
-  const auto row_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype()));
+  const auto row_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
   auto* o = static_cast<std::byte*>(output(operands));
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t row = 0; row < work_.batch * work_.sequence_length; ++row) {
@@ -147,58 +169,52 @@ void DilatedCpu::clear_uncovered(const Operands& operands) const {
   }
 }
 
-Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, std::size_t branch,
-                         const TileVisit& visit) const {
-  const BranchIndex& keys = index.branches[branch];
-  const std::int64_t row = keys.y_head[static_cast<std::size_t>(visit.y)];
-  const std::int64_t head = row % work_.heads;
-  const std::int64_t kv_head = kv_head_of(work_, head);
-  const std::int64_t first_q = row / work_.heads * work_.sequence_length * work_.heads + head;
-  const std::int64_t first_kv = row / work_.heads * work_.sequence_length * work_.kv_heads + kv_head;
+Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
+                         const IndexTile& tile) const {
+  const std::int64_t first_q = tile.batch * index.q_rows * work_.heads + tile.head;
+  const std::int64_t first_kv = tile.batch * index.kv_rows * work_.kv_heads + tile.kv_head;
   const std::int64_t row_bytes = work_.head_dim * dtype_bytes(work_.dtype);
-  const auto stretch =
-      static_cast<std::size_t>(keys.stream_of_head[static_cast<std::size_t>(kv_head)] * keys.segments +
-                               visit.x / keys.tiles_per_segment);
-  const auto begin = static_cast<std::size_t>(keys.begin[stretch]);
-  const std::size_t count = static_cast<std::size_t>(keys.begin[stretch + 1]) - begin;
-  return {
-      .dtype = work_.dtype,
-      .head_dim = work_.head_dim,
-      .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
-      .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
-      .v = static_cast<const std::byte*>(operands.v) + first_kv * row_bytes,
-      .q_stride = work_.heads * work_.head_dim,
-      .kv_stride = work_.kv_heads * work_.head_dim,
-      .queries = tile_queries(work_, index, branch, visit),
-      .q_slots = index.q_slots,
-      .key_slot = std::span(keys.key_slot).subspan(begin, count),
-      .key_position = std::span(keys.key_position).subspan(begin, count),
-      .keys_backwards = visit.keys_backwards,
-      .mask = work_.mask,
-      .o = static_cast<std::byte*>(output(operands)) + first_q * work_.head_dim * dtype_bytes(output_dtype()),
-      .o_dtype = output_dtype(),
-      .lse = operands.lse + first_q,
-      .lse_stride = work_.heads,
-      .combine = first_branch_[static_cast<std::size_t>(head)] == branch ? Combine::store : Combine::merge};
+  const auto begin = static_cast<std::size_t>(tile.key_begin);
+  const auto count = static_cast<std::size_t>(tile.key_count);
+  return {.dtype = work_.dtype,
+          .head_dim = work_.head_dim,
+          .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
+          .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
+          .v = static_cast<const std::byte*>(operands.v) + first_kv * row_bytes,
+          .q_stride = work_.heads * work_.head_dim,
+          .kv_stride = work_.kv_heads * work_.head_dim,
+          .queries = {tile.query_row, tile.query_step, tile.query_count},
+          .q_slots = index.q_slots,
+          .key_slot = std::span(branch.key_slot).subspan(begin, count),
+          .key_position = std::span(branch.key_position).subspan(begin, count),
+          .keys_backwards = tile.keys_backwards,
+          .mask = work_.mask,
+          .o = static_cast<std::byte*>(output(operands)) +
+               first_q * work_.head_dim * dtype_bytes(output_dtype(operands)),
+          .o_dtype = output_dtype(operands),
+          .lse = operands.lse + first_q,
+          .lse_stride = work_.heads,
+          .combine = tile.merge ? Combine::merge : Combine::store};
 }
 
-void DilatedCpu::round_merged(void* o) const {
+void DilatedCpu::round_collected(const Operands& operands) const {
+  const float* from = collected(operands);
   const std::int64_t row = work_.heads * work_.head_dim;
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t t = 0; t < work_.batch * work_.sequence_length; ++t)
-    round_to_bf16(merged_.get() + t * row, static_cast<std::uint16_t*>(o) + t * row, row);
+    round_to_bf16(from + t * row, static_cast<std::uint16_t*>(operands.o) + t * row, row);
 }
 
 void DilatedCpu::run(const Operands& operands, const Index& index) {
   clear_uncovered(operands);
-  for (std::size_t branch = 0; branch < index.branches.size(); ++branch) {
-    const std::vector<TileVisit>& tiles = index.branches[branch].tiles;
+  for (const BranchIndex& branch : index.branches) {
+    const std::vector<IndexTile>& tiles = branch.tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
     for (std::size_t i = 0; i < tiles.size(); ++i)
       run_tile(tile_of(operands, index, branch, tiles[i]),
                workspaces_[static_cast<std::size_t>(omp_get_thread_num())].get());
   }
-  if (merged_) round_merged(operands.o);
+  if (collected(operands) != nullptr && operands.o != nullptr) round_collected(operands);
 }
 
 std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int threads) {

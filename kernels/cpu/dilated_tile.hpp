@@ -9,13 +9,18 @@
 #include <span>
 
 #include "harness/case.hpp"
-#include "kernels/index.hpp"
 
 namespace hilbench {
 
 enum class Combine {
   store,  // this branch is the first that the head runs: o and lse are written, never read
   merge,  // o and lse hold the result of earlier branches
+};
+
+// Query rows: `count` of them from row `first` on, each `step` after the one before.
+struct TileQueries {
+  std::int64_t first = 0, step = 1, count = 0;
+  std::int64_t last() const { return first + (count - 1) * step; }
 };
 
 struct Tile {
@@ -28,8 +33,8 @@ struct Tile {
   std::int64_t q_stride = 0;
   std::int64_t kv_stride = 0;
   TileQueries queries;
-  std::span<const std::int32_t> q_slots;  // slot of each position; empty: linear
-  // The segment's keys in visiting sequence.
+  std::span<const std::int32_t> q_slots;  // slot of each row; empty: linear
+  // Keys in visiting sequence; under a causal mask the rows from key_position on see them.
   std::span<const std::int32_t> key_slot;
   std::span<const std::int32_t> key_position;
   bool keys_backwards = false;

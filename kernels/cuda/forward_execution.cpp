@@ -39,8 +39,7 @@ class ForwardExecution final : public Execution {
   void load(const Index& index) override {
     q_slots_ = DeviceMemory<std::int32_t>(q_slots(index));
     branches_.clear();
-    for (std::size_t branch = 0; branch < index.branches.size(); ++branch)
-      branches_.emplace_back(work_, variant_, index, branch);
+    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
   }
 
   void run(const Operands& operands, const Index&) override {

@@ -8,16 +8,6 @@ namespace hilbench::cuda {
 
 static_assert(sizeof(ForwardTile) == kDeviceTileBytes, "what the plan counts");
 
-namespace {
-
-// Keys of a list that a query at `position` sees; `positions` ascend.
-std::int32_t visible(std::span<const std::int32_t> positions, std::int64_t position) {
-  return static_cast<std::int32_t>(std::upper_bound(positions.begin(), positions.end(), position) -
-                                   positions.begin());
-}
-
-}  // namespace
-
 std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
   if (rows == KeyRows::gathered) return std::nullopt;
   std::optional<std::int32_t> stride;
@@ -32,48 +22,25 @@ std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows)
   return stride.value_or(1);
 }
 
-bool keys_by_position(const BranchIndex& branch) {
-  for (std::size_t stretch = 0; stretch + 1 < branch.begin.size(); ++stretch)
-    if (!std::is_sorted(branch.key_position.begin() + branch.begin[stretch],
-                        branch.key_position.begin() + branch.begin[stretch + 1]))
-      return false;
-  return true;
-}
-
-std::vector<ForwardTile> forward_tiles(const Case& work, const Index& index, std::size_t branch_index) {
-  const BranchIndex& branch = index.branches[branch_index];
-  const bool ascending = keys_by_position(branch);
+std::vector<ForwardTile> forward_tiles(const BranchIndex& branch) {
   std::vector<ForwardTile> tiles;
   tiles.reserve(branch.tiles.size());
-  for (const TileVisit& visit : branch.tiles) {
-    const TileQueries queries = tile_queries(work, index, branch_index, visit);
-    const std::int64_t row = branch.y_head[static_cast<std::size_t>(visit.y)];
-    const std::int64_t head = row % work.heads;
-    const std::int64_t kv_head = kv_head_of(work, head);
-    const auto stretch =
-        static_cast<std::size_t>(branch.stream_of_head[static_cast<std::size_t>(kv_head)] * branch.segments +
-                                 visit.x / branch.tiles_per_segment);
-    const auto begin = static_cast<std::size_t>(branch.begin[stretch]);
-    const auto keys = static_cast<std::size_t>(branch.begin[stretch + 1]) - begin;
-    const auto positions = std::span(branch.key_position).subspan(begin, keys);
+  for (const IndexTile& from : branch.tiles) {
     ForwardTile tile;
-    tile.query_first = static_cast<std::int32_t>(queries.first);
-    tile.query_count = static_cast<std::int32_t>(queries.count);
-    tile.key_begin = static_cast<std::int32_t>(begin);
-    tile.key_count = tile.unmasked = static_cast<std::int32_t>(keys);
-    if (work.mask == Mask::causal) {
-      tile.unmasked = ascending ? visible(positions, queries.first) : 0;
-      if (ascending) tile.key_count = visible(positions, queries.last());
+    tile.query_first = from.query_row;
+    tile.query_count = from.query_count;
+    tile.key_begin = static_cast<std::int32_t>(from.key_begin);
+    tile.key_count = from.key_count;
+    tile.unmasked = from.unmasked;
+    if (from.key_count > 0) {
+      tile.key_slot = branch.key_slot[static_cast<std::size_t>(from.key_begin)];
+      tile.key_position = branch.key_position[static_cast<std::size_t>(from.key_begin)];
     }
-    if (keys > 0) {
-      tile.key_slot = branch.key_slot[begin];
-      tile.key_position = branch.key_position[begin];
-    }
-    tile.batch = static_cast<std::int32_t>(row / work.heads);
-    tile.head = static_cast<std::int32_t>(head);
-    tile.kv_head = static_cast<std::int32_t>(kv_head);
-    tile.keys_backwards = visit.keys_backwards ? 1 : 0;
-    tile.merge = first_branch(work, head) == branch_index ? 0 : 1;
+    tile.batch = from.batch;
+    tile.head = from.head;
+    tile.kv_head = from.kv_head;
+    tile.keys_backwards = from.keys_backwards ? 1 : 0;
+    tile.merge = from.merge ? 1 : 0;
     tiles.push_back(tile);
   }
   return tiles;
@@ -94,21 +61,17 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const Index& index,
-                         std::size_t branch_index) {
-  const BranchIndex& branch = index.branches[branch_index];
-  const std::vector<ForwardTile> list = forward_tiles(work, index, branch_index);
-  const auto dilation = static_cast<std::int32_t>(
-      std::min<std::int64_t>(work.pattern[branch_index].dilation, work.sequence_length));
-  key_step = dilation;
-  query_step = work.queries == Queries::dense ? 1 : dilation;
-  any_merge = std::any_of(list.begin(), list.end(), [](const ForwardTile& tile) { return tile.merge != 0; });
-  tiles = DeviceMemory<ForwardTile>(list);
+BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch)
+    : key_step(branch.key_step) {
+  if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
+  any_merge =
+      std::any_of(branch.tiles.begin(), branch.tiles.end(), [](const IndexTile& tile) { return tile.merge; });
+  tiles = DeviceMemory<ForwardTile>(forward_tiles(branch));
   if (const std::optional<std::int32_t> stride = slot_stride(branch, variant.rows))
     key_slot_step = *stride;
   else
     key_slots = DeviceMemory<std::int32_t>(branch.key_slot);
-  if (work.mask == Mask::causal && !keys_by_position(branch))
+  if (work.mask == Mask::causal && !branch.keys_by_step)
     key_positions = DeviceMemory<std::int32_t>(branch.key_position);
 }
 

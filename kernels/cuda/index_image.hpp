@@ -13,23 +13,20 @@
 
 namespace hilbench::cuda {
 
-// Slots of every (stream, segment) of a branch follow each other at one distance: the rows can be addressed
+// Slots of every list of a branch follow each other at one distance: the rows can be addressed
 // without a table. Nothing where they do not, or where `rows` wants the table. `linear` and `residue` orders
 // give 1 .. dilation.
 std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows);
 
-// Whether every (stream, segment) lists its keys by ascending position.
-bool keys_by_position(const BranchIndex& branch);
-
-// The tiles of branch `branch_index`, in the sequence of its traversal.
-std::vector<ForwardTile> forward_tiles(const Case& work, const Index& index, std::size_t branch_index);
+// The tiles of a branch, in the sequence of its traversal.
+std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
 
 // For each head the cover of the first branch that it runs; empty where that leaves no row uncovered.
 std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const VariantSpec& variant, const Index& index, std::size_t branch_index);
+  BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch);
 
   // Fills in what the index knows: tiles, steps and tables.
   void describe(ForwardParams& params) const;

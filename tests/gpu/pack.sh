@@ -16,8 +16,10 @@ bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
 mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests"
-for program in hilbench tests/kernels/cuda/cuda_tests tests/harness/cupti_tests tests/harness/cuda_faults_tests \
-  tests/baselines/cuda_baselines_tests; do
+programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/harness/cupti_tests
+  tests/harness/cuda_faults_tests tests/baselines/cuda_baselines_tests)
+[[ -x $build/tests/kernels/ring/nccl_tests ]] && programs+=(tests/kernels/ring/nccl_tests)
+for program in "${programs[@]}"; do
   if [[ ! -x $build/$program ]]; then
     echo "pack.sh: no $build/$program; configure with a CUDA compiler and -DHILBENCH_TESTS=ON" >&2
     exit 4

@@ -7,6 +7,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/error.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/ring/transports.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
@@ -24,6 +25,9 @@ TEST(List, NamesAllThatTheTablesHold) {
   for (const Variant* variant : variant_table())
     EXPECT_NE(variants.find(std::string(variant->name) + " "), std::string::npos) << variant->name;
   EXPECT_EQ(list_text("kernels").rfind("dilated ", 0), 0u);
+  for (const TransportInfo& transport : transports())
+    EXPECT_NE(list_text("transports").find(std::string(transport.name) + " "), std::string::npos)
+        << transport.name;
   const std::string counters = list_text("counters");
   for (const CounterSet& set : counter_sets())
     for (const CounterEvent& event : set.events) EXPECT_NE(counters.find(event.name), std::string::npos);

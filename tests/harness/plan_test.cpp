@@ -94,7 +94,25 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
   expect_skipped(first("head_dim: 512"), "head_dim 16 to 256, not 512");
   expect_skipped(first("pass: backward"), "backward");
   expect_skipped(first("ring_size: 2"), "ring_size 2");
+  expect_skipped(first("ring_size: 300"), "at most 256 ranks");
   expect_skipped(first("device: cuda"), "no GPU was looked for");
+}
+
+// 4 ranks, 4096 positions of 8 heads of 64 fp32: each of 3 hops moves every shard's K and V once.
+TEST(Plan, TellsTheBytesOfARing) {
+  const auto bytes = [](const std::string& options) {
+    const Plan plan = plan_of(
+        "cases:\n  - {sequence_length: 4096, segments: [4096], dilations: [4], ring_size: 4}\n"
+        "variants: [{kernel: dilated, " +
+        options + "}]\n");
+    return plan.comparisons.at(0).variants.at(0).comm_bytes;
+  };
+  constexpr double kKeysAndValues = 2.0 * 4096 * 8 * 64 * 4;
+  EXPECT_EQ(bytes("ring_algorithm: ring"), 3 * kKeysAndValues);
+  EXPECT_EQ(bytes("ring_algorithm: allgather"), 3 * kKeysAndValues);
+  EXPECT_EQ(bytes("ring_algorithm: ring_packed"), 3 * kKeysAndValues / 4);
+  EXPECT_EQ(bytes("sharding: striped"), 0) << "each stream lies on one rank";
+  EXPECT_EQ(bytes("ring_algorithm: ring_packed, order_span: global"), std::nullopt);
 }
 
 // A host with a GPU of this compute capability and so much memory.

@@ -123,6 +123,29 @@ TEST(RecordJson, BaselineHasNoOrder) {
   expect_round_trip(record);
 }
 
+TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
+  Record record = kernel_record();
+  record.variant.ring_algorithm = RingAlgorithm::ring_packed;
+  record.variant.sharding = Sharding::zigzag;
+  record.variant_id = variant_id(record.variant);
+  for (const char* name : {"ring_algorithm", "sharding", "order_span", "transport"})
+    EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
+  expect_round_trip(record);
+  record.work.ring_size = 4;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["ring_algorithm"], "ring_packed");
+  EXPECT_EQ(out["params"]["sharding"], "zigzag");
+  EXPECT_EQ(out["params"]["order_span"], "shard");
+  expect_round_trip(record);
+}
+
+// As they were written before there were rings.
+TEST(RecordJson, RingOptionsMayBeMissing) {
+  json out = to_json(kernel_record());
+  for (const char* name : {"ring_algorithm", "sharding", "order_span"}) out["asked"].erase(name);
+  EXPECT_EQ(record_from_json(out).variant, kernel_record().variant);
+}
+
 std::set<std::string> keys(const json& object) {
   std::set<std::string> names;
   for (const auto& item : object.items()) names.insert(item.key());

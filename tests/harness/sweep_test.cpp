@@ -88,6 +88,16 @@ class SweepFiles : public testing::Test {
   fs::path folder_;
 };
 
+TEST(SweepVariants, RingOptionsStandInTheId) {
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, order: hilbert, sharding: [contiguous, zigzag], "
+                        "ring_algorithm: [auto, ring_packed]}]\n"),
+            (Ids{"dilated/hilbert", "dilated/hilbert.zigzag", "dilated/hilbert/ring_packed",
+                 "dilated/hilbert.zigzag/ring_packed"}));
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: sawtooth, order_span: global, "
+                        "ring_algorithm: allgather}]\n"),
+            (Ids{"dilated/linear.global/sawtooth/allgather"}));
+}
+
 TEST(Sweep, ExternalBaselinesKeepTheirCommands) {
   const std::string text = kHead + R"(axes: {sequence_length: 128, segments: 64}
 external:

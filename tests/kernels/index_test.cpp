@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
@@ -15,10 +16,8 @@ namespace {
 
 using Positions = std::vector<std::int32_t>;
 
-Positions keys_of(const BranchIndex& index, std::int64_t stream, std::int64_t segment,
-                  const Positions& values) {
-  const auto row = static_cast<std::size_t>(stream * index.segments + segment);
-  return {values.begin() + index.begin[row], values.begin() + index.begin[row + 1]};
+Positions list_of(const BranchIndex& index, std::size_t list, const Positions& values) {
+  return {values.begin() + index.begin[list], values.begin() + index.begin[list + 1]};
 }
 
 // Sequence of 7, segments of 4 with every second position: segments 0-3 and 4-6.
@@ -30,17 +29,30 @@ TEST(Index, LinearByHand) {
   const BranchIndex& branch = index.branches.at(0);
   EXPECT_TRUE(index.k_slots.empty());
   EXPECT_TRUE(index.q_slots.empty());
-  EXPECT_EQ(branch.offsets, (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(branch.stream_of_head, (Positions{0, 1}));
   EXPECT_EQ(branch.begin, (std::vector<std::int64_t>{0, 2, 4, 6, 7}));
   EXPECT_EQ(branch.key_position, (Positions{0, 2, 4, 6, 1, 3, 5}));
   EXPECT_EQ(branch.key_slot, branch.key_position);
-  EXPECT_EQ(branch.tiles_per_segment, 1);
-  EXPECT_EQ(branch.y_head, (Positions{0, 1}));
+  EXPECT_EQ(branch.key_step, 2);
+  EXPECT_TRUE(branch.keys_by_step);
   ASSERT_EQ(branch.tiles.size(), 4u);
-  const TileQueries queries = tile_queries(kSmall, index, 0, branch.tiles[3]);
-  EXPECT_EQ(queries.first, 5);
-  EXPECT_EQ(queries.count, 1);
+  const IndexTile& last = branch.tiles[3];
+  EXPECT_EQ(std::tie(last.query_row, last.query_step, last.query_count), std::make_tuple(5, 2, 1));
+  EXPECT_EQ(std::tie(last.key_begin, last.key_count, last.unmasked), std::make_tuple(6, 1, 1));
+  EXPECT_EQ(std::tie(last.batch, last.head, last.kv_head), std::make_tuple(0, 1, 1));
+  EXPECT_FALSE(last.keys_backwards || last.merge);
+}
+
+// Queries 4 and 6 of head 0 under a causal mask: the first sees key 4, the last sees both.
+TEST(Index, CausalTilesEndWithTheirLastVisibleKey) {
+  Case work = kSmall;
+  work.mask = Mask::causal;
+  const Index together = build_index(work, {}, 2), alone = build_index(work, {}, 1);
+  const IndexTile& both = together.branches[0].tiles.at(1);
+  EXPECT_EQ(std::tie(both.query_row, both.key_begin, both.key_count, both.unmasked),
+            std::make_tuple(4, 2, 2, 1));
+  const IndexTile& first = alone.branches[0].tiles.at(2);
+  EXPECT_EQ(std::tie(first.query_row, first.key_begin, first.key_count, first.unmasked),
+            std::make_tuple(4, 2, 1, 1));
 }
 
 // residue 2 stores 0 2 4 6 1 3 5: slots of positions 0..6 are 0 4 1 5 2 6 3.
@@ -65,14 +77,15 @@ TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
   const Index by_slot = build_index(work, variant, 16);
   const BranchIndex &a = by_position.branches[0], &b = by_slot.branches[0];
   EXPECT_FALSE(std::is_sorted(a.key_slot.begin() + a.begin[0], a.key_slot.begin() + a.begin[1]));
-  for (std::int64_t stream = 0; stream < 3; ++stream) {
-    for (std::int64_t segment = 0; segment < a.segments; ++segment) {
-      const Positions slots = keys_of(b, stream, segment, b.key_slot);
-      EXPECT_TRUE(std::is_sorted(slots.begin(), slots.end()));
-      Positions positions = keys_of(b, stream, segment, b.key_position);
-      std::sort(positions.begin(), positions.end());
-      EXPECT_EQ(positions, keys_of(a, stream, segment, a.key_position));
-    }
+  EXPECT_TRUE(a.keys_by_step);
+  EXPECT_FALSE(b.keys_by_step);
+  EXPECT_EQ(a.begin, b.begin);
+  for (std::size_t list = 0; list + 1 < a.begin.size(); ++list) {
+    const Positions slots = list_of(b, list, b.key_slot);
+    EXPECT_TRUE(std::is_sorted(slots.begin(), slots.end()));
+    Positions positions = list_of(b, list, b.key_position);
+    std::sort(positions.begin(), positions.end());
+    EXPECT_EQ(positions, list_of(a, list, a.key_position));
   }
   for (std::size_t i = 0; i < b.key_slot.size(); ++i)
     EXPECT_EQ(b.key_slot[i], by_slot.k_slots[static_cast<std::size_t>(b.key_position[i])]);
@@ -124,12 +137,10 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
     for (std::size_t b = 0; b < work.pattern.size(); ++b) {
       const auto [w, r] = work.pattern[b];
       std::map<std::pair<std::int64_t, std::int64_t>, int> held;
-      for (const TileVisit& tile : index.branches[b].tiles) {
-        const TileQueries queries = tile_queries(work, index, b, tile);
-        ASSERT_GT(queries.count, 0);
-        for (std::int64_t row = 0; row < queries.count; ++row)
-          ++held[{index.branches[b].y_head[static_cast<std::size_t>(tile.y)],
-                  queries.first + row * queries.step}];
+      for (const IndexTile& tile : index.branches[b].tiles) {
+        ASSERT_GT(tile.query_count, 0);
+        for (std::int64_t row = 0; row < tile.query_count; ++row)
+          ++held[{tile.batch * work.heads + tile.head, tile.query_row + row * tile.query_step}];
       }
       std::size_t expected = 0;
       for (std::int64_t y = 0; y < work.batch * work.heads; ++y) {
@@ -147,6 +158,40 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
   }
 }
 
+// Each query's keys are those that the definition selects for its head and that the mask leaves it.
+TEST(Index, TilesHoldTheKeysOfTheirQueries) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 100; ++i) {
+    const Case work = random_case(random);
+    SCOPED_TRACE(case_id(work));
+    VariantSpec variant;
+    variant.order = i % 2 == 0 ? "linear" : "random";
+    variant.key_visit = i % 3 == 0 ? KeyVisit::slot : KeyVisit::position;
+    const Index index = build_index(work, variant, 1 + i % 9);
+    for (std::size_t b = 0; b < work.pattern.size(); ++b) {
+      const BranchIndex& branch = index.branches[b];
+      const auto [w, r] = work.pattern[b];
+      for (const IndexTile& tile : branch.tiles)
+        for (std::int64_t q = tile.query_row; q <= tile.last_row(); q += tile.query_step) {
+          const std::int64_t offset = offset_of(work, work.pattern[b], tile.kv_head);
+          std::set<std::int64_t> expected, seen;
+          for (std::int64_t t = q / w * w + offset; t < std::min((q / w + 1) * w, work.sequence_length);
+               t += r)
+            if (work.mask == Mask::full || t <= q) expected.insert(t);
+          for (std::int32_t key = 0; key < tile.key_count; ++key) {
+            const std::int64_t t = branch.key_position[static_cast<std::size_t>(tile.key_begin + key)];
+            if (work.mask == Mask::full || t <= q) {
+              seen.insert(t);
+            } else {
+              ASSERT_GE(key, tile.unmasked);
+            }
+          }
+          ASSERT_EQ(seen, expected) << "query " << q;
+        }
+    }
+  }
+}
+
 TEST(Index, LongestFirstStartsWithTheMostPairs) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
@@ -155,7 +200,7 @@ TEST(Index, LongestFirstStartsWithTheMostPairs) {
   const Index index = build_index(work, variant, 16);
   ASSERT_EQ(index.branches[0].tiles.size(), 4u);
   for (std::int32_t i = 0; i < 4; ++i)
-    EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].x, 3 - i);
+    EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].query_row, 16 * (3 - i));
 }
 
 template <class T>
@@ -173,8 +218,7 @@ TEST(IndexBytes, BoundsWhatIsBuilt) {
     const Index index = build_index(work, variant, 8);
     double bytes = bytes_of(index.k_slots) + bytes_of(index.q_slots);
     for (const BranchIndex& b : index.branches)
-      bytes += bytes_of(b.offsets) + bytes_of(b.stream_of_head) + bytes_of(b.begin) + bytes_of(b.key_slot) +
-               bytes_of(b.key_position) + bytes_of(b.y_head) + bytes_of(b.tiles);
+      bytes += bytes_of(b.begin) + bytes_of(b.key_slot) + bytes_of(b.key_position) + bytes_of(b.tiles);
     EXPECT_LE(bytes, index_bytes(work, variant, 8));
   }
   const Case large{.sequence_length = 65536, .pattern = {{2048, 1}, {4096, 2}}, .kv_heads = 8};

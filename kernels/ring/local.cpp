@@ -1,0 +1,162 @@
+#include "kernels/ring/local.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hilbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string awaited(const Transfer& transfer, int rank) {
+  if (transfer.destination == rank)
+    return fmt::format("{} bytes from rank {}", transfer.expected->message.bytes, transfer.source);
+  return fmt::format("rank {} to receive {} bytes", transfer.destination, transfer.sent->message.bytes);
+}
+
+}  // namespace
+
+LocalGroup::LocalGroup(int size, double timeout_s)
+    : size_(size), timeout_s_(timeout_s), changed_(size), channels_(size * size) {}
+
+void LocalGroup::wake_all() {
+  for (std::condition_variable& condition : changed_) condition.notify_all();
+}
+
+void LocalGroup::fail(const std::string& why) {
+  if (failure_) return;
+  failure_ = why;
+  wake_all();
+}
+
+std::shared_ptr<Transfer> LocalGroup::tell(int source, int destination,
+                                           std::optional<Transfer::End> Transfer::*end, Transfer::End told) {
+  auto& channel = channels_[source * size_ + destination];
+  // All transfers of a channel lack the same end: either senders or receivers are ahead.
+  if (channel.empty() || (*channel.front()).*end) {
+    channel.push_back(std::make_shared<Transfer>());
+    Transfer& transfer = *channel.back();
+    transfer.source = source, transfer.destination = destination;
+    transfer.*end = std::move(told);
+    return channel.back();
+  }
+  const std::shared_ptr<Transfer> transfer = channel.front();
+  channel.pop_front();
+  (*transfer).*end = std::move(told);
+  if (const std::size_t sent = transfer->sent->message.bytes, expected = transfer->expected->message.bytes;
+      sent != expected)
+    fail(fmt::format("rank {} sends {} bytes to rank {}, which expects {}", source, sent, destination,
+                     expected));
+  return transfer;
+}
+
+LocalTransport::LocalTransport(int rank, std::shared_ptr<LocalGroup> group)
+    : Transport(rank, group->size_), group_(std::move(group)) {}
+
+std::vector<std::string> LocalTransport::gather(const std::string& mine) {
+  Lock lock(group_->mutex_);
+  if (group_->failure_) raise(lock);
+  const std::uint64_t number = gathered_++;
+  LocalGroup::Gathering& gathering = group_->gatherings_[number];
+  gathering.values.resize(size());
+  gathering.values[rank()] = mine;
+  if (++gathering.arrived == size()) group_->wake_all();
+  const Clock::time_point end = deadline();
+  while (gathering.arrived < size())
+    sleep(lock, end, [&] {
+      std::vector<int> missing;
+      for (int other = 0; other < size(); ++other)
+        if (!gathering.values[other]) missing.push_back(other);
+      return fmt::format("rank {} to come", fmt::join(missing, ", "));
+    });
+  std::vector<std::string> values;
+  for (const std::optional<std::string>& value : gathering.values) values.push_back(*value);
+  if (++gathering.left == size()) group_->gatherings_.erase(number);
+  return values;
+}
+
+void LocalTransport::abort(const std::string& why) noexcept {
+  Lock lock(group_->mutex_);
+  end(lock, why);
+}
+
+std::string LocalTransport::failure() {
+  const Lock lock(group_->mutex_);
+  return group_->failure_.value_or("");
+}
+
+void LocalTransport::wake_ends(const Transfer& transfer) {
+  group_->wake(transfer.source);
+  group_->wake(transfer.destination);
+}
+
+void LocalTransport::leave() noexcept {
+  if (!exchanges_.empty()) abort(fmt::format("rank {} left while it exchanged data", rank()));
+}
+
+void LocalTransport::start(std::span<const Message> sends, std::span<const Message> receives) {
+  Lock lock(group_->mutex_);
+  if (group_->failure_) raise(lock);
+  try {
+    const std::shared_ptr<void> with = prepare();
+    Exchange& exchange = exchanges_.emplace_back();
+    for (const Message& message : sends)
+      exchange.push_back(group_->tell(rank(), message.peer, &Transfer::sent, {message, with}));
+    for (const Message& message : receives)
+      exchange.push_back(group_->tell(message.peer, rank(), &Transfer::expected, {message, with}));
+    if (group_->failure_) raise(lock);
+    for (const std::shared_ptr<Transfer>& transfer : exchange)
+      if (transfer->sent && transfer->expected && transfer->state == Transfer::waiting) {
+        matched(*transfer);
+        wake_ends(*transfer);
+      }
+  } catch (const std::exception& error) {
+    end(lock, error.what());
+    throw;
+  }
+}
+
+void LocalTransport::finish() {
+  Lock lock(group_->mutex_);
+  const Clock::time_point end = deadline();
+  for (;;) {
+    if (group_->failure_) raise(lock);
+    const Exchange& exchange = exchanges_.front();
+    const auto open = std::find_if(exchange.begin(), exchange.end(),
+                                   [](const auto& transfer) { return transfer->state != Transfer::done; });
+    if (open == exchange.end()) break;
+    if (!advance(lock)) sleep(lock, end, [&] { return awaited(**open, rank()); });
+  }
+  complete(exchanges_.front());
+  exchanges_.pop_front();
+}
+
+void LocalTransport::end(Lock& lock, const std::string& why) noexcept {
+  group_->fail(why);
+  release(lock);
+  exchanges_.clear();
+}
+
+void LocalTransport::raise(Lock& lock) {
+  end(lock, *group_->failure_);
+  throw TransportError(*group_->failure_);
+}
+
+// Until something changes; fails the group where the deadline has passed.
+template <class Awaited>
+void LocalTransport::sleep(Lock& lock, Clock::time_point deadline, Awaited awaited) {
+  if (!group_->failure_ && Clock::now() >= deadline)
+    group_->fail(fmt::format("rank {} waited {} s for {}", rank(), group_->timeout_s_, awaited()));
+  if (group_->failure_) raise(lock);
+  group_->changed_[rank()].wait_until(lock, deadline);
+}
+
+Clock::time_point LocalTransport::deadline() const {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(group_->timeout_s_));
+}
+
+}  // namespace hilbench

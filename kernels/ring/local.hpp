@@ -1,0 +1,107 @@
+// What the transports between threads of one process share: who meets whom, and how they wait.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/ring/transport.hpp"
+
+namespace hilbench {
+
+// A message, as far as its two ends have told of it. `with` is what each end's transport gave along, `moved`
+// what the move left behind.
+struct Transfer {
+  struct End {
+    Transport::Message message;
+    std::shared_ptr<void> with;
+  };
+  int source = 0, destination = 0;
+  std::optional<End> sent, expected;
+  enum { waiting, moving, done } state = waiting;
+  std::shared_ptr<void> moved;
+};
+
+// What the ranks share. All is guarded by `mutex`; buffers are touched without it.
+class LocalGroup {
+ public:
+  LocalGroup(int size, double timeout_s);
+
+ private:
+  friend class LocalTransport;
+  struct Gathering {
+    std::vector<std::optional<std::string>> values;
+    int arrived = 0, left = 0;
+  };
+
+  void wake(int rank) { changed_[rank].notify_all(); }
+  void wake_all();
+  void fail(const std::string& why);
+  // The transfer whose end of that kind (`sent` or `expected`) is told now.
+  std::shared_ptr<Transfer> tell(int source, int destination, std::optional<Transfer::End> Transfer::*end,
+                                 Transfer::End told);
+
+  const int size_;
+  const double timeout_s_;
+  std::mutex mutex_;
+  std::vector<std::condition_variable> changed_;                 // one a rank: a call of it may go on
+  std::vector<std::deque<std::shared_ptr<Transfer>>> channels_;  // [source, destination]: one end is missing
+  std::map<std::uint64_t, Gathering> gatherings_;  // that not everyone has left, by their number
+  std::optional<std::string> failure_;
+};
+
+// A rank of the group; how data move is up to the class derived from it, whose destructor calls leave().
+class LocalTransport : public Transport {
+ public:
+  LocalTransport(int rank, std::shared_ptr<LocalGroup> group);
+  void barrier() final { gather(""); }
+  std::vector<std::string> gather(const std::string& mine) final;
+  void abort(const std::string& why) noexcept final;
+  std::string failure() final;
+
+ protected:
+  using Lock = std::unique_lock<std::mutex>;
+  using Exchange = std::vector<std::shared_ptr<Transfer>>;
+
+  const std::deque<Exchange>& exchanges() const { return exchanges_; }  // posted and not waited for
+  void wake_ends(const Transfer& transfer);
+  template <class Done>
+  void wait_for_change(Lock& lock, Done done) {
+    group_->changed_[rank()].wait(lock, done);
+  }
+  // Ends the ring where an exchange has not been waited for: its buffers are about to go.
+  void leave() noexcept;
+
+ private:
+  // All are called with the lock, and hold it when they return.
+  // What goes with the messages of an exchange that is being posted.
+  virtual std::shared_ptr<void> prepare() { return nullptr; }
+  // Both ends of a transfer are told, the second by this rank.
+  virtual void matched(Transfer&) {}
+  // Does something that brings an exchange forward; false where there is nothing to do.
+  virtual bool advance(Lock&) { return false; }
+  // All transfers of the exchange that is waited for are done.
+  virtual void complete(const Exchange&) {}
+  // The ring failed: returns when nobody touches a buffer of exchanges() any more.
+  virtual void release(Lock&) noexcept = 0;
+
+  void start(std::span<const Message> sends, std::span<const Message> receives) final;
+  void finish() final;
+  [[noreturn]] void raise(Lock& lock);
+  template <class Awaited>
+  void sleep(Lock& lock, std::chrono::steady_clock::time_point deadline, Awaited awaited);
+  std::chrono::steady_clock::time_point deadline() const;
+  void end(Lock& lock, const std::string& why) noexcept;
+
+  const std::shared_ptr<LocalGroup> group_;
+  std::deque<Exchange> exchanges_;
+  std::uint64_t gathered_ = 0;
+};
+
+}  // namespace hilbench

@@ -1,0 +1,357 @@
+// No call of MPI that may block is used once the program has started: what a rank waits for it asks for again
+// and again, so that a time limit holds and a rank that ended the ring is heard.
+#include "kernels/ring/mpi.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace hilbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Lock = std::unique_lock<std::mutex>;
+
+void check(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "unknown error";
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw TransportError(fmt::format("{}: {}", call, text));
+}
+
+#define HILBENCH_MPI(call) check((call), #call)
+
+}  // namespace
+
+// What the rings of a program share.
+struct MpiProgram::State {
+  std::mutex mutex;  // for every call of MPI
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 0;
+  int rings = 0;
+  bool failed = false;
+  std::list<std::string> last_words;  // being sent until the program ends
+};
+
+namespace {
+
+// Between two looks at what does not come: at once at first, later up to a millisecond.
+class Patience {
+ public:
+  explicit Patience(double timeout_s)
+      : end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s))) {}
+  bool over() const { return Clock::now() >= end_; }
+  void sleep() {
+    if (++looks_ < 50)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(20 * (looks_ - 49), 1000)));
+  }
+
+ private:
+  Clock::time_point end_;
+  int looks_ = 0;
+};
+
+// A message, or a part of one.
+struct Part {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int peer = 0, bytes = 0;
+  bool receives = false;
+};
+using Exchange = std::vector<Part>;
+
+class MpiTransport final : public Transport {
+ public:
+  // `number` tells the ring from those before it.
+  MpiTransport(int size, double timeout_s, std::size_t largest_bytes, int number,
+               std::shared_ptr<MpiProgram::State> program)
+      : Transport(program->rank, size),
+        timeout_s_(timeout_s),
+        largest_bytes_(largest_bytes),
+        first_tag_(number * kTags),
+        program_(std::move(program)) {}
+
+  ~MpiTransport() override {
+    if (!exchanges_.empty()) abort(fmt::format("rank {} left while it exchanged data", rank()));
+  }
+
+  void barrier() override { gather(""); }
+
+  std::vector<std::string> gather(const std::string& mine) override {
+    std::vector<Value> values(size());
+    Exchange sends;
+    for_a_while(
+        [&] {
+          if (sends.empty())
+            for (int peer = 0; peer < size(); ++peer)
+              sends.push_back(
+                  send({peer, const_cast<char*>(mine.data()), mine.size()}, 0, mine.size(), kValue));
+          for (int peer = 0; peer < size(); ++peer) take(values[peer], peer);
+          return std::all_of(values.begin(), values.end(),
+                             [](const Value& value) { return value.complete; }) &&
+                 complete(sends);
+        },
+        [&] {
+          std::vector<int> missing;
+          for (int peer = 0; peer < size(); ++peer)
+            if (!values[peer].complete) missing.push_back(peer);
+          return fmt::format("rank {} to come", fmt::join(missing, ", "));
+        });
+    std::vector<std::string> texts;
+    for (Value& value : values) texts.push_back(std::move(*value.text));
+    return texts;
+  }
+
+  void abort(const std::string& why) noexcept override {
+    const Lock lock(program_->mutex);
+    end(why);
+  }
+
+  std::string failure() override {
+    const Lock lock(program_->mutex);
+    listen();
+    return failure_.value_or("");
+  }
+
+ private:
+  enum Tag { kData, kValue, kEnd, kTags };
+
+  // A value of gather() on its way.
+  struct Value {
+    std::optional<std::string> text;
+    Exchange part;
+    bool complete = false;
+  };
+
+  void start(std::span<const Message> sends, std::span<const Message> receives) override {
+    const Lock lock(program_->mutex);
+    raise_if_ended();
+    Exchange& exchange = exchanges_.emplace_back();
+    try {
+      // Receives first: what comes then needs no buffer of MPI's.
+      for (const Message& message : receives) in_parts(message, exchange, &MpiTransport::receive);
+      for (const Message& message : sends) in_parts(message, exchange, &MpiTransport::send);
+    } catch (const TransportError& error) {
+      end(error.what());
+      throw;
+    }
+  }
+
+  void finish() override {
+    for_a_while([&] { return complete(exchanges_.front()); },
+                [&] {
+                  const Exchange& exchange = exchanges_.front();
+                  const Part& part = *std::find_if(exchange.begin(), exchange.end(), [](const Part& p) {
+                    return p.request != MPI_REQUEST_NULL;
+                  });
+                  return part.receives ? fmt::format("{} bytes from rank {}", part.bytes, part.peer)
+                                       : fmt::format("rank {} to receive {} bytes", part.peer, part.bytes);
+                });
+    exchanges_.pop_front();
+  }
+
+  // Until `done` says so, which is called with the lock. `awaited` tells what is missing.
+  template <class Done, class Awaited>
+  void for_a_while(Done done, Awaited awaited) {
+    Patience patience(timeout_s_);
+    for (;; patience.sleep()) {
+      const Lock lock(program_->mutex);
+      raise_if_ended();
+      try {
+        if (done()) return;
+        if (patience.over())
+          throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s_, awaited()));
+      } catch (const TransportError& error) {
+        end(error.what());
+        throw;
+      }
+    }
+  }
+
+  void in_parts(const Message& message, Exchange& exchange,
+                Part (MpiTransport::*post_part)(const Message&, std::size_t, std::size_t, int)) {
+    std::size_t begin = 0;
+    do {
+      const std::size_t bytes = std::min(largest_bytes_, message.bytes - begin);
+      exchange.push_back((this->*post_part)(message, begin, bytes, kData));
+      begin += bytes;
+    } while (begin < message.bytes);
+  }
+
+  Part send(const Message& message, std::size_t begin, std::size_t bytes, int tag) {
+    Part part{MPI_REQUEST_NULL, message.peer, static_cast<int>(bytes), false};
+    HILBENCH_MPI(MPI_Isend(static_cast<const char*>(message.data) + begin, part.bytes, MPI_BYTE, part.peer,
+                           first_tag_ + tag, program_->comm, &part.request));
+    return part;
+  }
+
+  Part receive(const Message& message, std::size_t begin, std::size_t bytes, int tag) {
+    Part part{MPI_REQUEST_NULL, message.peer, static_cast<int>(bytes), true};
+    HILBENCH_MPI(MPI_Irecv(static_cast<char*>(message.data) + begin, part.bytes, MPI_BYTE, part.peer,
+                           first_tag_ + tag, program_->comm, &part.request));
+    return part;
+  }
+
+  // Whether all parts are; throws TransportError where one cannot be, or had another size.
+  bool complete(Exchange& exchange) const {
+    bool all = true;
+    for (Part& part : exchange) {
+      if (part.request == MPI_REQUEST_NULL) continue;
+      int done = 0, bytes = 0;
+      MPI_Status status;
+      if (const int code = MPI_Test(&part.request, &done, &status); code == MPI_ERR_TRUNCATE)
+        throw TransportError(fmt::format("rank {} expects {} bytes from rank {}, which sends more", rank(),
+                                         part.bytes, part.peer));
+      else
+        check(code, "MPI_Test");
+      all = all && done != 0;
+      if (done == 0 || !part.receives) continue;
+      HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+      if (bytes != part.bytes)
+        throw TransportError(fmt::format("rank {} sends {} bytes to rank {}, which expects {}", part.peer,
+                                         bytes, rank(), part.bytes));
+    }
+    return all;
+  }
+
+  // One look at the value that `peer` sends.
+  void take(Value& value, int peer) {
+    if (value.complete) return;
+    if (!value.text) {
+      if (!(value.text = next_text(peer, kValue))) return;
+      value.part.push_back(
+          receive({peer, value.text->data(), value.text->size()}, 0, value.text->size(), kValue));
+    }
+    value.complete = complete(value.part);
+  }
+
+  // Room for the next text from `peer`, where there is one.
+  std::optional<std::string> next_text(int peer, Tag tag) const {
+    int found = 0, bytes = 0;
+    MPI_Status status;
+    HILBENCH_MPI(MPI_Iprobe(peer, first_tag_ + tag, program_->comm, &found, &status));
+    if (found == 0) return std::nullopt;
+    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    return std::string(static_cast<std::size_t>(bytes), '\0');
+  }
+
+  // Whether another rank ended the ring.
+  void listen() {
+    if (failure_) return;
+    int found = 0;
+    MPI_Status status;
+    HILBENCH_MPI(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + kEnd, program_->comm, &found, &status));
+    if (found == 0) return;
+    int bytes = 0;
+    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    std::string why(static_cast<std::size_t>(bytes), '\0');
+    HILBENCH_MPI(MPI_Recv(why.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, program_->comm,
+                          MPI_STATUS_IGNORE));
+    fail(why);
+  }
+
+  void fail(const std::string& why) {
+    failure_ = why;
+    program_->failed = true;
+    exchanges_.clear();
+  }
+
+  // The first to end the ring tells the others; short texts need nobody to receive them.
+  void end(const std::string& why) noexcept {
+    if (failure_) return;
+    fail(why);
+    const std::string& text = program_->last_words.emplace_back(why.substr(0, 1000));
+    for (int peer = 0; peer < size(); ++peer) {
+      if (peer == rank()) continue;
+      MPI_Request request;
+      if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, peer, first_tag_ + kEnd,
+                    program_->comm, &request) == MPI_SUCCESS)
+        MPI_Request_free(&request);
+    }
+  }
+
+  void raise_if_ended() {
+    listen();
+    if (failure_) throw TransportError(*failure_);
+  }
+
+  const double timeout_s_;
+  const std::size_t largest_bytes_;
+  const int first_tag_;
+  const std::shared_ptr<MpiProgram::State> program_;
+  std::deque<Exchange> exchanges_;  // posted and not waited for
+  std::optional<std::string> failure_;
+};
+
+}  // namespace
+
+std::string mpi_absence() {
+  return "";
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  HILBENCH_MPI(MPI_Get_library_version(text, &length));
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+bool mpi_launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
+  int provided = MPI_THREAD_SINGLE;
+  HILBENCH_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+  HILBENCH_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  if (provided < MPI_THREAD_SERIALIZED) throw TransportError("this MPI supports calls of one thread only");
+  HILBENCH_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &state_->comm));
+  HILBENCH_MPI(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN));
+  HILBENCH_MPI(MPI_Comm_rank(state_->comm, &state_->rank));
+  HILBENCH_MPI(MPI_Comm_size(state_->comm, &state_->size));
+}
+
+MpiProgram::~MpiProgram() {
+  const Lock lock(state_->mutex);
+  if (state_->failed) return;
+  for (const int status : {MPI_Comm_free(&state_->comm), MPI_Finalize()})
+    if (status != MPI_SUCCESS) fmt::print(stderr, "leaving MPI gives {}\n", status);
+}
+
+int MpiProgram::rank() const {
+  return state_->rank;
+}
+
+int MpiProgram::size() const {
+  return state_->size;
+}
+
+void MpiProgram::abandon(int exit_status) {
+  MPI_Abort(MPI_COMM_WORLD, exit_status);
+  std::_Exit(exit_status);
+}
+
+std::unique_ptr<Transport> MpiProgram::transport(int size, double timeout_s, std::size_t largest_bytes) {
+  if (state_->failed) throw TransportError("a ring of this MPI program has failed before: start it again");
+  const int number = state_->rings++;
+  if (state_->rank >= size) return nullptr;
+  return std::make_unique<MpiTransport>(size, timeout_s, largest_bytes, number, state_);
+}
+
+}  // namespace hilbench

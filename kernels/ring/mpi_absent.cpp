@@ -1,0 +1,43 @@
+#include <cstdlib>
+
+#include "kernels/ring/mpi.hpp"
+
+namespace hilbench {
+
+struct MpiProgram::State {};
+
+std::string mpi_absence() {
+  return "built without MPI: install libopenmpi-dev and openmpi-bin and configure again";
+}
+
+std::string mpi_version() {
+  throw TransportError(mpi_absence());
+}
+
+bool mpi_launched() {
+  return false;
+}
+
+MpiProgram::MpiProgram() {
+  throw TransportError(mpi_absence());
+}
+
+MpiProgram::~MpiProgram() = default;
+
+int MpiProgram::rank() const {
+  return 0;
+}
+
+int MpiProgram::size() const {
+  return 1;
+}
+
+void MpiProgram::abandon(int exit_status) {
+  std::exit(exit_status);
+}
+
+std::unique_ptr<Transport> MpiProgram::transport(int, double, std::size_t) {
+  throw TransportError(mpi_absence());
+}
+
+}  // namespace hilbench

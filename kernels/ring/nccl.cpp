@@ -1,0 +1,258 @@
+// Communicators are non-blocking, so that no call of NCCL keeps the host for ever, and a thread watches what
+// runs on the GPU: a kernel of NCCL whose peer is gone ends only when its communicator is aborted.
+#include "kernels/ring/nccl.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/stream.hpp"
+#include "kernels/ring/nccl_library.hpp"
+
+namespace hilbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Lock = std::lock_guard<std::mutex>;
+constexpr std::chrono::milliseconds kWatchInterval{50};
+
+// An exchange, until it is complete on the GPU.
+struct Flight {
+  cuda::Mark ready, done;  // on stream 0 after what came before, on the side stream after the exchange
+  std::set<int> peers;
+  std::optional<Clock::time_point> seen_ready;
+  bool waited = false;  // wait() has returned for it
+};
+
+class NcclTransport final : public Transport {
+ public:
+  NcclTransport(std::shared_ptr<Transport> control, double timeout_s)
+      : Transport(control->rank(), control->size()), control_(std::move(control)), timeout_s_(timeout_s) {
+    HILBENCH_CUDA(cudaGetDevice(&device_));
+  }
+
+  ~NcclTransport() override {
+    if (watcher_.joinable()) {
+      {
+        const Lock lock(mutex_);
+        leaving_ = true;
+      }
+      leave_.notify_one();
+      watcher_.join();
+    }
+    if (comm_ != nullptr) close();
+  }
+
+  // Joins the others. Called once, before anything else.
+  void open() {
+    ncclUniqueId id{};
+    if (rank() == 0) check(nccl().get_unique_id(&id), "ncclGetUniqueId");
+    const std::string mine = rank() == 0 ? std::string(id.internal, sizeof id.internal) : "";
+    const std::string first = control_->gather(mine).front();
+    std::memcpy(id.internal, first.data(), std::min(first.size(), sizeof id.internal));
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    const Lock lock(mutex_);
+    try {
+      check(nccl().comm_init(&comm_, size(), id, rank(), &config), "ncclCommInitRankConfig");
+      settle("all GPUs to join");
+    } catch (const std::exception& error) {
+      end(error.what());
+      throw;
+    }
+    watcher_ = std::thread([this] { watch(); });
+  }
+
+  void barrier() override {
+    on_host([this] { control_->barrier(); });
+  }
+  std::vector<std::string> gather(const std::string& mine) override {
+    std::vector<std::string> values;
+    on_host([&] { values = control_->gather(mine); });
+    return values;
+  }
+  void abort(const std::string& why) noexcept override {
+    const Lock lock(mutex_);
+    end(why);
+  }
+  std::string failure() override { return control_->failure(); }
+
+ private:
+  void start(std::span<const Message> sends, std::span<const Message> receives) override {
+    const Lock lock(mutex_);
+    raise_if_ended();
+    try {
+      enqueue(flights_.emplace_back(), sends, receives);
+    } catch (const std::exception& error) {
+      end(error.what());
+      throw;
+    }
+  }
+
+  void finish() override {
+    const Lock lock(mutex_);
+    raise_if_ended();
+    while (flights_.front().waited && flights_.front().done.passed()) flights_.pop_front();
+    const auto flight =
+        std::find_if(flights_.begin(), flights_.end(), [](const Flight& f) { return !f.waited; });
+    flight->done.hold(nullptr);
+    flight->waited = true;
+  }
+
+  void enqueue(Flight& flight, std::span<const Message> sends, std::span<const Message> receives) {
+    flight.ready.set(nullptr);
+    flight.ready.hold(stream_.get());
+    check(nccl().group_start(), "ncclGroupStart");
+    for (const Message& message : sends)
+      if (message.bytes > 0) {
+        check(nccl().send(message.data, message.bytes, ncclInt8, message.peer, comm_, stream_.get()),
+              "ncclSend");
+        flight.peers.insert(message.peer);
+      }
+    for (const Message& message : receives)
+      if (message.bytes > 0) {
+        check(nccl().recv(message.data, message.bytes, ncclInt8, message.peer, comm_, stream_.get()),
+              "ncclRecv");
+        flight.peers.insert(message.peer);
+      }
+    check(nccl().group_end(), "ncclGroupEnd");
+    settle(fmt::format("rank {} to take part in an exchange", fmt::join(flight.peers, ", ")));
+    flight.done.set(stream_.get());
+  }
+
+  void check(ncclResult_t status, const char* call) const {
+    if (status == ncclSuccess || status == ncclInProgress) return;
+    const char* detail = comm_ != nullptr ? nccl().last_error(comm_) : "";
+    throw TransportError(fmt::format("rank {}: {}: {}{}{}", rank(), call, nccl().error_text(status),
+                                     *detail != '\0' ? ": " : "", detail));
+  }
+
+  // Until NCCL has done on the host what it was asked for.
+  void settle(const std::string& what) const {
+    const Clock::time_point begin = Clock::now();
+    ncclResult_t state = ncclInProgress;
+    for (;;) {
+      check(nccl().comm_state(comm_, &state), "ncclCommGetAsyncError");
+      check(state, "NCCL");
+      if (state == ncclSuccess) return;
+      if (const std::string why = control_->failure(); !why.empty()) throw TransportError(why);
+      if (seconds_since(begin) > timeout_s_)
+        throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s_, what));
+      std::this_thread::yield();
+    }
+  }
+
+  static double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  // Ends the ring for all ranks, and NCCL's kernels on this one.
+  void end(const std::string& why) noexcept {
+    control_->abort(why);
+    if (comm_ == nullptr) return;
+    const ncclResult_t status = nccl().comm_abort(std::exchange(comm_, nullptr));
+    if (status != ncclSuccess && status != ncclInProgress)
+      std::fprintf(stderr, "ncclCommAbort: %s\n", nccl().error_text(status));
+  }
+
+  void raise_if_ended() {
+    const std::string why = control_->failure();
+    if (why.empty()) return;
+    end(why);
+    throw TransportError(why);
+  }
+
+  template <class Call>
+  void on_host(Call call) {
+    try {
+      call();
+    } catch (const TransportError& error) {
+      const Lock lock(mutex_);
+      end(error.what());
+      throw;
+    }
+  }
+
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (comm_ != nullptr && !leave_.wait_for(lock, kWatchInterval, [this] { return leaving_; }))
+      if (const std::string why = trouble(); !why.empty()) end(why);
+  }
+
+  // Why the ring cannot go on, "" where it can.
+  std::string trouble() {
+    if (comm_ == nullptr) return "";
+    if (std::string why = control_->failure(); !why.empty()) return why;
+    try {
+      HILBENCH_CUDA(cudaSetDevice(device_));
+      ncclResult_t state = ncclSuccess;
+      check(nccl().comm_state(comm_, &state), "ncclCommGetAsyncError");
+      check(state, "NCCL");
+      for (Flight& flight : flights_) {
+        if (flight.done.passed()) continue;
+        if (!flight.seen_ready && flight.ready.passed()) flight.seen_ready = Clock::now();
+        if (flight.seen_ready && seconds_since(*flight.seen_ready) > timeout_s_)
+          return fmt::format("rank {} waited {} s for an exchange with rank {}", rank(), timeout_s_,
+                             fmt::join(flight.peers, ", "));
+        break;  // exchanges run one after the other
+      }
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  // Leaves in agreement with the others, or ends the ring where an exchange is still under way.
+  void close() noexcept {
+    try {
+      for (const Flight& flight : flights_)
+        if (!flight.waited || !flight.done.passed())
+          throw TransportError(fmt::format("rank {} left while it exchanged data", rank()));
+      check(nccl().comm_finalize(comm_), "ncclCommFinalize");
+      settle("the other GPUs to leave");
+      check(nccl().comm_destroy(std::exchange(comm_, nullptr)), "ncclCommDestroy");
+    } catch (const std::exception& error) {
+      end(error.what());
+    }
+  }
+
+  const std::shared_ptr<Transport> control_;
+  const double timeout_s_;
+  int device_ = 0;
+  cuda::SideStream stream_;
+  std::mutex mutex_;  // guards what follows, and the calls of NCCL
+  ncclComm_t comm_ = nullptr;
+  std::deque<Flight> flights_;
+  std::condition_variable leave_;
+  bool leaving_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> nccl_transport(std::unique_ptr<Transport> control, double timeout_s) {
+  const std::shared_ptr<Transport> host = std::move(control);
+  try {
+    auto transport = std::make_unique<NcclTransport>(host, timeout_s);
+    transport->open();
+    return transport;
+  } catch (const std::exception& error) {
+    host->abort(error.what());
+    throw;
+  }
+}
+
+}  // namespace hilbench

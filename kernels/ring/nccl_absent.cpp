@@ -1,0 +1,17 @@
+#include "kernels/ring/nccl.hpp"
+
+namespace hilbench {
+
+std::string nccl_absence() {
+  return "built without NCCL: install libnccl-dev beside a CUDA toolkit and configure again";
+}
+
+std::string nccl_version() {
+  throw TransportError(nccl_absence());
+}
+
+std::unique_ptr<Transport> nccl_transport(std::unique_ptr<Transport>, double) {
+  throw TransportError(nccl_absence());
+}
+
+}  // namespace hilbench

@@ -1,0 +1,29 @@
+// One launch of a piece: a branch of the pattern, queries of one rank, keys of one shard.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/ring/ring_index.hpp"
+#include "kernels/ring/shard_keys.hpp"
+
+namespace hilbench {
+
+// Where the keys of one shard lie for the rank that computes.
+struct PieceKeys {
+  const Ring& ring;
+  std::int64_t rank;                // whose shard
+  std::vector<std::int32_t> slots;  // order_of; not read where packed
+  bool packed = false;
+
+  PieceKeys(const Ring& of, std::int64_t computing, std::int64_t source)
+      : ring(of), rank(source), packed(computing != source && of.packed(source)) {
+    if (!packed) slots = order_of(of, source);
+  }
+};
+
+// `branches` entries of ring_index: without tiles where the rank has nothing to compute.
+BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
+                         FirstPiece first, std::int64_t tile_rows);
+
+}  // namespace hilbench

@@ -1,0 +1,39 @@
+#include <hwy/aligned_allocator.h>
+
+#include <cstring>
+#include <new>
+
+#include "kernels/cpu/pack.hpp"
+#include "kernels/ring/ring_device.hpp"
+
+namespace hilbench {
+namespace {
+
+class CpuRingDevice final : public RingDevice {
+ public:
+  explicit CpuRingDevice(int threads) : threads_(threads) {}
+
+  std::shared_ptr<void> allocate(std::size_t bytes) override {
+    void* memory = hwy::AllocateAlignedBytes(bytes, nullptr, nullptr);
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory, 0, bytes);
+    return {memory, [](void* held) { hwy::FreeAlignedBytes(held, nullptr, nullptr); }};
+  }
+  void load(const PackedShard& packed) override { packed_ = packed; }
+  void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+            std::int64_t head_bytes) override {
+    pack_rows(from, to, batch, from_rows, packed_, head_bytes, threads_);
+  }
+
+ private:
+  int threads_;
+  PackedShard packed_;
+};
+
+}  // namespace
+
+std::unique_ptr<RingDevice> cpu_ring_device(int threads) {
+  return std::make_unique<CpuRingDevice>(threads);
+}
+
+}  // namespace hilbench

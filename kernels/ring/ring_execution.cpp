@@ -1,0 +1,151 @@
+#include "kernels/ring/ring_execution.hpp"
+
+#include <algorithm>
+
+#include "kernels/ring/ring_index.hpp"
+
+namespace hilbench {
+namespace {
+
+// What a kernel is prepared for: so many rows, all in one segment. It takes everything else from the index.
+Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
+  Case piece = ring.work();
+  piece.sequence_length = std::max<std::int64_t>(1, ring.shards().count(rank));
+  piece.pattern = {{piece.sequence_length, 1}};
+  piece.branch_heads = BranchHeads::all;
+  piece.ring_size = 1;
+  piece.mask = mask;
+  return piece;
+}
+
+// Rows of a tile: what the kernel would choose on one rank, since the ranks' tiles together share the work.
+std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Variant& kernel) {
+  Case whole = ring.work();
+  whole.ring_size = 1;
+  return std::clamp<std::int64_t>(ring.shards().count(rank), 1, kernel.tile_rows(whole));
+}
+
+// A piece in which every query sees all keys of its tile needs no mask.
+Mask mask_of(const Index& index) {
+  for (const BranchIndex& branch : index.branches)
+    for (const IndexTile& tile : branch.tiles)
+      if (tile.unmasked < tile.key_count) return Mask::causal;
+  return Mask::full;
+}
+
+}  // namespace
+
+double hidden_share(double computation_ns, double exchange_ns, double total_ns) {
+  if (exchange_ns <= 0) return 1;
+  return std::clamp((computation_ns + exchange_ns - total_ns) / exchange_ns, 0.0, 1.0);
+}
+
+RingExecution::RingExecution(const Ring& ring, const Variant& kernel, RingDevice& device,
+                             Transport& transport, int threads)
+    : ring_(ring),
+      kernel_(kernel),
+      device_(device),
+      transport_(transport),
+      rank_(transport.rank()),
+      threads_(threads),
+      tile_rows_(rows_of_tile(ring, rank_, kernel)) {
+  allocate_buffers();
+  for (const RingStep& step : ring_.steps(rank_)) {
+    Step& made = steps_.emplace_back(Step{.sends = step.sends, .receives = step.receives});
+    for (const RingStep::Source& source : step.sources) add_piece(made, source);
+  }
+  for (const Step& step : steps_)
+    if (!step.pieces.empty()) last_ = &step.pieces.back();
+}
+
+void* RingExecution::allocate(double bytes) {
+  if (bytes == 0) return nullptr;  // a buffer that the schedule leaves out
+  buffer_bytes_ += bytes;
+  return memory_.emplace_back(device_.allocate(static_cast<std::size_t>(bytes))).get();
+}
+
+void RingExecution::allocate_buffers() {
+  const Case& work = ring_.work();
+  const auto kv_row =
+      static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
+  for (int buffer = 0; buffer < ring_.receive_buffers(rank_); ++buffer)
+    buffers_.push_back(allocate(static_cast<double>(ring_.buffer_rows(rank_, buffer)) * kv_row));
+  if (ring_.packed(rank_) && ring_.sent_rows(rank_) > 0) {
+    device_.load(packed_shard(ring_, rank_));
+    packed_ = allocate(static_cast<double>(ring_.sent_rows(rank_)) * kv_row);
+  }
+  const std::int64_t outputs = ring_.shards().count(rank_) * work.batch * work.heads * work.head_dim;
+  if (ring_.merges() && work.dtype != Dtype::fp32 && outputs > 0)
+    o_fp32_ = static_cast<float*>(allocate(4 * static_cast<double>(outputs)));
+}
+
+void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
+  const FirstPiece first = source.rank == rank_ ? FirstPiece::yes : FirstPiece::no;
+  Piece piece{.source = source.rank, .buffer = source.buffer};
+  piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_);
+  if (piece.index.branches.empty()) return;
+  const Case work = piece_case(ring_, rank_, mask_of(piece.index));
+  piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
+  piece.execution->load(piece.index);
+  step.pieces.push_back(std::move(piece));
+}
+
+std::size_t RingExecution::sent_bytes(std::int64_t source) const {
+  const Case& work = ring_.work();
+  return static_cast<std::size_t>(ring_.sent_rows(source) * work.batch * work.kv_heads * work.head_dim *
+                                  dtype_bytes(work.dtype));
+}
+
+RingExecution::Rows RingExecution::rows_of(const Operands& own, std::int64_t source, int buffer,
+                                           bool sent) const {
+  if (buffer == kOwnRows && !(sent && packed_ != nullptr))
+    return {const_cast<void*>(own.k), const_cast<void*>(own.v)};
+  void* k = buffer == kOwnRows ? packed_ : buffers_[static_cast<std::size_t>(buffer)];
+  return {k, static_cast<std::byte*>(k) + sent_bytes(source)};
+}
+
+void RingExecution::pack(const Operands& own) {
+  const Case& work = ring_.work();
+  const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
+  const Rows to = rows_of(own, rank_, kOwnRows, true);
+  device_.pack(own.k, to.k, work.batch, ring_.kv_rows(rank_), head_bytes);
+  device_.pack(own.v, to.v, work.batch, ring_.kv_rows(rank_), head_bytes);
+}
+
+void RingExecution::post(const Operands& own, const Step& step) {
+  std::vector<Transport::Message> sends, receives;
+  const auto add = [&](std::vector<Transport::Message>& to, const ShardMove& move, bool sent) {
+    const Rows rows = rows_of(own, move.source, move.buffer, sent);
+    const std::size_t bytes = sent_bytes(move.source);
+    to.push_back({static_cast<int>(move.peer), rows.k, bytes});
+    to.push_back({static_cast<int>(move.peer), rows.v, bytes});
+  };
+  for (const ShardMove& move : step.sends) add(sends, move, true);
+  for (const ShardMove& move : step.receives) add(receives, move, false);
+  transport_.post(sends, receives);
+}
+
+void RingExecution::compute(const Operands& own, const Piece& piece) {
+  const Rows rows = rows_of(own, piece.source, piece.buffer, false);
+  const bool rounds = o_fp32_ == nullptr || &piece == last_;
+  piece.execution->run({.q = own.q,
+                        .k = rows.k,
+                        .v = rows.v,
+                        .o = rounds ? own.o : nullptr,
+                        .lse = own.lse,
+                        .o_fp32 = o_fp32_},
+                       piece.index);
+}
+
+void RingExecution::run(const Operands& own, RingPart part) {
+  if (packed_ != nullptr && part != RingPart::computation) pack(own);
+  for (const Step& step : steps_) {
+    const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
+    if (exchanges) post(own, step);
+    if (part != RingPart::exchange)
+      for (const Piece& piece : step.pieces) compute(own, piece);
+    if (exchanges) transport_.wait();
+  }
+}
+
+}  // namespace hilbench

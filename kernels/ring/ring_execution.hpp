@@ -1,0 +1,82 @@
+// One rank's run: its queries against every shard that they see, one after the other, while the next one is
+// on its way. Any kernel computes the pieces, through its Execution and the index of the piece.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/ring/ring.hpp"
+#include "kernels/ring/ring_device.hpp"
+#include "kernels/ring/transport.hpp"
+#include "kernels/variant.hpp"
+
+namespace hilbench {
+
+// What a run does: all, or one part, whose time tells how much of the exchange is hidden.
+enum class RingPart { all, exchange, computation };
+
+// 1 - (what the exchange adds to the time of the computation) / (its own time), between 0 and 1; 1 where
+// nothing is exchanged.
+double hidden_share(double computation_ns, double exchange_ns, double total_ns);
+
+class RingExecution {
+ public:
+  // Allocates buffers and builds the index of every piece. `device`, `transport` and `kernel` outlive this.
+  // `transport.size()` is the ring's size. A rank may hold no row.
+  RingExecution(const Ring& ring, const Variant& kernel, RingDevice& device, Transport& transport,
+                int threads);
+
+  // q, k, v, o, lse are the rank's own rows, as stored_q_positions and stored_kv_positions list them; o and
+  // lse by row. All ranks run together. A part alone leaves o and lse undefined; `computation` reads what the
+  // last exchange brought.
+  void run(const Operands& own, RingPart part);
+  void run(const Operands& own) { run(own, RingPart::all); }
+
+  // Query rows that a tile of this rank's pieces holds at most.
+  std::int64_t tile_rows() const { return tile_rows_; }
+  double buffer_bytes() const { return buffer_bytes_; }  // allocated, fp32 output included
+
+ private:
+  struct Piece {
+    std::int64_t source = 0;
+    int buffer = 0;
+    Index index;
+    std::unique_ptr<Execution> execution;
+  };
+  // K and V of a shard, as they lie in a buffer or in the rank's own tensors.
+  struct Rows {
+    void* k = nullptr;
+    void* v = nullptr;
+  };
+  struct Step {
+    std::vector<ShardMove> sends, receives;
+    std::vector<Piece> pieces;
+  };
+
+  void* allocate(double bytes);
+  void allocate_buffers();
+  void add_piece(Step& step, const RingStep::Source& source);
+  std::size_t sent_bytes(std::int64_t source) const;  // of K, and as many of V
+  Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
+  void pack(const Operands& own);
+  void post(const Operands& own, const Step& step);
+  void compute(const Operands& own, const Piece& piece);
+
+  Ring ring_;
+  const Variant& kernel_;
+  RingDevice& device_;
+  Transport& transport_;
+  std::int64_t rank_;
+  int threads_;
+  std::int64_t tile_rows_ = 1;
+  double buffer_bytes_ = 0;
+  std::vector<std::shared_ptr<void>> memory_;
+  std::vector<void*> buffers_;
+  void* packed_ = nullptr;  // own rows that are sent; null where they are sent as they stand
+  float* o_fp32_ = nullptr;
+  std::vector<Step> steps_;
+  const Piece* last_ = nullptr;  // the piece after which O is rounded
+};
+
+}  // namespace hilbench

@@ -1,0 +1,102 @@
+#include "kernels/ring/ring_index.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/pattern.hpp"
+#include "kernels/ring/piece_branch.hpp"
+#include "kernels/ring/shard_keys.hpp"
+
+namespace hilbench {
+namespace {
+
+// Rows that the first branch of a head does not select get O = 0 and LSE = -infinity from tiles without
+// keys, before any branch is computed.
+BranchIndex clearing_tiles(const Ring& ring, std::int64_t rank, std::int64_t tile_rows) {
+  const Case& work = ring.work();
+  const std::int64_t rows = ring.shards().count(rank);
+  BranchIndex clearing{.begin = {0}};
+  for (std::int64_t b = 0; b < work.batch; ++b)
+    for (std::int64_t head = 0; head < work.heads; ++head) {
+      if (work.queries == Queries::dense || work.pattern[first_branch(work, head)].dilation == 1) continue;
+      for (std::int64_t row = 0; row < rows; row += tile_rows)
+        clearing.tiles.push_back({.query_row = static_cast<std::int32_t>(row),
+                                  .query_count = static_cast<std::int32_t>(std::min(tile_rows, rows - row)),
+                                  .batch = static_cast<std::int32_t>(b),
+                                  .head = static_cast<std::int32_t>(head),
+                                  .kv_head = static_cast<std::int32_t>(kv_head_of(work, head))});
+    }
+  return clearing;
+}
+
+std::vector<std::int32_t> positions_of_rows(const Ring& ring, std::int64_t rank) {
+  std::vector<std::int32_t> positions;
+  for (std::int64_t row = 0; row < ring.shards().count(rank); ++row)
+    positions.push_back(static_cast<std::int32_t>(ring.shards().position(rank, row)));
+  return positions;
+}
+
+// values[slots[i]] takes values[i].
+std::vector<std::int32_t> put_into(const std::vector<std::int32_t>& slots,
+                                   const std::vector<std::int32_t>& values) {
+  if (slots.empty()) return values;
+  std::vector<std::int32_t> stored(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) stored[static_cast<std::size_t>(slots[i])] = values[i];
+  return stored;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> stored_q_positions(const Ring& ring, std::int64_t rank) {
+  const std::vector<std::int32_t> positions = positions_of_rows(ring, rank);
+  if (ring.variant().order_tensors == OrderTensors::kv) return positions;
+  return put_into(order_of(ring, rank), positions);
+}
+
+std::vector<std::int32_t> stored_kv_positions(const Ring& ring, std::int64_t rank) {
+  if (!ring.global_order()) return put_into(order_of(ring, rank), positions_of_rows(ring, rank));
+  std::vector<std::int32_t> all(static_cast<std::size_t>(ring.work().sequence_length));
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::int32_t> stored = put_into(order_of(ring, rank), all);
+  const auto first = stored.begin() + ring.first_slot(rank);
+  return {first, first + ring.kv_rows(rank)};
+}
+
+PackedShard packed_shard(const Ring& ring, std::int64_t source) {
+  const Case& work = ring.work();
+  const std::vector<std::int32_t> slots = order_of(ring, source);
+  PackedShard packed{.class_of_head = ring.classes().of_head};
+  for (const HeadClasses::Class& heads : ring.classes().classes) {
+    std::vector<std::int32_t>& taken = packed.slots.emplace_back();
+    for (std::int64_t b = 0; b < static_cast<std::int64_t>(work.pattern.size()); ++b) {
+      const std::int64_t offset = heads.offsets[static_cast<std::size_t>(b)];
+      if (offset < 0) continue;
+      for (std::int64_t segment = 0; segment < segment_count(work, work.pattern[static_cast<std::size_t>(b)]);
+           ++segment) {
+        const Selection of{b, offset, segment};
+        for_each_key(ring, of, source, needed_end(work, ring.shards(), of, source),
+                     [&](std::int64_t row, std::int64_t) {
+                       taken.push_back(slots.empty() ? static_cast<std::int32_t>(row)
+                                                     : slots[static_cast<std::size_t>(row)]);
+                     });
+      }
+    }
+    packed.rows = std::max(packed.rows, static_cast<std::int64_t>(taken.size()));
+  }
+  return packed;
+}
+
+Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, FirstPiece first,
+                 std::int64_t tile_rows) {
+  const PieceKeys keys(ring, rank, source);
+  Index index{.q_rows = ring.shards().count(rank),
+              .kv_rows = keys.packed ? ring.sent_rows(source) : ring.kv_rows(source)};
+  if (ring.variant().order_tensors == OrderTensors::qkv) index.q_slots = order_of(ring, rank);
+  if (first == FirstPiece::yes) index.branches.push_back(clearing_tiles(ring, rank, tile_rows));
+  for (std::int64_t b = 0; b < static_cast<std::int64_t>(ring.work().pattern.size()); ++b)
+    index.branches.push_back(piece_branch(ring, rank, keys, b, first, tile_rows));
+  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
+  return index;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,30 @@
+// The keys of one shard, as the rank that holds them or another one finds them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/ring/ring.hpp"
+
+namespace hilbench {
+
+// Slot of each row of a shard, or, of a global order, of each position. Empty: linear.
+std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank);
+
+// Calls take(row, position) for the selected keys of a shard in a segment, below `end`, by position.
+template <class Take>
+void for_each_key(const Ring& ring, const Selection& of, std::int64_t rank, std::int64_t end,
+                  const Take& take) {
+  const Shards& shards = ring.shards();
+  for (std::int64_t piece = 0; piece < shards.pieces(); ++piece) {
+    const Stretch rows = key_rows(ring.work(), shards, of, rank, piece);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const std::int64_t row = rows.row + i * rows.step;
+      const std::int64_t position = shards.position(rank, row);
+      if (position >= end) return;
+      take(row, position);
+    }
+  }
+}
+
+}  // namespace hilbench

@@ -1,0 +1,58 @@
+// Which positions each rank of a ring owns (README, Definitions), and where a branch's rows lie among them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
+
+namespace hilbench {
+
+// Equally spaced rows of a rank's tensors.
+struct Stretch {
+  std::int64_t row = 0, step = 1, count = 0;
+  std::int64_t last() const { return row + (count - 1) * step; }
+};
+
+// Half-open.
+struct Span {
+  std::int64_t begin = 0, end = 0;
+};
+
+// A rank's rows stand in position order, whatever the sharding. Any length, also below the number of ranks.
+class Shards {
+ public:
+  Shards(Sharding sharding, std::int64_t length, std::int64_t ranks);
+
+  std::int64_t length() const { return length_; }
+  std::int64_t ranks() const { return ranks_; }
+  Sharding sharding() const { return sharding_; }
+
+  std::int64_t count(std::int64_t rank) const;
+  std::int64_t owner(std::int64_t position) const;
+  // Rows of `rank` at positions below `position`: the row of a position that the rank owns, and for any other
+  // the first row that comes after it.
+  std::int64_t rows_below(std::int64_t rank, std::int64_t position) const;
+  std::int64_t position(std::int64_t rank, std::int64_t row) const;
+
+  // Runs of equally spaced positions that a rank owns: 1, or with zigzag 2. Striped ones are `ranks` apart.
+  std::int64_t pieces() const { return sharding_ == Sharding::zigzag ? 2 : 1; }
+  // Rows of piece `piece` of a rank at positions first, first + step, ... below end.
+  Stretch rows_of(std::int64_t rank, std::int64_t piece, std::int64_t first, std::int64_t step,
+                  std::int64_t end) const;
+
+  // Positions where a piece begins, ascending from 0; of striped shards there are none but 0.
+  std::vector<std::int64_t> borders() const;
+
+ private:
+  Span piece(std::int64_t rank, std::int64_t piece) const;  // not of striped shards
+  std::int64_t chunk_begin(std::int64_t chunk) const;
+  std::int64_t chunk_of(std::int64_t rank, std::int64_t piece) const;
+
+  Sharding sharding_;
+  std::int64_t length_, ranks_;
+  std::int64_t chunks_;  // contiguous and zigzag: balanced pieces of the sequence, the first ones longer
+};
+
+}  // namespace hilbench

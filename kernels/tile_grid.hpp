@@ -1,0 +1,34 @@
+// How the tiles of a branch come to stand in the sequence of a traversal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/variant_spec.hpp"
+#include "kernels/index.hpp"
+
+namespace hilbench {
+
+// Tiles that heads of one stream share stand here once, without batch, head and what follows from them.
+struct TileGrid {
+  struct Row {
+    std::int32_t batch = 0, head = 0, kv_head = 0;
+    std::size_t stream = 0;
+    bool merge = false;
+  };
+  std::vector<Row> rows;         // y: the batch entries and heads that run the branch
+  std::int64_t columns = 0;      // x: the tiles of a row
+  std::vector<IndexTile> tiles;  // [streams, columns]; without queries where a stream has fewer
+};
+
+// Row y for each batch entry and head that runs the branch. `stream_of_head` [kv_heads].
+std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
+                                     const std::vector<std::size_t>& stream_of_head);
+
+// The tiles with queries, as `variant`'s traversal visits them. `pairs`: the work of a tile.
+std::vector<IndexTile> visited_tiles(const TileGrid& grid, const VariantSpec& variant,
+                                     const std::function<double(const IndexTile&)>& pairs);
+
+}  // namespace hilbench

@@ -1,0 +1,63 @@
+// Random cases for rings: short, odd, and every option.
+#pragma once
+
+#include <array>
+
+#include "kernels/ring/ring.hpp"
+#include "tests/kernels/attention_problem.hpp"
+
+namespace hilbench {
+
+inline constexpr std::array kRingAlgorithms = {RingAlgorithm::allgather, RingAlgorithm::ring,
+                                               RingAlgorithm::ring_packed, RingAlgorithm::allgather_packed};
+inline constexpr std::array kShardings = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
+inline constexpr std::array<std::int64_t, 6> kRingSizes = {1, 2, 3, 4, 5, 8};
+
+inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t longest) {
+  Case work;
+  work.ring_size = ranks;
+  work.sequence_length = between(random, 0, 5) == 0 ? between(random, 1, ranks) : between(random, 1, longest);
+  work.pattern.clear();
+  for (std::int64_t branches = between(random, 1, 3); branches > 0; --branches) {
+    const std::int64_t n = work.sequence_length;
+    const std::int64_t w =
+        one_of(random, {n, n, between(random, 1, n + 3), (n + 1) / 2, (n + ranks - 1) / ranks});
+    work.pattern.push_back(
+        {w, one_of(random, {std::int64_t{1}, between(random, 1, w), std::min(w, between(random, 1, 8)),
+                            std::min<std::int64_t>(w, 4)})});
+  }
+  work.batch = between(random, 1, 2);
+  work.kv_heads = between(random, 1, 3);
+  work.heads = work.kv_heads * between(random, 1, 2) + between(random, 0, 1);
+  work.head_dim = 16;
+  work.mask = one_of(random, {Mask::full, Mask::causal});
+  work.queries = one_of(random, {Queries::dilated, Queries::dense});
+  work.head_offset = static_cast<HeadOffset>(between(random, 0, 2));
+  work.branch_heads = one_of(random, {BranchHeads::all, BranchHeads::all, BranchHeads::partition});
+  work.device = DeviceKind::cpu;
+  return work;
+}
+
+inline VariantSpec random_ring_variant(Random& random, RingAlgorithm algorithm, Sharding sharding) {
+  VariantSpec spec{.kernel = "dilated_cpu"};
+  spec.ring_algorithm = algorithm;
+  spec.sharding = sharding;
+  spec.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
+  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
+  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  spec.traversal = one_of<std::string>(random, {"head_major", "sawtooth", "hilbert", "longest_first"});
+  const bool packed = algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed;
+  spec.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
+  if (spec.order_span == OrderSpan::shard)
+    spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  return spec;
+}
+
+inline std::string described(const Case& work, const VariantSpec& spec) {
+  return case_id(work) + " " + variant_id(spec) + " algorithm " +
+         std::to_string(static_cast<int>(spec.ring_algorithm)) + " sharding " +
+         std::to_string(static_cast<int>(spec.sharding)) + " span " +
+         std::to_string(static_cast<int>(spec.order_span));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,226 @@
+#include "kernels/ring/ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "baselines/reference.hpp"
+#include "harness/pattern.hpp"
+#include "kernels/ring/ring_index.hpp"
+#include "tests/kernels/ring/ring_cases.hpp"
+
+namespace hilbench {
+namespace {
+
+VariantSpec variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
+  VariantSpec spec{.kernel = "dilated_cpu"};
+  spec.ring_algorithm = algorithm;
+  spec.sharding = sharding;
+  return spec;
+}
+
+// Bytes of K and V of a row of all heads and batch entries.
+double kv_row_bytes(const Case& work) {
+  return static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
+}
+
+// What each rank has in each buffer, walked through step by step: sends and receives pair up, nothing is sent
+// or computed that is not there, and nothing is received over what is being read.
+void expect_sound_schedule(const Ring& ring) {
+  std::map<std::pair<std::int64_t, int>, std::int64_t> held;
+  std::vector<std::vector<RingStep>> steps;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) steps.push_back(ring.steps(rank));
+  const auto has = [&](std::int64_t rank, int buffer, std::int64_t source) {
+    if (buffer == kOwnRows) return source == rank;
+    const auto at = held.find({rank, buffer});
+    return at != held.end() && at->second == source;
+  };
+  for (std::size_t s = 0; s < steps[0].size(); ++s) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> sent, expected;
+    std::map<std::pair<std::int64_t, int>, std::int64_t> arriving;
+    for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
+      ASSERT_EQ(steps[static_cast<std::size_t>(rank)].size(), steps[0].size());
+      const RingStep& step = steps[static_cast<std::size_t>(rank)][s];
+      std::set<int> read;
+      for (const ShardMove& move : step.sends) {
+        EXPECT_TRUE(has(rank, move.buffer, move.source));
+        EXPECT_GT(ring.sent_rows(move.source), 0);
+        read.insert(move.buffer);
+        sent[{rank, move.peer}].push_back(move.source);
+      }
+      for (const RingStep::Source& source : step.sources) {
+        EXPECT_TRUE(has(rank, source.buffer, source.rank));
+        read.insert(source.buffer);
+      }
+      for (const ShardMove& move : step.receives) {
+        EXPECT_FALSE(read.contains(move.buffer));
+        EXPECT_LE(ring.sent_rows(move.source), ring.buffer_rows(rank, move.buffer));
+        expected[{move.peer, rank}].push_back(move.source);
+        EXPECT_TRUE((arriving.emplace(std::pair{rank, move.buffer}, move.source).second));
+      }
+    }
+    EXPECT_EQ(sent, expected);
+    for (const auto& [place, source] : arriving) held[place] = source;
+  }
+}
+
+// Which ranks see keys of which others, and which keys others see, by looking at every pair.
+struct LookedAt {
+  std::set<std::pair<std::int64_t, std::int64_t>> sees;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::int64_t>> needed;  // (K/V head, source)
+};
+LookedAt look(const Ring& ring) {
+  const Case& work = ring.work();
+  LookedAt seen;
+  for (std::int64_t head = 0; head < work.heads; ++head)
+    for (std::int64_t b = 0; b < std::ssize(work.pattern); ++b) {
+      if (!head_runs_branch(work, head, b)) continue;
+      for (std::int64_t query = 0; query < work.sequence_length; ++query)
+        for (const std::int64_t key : visible_keys(work, head, b, query)) {
+          const std::int64_t rank = ring.shards().owner(query), source = ring.shards().owner(key);
+          if (rank == source) continue;
+          seen.sees.insert({rank, source});
+          seen.needed[{kv_head_of(work, head), source}].insert(key);
+        }
+    }
+  return seen;
+}
+
+class RingProperty : public testing::TestWithParam<int> {};
+
+TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
+  Random random(static_cast<std::uint64_t>(GetParam()));
+  for (int i = 0; i < 400; ++i) {
+    const std::int64_t ranks = kRingSizes[static_cast<std::size_t>(between(random, 0, 5))];
+    const Case work = random_ring_case(random, ranks, 45);
+    const VariantSpec spec =
+        random_ring_variant(random, kRingAlgorithms[static_cast<std::size_t>(between(random, 0, 3))],
+                            kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
+    SCOPED_TRACE(described(work, spec));
+    ASSERT_EQ(ring_unsupported(work, spec), std::nullopt);
+    const Ring ring(work, spec);
+    expect_sound_schedule(ring);
+    LookedAt looked = look(ring);
+    const RingNeeds needs(work, ring.shards(), ring.classes());
+    EXPECT_EQ(needs.any(), !looked.sees.empty());
+    for (std::int64_t source = 0; source < ranks; ++source) {
+      for (std::int64_t rank = 0; rank < ranks; ++rank)
+        if (rank != source) {
+          EXPECT_EQ(needs.sees(rank, source), looked.sees.contains({rank, source})) << rank << source;
+        }
+      if (ring.global_order()) continue;
+      const PackedShard packed = packed_shard(ring, source);
+      EXPECT_EQ(packed.rows, needs.packed_rows(source));
+      const std::vector<std::int32_t> stored = stored_kv_positions(ring, source);
+      for (std::int64_t head = 0; head < work.kv_heads; ++head) {
+        std::set<std::int64_t> taken;
+        for (const std::int32_t slot :
+             packed.slots[static_cast<std::size_t>(packed.class_of_head[static_cast<std::size_t>(head)])])
+          taken.insert(stored[static_cast<std::size_t>(slot)]);
+        EXPECT_EQ(taken, (looked.needed[{head, source}])) << "head " << head << " of rank " << source;
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RingProperty, testing::Range(0, 5));
+
+// One branch over the whole sequence, r divides N / p: exactly 1 / r of the rows go round.
+TEST(RingBytes, PackedIsOneOverTheDilation) {
+  for (const Sharding sharding : kShardings)
+    for (const std::int64_t r : {2, 4, 8})
+      for (const HeadOffset offset : {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none}) {
+        Case work{.sequence_length = 1 << 20,
+                  .pattern = {{1 << 20, r}},
+                  .heads = 8,
+                  .kv_heads = 8,
+                  .queries = Queries::dense,
+                  .head_offset = offset,
+                  .ring_size = 4};
+        // A stream whose dilation the ranks divide lies in one stripe: others have nothing to send.
+        const bool striped = sharding == Sharding::striped;
+        if (striped) work.ring_size = 3;
+        if (striped) work.sequence_length = work.pattern[0].segment_length = 3 << 18;
+        const double whole = Ring(work, variant_of(RingAlgorithm::ring, sharding)).sent_bytes();
+        EXPECT_EQ(whole,
+                  static_cast<double>((work.ring_size - 1) * work.sequence_length) * kv_row_bytes(work));
+        EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::ring_packed, sharding)).sent_bytes() *
+                      static_cast<double>(r),
+                  whole);
+      }
+}
+
+// Causal, contiguous: the shard of rank k goes to the p - 1 - k ranks behind it.
+TEST(RingBytes, CausalShardsStopAtTheLastRankThatSeesThem) {
+  const Case work{.sequence_length = 4096,
+                  .pattern = {{4096, 1}},
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .mask = Mask::causal,
+                  .ring_size = 4};
+  const Ring ring(work, variant_of(RingAlgorithm::ring));
+  EXPECT_EQ(ring.sent_bytes(), (3 + 2 + 1) * 1024 * kv_row_bytes(work));
+  EXPECT_EQ(ring.sent_bytes(3), 0);
+  EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::allgather)).sent_bytes(), 12 * 1024 * kv_row_bytes(work));
+}
+
+TEST(RingBytes, NoSegmentAcrossShardsIsLocal) {
+  Case work{.sequence_length = 4096, .pattern = {{1024, 1}, {512, 2}}, .kv_heads = 8, .ring_size = 4};
+  for (const RingAlgorithm algorithm : kRingAlgorithms) {
+    const Ring ring(work, variant_of(algorithm));
+    EXPECT_EQ(ring.algorithm(), RingAlgorithm::local);
+    EXPECT_EQ(ring.sent_bytes(), 0);
+    EXPECT_EQ(ring.memory(0).buffers, 0);
+  }
+  work.sequence_length = 4097;
+  EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::automatic)).algorithm(), RingAlgorithm::ring);
+}
+
+// Where the packed form would be no smaller, the shard goes as it stands.
+TEST(RingBytes, PackedNeverSendsMoreThanTheRing) {
+  Random random(7);
+  for (int i = 0; i < 300; ++i) {
+    const Case work = random_ring_case(random, 4, 200);
+    const Sharding sharding = kShardings[static_cast<std::size_t>(i % 3)];
+    EXPECT_LE(Ring(work, variant_of(RingAlgorithm::ring_packed, sharding)).sent_bytes(),
+              Ring(work, variant_of(RingAlgorithm::ring, sharding)).sent_bytes());
+    EXPECT_LE(Ring(work, variant_of(RingAlgorithm::allgather_packed, sharding)).sent_bytes(),
+              Ring(work, variant_of(RingAlgorithm::allgather, sharding)).sent_bytes());
+  }
+}
+
+// 2^40 positions in segments of 2048: nothing is built.
+TEST(RingBytes, AnyLengthInNoTime) {
+  for (const Sharding sharding : kShardings) {
+    const Case work{.sequence_length = (std::int64_t{1} << 40) + 1,
+                    .pattern = {{2048, 1}, {65536, 8}, {std::int64_t{1} << 40, 1 << 20}},
+                    .heads = 64,
+                    .kv_heads = 64,
+                    .mask = Mask::causal,
+                    .ring_size = 16};
+    const Ring ring(work, variant_of(RingAlgorithm::ring_packed, sharding));
+    EXPECT_GT(ring.sent_bytes(), 0);
+    EXPECT_GT(ring.memory(1).total(), 0);
+  }
+}
+
+TEST(RingUnsupported, SaysWhy) {
+  Case work{.kv_heads = 8, .ring_size = 4};
+  VariantSpec spec = variant_of(RingAlgorithm::ring_packed);
+  EXPECT_EQ(ring_unsupported(work, spec), std::nullopt);
+  spec.order_span = OrderSpan::global;
+  EXPECT_EQ(ring_unsupported(work, spec), "packed rows are taken from shards: order_span must be shard");
+  spec = variant_of(RingAlgorithm::ring);
+  spec.order_span = OrderSpan::global;
+  spec.order_tensors = OrderTensors::qkv;
+  EXPECT_EQ(ring_unsupported(work, spec), "order_span global stores Q by position: order_tensors must be kv");
+  spec = variant_of(RingAlgorithm::ring);
+  spec.order = "file";
+  EXPECT_NE(ring_unsupported(work, spec), std::nullopt);
+  work.ring_size = 257;
+  EXPECT_NE(ring_unsupported(work, variant_of(RingAlgorithm::ring)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hilbench

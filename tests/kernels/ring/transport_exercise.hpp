@@ -1,0 +1,138 @@
+// What every transport must do, told as one rank's part of it. All ranks call with the same arguments.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/ring/transport.hpp"
+
+namespace hilbench {
+
+// Where messages stand. For CPU transports, this process's memory.
+struct HostMemory {
+  static void* allocate(std::size_t bytes) { return new unsigned char[bytes]; }
+  static void free(void* data) { delete[] static_cast<unsigned char*>(data); }
+  static void write(void* to, const std::vector<unsigned char>& from) {
+    std::copy(from.begin(), from.end(), static_cast<unsigned char*>(to));
+  }
+  static std::vector<unsigned char> read(const void* from, std::size_t bytes) {
+    const auto* data = static_cast<const unsigned char*>(from);
+    return {data, data + bytes};
+  }
+};
+
+template <class Memory>
+class MessageBuffer {
+ public:
+  explicit MessageBuffer(std::size_t bytes) : bytes_(bytes), data_(Memory::allocate(bytes + kGuardBytes)) {
+    Memory::write(data_, std::vector<unsigned char>(bytes + kGuardBytes, kGuard));
+  }
+  MessageBuffer(MessageBuffer&& other) noexcept
+      : bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
+  ~MessageBuffer() {
+    if (data_ != nullptr) Memory::free(data_);
+  }
+  Transport::Message message(int peer) const { return {peer, data_, bytes_}; }
+  void fill(const std::vector<unsigned char>& values) { Memory::write(data_, values); }
+  // Holds `values`, and nothing was written behind them.
+  void expect(std::vector<unsigned char> values, const std::string& what) const {
+    values.resize(values.size() + kGuardBytes, kGuard);
+    EXPECT_TRUE(Memory::read(data_, values.size()) == values) << what;
+  }
+
+ private:
+  static constexpr std::size_t kGuardBytes = 32;
+  static constexpr unsigned char kGuard = 0xa5;
+  std::size_t bytes_;
+  void* data_;
+};
+
+// One message of the pattern; the same on both its ends.
+struct Letter {
+  int exchange, source, destination;
+  std::vector<unsigned char> values;
+};
+
+// For every exchange and pair of ranks none to two messages: empty, small, odd and long ones.
+inline std::vector<Letter> random_letters(int ranks, int exchanges, unsigned seed) {
+  std::mt19937 random(seed);
+  const std::size_t sizes[] = {0, 1, 3, 64, 1000, 4097, 40001};
+  std::vector<Letter> letters;
+  for (int exchange = 0; exchange < exchanges; ++exchange)
+    for (int source = 0; source < ranks; ++source)
+      for (int destination = 0; destination < ranks; ++destination)
+        for (unsigned count = random() % 3; count > 0; --count) {
+          std::vector<unsigned char> values(sizes[random() % std::size(sizes)]);
+          unsigned value = random();
+          for (unsigned char& byte : values)
+            byte = static_cast<unsigned char>((value = value * 5 + 77) >> 24);
+          letters.push_back({exchange, source, destination, std::move(values)});
+        }
+  return letters;
+}
+
+// Random messages over random exchanges, up to `depth` of them in flight.
+template <class Memory>
+void exercise_exchanges(Transport& transport, int exchanges, int depth, unsigned seed) {
+  const std::vector<Letter> letters = random_letters(transport.size(), exchanges, seed);
+  struct Flight {
+    std::deque<MessageBuffer<Memory>> sent, received;
+    std::vector<const Letter*> expected;
+  };
+  std::deque<Flight> flights;
+  std::uint64_t bytes = transport.bytes_sent();
+  const auto land = [&] {
+    transport.wait();
+    const Flight& flight = flights.front();
+    for (std::size_t i = 0; i < flight.expected.size(); ++i) {
+      const Letter& letter = *flight.expected[i];
+      flight.received[i].expect(letter.values, "exchange " + std::to_string(letter.exchange) + ", " +
+                                                   std::to_string(letter.source) + " to " +
+                                                   std::to_string(letter.destination));
+    }
+    flights.pop_front();
+  };
+  for (int exchange = 0; exchange < exchanges; ++exchange) {
+    Flight& flight = flights.emplace_back();
+    std::vector<Transport::Message> sends, receives;
+    for (const Letter& letter : letters) {
+      if (letter.exchange != exchange) continue;
+      if (letter.source == transport.rank()) {
+        flight.sent.emplace_back(letter.values.size()).fill(letter.values);
+        sends.push_back(flight.sent.back().message(letter.destination));
+        bytes += letter.values.size();
+      }
+      if (letter.destination == transport.rank()) {
+        receives.push_back(flight.received.emplace_back(letter.values.size()).message(letter.source));
+        flight.expected.push_back(&letter);
+      }
+    }
+    transport.post(sends, receives);
+    if (flights.size() >= static_cast<std::size_t>(depth)) land();
+  }
+  while (!flights.empty()) land();
+  EXPECT_EQ(transport.bytes_sent(), bytes);
+}
+
+// Everyone's value arrives at everyone, by rank, whatever its length; several times.
+inline void exercise_gather(Transport& transport) {
+  for (int round = 0; round < 5; ++round) {
+    const auto value_of = [&](int rank) {
+      return std::string(static_cast<std::size_t>(rank * round * 100), static_cast<char>('a' + rank)) + '\0' +
+             std::to_string(round);
+    };
+    const std::vector<std::string> values = transport.gather(value_of(transport.rank()));
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(transport.size()));
+    for (int rank = 0; rank < transport.size(); ++rank) EXPECT_EQ(values[rank], value_of(rank)) << rank;
+    transport.barrier();
+  }
+}
+
+}  // namespace hilbench
