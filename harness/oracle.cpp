@@ -46,26 +46,34 @@ double unit_roundoff(Dtype dtype) {
   return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
 }
 
-// Largest distance of two rows, and the largest magnitude of the first.
+// Largest distance of two rows, and its sum of squares over O.
 struct Distance {
   double o = 0;
+  double square_o = 0;
   double lse = 0;
 };
 
 Distance distance(const ReferenceRow& expected, const ReferenceRow& other) {
   Distance d;
-  for (std::size_t i = 0; i < expected.o.size(); ++i)
-    d.o = std::max(d.o, std::abs(expected.o[i] - other.o[i]));
+  for (std::size_t i = 0; i < expected.o.size(); ++i) {
+    const double error = std::abs(expected.o[i] - other.o[i]);
+    d.o = std::max(d.o, error);
+    d.square_o += error * error;
+  }
   if (std::isfinite(expected.lse)) d.lse = std::abs(expected.lse - other.lse);
   return d;
 }
 
 void set_tolerances(const Case& work, const std::vector<Distance>& plain_errors, Oracle& oracle) {
-  double worst_o = 0, worst_lse = 0, largest_o = 0, largest_lse = 0;
+  double worst_o = 0, worst_lse = 0, largest_o = 0, largest_lse = 0, square_error = 0, square_o = 0;
   for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
     worst_o = std::max(worst_o, plain_errors[i].o);
     worst_lse = std::max(worst_lse, plain_errors[i].lse);
-    for (const double value : oracle.expected[i].o) largest_o = std::max(largest_o, std::abs(value));
+    square_error += plain_errors[i].square_o;
+    for (const double value : oracle.expected[i].o) {
+      largest_o = std::max(largest_o, std::abs(value));
+      square_o += value * value;
+    }
     if (std::isfinite(oracle.expected[i].lse))
       largest_lse = std::max(largest_lse, std::abs(oracle.expected[i].lse));
   }
@@ -73,7 +81,9 @@ void set_tolerances(const Case& work, const std::vector<Distance>& plain_errors,
   // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
   // exp(s) = 1 + s u.
   const double fp32 = unit_roundoff(Dtype::fp32);
-  oracle.tolerance = 2 * worst_o + 4 * (unit_roundoff(work.dtype) + fp32 * largest_lse) * largest_o;
+  const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * largest_lse);
+  oracle.tolerance = 2 * worst_o + floor * largest_o;
+  oracle.relative_tolerance = floor + (square_o > 0 ? 2 * std::sqrt(square_error / square_o) : 0);
   oracle.lse_tolerance = 2 * worst_lse + 8 * fp32 * std::max(largest_lse, 1.0);
 }
 

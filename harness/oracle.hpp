@@ -19,8 +19,11 @@ constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
 struct Oracle {
   std::vector<RowId> rows;  // rows of the output, in position order
   std::vector<ReferenceRow> expected;
-  double tolerance = 0;      // on |O - expected|: twice the worst error of plain low precision, and a floor
-  double lse_tolerance = 0;  // on |LSE - expected|, the same
+  // On |O - expected|: twice the worst error of plain low precision, and a floor. A few large values set it.
+  double tolerance = 0;
+  double relative_tolerance =
+      0;  // on ||O - expected|| / ||expected|| over all rows, likewise: holds small values too
+  double lse_tolerance = 0;  // on |LSE - expected|, likewise
 };
 
 // Every row where the case is small, else 256 seeded samples that hold the first and last positions.

@@ -173,7 +173,11 @@ WorkerResult run_once(const Task& task, double timeout_s, const std::function<vo
       return result;
     }
     if (outcome == EventReader::Outcome::end) break;
-    const nlohmann::json json = nlohmann::json::parse(line);
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) {
+      result.failure = "the worker's report cannot be read";
+      return result;
+    }
     if (json.contains("error")) {
       result.failure = json.at("error").get<std::string>();
       continue;

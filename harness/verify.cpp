@@ -93,6 +93,9 @@ VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputR
   else if (found.max_abs > oracle.tolerance)
     result.fault = fmt::format("largest error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
                                found.max_abs, found.rows, oracle.tolerance);
+  else if (errors.square_expected > 0 && found.rel_l2 > oracle.relative_tolerance)
+    result.fault = fmt::format("relative error {:.3g} over {} compared rows exceeds the tolerance {:.3g}",
+                               found.rel_l2, found.rows, oracle.relative_tolerance);
   else if (found.lse_max_abs > oracle.lse_tolerance)
     result.fault = fmt::format("largest LSE error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
                                found.lse_max_abs, found.rows, oracle.lse_tolerance);

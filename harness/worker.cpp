@@ -1,5 +1,6 @@
 #include "harness/worker.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -225,6 +226,8 @@ int worker_main(int task_fd, int event_fd) {
   const auto write_json = [event_fd](const nlohmann::json& json) {
     write_all(event_fd, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   };
+  // Programs that this process starts must not hold its pipes open, nor write to them.
+  if (::fcntl(task_fd, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(event_fd, F_SETFD, FD_CLOEXEC) != 0) return 126;
   try {
     const Task task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
     run_task(task, [&](const Event& event) { write_json(to_json(event)); });

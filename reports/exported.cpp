@@ -13,9 +13,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecords = "records.jsonl";
 
-std::map<std::string, std::string> read_meta(const fs::path& file) {
+std::ifstream opened(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) return {};
+  std::error_code error;
+  if (!in || !fs::is_regular_file(file, error))
+    throw UsageError({"cannot read the export", file.string(), "it is no file, or not open to you", ""});
+  return in;
+}
+
+std::map<std::string, std::string> read_meta(const fs::path& file) {
+  if (!fs::exists(file)) return {};
+  std::ifstream in = opened(file);
   try {
     return nlohmann::json::parse(in).get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
@@ -34,7 +42,7 @@ ReportInput read_exported(const fs::path& folder) {
   input.source = folder;
   input.meta = read_meta(folder / "meta.json");
   const fs::path file = folder / kRecords;
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = opened(file);
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     try {
@@ -44,6 +52,9 @@ ReportInput read_exported(const fs::path& folder) {
                         one_line(error.what(), 200), ""});
     }
   }
+  if (in.bad() || input.records.empty())
+    throw UsageError(
+        {"no records", file.string(), in.bad() ? "it cannot be read to its end" : "it is empty", ""});
   return input;
 }
 

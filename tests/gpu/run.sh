@@ -6,8 +6,12 @@
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
 set -uo pipefail
+if [[ $# -lt 1 || -z $1 ]]; then
+  echo "usage: ./run.sh OUT [STEP...]" >&2
+  exit 2
+fi
 here=$(cd "$(dirname "$0")" && pwd)
-out=$(mkdir -p "${1:?usage: run.sh OUT [STEP...]}" && cd "$1" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd) || exit 4
 shift
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")

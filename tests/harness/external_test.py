@@ -27,6 +27,7 @@ measure: {{budget_s: 0.05, min_rounds: 3, timeout_s: {timeout_s}}}
 FAULTS = {
     "none": ("ok", "^$"),
     "noise": ("ok", "^$"),
+    "intrudes": ("ok", "^$"),
     "no_lse": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),

@@ -39,6 +39,12 @@ class Rival:
         return answer
 
     def load(self, case, option, q, k, v):
+        if FAULT == "intrudes":  # on whatever else it was given
+            for fd in range(3, 64):
+                try:
+                    os.write(fd, b"junk\n")
+                except OSError:
+                    continue
         if FAULT == "dies_on_load":
             sys.exit("the first line\nno more coffee")
         if FAULT == "hangs":

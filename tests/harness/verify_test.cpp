@@ -63,6 +63,25 @@ TEST_F(VerifyTest, RejectsOneWrongValue) {
   EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
+// A few large values set the absolute tolerance: small ones could vanish below it.
+TEST(Verify, RejectsSmallValuesLost) {
+  const Case work{.sequence_length = 512,
+                  .pattern = {{512, 1}},
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .head_dim = 64,
+                  .dtype = Dtype::bf16};
+  const Oracle oracle = make_oracle(work, InputTensors(work, {}, 3), {}, 1, 2);
+  Output output = right_output(work, oracle);
+  ASSERT_FALSE(verify(work, oracle, output).fault);
+  for (float& value : output.o)
+    if (std::abs(value) < 0.9 * oracle.tolerance) value = 0;
+  const VerifyResult result = verify(work, oracle, output);
+  EXPECT_LT(result.verification.max_abs, oracle.tolerance);
+  ASSERT_TRUE(result.fault);
+  EXPECT_NE(result.fault->find("relative error"), std::string::npos) << *result.fault;
+}
+
 TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
   output_.o[17] = std::numeric_limits<float>::quiet_NaN();
   const VerifyResult result = verify(work_, oracle_, output_);

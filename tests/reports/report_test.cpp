@@ -260,6 +260,8 @@ TEST(Report, IsTheSameFromExportedRecords) {
   EXPECT_THROW(read_exported(folder.path()), UsageError);
   std::ofstream(folder.path() / "results.sqlite") << "x";
   EXPECT_FALSE(holds_export(folder.path())) << "a store goes first";
+  std::ofstream(folder.path() / "records.jsonl").close();
+  EXPECT_THROW(read_exported(folder.path()), UsageError) << "empty";
 }
 
 TEST(Report, RepeatsEachRowByAnExactCommand) {
