@@ -126,7 +126,7 @@ const std::vector<MissLevel>& miss_levels() {
        "",
        kFirstLevelSpread,
        "sectors that the multiprocessors asked the L2 for, by load, cp.async or TMA: what the L1 did not "
-       "serve. The hit rate of the L1 leaves TMA and cp.async out and counts the slot table's own loads"},
+       "serve. The hit rate of the L1 leaves TMA out and counts the slot table's own loads"},
       {"last-level cache",
        DeviceKind::cpu,
        {"llc_reads"},
