@@ -88,7 +88,8 @@ MemoryNeed usable_memory(const Case& work, const Host& host) {
   const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
   const double usable = available > 0 ? kUsableMemory * available : kUnknown;
   if (work.device != DeviceKind::cuda) return {usable, kUnknown};
-  return {host.gpu ? static_cast<double>(host.gpu->memory_bytes) - kReservedBytes : kUnknown, usable};
+  if (!host.gpu) return {kUnknown, usable};
+  return {std::max(0.0, static_cast<double>(host.gpu->memory_bytes) - kReservedBytes), usable};
 }
 
 std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable) {

@@ -157,10 +157,11 @@ TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
     GTEST_SKIP() << "this build has no such kernels";
   EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80, 1 << 20)),
-                 "does not fit: the comparison would need 0.0 GiB of 0.0 GiB available");
+                 "does not fit: the comparison would need 0.02 GiB of 0.00 GiB available");
   Host host = gpu_host(80);
   host.available_memory_bytes = 20 << 20;
-  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", host), "does not fit: the reference's inputs need");
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", host),
+                 "does not fit: the comparison would need 0.04 GiB of 0.02 GiB host memory");
 }
 
 TEST(Plan, RecordsWhatSkipWhenLeavesOut) {
