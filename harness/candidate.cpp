@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "baselines/external/external.hpp"
+#include "harness/ring_candidate.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
 
@@ -15,6 +16,43 @@ const Variant& variant_of(const Externals& externals, const Record& record) {
   return external ? kDeclaredExternal : *find_variant(record.kernel, record.work.device);
 }
 
+// On one rank: all of it, on the bench's own device.
+class OneRankCandidate final : public Candidate {
+ public:
+  OneRankCandidate(Bench& bench, const Record& record);
+
+  void run() override;
+  std::vector<double> run_timed(std::int64_t executions) override { return program_->run(executions); }
+  bool times_itself() const override { return program_ != nullptr; }
+  std::string timer() const override { return program_->timer(); }
+  std::string uncounted() const override { return program_ ? "runs in a process of its own" : ""; }
+  nlohmann::json library() const override;
+  void fill_output(std::byte value) override;
+  OutputReader output() override;
+  const Index* index() const override { return &index_; }
+  std::map<std::string, Counter> measured() override;
+  std::span<const std::int32_t> token_slots() const override;
+  std::optional<double> permute_ns() const override { return permute_ns_; }
+
+ private:
+  Index build() const;
+  std::unique_ptr<Execution> make_execution() const;
+  Buffer permuted(const Buffer& from, std::int64_t heads);
+  void permute_inputs();
+  void unpermute_output();
+  void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
+
+  Bench& bench_;
+  VariantSpec spec_;
+  StoredInputs inputs_;
+  std::vector<std::int32_t> slots_;  // empty: linear
+  Index index_;
+  Buffer moved_o_, moved_lse_;  // `tokens` only
+  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<ExternalProgram> program_;  // in place of an execution
+  std::optional<double> permute_ns_;
+};
+
 }  // namespace
 
 std::int64_t row_bytes(const Case& work, std::int64_t heads) {
@@ -25,11 +63,13 @@ Bench::Bench(const Task& task)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
-      device(work.device == DeviceKind::cuda ? open_cuda_device(task.device_ordinal)
-                                             : open_cpu_device(threads)),
+      device(work.device == DeviceKind::cuda
+                 ? open_cuda_device(task.device_ordinal)
+                 : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
       inputs(work, task.inputs, seed),
-      externals(task.externals),
-      stored{allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)} {
+      externals(task.externals) {
+  if (work.ring_size > 1) return;
+  stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
   lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
@@ -59,19 +99,18 @@ void Bench::fill(Tensor which, Buffer& buffer) {
   });
 }
 
-Candidate::Candidate(Bench& bench, const Record& record)
-    : bench_(bench),
+OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
+    : Candidate(variant_of(bench.externals, record)),
+      bench_(bench),
       spec_(record.variant),
-      variant_(variant_of(bench.externals, record)),
       inputs_(bench.stored) {
-  if (variant_.external) {
+  if (variant().external) {
     program_ =
         std::make_unique<ExternalProgram>(record.kernel, *find_external(bench.externals, record.kernel),
-                                          bench.work, bench.threads, bench.inputs,
-                                          bench.device->gpu_uuid());
+                                          bench.work, bench.threads, bench.inputs, bench.device->gpu_uuid());
     return;
   }
-  if (variant_.tile_rows != nullptr) index_ = build();
+  if (variant().tile_rows != nullptr) index_ = build();
   permute_inputs();
   if (spec_.buffers == Buffers::pooled) {
     execution_ = make_execution();
@@ -79,7 +118,7 @@ Candidate::Candidate(Bench& bench, const Record& record)
   }
 }
 
-void Candidate::run() {
+void OneRankCandidate::run() {
   if (program_) {
     program_->run(1);
     return;
@@ -99,7 +138,12 @@ void Candidate::run() {
   }
 }
 
-OutputReader Candidate::output() {
+void OneRankCandidate::fill_output(std::byte value) {
+  bench_.device->fill(bench_.o, value);
+  bench_.device->fill(bench_.lse, value);
+}
+
+OutputReader OneRankCandidate::output() {
   if (program_) return program_->output();
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
@@ -113,7 +157,7 @@ OutputReader Candidate::output() {
               }};
 }
 
-void Candidate::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
+void OneRankCandidate::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
   const Dtype dtype = bench_.work.dtype;
   const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
   std::vector<std::byte> raw(to.size() * element);
@@ -128,29 +172,29 @@ void Candidate::read_elements(const Buffer& from, std::int64_t first, std::span<
   }
 }
 
-nlohmann::json Candidate::library() const {
+nlohmann::json OneRankCandidate::library() const {
   if (program_) return program_->description();
-  return variant_.library != nullptr ? variant_.library() : nlohmann::json();
+  return variant().library != nullptr ? variant().library() : nlohmann::json();
 }
 
-std::map<std::string, Counter> Candidate::measured() const {
+std::map<std::string, Counter> OneRankCandidate::measured() {
   return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
 }
 
-std::span<const std::int32_t> Candidate::token_slots() const {
+std::span<const std::int32_t> OneRankCandidate::token_slots() const {
   if (spec_.order_scope != OrderScope::tokens) return {};
   return slots_;
 }
 
-Index Candidate::build() const {
-  return build_index(bench_.work, spec_, variant_.tile_rows(bench_.work));
+Index OneRankCandidate::build() const {
+  return build_index(bench_.work, spec_, variant().tile_rows(bench_.work));
 }
 
-std::unique_ptr<Execution> Candidate::make_execution() const {
-  return variant_.prepare(bench_.work, spec_, bench_.threads);
+std::unique_ptr<Execution> OneRankCandidate::make_execution() const {
+  return variant().prepare(bench_.work, spec_, bench_.threads);
 }
 
-Buffer Candidate::permuted(const Buffer& from, std::int64_t heads) {
+Buffer OneRankCandidate::permuted(const Buffer& from, std::int64_t heads) {
   Buffer to = bench_.device->allocate(from.bytes);
   const auto move = [&] {
     bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
@@ -161,7 +205,7 @@ Buffer Candidate::permuted(const Buffer& from, std::int64_t heads) {
   return to;
 }
 
-void Candidate::permute_inputs() {
+void OneRankCandidate::permute_inputs() {
   const bool tokens = spec_.order_scope == OrderScope::tokens;
   if (spec_.baseline || (spec_.order == "linear" && !tokens)) return;
   const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, spec_));
@@ -177,12 +221,17 @@ void Candidate::permute_inputs() {
   *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
 }
 
-void Candidate::unpermute_output() {
+void OneRankCandidate::unpermute_output() {
   const Case& work = bench_.work;
   const auto lse_row = work.heads * static_cast<std::int64_t>(sizeof(float));
   bench_.device->permute(bench_.o, moved_o_, work.batch, slots_, row_bytes(work, work.heads),
                          Direction::out_of_order);
   bench_.device->permute(bench_.lse, moved_lse_, work.batch, slots_, lse_row, Direction::out_of_order);
+}
+
+std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record) {
+  if (record.work.ring_size > 1) return make_ring_candidate(bench, record);
+  return std::make_unique<OneRankCandidate>(bench, record);
 }
 
 }  // namespace hilbench

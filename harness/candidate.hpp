@@ -41,6 +41,7 @@ class Bench {
   const std::unique_ptr<Device> device;
   const InputTensors inputs;
   const Externals externals;
+  // Of one rank only; the ranks of a ring have their own.
   StoredInputs stored;  // position order
   Buffer o, lse;        // written by whichever variant runs
 
@@ -54,50 +55,46 @@ class Bench {
 // One variant made ready: its inputs in order, its index, its workspace.
 class Candidate {
  public:
-  // Throws Error where memory, order or kernel cannot be had, Unsupported where an external baseline says so.
-  // `record.kernel` names the variant.
-  Candidate(Bench& bench, const Record& record);
+  virtual ~Candidate() = default;
 
   // One execution: what is timed. Fresh buffers and a computed index are part of it.
-  void run();
+  virtual void run() = 0;
 
-  // Of an external baseline, which times itself: durations of so many executions.
-  std::vector<double> run_timed(std::int64_t executions) { return program_->run(executions); }
-  bool times_itself() const { return program_ != nullptr; }
-  std::string timer() const { return program_->timer(); }
+  // Of an external baseline and of a ring, which time themselves: durations of so many executions.
+  virtual std::vector<double> run_timed(std::int64_t executions) = 0;
+  virtual bool times_itself() const = 0;
+  virtual std::string timer() const = 0;
+  // Why hardware counters do not see its work; empty: they do.
+  virtual std::string uncounted() const = 0;
   // Library, version and flags of a rival.
-  nlohmann::json library() const;
+  virtual nlohmann::json library() const { return nullptr; }
+  // Of a ring: how its ranks exchange data.
+  virtual nlohmann::json transport() const { return nullptr; }
 
+  // Sets every byte of the output.
+  virtual void fill_output(std::byte value) = 0;
   // The output of the last run; not to be read after the next.
-  OutputReader output();
+  virtual OutputReader output() = 0;
 
   const Variant& variant() const { return variant_; }
-  const Index& index() const { return index_; }
-  // Figures that the variant measures of itself (`peak`: copy bandwidth).
-  std::map<std::string, Counter> measured() const;
+  // Null where one index does not tell all that is read.
+  virtual const Index* index() const { return nullptr; }
+  // Figures that the variant measures of itself (`peak`: copy bandwidth). The output is lost.
+  virtual std::map<std::string, Counter> measured() = 0;
   // Slots of a `tokens` variant, whose function differs; else empty.
-  std::span<const std::int32_t> token_slots() const;
+  virtual std::span<const std::int32_t> token_slots() const { return {}; }
   // Putting the inputs into the order once (and a `tokens` output back); none for the linear order.
-  std::optional<double> permute_ns() const { return permute_ns_; }
+  virtual std::optional<double> permute_ns() const = 0;
+
+ protected:
+  explicit Candidate(const Variant& variant) : variant_(variant) {}
 
  private:
-  Index build() const;
-  std::unique_ptr<Execution> make_execution() const;
-  Buffer permuted(const Buffer& from, std::int64_t heads);
-  void permute_inputs();
-  void unpermute_output();
-  void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
-
-  Bench& bench_;
-  VariantSpec spec_;
   const Variant& variant_;
-  StoredInputs inputs_;
-  std::vector<std::int32_t> slots_;  // empty: linear
-  Index index_;
-  Buffer moved_o_, moved_lse_;  // `tokens` only
-  std::unique_ptr<Execution> execution_;
-  std::unique_ptr<ExternalProgram> program_;  // in place of an execution
-  std::optional<double> permute_ns_;
 };
+
+// Throws Error where memory, order or kernel cannot be had, Unsupported where an external baseline says so.
+// `record.kernel` names the variant.
+std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record);
 
 }  // namespace hilbench

@@ -8,6 +8,7 @@
 #include "harness/inputs.hpp"
 #include "harness/oracle.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/ring/ring.hpp"
 
 namespace hilbench {
 namespace {
@@ -56,6 +57,28 @@ double copy_bytes(const Case& work, const VariantSpec& spec) {
   return bytes;
 }
 
+// All ranks of a ring on one host: shards, buffers, a copy while inputs are put into an order, and indices. A
+// piece's index holds the keys of one shard, so that those of a rank hold all keys together.
+double ring_bytes(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
+  const Ring ring(work, spec);
+  Case one = work;
+  one.ring_size = 1;
+  double bytes = spec.order == "linear"
+                     ? 0
+                     : tensor_elements(work, work.kv_heads) * static_cast<double>(dtype_bytes(work.dtype));
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
+    bytes += ring.memory(rank).total();
+    std::size_t pieces = 0;
+    for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
+    Case piece = one;
+    piece.pattern = {{one.sequence_length, 1}};
+    bytes += static_cast<double>(pieces) *
+             variant.workspace_bytes(piece, std::max(1, threads / static_cast<int>(ring.ranks())));
+  }
+  const auto indices = static_cast<double>(ring.algorithm() == RingAlgorithm::local ? 1 : ring.ranks());
+  return bytes + indices * index_bytes(one, spec, variant.tile_rows(one));
+}
+
 std::string gib(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
@@ -63,12 +86,14 @@ std::string gib(double bytes) {
 }  // namespace
 
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
-  const double operands = operand_bytes(work), harness = harness_bytes(work, inputs);
+  const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // a ring's are its ranks' own
+  const double harness = harness_bytes(work, inputs);
   if (work.device == DeviceKind::cuda) return {operands, harness};
   return {operands + harness, 0};
 }
 
 MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
+  if (work.ring_size > 1) return {ring_bytes(work, spec, variant, threads), 0};
   const bool gpu = work.device == DeviceKind::cuda;
   MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};
   if (variant.tile_rows != nullptr) {

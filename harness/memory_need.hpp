@@ -20,9 +20,10 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
   return {a.device + b.device, a.host + b.host};
 }
 
-// Of all variants together: Q, K, V, O, LSE, and what making and verifying them takes.
+// Of all variants together: Q, K, V, O, LSE (not of a ring), and what making and verifying them takes.
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
-// Of one beside that: permuted copies, index and workspace. `variant` must be able to compute the case.
+// Of one beside that: permuted copies, index and workspace; of a ring all that its ranks, which share this
+// host, hold. `variant` must be able to compute the case.
 MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads);
 
 // What may be used for the case; infinite where it is not known.

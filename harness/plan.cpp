@@ -27,35 +27,73 @@ double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
   return 4096;
 }
 
+// A kernel computes the pieces of a ring as it computes a case on one rank.
+Case on_one_rank(Case work) {
+  work.ring_size = 1;
+  return work;
+}
+
 const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Case& work, const Gpu* gpu) {
   if (!spec.baseline || find_external(sweep.externals, spec.kernel) == nullptr)
-    return resolve_variant(spec, work, gpu);
+    return resolve_variant(spec, on_one_rank(work), gpu);
   const Variant* brought = find_variant(external_name(spec.kernel), work.device);
   return brought != nullptr ? brought : &kDeclaredExternal;
+}
+
+RingTransport transport_of(const Case& work, const VariantSpec& spec) {
+  if (spec.transport != RingTransport::automatic) return spec.transport;
+  return work.device == DeviceKind::cuda ? RingTransport::peer : RingTransport::threads;
+}
+
+std::optional<std::string> reason_against_transport(const Case& work, const VariantSpec& spec) {
+  if (work.device == DeviceKind::cuda)
+    return fmt::format("ring_size {}: rings run on the CPU so far, not on GPUs", work.ring_size);
+  switch (transport_of(work, spec)) {
+    case RingTransport::mpi:
+      return "transport mpi: ranks that a launcher starts cannot run a sweep so far; use threads";
+    case RingTransport::nccl:
+    case RingTransport::peer:
+      return fmt::format("transport {} moves memory of GPUs, this case runs on the CPU",
+                         to_string(spec.transport));
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string> reason_against_ring(const Case& work, const VariantSpec& spec) {
+  if (spec.baseline) return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
+  if (std::optional<std::string> reason = reason_against_transport(work, spec)) return reason;
+  if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
+  if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
+  return ring_unsupported(work, spec);
 }
 
 std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& comparison,
                                           const PlannedVariant& planned, const Host& host) {
   const Case& work = comparison.work;
-  if (work.device == DeviceKind::cuda && !host.gpu) return host.gpu_absence;
+  const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
+  if (work.device == DeviceKind::cuda && gpu == nullptr) return host.gpu_absence;
   if (planned.variant == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
   if (planned.variant->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (work.ring_size > 1) {
-    if (std::optional<std::string> reason = ring_unsupported(work, planned.spec)) return reason;
-    return fmt::format("ring_size {}: this version has no ring transport", work.ring_size);
-  }
+  if (work.ring_size > 1)
+    if (std::optional<std::string> reason = reason_against_ring(work, planned.spec)) return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  return reason_unsupported(*planned.variant, work, planned.spec, host.gpu ? &*host.gpu : nullptr);
+  return reason_unsupported(*planned.variant, on_one_rank(work), planned.spec, gpu);
 }
 
-// Sent by all ranks in one execution.
-std::optional<double> comm_bytes(const Case& work, const VariantSpec& spec) {
-  if (work.ring_size == 1) return 0;
-  if (spec.baseline || ring_unsupported(work, spec)) return std::nullopt;
-  return Ring(work, spec).sent_bytes();
+// What a ring sends, by which algorithm and over what.
+void describe_ring(const Case& work, PlannedVariant& planned) {
+  planned.comm_bytes = 0;
+  if (work.ring_size == 1) return;
+  planned.comm_bytes.reset();
+  if (planned.spec.baseline || ring_unsupported(work, planned.spec)) return;
+  const Ring ring(work, planned.spec);
+  planned.comm_bytes = ring.sent_bytes();
+  planned.ring_algorithm = to_string(ring.algorithm());
+  planned.transport = to_string(transport_of(work, planned.spec));
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
@@ -74,7 +112,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   if (!planned.skip) planned.own = own_need(work, spec, variant, threads);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  planned.comm_bytes = comm_bytes(work, spec);
+  describe_ring(work, planned);
   return planned;
 }
 
@@ -164,13 +202,14 @@ std::string plan_table(const Plan& plan) {
   const auto out = std::back_inserter(text);
   std::size_t measured = 0, skipped = 0;
   double seconds = 0;
-  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB", "MiB",
-                 "est. s", "skip");
+  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB",
+                 "MiB", "sent MiB", "est. s", "skip");
   for (const Comparison& comparison : plan.comparisons) {
     fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
     for (const PlannedVariant& planned : comparison.variants) {
-      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>10}  {}\n", planned.id, number(planned.flops, 1e9),
-                     number(planned.min_bytes, 0x1p20), number(planned.memory_bytes, 0x1p20),
+      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
+                     number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
+                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.seconds, 1), planned.skip.value_or(""));
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);

@@ -19,10 +19,13 @@ struct PlannedVariant {
   std::optional<std::string> skip;   // reason
   std::optional<double> flops;
   std::optional<double> min_bytes;
-  MemoryNeed own;                      // of this variant beside what all share
-  std::optional<double> memory_bytes;  // of the device: operands, permuted copies, index and workspace
-  std::optional<double> comm_bytes;
-  std::optional<double> seconds;  // estimate of one execution from nominal rates
+  MemoryNeed own;  // of this variant beside what all share
+  std::optional<double>
+      memory_bytes;  // of the device: operands, permuted copies, index, workspace; of all ranks
+  std::optional<double> comm_bytes;  // sent by all ranks in one execution
+  std::string ring_algorithm;        // resolved; empty on one rank, and where no ring can be
+  std::string transport;             // resolved, as above
+  std::optional<double> seconds;     // estimate of one execution from nominal rates
 };
 
 struct Comparison {

@@ -12,11 +12,11 @@ namespace {
 
 void profile_once(const Task& task, const Record& record) {
   Bench bench(task);
-  Candidate candidate(bench, record);
-  candidate.run();
+  const std::unique_ptr<Candidate> candidate = make_candidate(bench, record);
+  candidate->run();
   bench.device->synchronize();
   const NvtxRange in_case(record.case_id), in_variant(record.variant_id), in_phase("profile");
-  bench.device->profile([&] { candidate.run(); });
+  bench.device->profile([&] { candidate->run(); });
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 4> kVerdicts = {"faster", "slower", "no d
                                                        "different function"};
 
 // Options that mean something on a ring of several ranks only.
-constexpr std::array<std::string_view, 3> kRingOptions = {"order_span", "ring_algorithm", "sharding"};
+constexpr std::array<std::string_view, 4> kRingOptions = {"order_span", "ring_algorithm", "sharding",
+                                                          "transport"};
 
 bool of_rings(std::string_view name) {
   return std::find(kRingOptions.begin(), kRingOptions.end(), name) != kRingOptions.end();
@@ -75,7 +76,8 @@ json params_json(const Record& record) {
   params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
   params["traversal"] = ordered ? json(spec.traversal) : json(nullptr);
   params["traversal_param"] = ordered && spec.traversal_param ? json(*spec.traversal_param) : json(nullptr);
-  params["transport"] = nullptr;
+  params["ring_algorithm"] = text(record.ring_algorithm);
+  params["transport"] = text(record.transport);
   return params;
 }
 
@@ -355,6 +357,8 @@ Record record_from_json(const json& from) {
   record.variant = variant_from(record, params, asked);
   record.order_chunk = positive_at(params, "order_chunk");
   record.threads = integer_at(params, "threads");
+  record.ring_algorithm = text_at(params, "ring_algorithm");
+  record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");
   read_results(from, record);
   return record;

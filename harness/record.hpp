@@ -70,6 +70,8 @@ struct Record {
   RecordKind kind = RecordKind::kernel;
   std::int64_t order_chunk = 0;  // resolved; 0: not applicable
   std::int64_t threads = 0;      // resolved
+  std::string ring_algorithm;    // resolved, `local` where nothing is exchanged; empty: one rank, or skipped
+  std::string transport;         // resolved; empty as above
   std::string cache = "warm";
   Status status = Status::ok;
   std::string reason;  // empty where status is ok

@@ -11,7 +11,7 @@
 #include "harness/error.hpp"
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
-#include "kernels/orders/order.hpp"
+#include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {
 namespace {
@@ -32,7 +32,12 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.min_bytes = planned.min_bytes;
   record.memory_bytes = planned.memory_bytes;
   record.comm_bytes = planned.comm_bytes;
-  if (!planned.spec.baseline) record.order_chunk = order_request(comparison.work, planned.spec).chunk;
+  record.ring_algorithm = planned.ring_algorithm;
+  record.transport = planned.transport;
+  if (!planned.ring_algorithm.empty())
+    record.order_chunk = shard_order(Ring(comparison.work, planned.spec), 0).chunk;
+  else if (!planned.spec.baseline)
+    record.order_chunk = order_request(comparison.work, planned.spec).chunk;
   if (planned.skip) {
     record.status = Status::skipped;
     record.reason = *planned.skip;
@@ -153,7 +158,8 @@ Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& hos
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   std::string text = fmt::format("{}|{}|{}", comparison.case_id, comparison.threads, comparison.gpu);
   for (const PlannedVariant& planned : comparison.variants)
-    text += fmt::format("{} {} {}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash);
+    text += fmt::format("{} {} {}{}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash,
+                        planned.transport);
   const Measure& measure = sweep.measure;
   text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,

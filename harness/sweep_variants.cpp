@@ -160,6 +160,8 @@ class VariantList {
     std::string text = spec.order;
     if (spec.order_chunk != 0) text += fmt::format(" with order_chunk {}", spec.order_chunk);
     if (!spec.order_file.empty()) text += fmt::format(" of {}", spec.order_file.filename().string());
+    if (spec.transport != RingTransport::automatic)
+      text += fmt::format(" over {}", to_string(spec.transport));
     return text;
   }
   [[noreturn]] static void fail_same_id(const YamlValue& place, const std::string& id,

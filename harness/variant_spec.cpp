@@ -14,11 +14,13 @@ constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
-// Names by value; `local` is no option.
-constexpr std::array<std::string_view, 5> kRingAlgorithms = {"auto", "allgather", "ring", "ring_packed",
-                                                             "allgather_packed"};
+constexpr std::array<std::string_view, 6> kRingAlgorithms = {"auto",        "allgather",        "ring",
+                                                             "ring_packed", "allgather_packed", "local"};
+constexpr std::span<const std::string_view> kAskedAlgorithms(kRingAlgorithms.data(),
+                                                             5);  // `local` is no option
 constexpr std::array<std::string_view, 3> kShardings = {"contiguous", "zigzag", "striped"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
+constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
 template <auto Member, class Enum>
 constexpr Field<VariantSpec> choice(std::string_view name, std::span<const std::string_view> choices,
@@ -42,14 +44,23 @@ const std::array kFields = {
     choice<&VariantSpec::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
     choice<&VariantSpec::index, IndexUse>("index", kIndexes,
                                           "maps and tile lists: kept, or built every time"),
-    choice<&VariantSpec::ring_algorithm, RingAlgorithm>("ring_algorithm", kRingAlgorithms,
+    choice<&VariantSpec::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
                                                         "how ranks come by each other's keys (auto: ring)"),
     choice<&VariantSpec::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
     choice<&VariantSpec::order_span, OrderSpan>("order_span", kSpans,
                                                 "the order inside each shard, or of the whole sequence"),
+    choice<&VariantSpec::transport, RingTransport>("transport", kTransports,
+                                                   "how ranks exchange data (auto: threads on the CPU)"),
 };
 
 }  // namespace
+
+std::string_view to_string(RingAlgorithm algorithm) {
+  return kRingAlgorithms[static_cast<std::size_t>(algorithm)];
+}
+std::string_view to_string(RingTransport transport) {
+  return kTransports[static_cast<std::size_t>(transport)];
+}
 
 std::span<const Field<VariantSpec>> variant_fields() {
   return kFields;
@@ -63,7 +74,8 @@ std::string variant_id(const VariantSpec& variant) {
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
   for (const Field<VariantSpec>& field : kFields) {
-    const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm";
+    const bool said_elsewhere =
+        field.name == "order_scope" || field.name == "ring_algorithm" || field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
@@ -73,7 +85,7 @@ std::string variant_id(const VariantSpec& variant) {
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
   if (variant.ring_algorithm != defaults.ring_algorithm)
-    id += fmt::format("/{}", kRingAlgorithms[static_cast<std::size_t>(variant.ring_algorithm)]);
+    id += fmt::format("/{}", to_string(variant.ring_algorithm));
   return id;
 }
 

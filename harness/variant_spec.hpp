@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "harness/field.hpp"
 
@@ -23,6 +24,10 @@ enum class IndexUse { cached, computed };    // maps and tile lists: built once,
 enum class RingAlgorithm { automatic, allgather, ring, ring_packed, allgather_packed, local };
 enum class Sharding { contiguous, zigzag, striped };  // which positions a rank owns
 enum class OrderSpan { shard, global };               // the order inside each shard, or of the whole sequence
+enum class RingTransport { automatic, threads, mpi, nccl, peer };  // names of `list transports`
+
+std::string_view to_string(RingAlgorithm algorithm);
+std::string_view to_string(RingTransport transport);
 
 struct VariantSpec {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
@@ -46,6 +51,7 @@ struct VariantSpec {
   RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
   Sharding sharding = Sharding::contiguous;
   OrderSpan order_span = OrderSpan::shard;
+  RingTransport transport = RingTransport::automatic;
   bool operator==(const VariantSpec&) const = default;
 };
 
@@ -53,7 +59,8 @@ struct VariantSpec {
 std::span<const Field<VariantSpec>> variant_fields();
 
 // `kernel/order[.param]...[@tokens][/traversal]`, trailing defaults left out; a baseline's name alone.
-// Options that are not at their default are params of the order: `dilated/hilbert.4096.slot.fresh@tokens`.
+// Options that are not at their default are params of the order: `dilated/hilbert.4096.slot.fresh@tokens`; a
+// ring algorithm comes last, `/ring_packed`. The transport is no part of it: it changes no result.
 std::string variant_id(const VariantSpec& variant);
 
 // The chunk that applies to the order: its own param if it is a curve, else `order_chunk`; 0: whole length.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "baselines/peak.hpp"
@@ -18,6 +19,7 @@
 #include "harness/timing.hpp"
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {
 namespace {
@@ -26,6 +28,23 @@ constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
 constexpr double kPeakMargin = 1.05;
 // Rows read by the first tiles of a head: enough for the locality counts, at a few milliseconds.
 constexpr std::int64_t kLocalityVisits = 1 << 16;
+
+std::string fault_of_order(const OrderRequest& request) {
+  return order_fault(request, check_order(request, order_slots(request)));
+}
+
+// Of the order in which the record's variant stores its inputs: on a ring, in each shard. Empty: none.
+std::string order_fault_of(const Record& record) {
+  if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant));
+  const Ring ring(record.work, record.variant);
+  std::set<std::int64_t> lengths;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
+    const OrderRequest request = shard_order(ring, rank);
+    if (request.length == 0 || !lengths.insert(request.length).second) continue;
+    if (std::string fault = fault_of_order(request); !fault.empty()) return fault;
+  }
+  return "";
+}
 
 class TaskRun {
  public:
@@ -76,13 +95,13 @@ class TaskRun {
   void verify(Record record) {
     const NvtxRange in_variant(record.variant_id), in_phase("verify");
     if (!record.variant.baseline) {
-      const OrderRequest request = order_request(record.work, record.variant);
-      const std::string fault = order_fault(request, check_order(request, order_slots(request)));
+      const std::string fault = order_fault_of(record);
       if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
     }
-    auto candidate = std::make_unique<Candidate>(*bench_, record);
+    auto candidate = make_candidate(*bench_, record);
     record.permute_ns = candidate->permute_ns();
     record.environment["library"] = candidate->library();
+    if (record.work.ring_size > 1) record.environment["transport"] = candidate->transport();
     if (candidate->variant().has_output) {
       const VerifyResult result = check_output(*candidate, record);
       record.verify = result.verification;
@@ -92,8 +111,7 @@ class TaskRun {
   }
 
   VerifyResult check_output(Candidate& candidate, const Record& record) {
-    bench_->device->fill(bench_->o, kPoison);
-    bench_->device->fill(bench_->lse, kPoison);
+    candidate.fill_output(kPoison);
     candidate.run();
     bench_->device->synchronize();
     const OutputReader output = candidate.output();
@@ -179,7 +197,7 @@ class TaskRun {
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
-    if (candidate.times_itself()) return mark_uncounted(record, set);
+    if (const std::string why = candidate.uncounted(); !why.empty()) return mark_uncounted(record, set, why);
     // Each execution leaves the caches warm for the next.
     bool warm = false;
     const auto restore = [&] {
@@ -190,9 +208,8 @@ class TaskRun {
     bench_->device->synchronize();  // counters only fail where the work fails: here it shows whose it was
   }
 
-  // Counters belong to this process, which an external baseline only waits in.
-  static void mark_uncounted(Record& record, const CounterSet& set) {
-    const Counter unread{.reason = "runs in a process of its own"};
+  static void mark_uncounted(Record& record, const CounterSet& set, const std::string& why) {
+    const Counter unread{.reason = why};
     for (const CounterEvent& event : set.events) record.counters.emplace(event.name, unread);
     for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
   }
@@ -203,8 +220,8 @@ class TaskRun {
     Candidate& candidate = *entrant.candidate;
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     record.counters.merge(candidate.measured());
-    if (record.variant.baseline) return;
-    const TileReads reads = tile_reads(record.work, candidate.index(), kLocalityVisits);
+    if (record.variant.baseline || candidate.index() == nullptr) return;
+    const TileReads reads = tile_reads(record.work, *candidate.index(), kLocalityVisits);
     const std::int64_t head_bytes = row_bytes(record.work, 1);
     record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
                                                              row_bytes(record.work, record.work.kv_heads))));

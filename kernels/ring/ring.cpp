@@ -117,18 +117,14 @@ std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
   return steps;
 }
 
-int Ring::receive_buffers(std::int64_t rank) const {
-  int buffers = 0;
+std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
+  std::vector<std::int64_t> rows;
   for (const RingStep& step : steps(rank))
-    for (const ShardMove& move : step.receives) buffers = std::max(buffers, move.buffer + 1);
-  return buffers;
-}
-
-std::int64_t Ring::buffer_rows(std::int64_t rank, int buffer) const {
-  std::int64_t rows = 0;
-  for (const RingStep& step : steps(rank))
-    for (const ShardMove& move : step.receives)
-      if (move.buffer == buffer) rows = std::max(rows, sent_rows(move.source));
+    for (const ShardMove& move : step.receives) {
+      const auto buffer = static_cast<std::size_t>(move.buffer);
+      rows.resize(std::max(rows.size(), buffer + 1));
+      rows[buffer] = std::max(rows[buffer], sent_rows(move.source));
+    }
   return rows;
 }
 
@@ -161,8 +157,7 @@ RankBytes Ring::memory(std::int64_t rank) const {
   const double outputs = rows * static_cast<double>(work_.batch) * static_cast<double>(work_.heads);
   RankBytes bytes{.inputs = rows * row_bytes(work_.heads) + static_cast<double>(kv_rows(rank)) * kv_row,
                   .outputs = rows * row_bytes(work_.heads) + 4 * outputs};
-  for (int buffer = 0; buffer < receive_buffers(rank); ++buffer)
-    bytes.buffers += static_cast<double>(buffer_rows(rank, buffer)) * kv_row;
+  for (const std::int64_t held : buffer_rows(rank)) bytes.buffers += static_cast<double>(held) * kv_row;
   if (packed(rank)) bytes.buffers += static_cast<double>(sent_rows(rank)) * kv_row;
   if (merges() && work_.dtype != Dtype::fp32)
     bytes.fp32_output = 4 * outputs * static_cast<double>(work_.head_dim);

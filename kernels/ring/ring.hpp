@@ -70,9 +70,8 @@ class Ring {
   std::int64_t sent_rows(std::int64_t source) const;  // K rows, and as many V rows, of every K/V head
 
   std::vector<RingStep> steps(std::int64_t rank) const;
-  int receive_buffers(std::int64_t rank) const;
-  // Rows that receive buffer `buffer` of a rank must hold.
-  std::int64_t buffer_rows(std::int64_t rank, int buffer) const;
+  // Rows that each receive buffer of a rank must hold.
+  std::vector<std::int64_t> buffer_rows(std::int64_t rank) const;
 
   double sent_bytes(std::int64_t rank) const;
   double sent_bytes() const;  // of all ranks

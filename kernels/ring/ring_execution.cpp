@@ -68,8 +68,8 @@ void RingExecution::allocate_buffers() {
   const Case& work = ring_.work();
   const auto kv_row =
       static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
-  for (int buffer = 0; buffer < ring_.receive_buffers(rank_); ++buffer)
-    buffers_.push_back(allocate(static_cast<double>(ring_.buffer_rows(rank_, buffer)) * kv_row));
+  for (const std::int64_t rows : ring_.buffer_rows(rank_))
+    buffers_.push_back(allocate(static_cast<double>(rows) * kv_row));
   if (ring_.packed(rank_) && ring_.sent_rows(rank_) > 0) {
     device_.load(packed_shard(ring_, rank_));
     packed_ = allocate(static_cast<double>(ring_.sent_rows(rank_)) * kv_row);

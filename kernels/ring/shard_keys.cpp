@@ -2,8 +2,6 @@
 
 #include <numeric>
 
-#include "kernels/orders/order.hpp"
-
 namespace hilbench {
 namespace {
 
@@ -19,11 +17,16 @@ Case shard_case(const Ring& ring, std::int64_t rank) {
 
 }  // namespace
 
+OrderRequest shard_order(const Ring& ring, std::int64_t rank) {
+  const Case of = ring.global_order() ? ring.work() : shard_case(ring, rank);
+  return of.sequence_length == 0 ? OrderRequest{} : order_request(of, ring.variant());
+}
+
 std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank) {
   if (ring.variant().order == "linear") return {};
-  const Case of = ring.global_order() ? ring.work() : shard_case(ring, rank);
-  if (of.sequence_length == 0) return {};
-  const std::vector<std::int64_t> slots = order_slots(order_request(of, ring.variant()));
+  const OrderRequest request = shard_order(ring, rank);
+  if (request.length == 0) return {};
+  const std::vector<std::int64_t> slots = order_slots(request);
   return {slots.begin(), slots.end()};
 }
 

@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/orders/order.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {
+
+// The order inside a shard, or of the whole sequence where that is cut. Length 0: the rank holds no row.
+OrderRequest shard_order(const Ring& ring, std::int64_t rank);
 
 // Slot of each row of a shard, or, of a global order, of each position. Empty: linear.
 std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank);

@@ -132,8 +132,13 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
     EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
   expect_round_trip(record);
   record.work.ring_size = 4;
+  record.ring_algorithm = "local";
+  record.transport = "threads";
   const json out = to_json(record);
-  EXPECT_EQ(out["params"]["ring_algorithm"], "ring_packed");
+  EXPECT_EQ(out["params"]["ring_algorithm"], "local") << "what ran";
+  EXPECT_EQ(out["params"]["transport"], "threads");
+  EXPECT_EQ(out["asked"]["ring_algorithm"], "ring_packed");
+  EXPECT_EQ(out["asked"]["transport"], "auto");
   EXPECT_EQ(out["params"]["sharding"], "zigzag");
   EXPECT_EQ(out["params"]["order_span"], "shard");
   expect_round_trip(record);
@@ -142,7 +147,7 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
 // As they were written before there were rings.
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());
-  for (const char* name : {"ring_algorithm", "sharding", "order_span"}) out["asked"].erase(name);
+  for (const char* name : {"ring_algorithm", "sharding", "order_span", "transport"}) out["asked"].erase(name);
   EXPECT_EQ(record_from_json(out).variant, kernel_record().variant);
 }
 

@@ -102,6 +102,21 @@ def largest_difference(a, b):
     return max(0 if x == y else abs(x - y) for x, y in zip(a, b))
 
 
+RING = """
+name: ring
+axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, head_dim: 16, threads: 2,
+       causal: [false, true], ring_size: [1, 2, 4]}
+variants:
+  - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
+  - {kernel: dilated, order: hilbert, order_span: global}
+  - {kernel: dilated, order: seed_d2xy}
+baselines: [gemm]
+counters: [default]
+measure: {budget_s: 0.05, min_rounds: 3}
+"""
+
+
 class EverythingTest(unittest.TestCase):
     """Measured once; each test looks at one side of it."""
 
@@ -316,6 +331,110 @@ class OptionsTest(unittest.TestCase):
         _, err = self.program.run("run", self.sweep, "-o", "out", "--dump", "dump", status=2)
         self.assertIn("cannot write to 'dump' (--dump)", err)
         self.assertFalse((self.program.folder / "out").exists())
+
+
+class RingTest(unittest.TestCase):
+    """Ranks as threads: measured once; each test looks at one side of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = Program(BINARY)
+        cls.addClassCleanup(cls.program.close)
+        cls.program.run("run", cls.program.sweep(RING), "-o", "out", "--dump", "dump")
+        cls.records = cls.program.records("out")
+        cls.rings = [r for r in cls.records if r["params"]["ring_size"] > 1 and r["status"] == "ok"]
+
+    def test_all_is_ok_but_what_cannot_be(self):
+        self.assertEqual(len(self.records), 2 * 2 * 3 * 16)
+        for record in self.records:
+            with self.subTest(case=record["case"], variant=record["variant"]):
+                ranks = record["params"]["ring_size"]
+                expected = ("ok", None)
+                if record["variant"] == "gemm" and ranks > 1:
+                    expected = ("skipped", f"ring_size {ranks}: gemm runs on one rank")
+                if record["params"]["order"] == "seed_d2xy":
+                    self.assertEqual(record["status"], "invalid")
+                    continue
+                self.assertEqual((record["status"], record["reason"]), expected)
+
+    def test_what_is_sent_is_what_was_planned(self):
+        self.assertEqual(len(self.rings), 2 * 2 * 2 * 14)
+        for record in self.rings:
+            with self.subTest(case=record["case"], variant=record["variant"]):
+                params, counters = record["params"], record["counters"]
+                self.assertEqual(counters["ring_bytes"]["value"], record["comm_bytes"])
+                self.assertGreater(counters["ring_compute_ns"]["value"], 0)
+                sends = record["comm_bytes"] > 0
+                self.assertEqual(params["ring_algorithm"] == "local", not sends)
+                overlap = counters["ring_overlap"]
+                self.assertTrue(overlap["reason"] if overlap["value"] is None else 0 <= overlap["value"] <= 1 and sends)
+                self.assertEqual(counters["ring_exchange_ns"]["value"] is not None, sends)
+                self.assertEqual(params["transport"], "threads")
+                self.assertEqual(record["environment"]["transport"],
+                                 {"name": "threads", "threads_per_rank": 2 // params["ring_size"] or 1})
+                self.assertIn("threads of their own", counters["instructions"]["reason"])
+                ordered = params["order"] != "linear" and params["order_span"] == "shard"
+                self.assertEqual(record["permute_ns"] is not None, ordered)
+
+    def test_algorithms_send_what_they_should(self):
+        sent = {(r["case"], r["variant"]): r["comm_bytes"] for r in self.rings}
+        case = "n66-w64-r4-h4-d16-fp32-p4-cpu-threads.2"
+        row = 2 * 4 * 16 * 4  # of K and V, all heads
+        self.assertEqual(sent[case, "dilated/linear/allgather"], 3 * 66 * row)
+        self.assertEqual(sent[case, "dilated/linear.striped"], 0)
+        self.assertLess(sent[case, "dilated/linear/ring_packed"], sent[case, "dilated/linear"] / 3)
+
+    def test_one_rank_has_no_ring(self):
+        alone = [r for r in self.records if r["params"]["ring_size"] == 1 and r["status"] == "ok"]
+        self.assertEqual(len(alone), 2 * 2 * 15)
+        for record in alone:
+            self.assertEqual(record["comm_bytes"], 0)
+            for name in ("ring_algorithm", "sharding", "order_span", "transport"):
+                self.assertIsNone(record["params"][name])
+            self.assertNotIn("ring_bytes", record["counters"])
+
+    def test_a_ring_gives_the_output_of_one_rank(self):
+        compared = 0
+        for record in self.rings:
+            if record["variant"] not in ("dilated/linear.zigzag/ring_packed", "dilated/hilbert.global"):
+                continue
+            folder = self.program.folder / "dump" / record["case"]
+            one = self.program.folder / "dump" / record["case"].replace(f"-p{record['params']['ring_size']}-", "-p1-")
+            for name in ("o.npy", "lse.npy"):
+                ring = read_npy(folder / record["variant"].replace("/", "_") / name)[1]
+                whole = read_npy(one / "dilated_linear" / name)[1]
+                self.assertLess(largest_difference(ring, whole), 1e-4)
+            compared += 1
+        self.assertEqual(compared, 2 * 2 * 2 * 2)
+
+    def test_what_no_ring_can_do_is_told(self):
+        def reasons(options, axes="ring_size: 2"):
+            self.program.run("run", self.program.sweep(
+                "name: no\naxes: {sequence_length: 512, segments: 64, heads: 1, head_dim: 16, " + axes + "}\n"
+                "variants: [{kernel: dilated, " + options + "}]\n", "no.yaml"), "-o", "no", "--fresh")
+            return self.program.records("no")[0]["reason"]
+        self.assertEqual(reasons("order: linear", "ring_size: 300"), "ring_size 300: rings have at most 256 ranks")
+        self.assertIn("use threads", reasons("transport: mpi"))
+        self.assertIn("memory of GPUs", reasons("transport: nccl"))
+        self.assertIn("buffers must be pooled", reasons("buffers: fresh"))
+        self.assertIn("index must be cached", reasons("index: computed"))
+        self.assertIn("no order_scope tokens", reasons("order_scope: tokens"))
+        self.assertIn("order_span must be shard", reasons("order: hilbert, order_span: global, ring_algorithm: ring_packed"))
+
+    def test_more_ranks_than_threads(self):
+        self.program.run("run", self.program.sweep(RING), "--axis", "ring_size=7", "--axis", "threads=1",
+                         "--filter", "ring_packed", "-o", "many")
+        statuses = {record["status"] for record in self.program.records("many") if "ring_packed" in record["variant"]}
+        self.assertEqual(statuses, {"ok"})
+
+    def test_wrong_values_are_one_line(self):
+        for option, said in (("transport: tcp", "transport"), ("sharding: random", "sharding"),
+                             ("ring_algorithm: local", "ring_algorithm"),
+                             ("transport: [auto, threads]", "two variants with the id")):
+            _, err = self.program.run("plan", self.program.sweep(
+                "name: a\ncases: [{ring_size: 2}]\nvariants: [{kernel: dilated, " + option + "}]\n", "bad.yaml"), status=2)
+            self.assertEqual(err.count("\n"), 1)
+            self.assertIn(said, err)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -16,12 +17,13 @@
 #include "baselines/peak.hpp"
 #include "harness/supervisor.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/ring/ring.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
 namespace {
 
-int g_runs = 0;  // executions of spoiled variants in this process
+std::atomic<int> g_runs = 0;  // executions of spoiled variants in this process
 
 using Spoil = void (*)(const Case& work, const Operands& operands);
 
@@ -68,6 +70,14 @@ void crash_when_timed(const Case&, const Operands&) {
 void throw_something(const Case&, const Operands&) {
   throw std::runtime_error("the kernel refuses");
 }
+void no_memory(const Case&, const Operands&) {
+  throw std::bad_alloc();
+}
+// Whichever rank is the first to compute: the others wait for what it sends.
+void one_rank_throws(const Case&, const Operands&) {
+  static std::atomic<bool> thrown = false;
+  if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
+}
 void nothing(const Case&, const Operands&) {}
 
 template <Spoil spoil>
@@ -95,6 +105,8 @@ std::span<const Variant* const> variant_table() {
                                     &spoiled<crash>("crash"),
                                     &spoiled<crash_when_timed>("crash_when_timed"),
                                     &spoiled<throw_something>("throw_something"),
+                                    &spoiled<no_memory>("no_memory"),
+                                    &spoiled<one_rank_throws>("one_rank_throws"),
                                     &spoiled<nothing>("boaster")};
   return kTable;
 }
@@ -223,6 +235,59 @@ TEST(Worker, HasNoVerificationForAVariantWithoutOutput) {
   EXPECT_FALSE(story.record("peak").verify);
   EXPECT_TRUE(story.record("peak").counters.contains("copy_bandwidth"));
 }
+
+// The same on a ring of 3 ranks.
+Task ring_task_of(const std::vector<std::string>& kernels) {
+  Task task = task_of(kernels);
+  for (Record& record : task.records) record.work.ring_size = 3;
+  return task;
+}
+
+TEST(WorkerRing, MeasuresAndCountsWhatIsSent) {
+  Task task = ring_task_of({"dilated_cpu"});
+  const Ring ring(task.records[0].work, task.records[0].variant);
+  task.records[0].comm_bytes = ring.sent_bytes();
+  const Record record = story_of(task).record("dilated_cpu/linear");
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_TRUE(record.time);
+  EXPECT_EQ(record.time->timer, "steady_clock");
+  EXPECT_GT(ring.sent_bytes(), 0);
+  EXPECT_EQ(record.counters.at("ring_bytes").value, ring.sent_bytes());
+  const Counter& overlap = record.counters.at("ring_overlap");
+  EXPECT_NE(overlap.value.has_value(), !overlap.reason.empty());
+  EXPECT_GE(overlap.value.value_or(0), 0);
+  EXPECT_LE(overlap.value.value_or(0), 1);
+  double most = 0;
+  for (std::int64_t rank = 0; rank < 3; ++rank) most = std::max(most, ring.memory(rank).total());
+  EXPECT_EQ(record.counters.at("ring_rank_memory").value, most);
+}
+
+TEST(WorkerRing, FailsWhatSendsOtherBytesThanPlanned) {
+  Task task = ring_task_of({"dilated_cpu"});
+  task.records[0].comm_bytes = 1;
+  const Record record = story_of(task).record("dilated_cpu/linear");
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_NE(record.reason.find("not the planned 1"), std::string::npos) << record.reason;
+}
+
+class FaultyRank : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(FaultyRank, FailsItsVariantAlone) {
+  const auto [kernel, reason] = GetParam();
+  const Story story = story_of(ring_task_of({"dilated_cpu", kernel}));
+  const Record& faulty = story.record(std::string(kernel) + "/linear");
+  EXPECT_EQ(faulty.status, Status::failed);
+  EXPECT_NE(faulty.reason.find(reason), std::string::npos) << faulty.reason;
+  EXPECT_EQ(faulty.reason.find('\n'), std::string::npos);
+  EXPECT_FALSE(faulty.time);
+  EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, FaultyRank,
+                         testing::Values(std::pair{"throw_something", "of 3: the kernel refuses"},
+                                         std::pair{"no_memory", "of 3: out of memory"},
+                                         std::pair{"one_rank_throws", "of 3: this rank refuses"},
+                                         std::pair{"one_value_off", "exceeds the tolerance"}));
 
 // Bytes of this process that were in memory at most since the last forget_peak(); 0 where the kernel does not
 // tell.

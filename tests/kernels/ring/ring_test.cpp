@@ -55,7 +55,7 @@ void expect_sound_schedule(const Ring& ring) {
       }
       for (const ShardMove& move : step.receives) {
         EXPECT_FALSE(read.contains(move.buffer));
-        EXPECT_LE(ring.sent_rows(move.source), ring.buffer_rows(rank, move.buffer));
+        EXPECT_LE(ring.sent_rows(move.source), ring.buffer_rows(rank)[static_cast<std::size_t>(move.buffer)]);
         expected[{move.peer, rank}].push_back(move.source);
         EXPECT_TRUE((arriving.emplace(std::pair{rank, move.buffer}, move.source).second));
       }

@@ -1,0 +1,35 @@
+// The ranks of a ring as threads of this process, kept from one call to the next.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hilbench {
+
+class RankThreads {
+ public:
+  // Throws std::system_error where the process may not have so many threads.
+  explicit RankThreads(int ranks);
+  ~RankThreads();
+  RankThreads(const RankThreads&) = delete;
+  RankThreads& operator=(const RankThreads&) = delete;
+
+  // part(rank) on every rank's thread, all at once; returns when all have. `part` throws nothing.
+  void run(const std::function<void(int rank)>& part);
+
+ private:
+  void serve(int rank);
+  void end() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable begun_, ended_;
+  const std::function<void(int)>* part_ = nullptr;
+  int calls_ = 0, working_ = 0;
+  bool over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace hilbench

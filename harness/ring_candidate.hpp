@@ -1,0 +1,13 @@
+// A variant on a ring of several ranks, which are threads of this process: each owns its shard of the inputs
+// and of the output.
+#pragma once
+
+#include "harness/candidate.hpp"
+
+namespace hilbench {
+
+// Expects a record that the plan lets run. Throws as make_candidate does; where a rank fails, the message
+// names it.
+std::unique_ptr<Candidate> make_ring_candidate(Bench& bench, const Record& record);
+
+}  // namespace hilbench
