@@ -36,10 +36,10 @@ class CpuDevice final : public Device {
   }
 
   void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
-    std::memcpy(static_cast<std::byte*>(to.data()) + offset, from, bytes);
+    if (bytes > 0) std::memcpy(static_cast<std::byte*>(to.data()) + offset, from, bytes);
   }
   void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) override {
-    std::memcpy(to, static_cast<const std::byte*>(from.data()) + offset, bytes);
+    if (bytes > 0) std::memcpy(to, static_cast<const std::byte*>(from.data()) + offset, bytes);
   }
   void fill(Buffer& buffer, std::byte value) override {
     std::memset(buffer.data(), std::to_integer<int>(value), buffer.bytes);

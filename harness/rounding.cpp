@@ -5,6 +5,7 @@
 namespace hilbench {
 
 void narrow(Dtype dtype, std::span<const float> from, void* to) {
+  if (from.empty()) return;
   auto* out = static_cast<std::uint16_t*>(to);
   switch (dtype) {
     case Dtype::fp32:
@@ -20,6 +21,7 @@ void narrow(Dtype dtype, std::span<const float> from, void* to) {
 }
 
 void widen(Dtype dtype, const void* from, std::span<float> to) {
+  if (to.empty()) return;
   const auto* in = static_cast<const std::uint16_t*>(from);
   switch (dtype) {
     case Dtype::fp32:

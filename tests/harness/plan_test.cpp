@@ -137,8 +137,10 @@ PlannedVariant on_gpu(const std::string& kernel, const std::string& parameters, 
 }
 
 TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
-  if (find_variant("dilated_mma", DeviceKind::cuda) == nullptr)
-    GTEST_SKIP() << "this build has no such kernels";
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
+    if (const auto reason = find_variant(kernel, DeviceKind::cuda)->unsupported(work, {}))
+      GTEST_SKIP() << *reason;
   EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(75)),
                  "dilated_mma needs compute capability 8.0, this GPU has 7.5");
@@ -154,8 +156,10 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
 }
 
 TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
-  if (find_variant("dilated_mma", DeviceKind::cuda) == nullptr)
-    GTEST_SKIP() << "this build has no such kernels";
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
+    if (const auto reason = find_variant(kernel, DeviceKind::cuda)->unsupported(work, {}))
+      GTEST_SKIP() << *reason;
   EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80, 1 << 20)),
                  "does not fit: the comparison would need 0.02 GiB of 0.00 GiB available");
