@@ -11,8 +11,9 @@ namespace hilbench {
 const std::string& kernel_times_absence();
 
 // From the start of the first to the end of the last kernel, copy or memset that `work` causes, but for the
-// very first, which is there to keep the device waiting until the rest is enqueued (cuda::hold): else the time
-// between two kernels would be the host's. `work` is complete when it returns. Throws EnvironmentError where CUPTI fails, or recorded nothing.
+// very first, which is there to keep the device waiting until the rest is enqueued (cuda::hold): else the
+// time between two kernels would be the host's. `work` is complete when it returns. Throws EnvironmentError
+// where CUPTI fails, or recorded nothing.
 double kernel_time_ns(const std::function<void()>& work);
 
 }  // namespace hilbench

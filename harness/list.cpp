@@ -73,8 +73,7 @@ std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
   const VariantSpec spec{.kernel = std::string(variant.name),
                          .baseline = variant.kind == RecordKind::baseline};
   // What the build lacks comes before what the machine lacks.
-  if (on_gpu && !survey.absence.empty())
-    return variant.unsupported(ordinary, spec).value_or(survey.absence);
+  if (on_gpu && !survey.absence.empty()) return variant.unsupported(ordinary, spec).value_or(survey.absence);
   return reason_unsupported(variant, ordinary, spec, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
 }
 
