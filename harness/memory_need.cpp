@@ -13,7 +13,6 @@
 namespace hilbench {
 namespace {
 
-constexpr double kUsableMemory = 0.9;  // of what the host has available now
 // Of a GPU's memory: what the driver, this process's context and code and CUPTI keep.
 constexpr double kReservedBytes = 0x1p30;
 constexpr std::int64_t kLongestSequence = 0x7fffffff;

@@ -11,6 +11,8 @@
 
 namespace hilbench {
 
+constexpr double kUsableMemory = 0.9;  // of what the host has available now
+
 // Bytes in the memory of the case's device and, beside that, in the host's: 0 where the device is the CPU.
 struct MemoryNeed {
   double device = 0;

@@ -177,7 +177,6 @@ bool Comparison::runnable() const {
 
 Plan make_plan(const Sweep& sweep, const Host& host) {
   constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
-  constexpr double kUsableMemory = 0.9;
   Plan plan;
   std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
   const std::vector<SweepCase> cases = cases_of(sweep);
