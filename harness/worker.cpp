@@ -57,6 +57,7 @@ class TaskRun {
     for (const Record& planned : task_.records) admit(planned);
     if (entrants_.empty()) return;
     time();
+    for (Entrant& entrant : entrants_) measure_itself(entrant);  // before counting slows what it tells of
     // One set for all variants before the next: a GPU's profiler starts anew with every change of set.
     for (const std::string& name : task_.counters)
       for (Entrant& entrant : entrants_) count(entrant, name);
@@ -214,12 +215,16 @@ class TaskRun {
     for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
   }
 
-  // What the variant measures of itself, and the locality of its index.
+  void measure_itself(Entrant& entrant) {
+    tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id});
+    entrant.record.counters.merge(entrant.candidate->measured());
+  }
+
+  // The locality of the variant's index.
   void describe(Entrant& entrant) {
     Record& record = entrant.record;
-    Candidate& candidate = *entrant.candidate;
+    const Candidate& candidate = *entrant.candidate;
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
-    record.counters.merge(candidate.measured());
     if (record.variant.baseline || candidate.index() == nullptr) return;
     const TileReads reads = tile_reads(record.work, *candidate.index(), kLocalityVisits);
     const std::int64_t head_bytes = row_bytes(record.work, 1);

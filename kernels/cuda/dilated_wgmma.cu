@@ -555,6 +555,7 @@ __device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uin
       cuda::multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g + 4]), a, b[2], b[3]);
     }
   }
+  __syncwarp();  // all lanes have read before one of them releases the block
 }
 
 template <class S>

@@ -32,13 +32,23 @@ run_tests() {
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
 
+# check NAME TOOL PROGRAM FILTER, in the background
+check() {
+  timeout 500 compute-sanitizer --tool "$2" "$here/bin/$3" --gtest_filter="$4" >"$out/$1.log" 2>&1
+  echo "exit $?, $(grep -E 'SUMMARY' "$out/$1.log" | tail -1 | tr -s '=' ' '), \
+$(grep -E '^\[  (PASSED|FAILED)' "$out/$1.log" | head -1)" >"$out/$1.verdict"
+}
+
+# Nothing is timed here: all at once.
 sanitize() {
-  local tool
+  local name tool
   for tool in memcheck racecheck synccheck initcheck; do
-    timeout 120 compute-sanitizer --tool "$tool" "$here/bin/cuda_tests" --gtest_brief=1 \
-      --gtest_filter="${HILBENCH_SANITIZE_FILTER:-CudaForwardSmall.*:CudaForward.*}" >"$out/$tool.log" 2>&1
-    note "$tool" "exit $?, $(grep -E 'SUMMARY' "$out/$tool.log" | tail -1 | tr -s '=' ' ')"
+    check "$tool" "$tool" cuda_tests "${HILBENCH_SANITIZE_FILTER:-CudaForwardSmall.*}" &
+    check "$tool-kernels" "$tool" cuda_tests "${HILBENCH_SANITIZE_FILTER:-CudaForward.*}" &
   done
+  [[ ! -x bin/peer_tests ]] || check memcheck-peer memcheck peer_tests '*' &
+  wait
+  for name in "$out"/*.verdict; do note "$(basename "$name" .verdict)" "$(cat "$name")"; done
 }
 
 # sweep FILE [OPTION...]

@@ -303,7 +303,7 @@ TEST_F(CudaFaults, ThePlanRefusesWhatCannotFit) {
   for (const Record& record : records) {
     if (record.kernel != "large") continue;
     EXPECT_EQ(record.status, Status::skipped);
-    EXPECT_EQ(record.reason.find("does not fit: the comparison would need 1024.0 GiB of "), 0u)
+    EXPECT_EQ(record.reason.find("does not fit: the comparison would need 1024.00 GiB of "), 0u)
         << record.reason;
   }
 }
