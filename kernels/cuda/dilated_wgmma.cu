@@ -799,22 +799,26 @@ struct Consumer {
         begin += step;
         wgmma_wait<1>();
         wgmma_pin(s);
+        const auto to_exponentials = [&](float (&block_sum)[2], bool raises) {
+          if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
+          if (raises) softmax.raise(s);
+          softmax.exponentials(s, block_sum);
+        };
         // P V of the block before is done: its P may be overwritten.
         const auto end_values = [&] {
           wgmma_wait<0>();
           wgmma_pin(o);
           pack_scores<S>(probabilities, s);
         };
-        bool scales = false;
         float block_sum[2];
-        while (true) {
-          if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-          if (scales) softmax.raise(s);
-          softmax.exponentials(s, block_sum);
-          if constexpr (S::kPackEarly) end_values();
-          if (scales || !softmax.too_large(block_sum)) break;
+        to_exponentials(block_sum, false);
+        if constexpr (S::kPackEarly) end_values();
+        const bool scales = softmax.too_large(block_sum);
+        // Not all warps of a group come here: nothing of it concerns the tensor cores of the group.
+        if (scales) {
           repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
-          scales = true;
+          to_exponentials(block_sum, true);
+          if constexpr (S::kPackEarly) pack_scores<S>(probabilities, s);
         }
         release_k();
         if constexpr (!S::kPackEarly) end_values();

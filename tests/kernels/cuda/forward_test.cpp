@@ -161,37 +161,35 @@ TEST(CudaDevice, MovesPartsOfABuffer) {
   EXPECT_TRUE(std::equal(part.begin(), part.end(), values.end() - 10));
 }
 
+class CudaForwardSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype, Mask>> {};
+
 // In every 128 keys one stands out, further and further, at another place of the block: no maximum of earlier
 // keys is of use.
-TEST(CudaForward, ScoresMayRiseSteeply) {
+TEST_P(CudaForwardSteep, ScoresMayRise) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(11);
   const auto device = open_cuda_device(0);
   Case work{
       .sequence_length = 1000, .pattern = {{1000, 1}}, .heads = 2, .kv_heads = 2, .device = DeviceKind::cuda};
-  for (work.head_dim = 64; work.head_dim <= 128; work.head_dim *= 2) {
-    for (const auto& [dtype, mask] :
-         {std::pair{Dtype::bf16, Mask::full}, std::pair{Dtype::bf16, Mask::causal},
-          std::pair{Dtype::fp16, Mask::full}}) {
-      work.dtype = dtype;
-      work.mask = mask;
-      AttentionProblem problem(work, random);
-      for (std::size_t t = 128; t < 1000; ++t) {
-        if (t % 128 != t / 128 * 2) continue;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(work.head_dim) * 2; ++i)
-          problem.k[t * static_cast<std::size_t>(work.head_dim) * 2 + i] *=
-              std::exp2(static_cast<float>(t / 128));
-      }
-      const ExpectedRows expected(problem, sampled_rows(work, random, 200));
-      for (const Variant* variant : kernels_for(work))
-        for (const char* order : {"linear", "hilbert"}) {
-          const VariantSpec spec{.kernel = std::string(variant->name), .order = order};
-          SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(spec));
-          EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec)), "");
-        }
-    }
+  std::tie(work.head_dim, work.dtype, work.mask) = GetParam();
+  AttentionProblem problem(work, random);
+  const auto row = static_cast<std::size_t>(work.head_dim * work.heads);
+  for (std::size_t t = 128; t < 1000; ++t) {
+    if (t % 128 != t / 128 * 2) continue;
+    for (std::size_t i = 0; i < row; ++i) problem.k[t * row + i] *= std::exp2(static_cast<float>(t / 128));
   }
+  const ExpectedRows expected(problem, sampled_rows(work, random, 200));
+  for (const Variant* variant : kernels_for(work))
+    for (const char* order : {"linear", "hilbert"}) {
+      const VariantSpec spec{.kernel = std::string(variant->name), .order = order};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(spec));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec)), "");
+    }
 }
+
+INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
+                         testing::Combine(testing::Values(64, 128), testing::Values(Dtype::bf16, Dtype::fp16),
+                                          testing::Values(Mask::full, Mask::causal)));
 
 TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
