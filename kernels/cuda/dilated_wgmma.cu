@@ -693,8 +693,9 @@ struct Consumer {
   Ring<S::kKStages> k;
   Ring<S::kVStages> v;
 
+  // Where threads fill the stages, every thread that may have read one (repeat_scores) lets it go itself.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
-    if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
+    if (S::kGathered || threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
   // Rows gathered by copies of threads must be shown to the tensor cores.
   __device__ __forceinline__ void wait_full(std::uint32_t barrier, std::uint32_t parity) const {
@@ -878,15 +879,16 @@ __device__ __forceinline__ void consume(const KernelParams& p, unsigned char* sh
 template <class S>
 __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   constexpr int kConsumerWarps = 4 * S::kConsumers;
+  constexpr int kReleases = S::kGathered ? 32 * kConsumerWarps : kConsumerWarps;
   auto init = [&](int at, int count, int arrivals) {
     for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
   };
   init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
-  init(S::kQEmpty, S::kQStages, kConsumerWarps);
+  init(S::kQEmpty, S::kQStages, kReleases);
   init(S::kKFull, S::kKStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kKEmpty, S::kKStages, kConsumerWarps);
+  init(S::kKEmpty, S::kKStages, kReleases);
   init(S::kVFull, S::kVStages, S::kGathered ? kGroupThreads : 1);
-  init(S::kVEmpty, S::kVStages, kConsumerWarps);
+  init(S::kVEmpty, S::kVStages, kReleases);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
   fence_barrier_init();
