@@ -800,7 +800,7 @@ struct Consumer {
         begin += step;
         wgmma_wait<1>();
         wgmma_pin(s);
-        const auto to_exponentials = [&](float (&block_sum)[2], bool raises) {
+        const auto to_exponentials = [&](float(&block_sum)[2], bool raises) {
           if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
           if (raises) softmax.raise(s);
           softmax.exponentials(s, block_sum);
