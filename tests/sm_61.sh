@@ -71,10 +71,14 @@ for object in $objects; do
   found=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -o 'sm_[0-9a-z]*' | sort -u | xargs)
   [ "$found" = "$wanted" ] || { echo "sm_61.sh: $object: code for '$found', not '$wanted'" >&2; exit 1; }
 done
-echo "$objects" | grep -q dilated_mma || { echo "sm_61.sh: dilated_mma was left out" >&2; exit 1; }
-"$build/hilbench" list kernels | grep -q '^dilated_wgmma .*this build has no sm_90a code: it needs CUDA 12.0 or newer'
+grep -q dilated_mma <<<"$objects" || { echo "sm_61.sh: dilated_mma was left out" >&2; exit 1; }
+kernels=$("$build/hilbench" list kernels)
+grep -q '^dilated_wgmma .*this build has no sm_90a code: it needs CUDA 12.0 or newer' <<<"$kernels" ||
+  { echo "sm_61.sh: dilated_wgmma does not say what it needs" >&2; exit 1; }
 # A build without the Event API says so of every counter.
-"$build/hilbench" list counters | grep -q '^default (cupti_events; compute capability 6.0'
+counters=$("$build/hilbench" list counters)
+grep -q '^default (cupti_events; compute capability 6.0' <<<"$counters" ||
+  { echo "sm_61.sh: no counters for compute capability 6.0" >&2; exit 1; }
 if grep -q "this build has no CUPTI Event API" "$build/hilbench"; then
   echo "sm_61.sh: the counters of CUPTI's Event API were left out" >&2
   exit 1
