@@ -23,5 +23,8 @@ class RingDevice {
 };
 
 std::unique_ptr<RingDevice> cpu_ring_device(int threads);
+// Of the calling thread's current GPU, by stream 0; in a build with CUDA. head_bytes is a multiple of 16.
+// Throws cuda::CudaError.
+std::unique_ptr<RingDevice> cuda_ring_device();
 
 }  // namespace hilbench

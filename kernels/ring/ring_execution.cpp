@@ -1,7 +1,10 @@
 #include "kernels/ring/ring_execution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "harness/nvtx.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {
@@ -139,7 +142,9 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
-  for (const Step& step : steps_) {
+  for (std::size_t number = 0; number < steps_.size(); ++number) {
+    const NvtxRange in_step(fmt::format("step {}", number));
+    const Step& step = steps_[number];
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
     if (exchanges) post(own, step);
     if (part != RingPart::exchange)

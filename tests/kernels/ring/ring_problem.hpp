@@ -1,0 +1,111 @@
+// An attention problem on a ring of any kind, its result put together in position order.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "harness/ring_bed.hpp"
+#include "kernels/ring/ring_execution.hpp"
+#include "kernels/ring/ring_index.hpp"
+#include "tests/kernels/attention_problem.hpp"
+#include "tests/kernels/ring/run_ranks.hpp"
+
+namespace hilbench {
+
+// Rows `positions` of every batch entry of a tensor in position order, as a rank stores them.
+inline std::vector<std::byte> rows_at(const std::vector<float>& tensor, const Case& work, std::int64_t heads,
+                                      const std::vector<std::int32_t>& positions) {
+  const std::int64_t row = heads * work.head_dim;
+  std::vector<float> taken;
+  for (std::int64_t b = 0; b < work.batch; ++b)
+    for (const std::int32_t t : positions) {
+      const auto first = tensor.begin() + (b * work.sequence_length + t) * row;
+      taken.insert(taken.end(), first, first + row);
+    }
+  std::vector<std::byte> bytes(taken.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
+  narrow(work.dtype, taken, bytes.data());
+  return bytes;
+}
+
+// What a rank's rows of O and LSE hold, at their positions in the whole.
+inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, const std::vector<float>& own,
+                     std::int64_t row, std::vector<float>& whole) {
+  const std::int64_t rows = ring.shards().count(rank);
+  for (std::int64_t b = 0; b < work.batch; ++b)
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::copy_n(own.begin() + (b * rows + i) * row, row,
+                  whole.begin() + (b * work.sequence_length + ring.shards().position(rank, i)) * row);
+}
+
+struct RingOutput {
+  AttentionOutput output;
+  double sent_bytes = 0;
+  double elapsed_ns = 0;
+};
+
+// One rank's part, in its own thread.
+inline void run_rank(const AttentionProblem& problem, const Ring& ring, const Variant& kernel, RingBed& bed,
+                     int rank, int threads, std::mutex& mutex, RingOutput& result) {
+  const Case& work = problem.work;
+  Device& device = bed.device(rank);
+  Transport& transport = bed.transport(rank);
+  const auto stored = [&](const std::vector<float>& tensor, std::int64_t heads,
+                          const std::vector<std::int32_t>& positions) {
+    const std::vector<std::byte> bytes = rows_at(tensor, work, heads, positions);
+    Buffer buffer = device.allocate(bytes.size());
+    device.upload(bytes.data(), buffer);
+    return buffer;
+  };
+  const std::vector<std::int32_t> keys = stored_kv_positions(ring, rank);
+  const Buffer q = stored(problem.q, work.heads, stored_q_positions(ring, rank));
+  const Buffer k = stored(problem.k, work.kv_heads, keys), v = stored(problem.v, work.kv_heads, keys);
+  std::vector<float> lse(static_cast<std::size_t>(ring.shards().count(rank) * work.batch * work.heads));
+  std::vector<float> o(lse.size() * static_cast<std::size_t>(work.head_dim));
+  Buffer o_rows = device.allocate(o.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
+  Buffer lse_rows = device.allocate(lse.size() * sizeof(float));
+  RingExecution execution(ring, kernel, bed.ring_device(rank), transport, threads);
+  const RankBytes planned = ring.memory(rank);
+  EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
+  // Twice: what a run leaves behind must not change the next.
+  for (int run = 0; run < 2; ++run) {
+    device.fill(o_rows, std::byte{0xff});
+    device.fill(lse_rows, std::byte{0xff});
+    bed.start(rank);
+    execution.run({q.data(), k.data(), v.data(), o_rows.data(), static_cast<float*>(lse_rows.data())});
+    bed.stop(rank);
+  }
+  EXPECT_EQ(static_cast<double>(transport.bytes_sent()), 2 * ring.sent_bytes(rank));
+  std::vector<std::byte> raw(o_rows.bytes);
+  device.download(o_rows, raw.data());
+  widen(work.dtype, raw.data(), o);
+  device.download(lse_rows, lse.data());
+  const std::lock_guard lock(mutex);
+  result.sent_bytes += static_cast<double>(transport.bytes_sent()) / 2;
+  put_back(work, ring, rank, o, work.heads * work.head_dim, result.output.o);
+  put_back(work, ring, rank, lse, work.heads, result.output.lse);
+}
+
+inline RingOutput run_ring(const AttentionProblem& problem, const VariantSpec& spec, const Variant& kernel,
+                           RingBed& bed, int threads) {
+  const Ring ring(problem.work, spec);
+  const std::size_t elements = problem.q.size();
+  RingOutput result{{std::vector<float>(elements),
+                     std::vector<float>(elements / static_cast<std::size_t>(problem.work.head_dim))}};
+  std::mutex mutex;
+  expect_no_errors(run_ranks(bed.ranks(), [&](int rank) {
+    try {
+      bed.join(rank);
+      run_rank(problem, ring, kernel, bed, rank, threads, mutex, result);
+    } catch (const std::exception& error) {
+      bed.abort(rank, error.what());
+      throw;
+    }
+  }));
+  if (!testing::Test::HasFailure()) result.elapsed_ns = bed.elapsed_ns();
+  expect_no_errors(run_ranks(bed.ranks(), [&](int rank) { bed.leave(rank); }));
+  EXPECT_EQ(result.sent_bytes, ring.sent_bytes());
+  return result;
+}
+
+}  // namespace hilbench
