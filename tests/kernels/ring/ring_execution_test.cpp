@@ -9,9 +9,9 @@
 namespace hilbench {
 namespace {
 
-RingOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads) {
+AttentionOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads) {
   const auto bed = cpu_ring_bed(static_cast<int>(problem.work.ring_size), threads);
-  return run_ring(problem, spec, kDilatedCpu, *bed, threads);
+  return run_rings({{problem, spec, kDilatedCpu}}, *bed, threads).front();
 }
 
 class RingEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
@@ -32,7 +32,7 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
           SCOPED_TRACE(described(work, spec));
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
-          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1 + i % 2).output), "");
+          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1 + i % 2)), "");
           if (HasFailure()) return;
         }
 }
@@ -59,7 +59,7 @@ TEST(RingExecution, LongerSequencesEqualOneRank) {
         SCOPED_TRACE(described(work, spec));
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 40));
-        EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1).output), "");
+        EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1)), "");
       }
 }
 

@@ -21,7 +21,7 @@ TEST_P(GpuRing, OnOneGpuEqualsTheOracle) {
   const auto [algorithm, sharding] = GetParam();
   const Gpus gpus(1);
   for (const int ranks : {1, 2, 3, 4})
-    compare_with_oracle(gpus, RingTransport::peer, ranks, algorithm, sharding, 3);
+    compare_with_oracle(*gpus.bed(ranks, RingTransport::peer), algorithm, sharding, 3);
 }
 INSTANTIATE_TEST_SUITE_P(All, GpuRing,
                          testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
@@ -51,7 +51,7 @@ TEST(GpuRingLonger, EqualsTheOracle) {
         for (const Variant* kernel : kernels_for(work)) {
           SCOPED_TRACE(std::string(kernel->name) + " " + described(work, spec));
           const auto bed = gpus.bed(3, RingTransport::peer);
-          EXPECT_EQ(expected.mismatch(work, run_ring(problem, spec, *kernel, *bed, 1).output), "");
+          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, spec, *kernel}}, *bed, 1).front()), "");
         }
       }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "harness/gpu.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
@@ -43,30 +45,36 @@ inline std::vector<const Variant*> kernels_for(Case work) {
   return kernels;
 }
 
-// A random case of every mask and dtype by every kernel.
-inline void compare_with_oracle(const Gpus& gpus, RingTransport transport, int ranks, RingAlgorithm algorithm,
-                                Sharding sharding, int cases) {
-  Random random(static_cast<std::uint64_t>(ranks * 100 + static_cast<int>(algorithm) * 10 +
+// `cases` random ones of every mask and dtype, by every kernel.
+inline void compare_with_oracle(RingBed& bed, RingAlgorithm algorithm, Sharding sharding, int cases) {
+  Random random(static_cast<std::uint64_t>(bed.ranks() * 100 + static_cast<int>(algorithm) * 10 +
                                            static_cast<int>(sharding)));
+  std::deque<AttentionProblem> problems;
+  std::deque<ExpectedRows> expected;
+  std::vector<RingRun> runs;
+  std::vector<std::size_t> problem_of;
   for (const Mask mask : {Mask::full, Mask::causal})
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp32})
       for (int i = 0; i < cases; ++i) {
-        Case work = random_ring_case(random, ranks, i % 2 == 0 ? 90 : 700);
+        Case work = random_ring_case(random, bed.ranks(), i % 2 == 0 ? 90 : 700);
         work.device = DeviceKind::cuda;
         work.head_dim = one_of<std::int64_t>(random, {64, 128});
         work.mask = mask;
         work.dtype = dtype;
         VariantSpec spec = random_ring_variant(random, algorithm, sharding);
         spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
-        const AttentionProblem problem(work, random);
-        const ExpectedRows expected(problem, sampled_rows(work, random, 60));
+        problems.emplace_back(work, random);
+        expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
         for (const Variant* kernel : kernels_for(work)) {
-          SCOPED_TRACE(std::string(kernel->name) + " " + described(work, spec));
-          const auto bed = gpus.bed(ranks, transport);
-          EXPECT_EQ(expected.mismatch(work, run_ring(problem, spec, *kernel, *bed, 1).output), "");
-          if (testing::Test::HasFailure()) return;
+          spec.kernel = kernel->name;
+          runs.push_back({problems.back(), spec, *kernel});
+          problem_of.push_back(problems.size() - 1);
         }
       }
+  const std::vector<AttentionOutput> outputs = run_rings(runs, bed, 1);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    EXPECT_EQ(expected[problem_of[i]].mismatch(runs[i].problem.work, outputs[i]), "")
+        << described(runs[i].problem.work, runs[i].spec);
 }
 
 }  // namespace hilbench

@@ -38,16 +38,18 @@ inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, cons
                   whole.begin() + (b * work.sequence_length + ring.shards().position(rank, i)) * row);
 }
 
-struct RingOutput {
-  AttentionOutput output;
-  double sent_bytes = 0;
-  double elapsed_ns = 0;
+struct RingRun {
+  const AttentionProblem& problem;
+  VariantSpec spec;
+  const Variant& kernel;
 };
 
-// One rank's part, in its own thread.
-inline void run_rank(const AttentionProblem& problem, const Ring& ring, const Variant& kernel, RingBed& bed,
-                     int rank, int threads, std::mutex& mutex, RingOutput& result) {
+// One rank's part of a run, in its own thread.
+inline void run_rank(const RingRun& run, RingBed& bed, int rank, int threads, std::mutex& mutex,
+                     AttentionOutput& whole) {
+  const AttentionProblem& problem = run.problem;
   const Case& work = problem.work;
+  const Ring ring(work, run.spec);
   Device& device = bed.device(rank);
   Transport& transport = bed.transport(rank);
   const auto stored = [&](const std::vector<float>& tensor, std::int64_t heads,
@@ -64,48 +66,49 @@ inline void run_rank(const AttentionProblem& problem, const Ring& ring, const Va
   std::vector<float> o(lse.size() * static_cast<std::size_t>(work.head_dim));
   Buffer o_rows = device.allocate(o.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
   Buffer lse_rows = device.allocate(lse.size() * sizeof(float));
-  RingExecution execution(ring, kernel, bed.ring_device(rank), transport, threads);
+  RingExecution execution(ring, run.kernel, bed.ring_device(rank), transport, threads);
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
+  const std::uint64_t sent_before = transport.bytes_sent();
   // Twice: what a run leaves behind must not change the next.
-  for (int run = 0; run < 2; ++run) {
+  for (int time = 0; time < 2; ++time) {
     device.fill(o_rows, std::byte{0xff});
     device.fill(lse_rows, std::byte{0xff});
     bed.start(rank);
     execution.run({q.data(), k.data(), v.data(), o_rows.data(), static_cast<float*>(lse_rows.data())});
     bed.stop(rank);
   }
-  EXPECT_EQ(static_cast<double>(transport.bytes_sent()), 2 * ring.sent_bytes(rank));
+  EXPECT_EQ(static_cast<double>(transport.bytes_sent() - sent_before), 2 * ring.sent_bytes(rank));
   std::vector<std::byte> raw(o_rows.bytes);
   device.download(o_rows, raw.data());
   widen(work.dtype, raw.data(), o);
   device.download(lse_rows, lse.data());
   const std::lock_guard lock(mutex);
-  result.sent_bytes += static_cast<double>(transport.bytes_sent()) / 2;
-  put_back(work, ring, rank, o, work.heads * work.head_dim, result.output.o);
-  put_back(work, ring, rank, lse, work.heads, result.output.lse);
+  put_back(work, ring, rank, o, work.heads * work.head_dim, whole.o);
+  put_back(work, ring, rank, lse, work.heads, whole.lse);
 }
 
-inline RingOutput run_ring(const AttentionProblem& problem, const VariantSpec& spec, const Variant& kernel,
-                           RingBed& bed, int threads) {
-  const Ring ring(problem.work, spec);
-  const std::size_t elements = problem.q.size();
-  RingOutput result{{std::vector<float>(elements),
-                     std::vector<float>(elements / static_cast<std::size_t>(problem.work.head_dim))}};
+// One run after the other, of as many ranks as the bed has.
+inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RingBed& bed, int threads) {
+  std::vector<AttentionOutput> outputs;
+  for (const RingRun& run : runs) {
+    const std::size_t elements = run.problem.q.size();
+    outputs.push_back({std::vector<float>(elements),
+                       std::vector<float>(elements / static_cast<std::size_t>(run.problem.work.head_dim))});
+  }
   std::mutex mutex;
   expect_no_errors(run_ranks(bed.ranks(), [&](int rank) {
     try {
       bed.join(rank);
-      run_rank(problem, ring, kernel, bed, rank, threads, mutex, result);
+      for (std::size_t i = 0; i < runs.size(); ++i) run_rank(runs[i], bed, rank, threads, mutex, outputs[i]);
     } catch (const std::exception& error) {
       bed.abort(rank, error.what());
+      bed.leave(rank);
       throw;
     }
+    bed.leave(rank);
   }));
-  if (!testing::Test::HasFailure()) result.elapsed_ns = bed.elapsed_ns();
-  expect_no_errors(run_ranks(bed.ranks(), [&](int rank) { bed.leave(rank); }));
-  EXPECT_EQ(result.sent_bytes, ring.sent_bytes());
-  return result;
+  return outputs;
 }
 
 }  // namespace hilbench
