@@ -648,17 +648,22 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
   if (valid && quad == 0) p.lse[row] = lse;
   if (p.o_fp32 != 0) {
     float* target = static_cast<float*>(p.o) + row * S::kDim + quad * 2;
+    constexpr int kInFlight = 8;  // loads before the first store, which might be to the same memory
 #pragma unroll
-    for (int g = 0; g < S::kDim / 8; ++g) {
-      float2 x = make_float2(o[4 * g + 2 * r] * weight, o[4 * g + 2 * r + 1] * weight);
-      if (!valid) continue;
-      float2* at = reinterpret_cast<float2*>(target + 8 * g);
-      if (merge) {
-        const float2 before = *at;
-        x.x = fmaf(before.x, weight_before, x.x);
-        x.y = fmaf(before.y, weight_before, x.y);
+    for (int first = 0; first < S::kDim / 8; first += kInFlight) {
+      float2 before[kInFlight] = {};
+      if (merge && valid) {
+#pragma unroll
+        for (int i = 0; i < kInFlight; ++i)
+          before[i] = *reinterpret_cast<const float2*>(target + 8 * (first + i));
       }
-      *at = x;
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        const int at = 4 * (first + i) + 2 * r;
+        const float2 x = make_float2(fmaf(before[i].x, weight_before, o[at] * weight),
+                                     fmaf(before[i].y, weight_before, o[at + 1] * weight));
+        if (valid) *reinterpret_cast<float2*>(target + 8 * (first + i)) = x;
+      }
     }
     return;
   }
