@@ -9,9 +9,10 @@
 namespace hilbench {
 namespace {
 
-AttentionOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads) {
+AttentionOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads,
+                           RowsFinishedBy finished_by = RowsFinishedBy::bed) {
   const auto bed = cpu_ring_bed(static_cast<int>(problem.work.ring_size), threads);
-  return run_rings({{problem, spec, kDilatedCpu}}, *bed, threads).front();
+  return run_rings({{problem, spec, kDilatedCpu, finished_by}}, *bed, threads).front();
 }
 
 class RingEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
@@ -33,6 +34,7 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
           EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1 + i % 2)), "");
+          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1, RowsFinishedBy::test)), "");
           if (HasFailure()) return;
         }
 }

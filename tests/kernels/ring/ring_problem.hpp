@@ -38,10 +38,62 @@ inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, cons
                   whole.begin() + (b * work.sequence_length + ring.shards().position(rank, i)) * row);
 }
 
+enum class RowsFinishedBy { bed, test };
+
 struct RingRun {
   const AttentionProblem& problem;
   VariantSpec spec;
   const Variant& kernel;
+  RowsFinishedBy finished_by = RowsFinishedBy::bed;
+};
+
+// A device in host memory that clears and rounds rows itself, as GPUs do.
+class FinishingDevice final : public RingDevice {
+ public:
+  explicit FinishingDevice(RingDevice& other) : other_(other) {}
+  std::shared_ptr<void> allocate(std::size_t bytes) override { return other_.allocate(bytes); }
+  void load(const PackedShard& packed) override { other_.load(packed); }
+  void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+            std::int64_t head_bytes) override {
+    other_.pack(from, to, batch, from_rows, head_bytes);
+  }
+  bool finishes_rows() const override { return true; }
+  void load(const Case& work, std::int64_t rows, const std::vector<RowFate>& fates) override {
+    ASSERT_EQ(std::ssize(fates), rows * work.heads);
+    work_ = work;
+    fates_ = fates;
+  }
+  void clear(void* o, float* o_fp32, float* lse) override {
+    for_each_row([&](std::size_t row, RowFate fate) {
+      if (fate == RowFate::stored) return;
+      lse[row] = -std::numeric_limits<float>::infinity();
+      const auto dim = static_cast<std::size_t>(work_.head_dim);
+      const std::size_t bytes = dim * static_cast<std::size_t>(dtype_bytes(work_.dtype));
+      if (fate == RowFate::merged && o_fp32 != nullptr)
+        std::fill_n(o_fp32 + row * dim, dim, 0.0f);
+      else
+        std::memset(static_cast<std::byte*>(o) + row * bytes, 0, bytes);
+    });
+  }
+  void round(float* o_fp32, void* o) override {
+    for_each_row([&](std::size_t row, RowFate fate) {
+      if (fate == RowFate::untouched) return;
+      const auto dim = static_cast<std::size_t>(work_.head_dim);
+      narrow(work_.dtype, std::span<const float>(o_fp32 + row * dim, dim),
+             static_cast<std::byte*>(o) + row * dim * static_cast<std::size_t>(dtype_bytes(work_.dtype)));
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_row(const Visit& visit) const {
+    for (std::size_t row = 0; row < fates_.size() * static_cast<std::size_t>(work_.batch); ++row)
+      visit(row, fates_[row % fates_.size()]);
+  }
+
+  RingDevice& other_;
+  Case work_;
+  std::vector<RowFate> fates_;
 };
 
 // One rank's part of a run, in its own thread.
@@ -66,7 +118,9 @@ inline void run_rank(const RingRun& run, RingBed& bed, int rank, int threads, st
   std::vector<float> o(lse.size() * static_cast<std::size_t>(work.head_dim));
   Buffer o_rows = device.allocate(o.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
   Buffer lse_rows = device.allocate(lse.size() * sizeof(float));
-  RingExecution execution(ring, run.kernel, bed.ring_device(rank), transport, threads);
+  FinishingDevice finishing(bed.ring_device(rank));
+  RingDevice& ring_device = run.finished_by == RowsFinishedBy::test ? finishing : bed.ring_device(rank);
+  RingExecution execution(ring, run.kernel, ring_device, transport, threads);
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
   const std::uint64_t sent_before = transport.bytes_sent();
