@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "baselines/external/external.hpp"
+#include "harness/gpu.hpp"
 #include "harness/ring_candidate.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
@@ -14,6 +15,16 @@ namespace {
 const Variant& variant_of(const Externals& externals, const Record& record) {
   const bool external = record.variant.baseline && find_external(externals, record.kernel) != nullptr;
   return external ? kDeclaredExternal : *find_variant(record.kernel, record.work.device);
+}
+
+// The GPUs that follow the task's own, for the ranks of a ring beyond the first.
+std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& work) {
+  std::vector<std::unique_ptr<Device>> further;
+  if (work.device != DeviceKind::cuda || work.ring_size == 1) return further;
+  const auto gpus = static_cast<std::int64_t>(survey_gpus().gpus.size());
+  for (std::int64_t rank = 1; rank < std::min(work.ring_size, gpus); ++rank)
+    further.push_back(open_cuda_device(static_cast<int>((task.device_ordinal + rank) % gpus)));
+  return further;
 }
 
 // On one rank: all of it, on the bench's own device.
@@ -63,6 +74,7 @@ Bench::Bench(const Task& task)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
+      further_devices(further_gpus(task, work)),
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
@@ -83,6 +95,25 @@ const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t
   auto [at, created] = oracles_.try_emplace(key);
   if (created) at->second = make_oracle(work, inputs, slots, seed, threads);
   return at->second;
+}
+
+void Bench::observe() {
+  device->observe();
+  for (const auto& further : further_devices) further->observe();
+}
+
+nlohmann::json Bench::device_state() const {
+  nlohmann::json state = device->state();
+  if (further_devices.empty()) return state;
+  state["further"] = nlohmann::json::array();
+  for (const auto& each : further_devices) {
+    nlohmann::json further = each->state();
+    if (const auto found = further.find("foreign_processes"); found != further.end() && found->is_number())
+      state["foreign_processes"] =
+          found->get<std::int64_t>() + state.value("foreign_processes", std::int64_t{0});
+    state["further"].push_back(std::move(further));
+  }
+  return state;
 }
 
 Buffer Bench::allocate(Tensor which) {

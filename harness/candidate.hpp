@@ -35,10 +35,17 @@ class Bench {
   // `key`.
   const Oracle& oracle(const std::string& key, std::span<const std::int32_t> slots);
 
+  // Of all devices: clocks, temperature, power and other programs. A ring's record tells of those beside the
+  // first under `further`, and counts the programs on all of them.
+  void observe();
+  nlohmann::json device_state() const;
+
   const Case work;
   const int threads;
   const std::uint64_t seed;
-  const std::unique_ptr<Device> device;
+  // GPUs of a ring beside `device`: the next ones, as many as it has ranks and the machine has GPUs.
+  const std::vector<std::unique_ptr<Device>> further_devices;
+  const std::unique_ptr<Device> device;  // current on a GPU
   const InputTensors inputs;
   const Externals externals;
   // Of one rank only; the ranks of a ring have their own.
@@ -64,6 +71,8 @@ class Candidate {
   virtual std::vector<double> run_timed(std::int64_t executions) = 0;
   virtual bool times_itself() const = 0;
   virtual std::string timer() const = 0;
+  // Devices like the bench's that it runs on together.
+  virtual int devices() const { return 1; }
   // Why hardware counters do not see its work; empty: they do.
   virtual std::string uncounted() const = 0;
   // Library, version and flags of a rival.

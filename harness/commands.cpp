@@ -73,6 +73,9 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
          .why = survey.absence.empty() ? fmt::format("GPUs here: {}", survey.gpus.size()) : survey.absence,
          .remedy = "see `hilbench list devices`"});
   if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  const bool alike = std::all_of(survey.gpus.begin(), survey.gpus.end(),
+                                 [&](const Gpu& gpu) { return gpu.name == survey.gpus.front().name; });
+  host.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
   return host;
 }
 

@@ -63,6 +63,8 @@ class Device {
   virtual void profile(const std::function<void()>& work) { work(); }
   // Notes clocks, temperature, power and other programs on the device now; state() sums up what was noted.
   virtual void observe() {}
+  // Of a GPU: its number.
+  virtual std::optional<int> gpu_ordinal() const { return std::nullopt; }
   // By which CUDA_VISIBLE_DEVICES names it; empty: no GPU.
   virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;

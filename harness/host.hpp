@@ -24,11 +24,12 @@ struct Host {
   int sockets = 1;
   int cores = 1;  // usable by this process: affinity and cgroup quota counted in
   std::vector<CacheLevel> data_caches;
-  std::int64_t memory_bytes = 0;                      // total
-  std::int64_t available_memory_bytes = 0;            // now, cgroup limits counted in
-  std::string simd;                                   // what Highway dispatches to: "AVX3_DL"
-  double nominal_ghz = 0;                             // 0: unknown
-  std::optional<Gpu> gpu;                             // the one to use; inspect_host() does not look
+  std::int64_t memory_bytes = 0;            // total
+  std::int64_t available_memory_bytes = 0;  // now, cgroup limits counted in
+  std::string simd;                         // what Highway dispatches to: "AVX3_DL"
+  double nominal_ghz = 0;                   // 0: unknown
+  std::optional<Gpu> gpu;                   // the one to use; inspect_host() does not look
+  int gpus = 0;  // here, for the ranks of a ring; 1 where they differ from each other
   std::string gpu_absence = "no GPU was looked for";  // why there is none
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells

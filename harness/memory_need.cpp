@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "harness/inputs.hpp"
 #include "harness/oracle.hpp"
@@ -78,6 +79,27 @@ double ring_bytes(const Case& work, const VariantSpec& spec, const Variant& vari
   return bytes + indices * index_bytes(one, spec, variant.tile_rows(one));
 }
 
+// The same with the ranks on GPUs: there shards, buffers, a copy and the table it is made by, and what the
+// kernels read of the indices, keys by table whatever the order; on the host the indices.
+MemoryNeed gpu_ring_need(const Case& work, const VariantSpec& spec, const Variant& variant, int gpus) {
+  const Ring ring(work, spec);
+  Case one = work;
+  one.ring_size = 1;
+  VariantSpec by_table = spec;  // what a shuffled order would need
+  by_table.order = "random";
+  by_table.key_visit = KeyVisit::slot;
+  const auto ranks = static_cast<double>(ring.ranks());
+  const double pieces = ring.algorithm() == RingAlgorithm::local ? 1 / ranks : 1;
+  const std::int64_t tile_rows = variant.tile_rows(one);
+  const double copy = spec.order == "linear" ? 0 : copy_bytes(one, spec) / ranks;
+  std::vector<double> on_gpu(static_cast<std::size_t>(std::max(1, gpus)));
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
+    on_gpu[static_cast<std::size_t>(rank) % on_gpu.size()] +=
+        ring.memory(rank).total() + copy + pieces * device_index_bytes(one, by_table, tile_rows);
+  return {*std::max_element(on_gpu.begin(), on_gpu.end()),
+          ranks * pieces * index_bytes(one, by_table, tile_rows)};
+}
+
 std::string gib(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
@@ -91,9 +113,12 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   return {operands + harness, 0};
 }
 
-MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
-  if (work.ring_size > 1) return {ring_bytes(work, spec, variant, threads), 0};
+MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads,
+                    int gpus) {
   const bool gpu = work.device == DeviceKind::cuda;
+  if (work.ring_size > 1)
+    return gpu ? gpu_ring_need(work, spec, variant, gpus)
+               : MemoryNeed{ring_bytes(work, spec, variant, threads), 0};
   MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};
   if (variant.tile_rows != nullptr) {
     const std::int64_t tile_rows = variant.tile_rows(work);
@@ -133,7 +158,8 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec
   const MemoryNeed usable = usable_memory(work, host);
   const auto fits = [&](std::int64_t steps) {
     work.sequence_length = steps * step;
-    return !reason_not_to_fit(shared_need(work, inputs) + own_need(work, spec, variant, threads), usable);
+    return !reason_not_to_fit(shared_need(work, inputs) + own_need(work, spec, variant, threads, host.gpus),
+                              usable);
   };
   std::int64_t low = 0, high = kLongestSequence / step + 1;  // fits, does not
   while (high - low > 1) {

@@ -24,9 +24,10 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
 
 // Of all variants together: Q, K, V, O, LSE (not of a ring), and what making and verifying them takes.
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
-// Of one beside that: permuted copies, index and workspace; of a ring all that its ranks, which share this
-// host, hold. `variant` must be able to compute the case.
-MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads);
+// Of one beside that: permuted copies, index and workspace; of a ring all that the ranks hold which share
+// this host or, of `gpus`, the one with most. `variant` must be able to compute the case.
+MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads,
+                    int gpus = 1);
 
 // What may be used for the case; infinite where it is not known.
 MemoryNeed usable_memory(const Case& work, const Host& host);

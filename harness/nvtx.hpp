@@ -1,4 +1,5 @@
-// Named ranges for Nsight Systems and Nsight Compute, in a domain of their own: case, variant, phase.
+// Named ranges for Nsight Systems and Nsight Compute, in a domain of their own: case, variant, phase;
+// of a ring, each step of every rank.
 #pragma once
 
 #include <string>

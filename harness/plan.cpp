@@ -8,6 +8,8 @@
 #include "baselines/external/external.hpp"
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/peer.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {
@@ -45,9 +47,26 @@ RingTransport transport_of(const Case& work, const VariantSpec& spec) {
   return work.device == DeviceKind::cuda ? RingTransport::peer : RingTransport::threads;
 }
 
+// On GPUs: rank k has the k-th of them, from the chosen one on.
+std::optional<std::string> reason_against_gpus(const Measure& measure, const Case& work,
+                                               const VariantSpec& spec, const Host& host) {
+  const RingTransport transport = transport_of(work, spec);
+  if (transport == RingTransport::threads || transport == RingTransport::mpi)
+    return fmt::format("transport {} moves host memory, this case runs on GPUs", to_string(transport));
+  if (const std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
+      !absence.empty())
+    return fmt::format("transport {}: {}", to_string(transport), absence);
+  if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
+  if (work.ring_size <= host.gpus) return std::nullopt;
+  if (transport == RingTransport::nccl)
+    return fmt::format("ring_size {}: nccl has a rank for each GPU, of {} here", work.ring_size, host.gpus);
+  if (!measure.oversubscribe)
+    return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
+                       host.gpus, host.gpus == 1 ? "" : "s");
+  return std::nullopt;
+}
+
 std::optional<std::string> reason_against_transport(const Case& work, const VariantSpec& spec) {
-  if (work.device == DeviceKind::cuda)
-    return fmt::format("ring_size {}: rings run on the CPU so far, not on GPUs", work.ring_size);
   switch (transport_of(work, spec)) {
     case RingTransport::mpi:
       return "transport mpi: ranks that a launcher starts cannot run a sweep so far; use threads";
@@ -60,9 +79,13 @@ std::optional<std::string> reason_against_transport(const Case& work, const Vari
   }
 }
 
-std::optional<std::string> reason_against_ring(const Case& work, const VariantSpec& spec) {
+std::optional<std::string> reason_against_ring(const Measure& measure, const Case& work,
+                                               const VariantSpec& spec, const Host& host) {
   if (spec.baseline) return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
-  if (std::optional<std::string> reason = reason_against_transport(work, spec)) return reason;
+  const bool gpus = work.device == DeviceKind::cuda;
+  if (std::optional<std::string> reason =
+          gpus ? reason_against_gpus(measure, work, spec, host) : reason_against_transport(work, spec))
+    return reason;
   if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
   return ring_unsupported(work, spec);
@@ -78,7 +101,8 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
   if (planned.variant->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
   if (work.ring_size > 1)
-    if (std::optional<std::string> reason = reason_against_ring(work, planned.spec)) return reason;
+    if (std::optional<std::string> reason = reason_against_ring(sweep.measure, work, planned.spec, host))
+      return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
   return reason_unsupported(*planned.variant, on_one_rank(work), planned.spec, gpu);
@@ -110,7 +134,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = variant.own_flops(work, threads);
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
-  if (!planned.skip) planned.own = own_need(work, spec, variant, threads);
+  if (!planned.skip) planned.own = own_need(work, spec, variant, threads, host.gpus);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, planned);
   return planned;
@@ -241,7 +265,8 @@ std::string longest_table(const Sweep& sweep, const Host& host) {
                        : longest_sequence(work, sweep.inputs, planned.spec, *planned.variant, threads, host);
       std::optional<double> bytes;
       if (work.sequence_length > 0)
-        bytes = (shared_need(work, sweep.inputs) + own_need(work, planned.spec, *planned.variant, threads))
+        bytes = (shared_need(work, sweep.inputs) +
+                 own_need(work, planned.spec, *planned.variant, threads, host.gpus))
                     .device;
       fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
                      work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));

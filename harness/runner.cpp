@@ -164,6 +164,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
                       static_cast<int>(measure.cache), measure.seed, measure.processes, measure.timeout_s);
+  if (measure.oversubscribe) text += "oversubscribe|";
   for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
     text += file_version(file) + "|";
   for (const std::string& set : sweep.counters) text += set + "|";

@@ -62,8 +62,8 @@ std::string parse_sweep_name(const YamlValue& value) {
 
 Measure parse_measure(const YamlValue& value) {
   static constexpr std::string_view kCaches[] = {"warm", "cold"};
-  const Entries entries =
-      entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "seed", "processes", "timeout_s"});
+  const Entries entries = entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "seed",
+                                             "processes", "timeout_s", "oversubscribe"});
   Measure measure;
   if (const auto v = entry(entries, "interval")) {
     measure.interval = v->number(0, 1);
@@ -71,6 +71,7 @@ Measure parse_measure(const YamlValue& value) {
   }
   if (const auto v = entry(entries, "budget_s")) measure.budget_s = v->number(0, kLongestSeconds);
   if (const auto v = entry(entries, "timeout_s")) measure.timeout_s = v->number(0, kLongestSeconds);
+  if (const auto v = entry(entries, "oversubscribe")) measure.oversubscribe = v->boolean();
   if (const auto v = entry(entries, "min_rounds")) measure.min_rounds = v->integer(3, 100'000);
   if (const auto v = entry(entries, "processes")) measure.processes = v->integer(1, 1000);
   if (const auto v = entry(entries, "seed"))

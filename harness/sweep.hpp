@@ -26,6 +26,7 @@ struct Measure {
   std::uint64_t seed = 1;
   std::int64_t processes = 1;  // independent worker processes per comparison
   double timeout_s = 300;      // one phase of one variant; longer is a hang
+  bool oversubscribe = false;  // a ring may have more ranks than there are GPUs: they share them
   bool operator==(const Measure&) const = default;
 };
 

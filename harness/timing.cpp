@@ -70,16 +70,12 @@ class Rig {
  private:
   void warm_up(double warm_up_ns) {
     variant_.run();
-    if (variant_.run_timed) {
-      estimate_ns_ = variant_.run_timed(1).front();
-      return;
-    }
     double spent_ns = 0;
     do {
-      estimate_ns_ = device_.time_ns(variant_.run);
+      estimate_ns_ = variant_.run_timed ? variant_.run_timed(1).front() : device_.time_ns(variant_.run);
       spent_ns += estimate_ns_;
     } while (spent_ns < warm_up_ns);
-    clock_ = device_.clock_for(estimate_ns_);
+    if (!variant_.run_timed) clock_ = device_.clock_for(estimate_ns_);
   }
 
   bool rewarms() const { return rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }

@@ -142,7 +142,7 @@ class TaskRun {
     const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
                             measure.seed};
     const auto progress = [this](const std::string& id, std::int64_t round, double spent_s) {
-      bench_->device->observe();
+      bench_->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
     const auto samples = time_variants(*bench_->device, variants, reference(), rules, progress);
@@ -153,17 +153,18 @@ class TaskRun {
       const Candidate& candidate = *entrants_[i].candidate;
       timing.timer = candidate.times_itself() ? candidate.timer() : samples[i].timer;
       entrants_[i].record.time = timing;
-      entrants_[i].record.environment["device_state"] = bench_->device->state();
+      entrants_[i].record.environment["device_state"] = bench_->device_state();
     }
     guard_peak();
   }
 
-  // FLOP/s of a record at its median; 0 where it has none to speak of.
+  // FLOP/s of a record at its median, of each device that it ran on; 0 where it has none to speak of.
   static double rate_of(const Entrant& entrant) {
     const Variant& variant = entrant.candidate->variant();
     if (!entrant.record.flops || !variant.has_output || variant.peak_unit(entrant.record.work).empty())
       return 0;
-    return *entrant.record.flops / (median(entrant.record.time->samples_ns) * 1e-9);
+    return *entrant.record.flops / entrant.candidate->devices() /
+           (median(entrant.record.time->samples_ns) * 1e-9);
   }
 
   // A figure above what the unit can do means that work was skipped or the clock is wrong.

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 
   KeyStream<Tile, kRowMap> keys;
   const std::int64_t head_offset =
-      (tile.batch * static_cast<std::int64_t>(shape.sequence) * shape.kv_heads + tile.kv_head) *
+      (tile.batch * static_cast<std::int64_t>(params.kv_rows) * shape.kv_heads + tile.kv_head) *
       Tile::kRowBytes;
   keys.k = static_cast<const char*>(params.k) + head_offset;
   keys.v = static_cast<const char*>(params.v) + head_offset;

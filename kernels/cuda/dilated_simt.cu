@@ -497,7 +497,7 @@ __device__ __forceinline__ HeadRows key_rows(const void* tensor, const ForwardPa
                                              const ForwardShape& shape, const ForwardTile& tile) {
   const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kElement>::kBytes;
   const char* base = static_cast<const char*>(tensor) +
-                     static_cast<long long>(tile.batch) * shape.sequence * stride_bytes +
+                     static_cast<long long>(tile.batch) * params.kv_rows * stride_bytes +
                      static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
   const std::int32_t* slots = params.key_slots != nullptr ? params.key_slots + tile.key_begin : nullptr;
   return {base, stride_bytes, slots, tile.key_slot, params.key_slot_step, tile.key_count};

@@ -46,6 +46,7 @@ struct KernelParams {
   std::int32_t* counters;
   std::int32_t tile_count;
   std::int32_t sequence;
+  std::int32_t kv_rows;
   std::int32_t batch;
   std::int32_t heads;
   std::int32_t kv_heads;
@@ -311,7 +312,7 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
     if (tile.query_count == 0) return;
     const int blocks = key_blocks<S>(tile);
     const int residue = tile.key_slot % p.key_slot_step;
-    const int which = residue < p.sequence % p.key_slot_step ? 1 : 0;
+    const int which = residue < p.kv_rows % p.key_slot_step ? 1 : 0;
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
     for (int i = 0; i <= blocks; ++i, row += step) {
@@ -394,7 +395,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
                     S::kProducerWarps);
     barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
     const std::uint32_t first_row =
-        static_cast<std::uint32_t>(tile->batch) * p.sequence * p.kv_heads + tile->kv_head;
+        static_cast<std::uint32_t>(tile->batch) * p.kv_rows * p.kv_heads + tile->kv_head;
     const std::int32_t* slots = p.key_slots + tile->key_begin;
     const int last = tile->key_count - 1;
     const int blocks = uniform(key_blocks<S>(*tile));
@@ -647,17 +648,22 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
   if (valid && quad == 0) p.lse[row] = lse;
   if (p.o_fp32 != 0) {
     float* target = static_cast<float*>(p.o) + row * S::kDim + quad * 2;
+    constexpr int kInFlight = 8;  // loads before the first store, which might be to the same memory
 #pragma unroll
-    for (int g = 0; g < S::kDim / 8; ++g) {
-      float2 x = make_float2(o[4 * g + 2 * r] * weight, o[4 * g + 2 * r + 1] * weight);
-      if (!valid) continue;
-      float2* at = reinterpret_cast<float2*>(target + 8 * g);
-      if (merge) {
-        const float2 before = *at;
-        x.x = fmaf(before.x, weight_before, x.x);
-        x.y = fmaf(before.y, weight_before, x.y);
+    for (int first = 0; first < S::kDim / 8; first += kInFlight) {
+      float2 before[kInFlight] = {};
+      if (merge && valid) {
+#pragma unroll
+        for (int i = 0; i < kInFlight; ++i)
+          before[i] = *reinterpret_cast<const float2*>(target + 8 * (first + i));
       }
-      *at = x;
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        const int at = 4 * (first + i) + 2 * r;
+        const float2 x = make_float2(fmaf(before[i].x, weight_before, o[at] * weight),
+                                     fmaf(before[i].y, weight_before, o[at + 1] * weight));
+        if (valid) *reinterpret_cast<float2*>(target + 8 * (first + i)) = x;
+      }
     }
     return;
   }
@@ -991,6 +997,7 @@ class DilatedWgmma : public ForwardKernel {
                                  params.counters,
                                  params.tile_count,
                                  shape_.sequence,
+                                 params.kv_rows,
                                  shape_.batch,
                                  shape_.heads,
                                  shape_.kv_heads,
@@ -999,9 +1006,7 @@ class DilatedWgmma : public ForwardKernel {
                                  params.key_slot_step,
                                  params.o_fp32,
                                  params.scale};
-    const StridedMaps maps =
-        gathered ? StridedMaps{}
-                 : maps_.of(shape_, params.k, params.v, params.key_slot_step, instance.block_keys);
+    const StridedMaps maps = gathered ? StridedMaps{} : maps_.of(shape_, params, instance.block_keys);
     const int blocks =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
     instance.launch(kernel, maps, blocks, stream);

@@ -13,7 +13,7 @@ enum class Element : std::int32_t { fp32, bf16, fp16 };
 
 // What is fixed for all launches of a kernel object.
 struct ForwardShape {
-  std::int32_t sequence = 0;  // positions
+  std::int32_t sequence = 0;  // rows of Q, O and LSE in a batch entry; on one rank a row is a position
   std::int32_t batch = 0;
   std::int32_t heads = 0;
   std::int32_t kv_heads = 0;
@@ -48,13 +48,14 @@ struct HeadCover {
   std::int32_t offset = 0;
 };
 
-// One branch. Tensors are contiguous: q, o [batch, sequence, heads, head_dim], k, v [batch, sequence,
+// One branch. Tensors are contiguous: q, o [batch, sequence, heads, head_dim], k, v [batch, kv_rows,
 // kv_heads, head_dim], lse [batch, sequence, heads]. q, k, v hold `element`s at slots; o and lse stand in
 // position order.
 struct ForwardParams {
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
+  std::int32_t kv_rows = 0;     // of k and v in a batch entry; as many as of q on one rank
   void* o = nullptr;            // `element`s, or fp32 where o_fp32
   float* lse = nullptr;         // natural logarithm; -infinity for a query without visible key (its O is 0)
   std::int32_t o_fp32 = 0;      // 1: o is fp32, since further branches will merge into it

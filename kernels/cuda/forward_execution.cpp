@@ -42,13 +42,15 @@ class ForwardExecution final : public Execution {
     for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
   }
 
-  void run(const Operands& operands, const Index&) override {
+  void run(const Operands& operands, const Index& index) override {
+    float* collected = operands.o_fp32 != nullptr ? operands.o_fp32 : merged_o_.data();
     ForwardParams params{.q = operands.q,
                          .k = operands.k,
                          .v = operands.v,
-                         .o = merged_o_.size() > 0 ? merged_o_.data() : operands.o,
+                         .kv_rows = static_cast<std::int32_t>(index.kv_rows),
+                         .o = collected != nullptr ? collected : operands.o,
                          .lse = operands.lse,
-                         .o_fp32 = merged_o_.size() > 0 ? 1 : 0,
+                         .o_fp32 = collected != nullptr ? 1 : 0,
                          .scale = 1 / std::sqrt(static_cast<float>(work_.head_dim)),
                          .q_slots = q_slots_.data(),
                          .counters = counters_.data()};
@@ -63,7 +65,7 @@ class ForwardExecution final : public Execution {
       clear = false;
       if (params.tile_count > 0) kernel_->launch(params, nullptr);
     }
-    if (merged_o_.size() > 0) round_output(shape_, merged_o_.data(), operands.o, nullptr);
+    if (collected != nullptr && operands.o != nullptr) round_output(shape_, collected, operands.o, nullptr);
   }
 
  private:

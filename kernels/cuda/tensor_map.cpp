@@ -34,14 +34,15 @@ Encode encoder() {
   return function;
 }
 
-CUtensorMap encode(const ForwardShape& shape, const void* rows, std::int32_t step, std::int32_t residues,
-                   std::int32_t count, std::int32_t box_rows) {
+CUtensorMap encode(const ForwardShape& shape, const ForwardParams& params, const void* rows,
+                   std::int32_t residues, std::int32_t count, std::int32_t box_rows) {
   const cuuint64_t row_bytes = 2ull * shape.head_dim;
   const cuuint64_t slot_bytes = row_bytes * shape.kv_heads;
   const cuuint64_t dims[5] = {static_cast<cuuint64_t>(shape.head_dim), static_cast<cuuint64_t>(residues),
                               static_cast<cuuint64_t>(count), static_cast<cuuint64_t>(shape.kv_heads),
                               static_cast<cuuint64_t>(shape.batch)};
-  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * step, row_bytes, slot_bytes * shape.sequence};
+  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * params.key_slot_step, row_bytes,
+                                 slot_bytes * params.kv_rows};
   const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
   const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
   const auto type =
@@ -59,21 +60,23 @@ CUtensorMap encode(const ForwardShape& shape, const void* rows, std::int32_t ste
 
 }  // namespace
 
-const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const void* k, const void* v,
-                                       std::int32_t step, std::int32_t box_rows) {
-  const auto key = std::make_tuple(k, v, step);
+const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const ForwardParams& params,
+                                       std::int32_t box_rows) {
+  const std::int32_t step = params.key_slot_step;
+  const auto key = std::make_tuple(params.k, params.v, params.kv_rows, step);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
   StridedMaps& maps = maps_[key];
-  const std::int32_t whole = shape.sequence / step;
-  const std::int32_t longer = shape.sequence % step;
+  if (params.kv_rows == 0) return maps;
+  const std::int32_t whole = params.kv_rows / step;
+  const std::int32_t longer = params.kv_rows % step;
   for (int which = 0; which < 2; ++which) {
     // Where one of the two kinds of residue does not exist, its map is that of the other.
     const bool more = (which == 1 && longer > 0) || whole == 0;
     const std::int32_t residues = more ? longer : step;
-    maps.k[which] = encode(shape, k, step, residues, whole + (more ? 1 : 0), box_rows);
-    maps.v[which] = encode(shape, v, step, residues, whole + (more ? 1 : 0), box_rows);
+    maps.k[which] = encode(shape, params, params.k, residues, whole + (more ? 1 : 0), box_rows);
+    maps.v[which] = encode(shape, params, params.v, residues, whole + (more ? 1 : 0), box_rows);
   }
   return maps;
 }

@@ -23,12 +23,12 @@ struct StridedMaps {
 // Maps already encoded, by what they depend on.
 class StridedMapCache {
  public:
-  // `box_rows` rows of 64 elements a load, in 128-byte swizzle. 16-bit elements.
-  const StridedMaps& of(const ForwardShape& shape, const void* k, const void* v, std::int32_t step,
-                        std::int32_t box_rows);
+  // `box_rows` rows of 64 elements a load, in 128-byte swizzle. 16-bit elements. Nothing can be loaded by
+  // those of no rows.
+  const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params, std::int32_t box_rows);
 
  private:
-  std::map<std::tuple<const void*, const void*, std::int32_t>, StridedMaps> maps_;
+  std::map<std::tuple<const void*, const void*, std::int32_t, std::int32_t>, StridedMaps> maps_;
 };
 
 }  // namespace hilbench::cuda

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "harness/case.hpp"
 #include "kernels/ring/ring_index.hpp"
+#include "kernels/row_fate.hpp"
 
 namespace hilbench {
 
@@ -20,8 +22,22 @@ class RingDevice {
   // allocate() gave.
   virtual void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
+
+  // Whether the device itself clears and rounds the rows that launches touch or leave out, so that kernels
+  // get no tiles without keys and round nothing; then the rest is to be had.
+  virtual bool finishes_rows() const { return false; }
+  // Keeps the fates [rows, heads] of every batch entry's rows where they are needed.
+  virtual void load(const Case& /*work*/, std::int64_t /*rows*/, const std::vector<RowFate>& /*fates*/) {}
+  // O = 0 and LSE = -infinity in rows that are untouched, or merged into first. `o_fp32`, where it is not
+  // null, has all rows but the untouched ones.
+  virtual void clear(void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}
+  // o_fp32 to o in all rows but the untouched ones.
+  virtual void round(float* /*o_fp32*/, void* /*o*/) {}
 };
 
 std::unique_ptr<RingDevice> cpu_ring_device(int threads);
+// Of the calling thread's current GPU, by stream 0; in a build with CUDA. head_bytes is a multiple of 16.
+// Throws cuda::CudaError.
+std::unique_ptr<RingDevice> cuda_ring_device();
 
 }  // namespace hilbench

@@ -1,7 +1,10 @@
 #include "kernels/ring/ring_execution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "harness/nvtx.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {
@@ -50,12 +53,15 @@ RingExecution::RingExecution(const Ring& ring, const Variant& kernel, RingDevice
       threads_(threads),
       tile_rows_(rows_of_tile(ring, rank_, kernel)) {
   allocate_buffers();
+  if (device_.finishes_rows())
+    fates_.resize(static_cast<std::size_t>(ring_.shards().count(rank_) * ring_.work().heads));
   for (const RingStep& step : ring_.steps(rank_)) {
     Step& made = steps_.emplace_back(Step{.sends = step.sends, .receives = step.receives});
     for (const RingStep::Source& source : step.sources) add_piece(made, source);
   }
   for (const Step& step : steps_)
     if (!step.pieces.empty()) last_ = &step.pieces.back();
+  if (device_.finishes_rows()) device_.load(ring_.work(), ring_.shards().count(rank_), fates_);
 }
 
 void* RingExecution::allocate(double bytes) {
@@ -83,11 +89,26 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   const FirstPiece first = source.rank == rank_ ? FirstPiece::yes : FirstPiece::no;
   Piece piece{.source = source.rank, .buffer = source.buffer};
   piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_);
+  if (device_.finishes_rows()) take_rows_over(piece.index);
   if (piece.index.branches.empty()) return;
   const Case work = piece_case(ring_, rank_, mask_of(piece.index));
   piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
   piece.execution->load(piece.index);
   step.pieces.push_back(std::move(piece));
+}
+
+// Leaves out the tiles without keys, and notes what the others do to their rows.
+void RingExecution::take_rows_over(Index& index) {
+  for (BranchIndex& branch : index.branches) {
+    std::erase_if(branch.tiles, [](const IndexTile& tile) { return tile.key_count == 0; });
+    for (const IndexTile& tile : branch.tiles)
+      for (std::int64_t i = 0; i < tile.query_count; ++i) {
+        const std::int64_t row = tile.query_row + i * tile.query_step;
+        RowFate& fate = fates_[static_cast<std::size_t>(row * ring_.work().heads + tile.head)];
+        if (fate == RowFate::untouched) fate = tile.merge ? RowFate::merged : RowFate::stored;
+      }
+  }
+  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
 }
 
 std::size_t RingExecution::sent_bytes(std::int64_t source) const {
@@ -127,7 +148,7 @@ void RingExecution::post(const Operands& own, const Step& step) {
 
 void RingExecution::compute(const Operands& own, const Piece& piece) {
   const Rows rows = rows_of(own, piece.source, piece.buffer, false);
-  const bool rounds = o_fp32_ == nullptr || &piece == last_;
+  const bool rounds = o_fp32_ == nullptr || (&piece == last_ && !device_.finishes_rows());
   piece.execution->run({.q = own.q,
                         .k = rows.k,
                         .v = rows.v,
@@ -139,13 +160,18 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
-  for (const Step& step : steps_) {
+  const bool finishes = device_.finishes_rows() && part != RingPart::exchange;
+  if (finishes) device_.clear(own.o, o_fp32_, own.lse);
+  for (std::size_t number = 0; number < steps_.size(); ++number) {
+    const NvtxRange in_step(fmt::format("step {}", number));
+    const Step& step = steps_[number];
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
     if (exchanges) post(own, step);
     if (part != RingPart::exchange)
       for (const Piece& piece : step.pieces) compute(own, piece);
     if (exchanges) transport_.wait();
   }
+  if (finishes && o_fp32_ != nullptr) device_.round(o_fp32_, own.o);
 }
 
 }  // namespace hilbench

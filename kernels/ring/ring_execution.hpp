@@ -57,6 +57,7 @@ class RingExecution {
   void* allocate(double bytes);
   void allocate_buffers();
   void add_piece(Step& step, const RingStep::Source& source);
+  void take_rows_over(Index& index);
   std::size_t sent_bytes(std::int64_t source) const;  // of K, and as many of V
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
   void pack(const Operands& own);
@@ -77,6 +78,7 @@ class RingExecution {
   float* o_fp32_ = nullptr;
   std::vector<Step> steps_;
   const Piece* last_ = nullptr;  // the piece after which O is rounded
+  std::vector<RowFate> fates_;   // [rows, heads] where the device finishes rows
 };
 
 }  // namespace hilbench

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
 # stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims; default: all
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring; default: all but ring
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+#   ring      on a machine with 2 GPUs or more: the tests that need several, and rings over each transport
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
   echo "usage: ./run.sh OUT [STEP...]" >&2
@@ -21,13 +22,18 @@ export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
-run_tests() {
+# run_programs PROGRAM...
+run_programs() {
   local program
-  for program in cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests nccl_tests; do
+  for program; do
     [[ -x $here/bin/$program ]] || continue  # built where NCCL's header was found
     timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
     note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
+}
+
+run_tests() {
+  run_programs cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests nccl_tests
   timeout 300 python3 tests/gpu_surroundings_test.py bin/hilbench stubs >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
@@ -72,6 +78,29 @@ claim() {
   esac
 }
 
+# rings TRANSPORT LENGTHS...: a store a transport, each command within ten minutes
+rings() {
+  local transport=$1 length status
+  shift
+  for length; do
+    timeout 540 bin/hilbench run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
+      --axis "sequence_length=$length" >>"$out/ring-$transport.log" 2>&1
+    status=$?
+    note "ring-$transport $length" "exit $status, $(grep 'records ok' "$out/ring-$transport.log" | tail -1)"
+  done
+  tar cJf "$out/ring-$transport.tar.xz" -C results "ring-$transport" && rm -r "results/ring-$transport"
+}
+
+ring() {
+  if [[ $(bin/hilbench list devices | grep -c 'cuda:') -lt 2 ]]; then
+    note ring "left out: one GPU here"
+    return
+  fi
+  run_programs peer_tests nccl_tests ring_multigpu_tests
+  rings peer 16384,65536 262144
+  rings nccl 16384,65536 262144
+}
+
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
@@ -85,6 +114,7 @@ for step in "${steps[@]}"; do
       sweep sweeps/longest.yaml
       ;;
     cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
+    ring) ring ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;
   esac

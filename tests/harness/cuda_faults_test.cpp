@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -31,8 +32,8 @@ namespace {
 
 constexpr double kTimeout_s = 6;
 
-int g_runs = 0;           // executions of spoiled variants in this process
-bool g_counting = false;  // the worker has come to the counting of one
+std::atomic<int> g_runs = 0;  // executions of spoiled variants in this process
+bool g_counting = false;      // the worker has come to the counting of one
 
 using Spoil = void (*)(const Operands& operands);
 
@@ -217,17 +218,18 @@ class CudaFaults : public testing::Test {
   }
   ~CudaFaults() override { std::filesystem::remove_all(folder_); }
 
-  // Two comparisons with `dilated_simt` in two orders and `more` in one.
+  // Two comparisons with `dilated_simt` in two orders and `more` in one, on so many ranks, which may share a
+  // GPU.
   std::vector<Record> measure(const std::vector<std::string>& more, ExitCode expected,
-                              const std::string& counters = "") {
+                              const std::string& counters = "", int ranks = 1) {
     std::ofstream sweep(folder_ / "sweep.yaml");
-    sweep
-        << "name: faults\naxes: {sequence_length: [256, 512], segments: [[64]], dilations: [[2]], heads: 2,\n"
-           "       head_dim: 32}\nvariants:\n"
-           "  - {kernel: dilated_simt, order: [linear, random]}\n";
+    sweep << "name: faults\naxes: {sequence_length: [256, 512], segments: [[" << (ranks == 1 ? 64 : 512)
+          << "]], dilations: [[2]], heads: 2,\n       head_dim: 32, ring_size: " << ranks
+          << "}\nvariants:\n"
+             "  - {kernel: dilated_simt, order: [linear, random]}\n";
     for (const std::string& kernel : more) sweep << "  - {kernel: " << kernel << ", order: linear}\n";
-    sweep << "reference: dilated_simt/linear\nmeasure: {budget_s: 0.2, min_rounds: 5, timeout_s: "
-          << kTimeout_s << "}\n"
+    sweep << "reference: dilated_simt/linear\nmeasure: {budget_s: 0.2, min_rounds: 5, oversubscribe: true, "
+          << "timeout_s: " << kTimeout_s << "}\n"
           << counters;
     sweep.close();
     EXPECT_EQ(run_command({.sweep = folder_ / "sweep.yaml",
@@ -285,6 +287,31 @@ INSTANTIATE_TEST_SUITE_P(
                     std::array{"hang", "verify: ", kHung}, std::array{"hang_when_timed", "time: ", kHung},
                     std::array{"poison", "", " output values are NaN, infinite or were never written"},
                     std::array{"greedy", "", kTooMuch}, std::array{"ask_too_much", "", kTooMuch}),
+    [](const auto& faulty) { return std::string(faulty.param[0]); });
+
+class FaultyRing : public CudaFaults, public testing::WithParamInterface<std::array<const char*, 3>> {};
+
+TEST_P(FaultyRing, CostsItsOwnRecordsAndNothingElse) {
+  const auto [kernel, phase, error] = GetParam();
+  const auto start = std::chrono::steady_clock::now();
+  const auto records = measure({kernel}, ExitCode::failed, "", 3);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  expect_others_ok(records, kernel);
+  for (const Record& record : records) {
+    if (record.kernel != kernel) continue;
+    std::printf("%s: %s\n", kernel, record.reason.c_str());
+    EXPECT_EQ(record.status, Status::failed);
+    EXPECT_EQ(record.reason.find(phase), 0u) << record.reason;
+    EXPECT_NE(record.reason.find(error), std::string::npos) << record.reason;
+    EXPECT_EQ(record.reason.find('\n'), std::string::npos) << record.reason;
+  }
+  EXPECT_LT(spent.count(), 2 * kTimeout_s + 40);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, FaultyRing,
+    testing::Values(std::array{"fault", "", kIllegal}, std::array{"hang", "verify: ", kHung},
+                    std::array{"poison", "", " output values are NaN, infinite or were never written"},
+                    std::array{"greedy", "rank ", kTooMuch}),
     [](const auto& faulty) { return std::string(faulty.param[0]); });
 
 TEST_F(CudaFaults, OutOfMemorySaysWhatWasAskedForWhatIsFreeAndWhatToDo) {

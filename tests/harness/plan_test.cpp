@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/names.hpp"
+#include "kernels/ring/nccl.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
@@ -153,6 +154,50 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
                  "dilated_wgmma needs compute capability 9.0, this GPU has 8.0");
   expect_skipped(on_gpu("dilated_cpu", "threads: 1", gpu_host(90)),
                  "this build has no `dilated_cpu` for device cuda");
+}
+
+// What becomes of dilated_mma on a ring of GPUs.
+PlannedVariant on_gpus(int gpus, const std::string& parameters, const std::string& options = "",
+                       const std::string& measure = "") {
+  Host host = gpu_host(90);
+  host.gpus = gpus;
+  return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], dtype: bf16, device: cuda, " +
+                     parameters + "}\nvariants: [{kernel: dilated_mma" + options + "}]\nmeasure: {" +
+                     measure + "}\n",
+                 host)
+      .comparisons.at(0)
+      .variants.at(0);
+}
+
+TEST(Plan, PutsARankOnEachGpu) {
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  if (const auto reason = find_variant("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+    GTEST_SKIP() << *reason;
+  EXPECT_FALSE(on_gpus(4, "ring_size: 4").skip);
+  EXPECT_EQ(on_gpus(4, "ring_size: 4").transport, "peer");
+  expect_skipped(on_gpus(1, "ring_size: 2"), "ring_size 2: 1 GPU here, and measure.oversubscribe is false");
+  expect_skipped(on_gpus(2, "ring_size: 4"), "ring_size 4: 2 GPUs here");
+  EXPECT_FALSE(on_gpus(1, "ring_size: 4", "", "oversubscribe: true").skip);
+  expect_skipped(on_gpus(4, "ring_size: 4", "", "cache: cold"), "cache must be warm");
+  expect_skipped(on_gpus(4, "ring_size: 4", ", transport: threads"),
+                 "transport threads moves host memory, this case runs on GPUs");
+  if (nccl_absence().empty()) {
+    EXPECT_FALSE(on_gpus(4, "ring_size: 4", ", transport: nccl").skip);
+    expect_skipped(on_gpus(2, "ring_size: 4", ", transport: nccl", "oversubscribe: true"),
+                   "nccl has a rank for each GPU, of 2 here");
+  }
+}
+
+// Q, K, V, O of a rank, two buffers of a shard of K and V, O in fp32, LSE; of all ranks that share a GPU.
+TEST(Plan, CountsTheMemoryOfTheGpuWithMost) {
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  if (const auto reason = find_variant("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+    GTEST_SKIP() << *reason;
+  constexpr double kRank = 1024 * 8 * 64 * (2.0 * (4 + 2 * 2) + 4) + 1024 * 8 * 4;
+  const double alone = *on_gpus(4, "ring_size: 4").memory_bytes;
+  EXPECT_GT(alone, kRank);
+  EXPECT_LT(alone, 1.2 * kRank);
+  EXPECT_EQ(*on_gpus(2, "ring_size: 4", "", "oversubscribe: true").memory_bytes, 2 * alone);
 }
 
 TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {

@@ -1,0 +1,65 @@
+// What the ranks of a ring in this process lie on: a device and a transport each, and a clock for all of
+// them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "harness/variant_spec.hpp"
+#include "kernels/ring/ring_device.hpp"
+#include "kernels/ring/transport.hpp"
+
+namespace hilbench {
+
+class RingBed {
+ public:
+  virtual ~RingBed() = default;
+  // These are called by every rank's own thread. All ranks join() at the same time, before anything else, and
+  // leave() so, after what they hold of the bed is gone. Throws TransportError, EnvironmentError.
+  virtual void join(int rank) = 0;
+  virtual void leave(int rank) noexcept = 0;
+  // Ends the ring for all ranks, whether they have joined or not.
+  virtual void abort(int rank, const std::string& why) noexcept = 0;
+  Transport& transport(int rank) { return *seats_[static_cast<std::size_t>(rank)].transport; }
+  RingDevice& ring_device(int rank) { return *seats_[static_cast<std::size_t>(rank)].ring_device; }
+  // What the rank does between the two is timed. All ranks call both; stop() returns when all have ended.
+  virtual void start(int rank) = 0;
+  virtual void stop(int rank) = 0;
+
+  // To be had by one rank at a time, with the lock on it: ranks may share a device.
+  Device& device(int rank) { return *seats_[static_cast<std::size_t>(rank)].device; }
+  virtual std::unique_lock<std::mutex> exclusive(int rank) = 0;
+  // From when the first rank began to when the last had ended, of the run before.
+  virtual double elapsed_ns() = 0;
+  virtual std::string timer() const = 0;
+  int ranks() const { return static_cast<int>(seats_.size()); }
+  virtual int devices() const = 0;              // over which the ranks are spread
+  virtual nlohmann::json describe() const = 0;  // for the record
+  // Most bytes that a device lost to this process since the bed was made; 0: not told.
+  virtual double device_bytes() { return 0; }
+
+ protected:
+  struct Seat {
+    std::unique_ptr<Transport> transport;
+    Device* device = nullptr;
+    std::unique_ptr<RingDevice> ring_device;
+  };
+  std::vector<Seat> seats_;
+};
+
+// A rank that hangs longer is ended by the others.
+constexpr double kRingTimeout_s = 3600;
+
+// Over `threads`, each rank with so many threads of its own.
+std::unique_ptr<RingBed> cpu_ring_bed(int ranks, int threads_per_rank);
+
+// Rank k on `devices[k modulo their number]`, over `peer` or, with one rank a device, `nccl`. The devices are
+// GPUs, are not used by others at the same time, and outlive the bed.
+std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
+                                       RingTransport transport, double timeout_s = kRingTimeout_s);
+
+}  // namespace hilbench

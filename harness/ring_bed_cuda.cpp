@@ -1,0 +1,174 @@
+// Ranks are timed by events of their own GPU. Host threads wake up tens of microseconds apart, so that every
+// GPU is held back while the ranks enqueue a run, and none begins before all are held no longer: what is
+// timed is the slowest GPU, without the host.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/error.hpp"
+#include "harness/ring_bed.hpp"
+#include "kernels/cuda/event.hpp"
+#include "kernels/cuda/hold.hpp"
+#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/stream.hpp"
+#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/peer.hpp"
+#include "kernels/ring/threads.hpp"
+
+namespace hilbench {
+namespace {
+
+using HostClock = std::chrono::steady_clock;
+
+constexpr double kLeastHoldNs = 60e3;
+constexpr double kMostHoldNs = 5e6;  // the first run loads code
+constexpr double kHoldMargin = 1.5;  // times the longest enqueueing of the last runs
+
+int ordinal_of(const Device& device) {
+  const std::optional<int> ordinal = device.gpu_ordinal();
+  if (!ordinal) throw EnvironmentError({.what = "a ring of GPUs on a device that is none"});
+  return *ordinal;
+}
+
+std::size_t free_bytes(int ordinal) {
+  const cuda::CurrentDevice current(ordinal);
+  std::size_t free = 0, total = 0;
+  HILBENCH_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+// A GPU, which may have several ranks.
+struct Place {
+  explicit Place(Device& on) : ordinal(ordinal_of(on)), free_bytes_before(free_bytes(ordinal)) {
+    int khz = 0;
+    HILBENCH_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal));
+    clock_ghz = std::max(1.0, khz * 1e-6);
+  }
+  int ordinal;
+  std::size_t free_bytes_before;
+  double clock_ghz = 1;
+  std::mutex use;
+};
+
+// What times a rank, on its own GPU.
+struct RankClock {
+  cuda::Event begin, end;
+  cuda::Mark held;  // the GPU is held back no longer
+  HostClock::time_point enqueues;
+  std::array<double, 4> enqueued_ns = {};  // how long the last runs took to enqueue
+  std::size_t runs = 0;
+
+  double hold_ns() const {
+    const double longest = *std::max_element(enqueued_ns.begin(), enqueued_ns.end());
+    return std::clamp(kHoldMargin * longest, kLeastHoldNs, kMostHoldNs);
+  }
+};
+
+class CudaRingBed final : public RingBed {
+ public:
+  CudaRingBed(int ranks, const std::vector<Device*>& devices, RingTransport transport, double timeout_s)
+      : nccl_(transport == RingTransport::nccl), timeout_s_(timeout_s) {
+    for (Device* device : devices) places_.push_back(std::make_unique<Place>(*device));
+    for (int rank = 0; rank < ranks; ++rank)
+      seats_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
+    clocks_.resize(seats_.size());
+    control_ = nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s);
+  }
+
+  void join(int rank) override {
+    HILBENCH_CUDA(cudaSetDevice(place_of(rank).ordinal));
+    std::unique_ptr<Transport>& control = control_[static_cast<std::size_t>(rank)];
+    seat(rank).transport = nccl_ ? nccl_transport(std::move(control), timeout_s_) : std::move(control);
+    seat(rank).ring_device = cuda_ring_device();
+    clocks_[static_cast<std::size_t>(rank)] = std::make_unique<RankClock>();
+    transport(rank).barrier();  // every rank's clock is there
+  }
+
+  void leave(int rank) noexcept override {
+    seat(rank).ring_device.reset();
+    seat(rank).transport.reset();
+    clocks_[static_cast<std::size_t>(rank)].reset();
+  }
+
+  void abort(int rank, const std::string& why) noexcept override {
+    for (Transport* end : {seat(rank).transport.get(), control_[static_cast<std::size_t>(rank)].get()})
+      if (end != nullptr) end->abort(why);
+  }
+
+  void start(int rank) override {
+    RankClock& own = clock_of(rank);
+    cuda::hold(static_cast<std::int64_t>(own.hold_ns() * place_of(rank).clock_ghz), nullptr);
+    own.held.set(nullptr);
+    transport(rank).barrier();
+    for (const auto& other : clocks_) other->held.hold(nullptr);
+    own.begin.record();
+    own.enqueues = HostClock::now();
+  }
+
+  void stop(int rank) override {
+    RankClock& own = clock_of(rank);
+    own.end.record();
+    own.enqueued_ns[own.runs++ % own.enqueued_ns.size()] =
+        std::chrono::duration<double, std::nano>(HostClock::now() - own.enqueues).count();
+    HILBENCH_CUDA(cudaDeviceSynchronize());
+    transport(rank).barrier();
+  }
+
+  // Of ranks that share a GPU, from when the first began: their work follows in one stream.
+  double elapsed_ns() override {
+    double longest = 0;
+    for (int first = 0; first < ranks(); ++first)
+      for (int last = 0; last < ranks(); ++last)
+        if (&place_of(first) == &place_of(last)) {
+          const cuda::CurrentDevice current(place_of(first).ordinal);
+          longest = std::max(longest, clock_of(last).end.ns_since(clock_of(first).begin));
+        }
+    return longest;
+  }
+
+  std::unique_lock<std::mutex> exclusive(int rank) override { return std::unique_lock(place_of(rank).use); }
+  std::string timer() const override { return "cuda_events"; }
+  int devices() const override { return std::min(ranks(), static_cast<int>(places_.size())); }
+  nlohmann::json describe() const override {
+    return {{"name", nccl_ ? "nccl" : "peer"},
+            {"version", nccl_ ? nlohmann::json(nccl_version()) : nlohmann::json()},
+            {"devices", ordinals()}};
+  }
+
+  double device_bytes() override {
+    double most = 0;
+    for (const auto& place : places_)
+      most = std::max(most, static_cast<double>(place->free_bytes_before) -
+                                static_cast<double>(free_bytes(place->ordinal)));
+    return most;
+  }
+
+ private:
+  Seat& seat(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+  RankClock& clock_of(int rank) { return *clocks_[static_cast<std::size_t>(rank)]; }
+  Place& place_of(int rank) const { return *places_[static_cast<std::size_t>(rank) % places_.size()]; }
+  std::vector<int> ordinals() const {
+    std::vector<int> all;
+    for (int rank = 0; rank < ranks(); ++rank) all.push_back(place_of(rank).ordinal);
+    return all;
+  }
+
+  const bool nccl_;
+  const double timeout_s_;
+  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::unique_ptr<RankClock>> clocks_;
+  std::vector<std::unique_ptr<Transport>> control_;  // of ranks that have not joined
+};
+
+}  // namespace
+
+std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
+                                       RingTransport transport, double timeout_s) {
+  return std::make_unique<CudaRingBed>(ranks, devices, transport, timeout_s);
+}
+
+}  // namespace hilbench

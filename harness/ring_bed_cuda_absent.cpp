@@ -1,0 +1,12 @@
+// For a build without CUDA.
+#include "harness/error.hpp"
+#include "harness/gpu.hpp"
+#include "harness/ring_bed.hpp"
+
+namespace hilbench {
+
+std::unique_ptr<RingBed> cuda_ring_bed(int, const std::vector<Device*>&, RingTransport, double) {
+  throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
+}
+
+}  // namespace hilbench

@@ -1,0 +1,27 @@
+// Rows of O on a ring: clears those that no launch stores, and rounds those that launches have merged. C++17
+// and no fmt.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/forward.hpp"
+
+namespace hilbench::cuda {
+
+// O and LSE of shape.batch x shape.sequence rows, and what happens to each row of each head.
+struct OutputRows {
+  const std::uint8_t* fates = nullptr;  // [sequence, heads] RowFate, in device memory
+  void* o = nullptr;                    // `element`s
+  float* o_fp32 = nullptr;              // where rows merge; null: in o
+  float* lse = nullptr;
+};
+
+// O = 0 and LSE = -infinity: in o for rows that stay untouched, where rows merge for those that are merged
+// into before they are stored. head_dim is a multiple of 8. Enqueues only. Throws CudaError.
+void clear_rows(const ForwardShape& shape, const OutputRows& rows, cudaStream_t stream);
+// Rounds o_fp32 to o, to nearest, in all rows but untouched ones. 16-bit elements.
+void round_rows(const ForwardShape& shape, const OutputRows& rows, cudaStream_t stream);
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,79 @@
+// Takes rows of a shard by a table of slots for each class of heads. A block takes a few consecutive rows of
+// the result, about kBlockWords words in all, and keeps kInFlight loads of every thread in the air before the
+// first store.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/cuda/pack.hpp"
+#include "kernels/cuda/status.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kInFlight = 4;
+constexpr int kBlockWords = kThreads * kInFlight;
+
+struct Params {
+  const uint4* from;
+  uint4* to;
+  PackTables tables;
+  std::int64_t from_rows;
+  unsigned head_words;
+  unsigned row_words;
+  unsigned block_rows;  // rows of a block
+  unsigned groups;      // blocks of a batch entry
+};
+
+__global__ void __launch_bounds__(kThreads) pack(const Params p) {
+  const std::int64_t batch = blockIdx.x / p.groups;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x % p.groups) * p.block_rows;
+  const std::int64_t left = p.tables.rows - first;
+  const unsigned words = static_cast<unsigned>(left < p.block_rows ? left : p.block_rows) * p.row_words;
+  const uint4* const from = p.from + batch * p.from_rows * p.row_words;
+  uint4* const to = p.to + (batch * p.tables.rows + first) * p.row_words;
+  for (unsigned begin = threadIdx.x; begin < words; begin += kBlockWords) {
+    uint4 held[kInFlight];
+    bool taken[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      const unsigned word = begin + i * kThreads;
+      taken[i] = word < words;
+      if (!taken[i]) continue;
+      const unsigned row = word / p.row_words, column = word - row * p.row_words;
+      const std::int32_t heads = p.tables.class_of_head[column / p.head_words];
+      const std::int32_t slot = p.tables.slots[heads * p.tables.rows + first + row];
+      taken[i] = slot >= 0;
+      if (taken[i]) held[i] = from[static_cast<std::int64_t>(slot) * p.row_words + column];
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i)
+      if (taken[i]) to[begin + i * kThreads] = held[i];
+  }
+}
+
+}  // namespace
+
+void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+               const PackTables& tables, std::int64_t head_bytes, cudaStream_t stream) {
+  constexpr std::int64_t kWordBytes = sizeof(uint4);
+  if (head_bytes <= 0 || head_bytes % kWordBytes != 0)
+    throw std::invalid_argument("pack_rows: heads of " + std::to_string(head_bytes) + " bytes");
+  if (batch == 0 || tables.rows == 0) return;
+  const std::int64_t head_words = head_bytes / kWordBytes, row_words = head_words * tables.heads;
+  const std::int64_t block_rows = std::max<std::int64_t>(1, kBlockWords / row_words);
+  const std::int64_t groups = (tables.rows + block_rows - 1) / block_rows;
+  const Params params = {static_cast<const uint4*>(from),
+                         static_cast<uint4*>(to),
+                         tables,
+                         from_rows,
+                         static_cast<unsigned>(head_words),
+                         static_cast<unsigned>(row_words),
+                         static_cast<unsigned>(block_rows),
+                         static_cast<unsigned>(groups)};
+  pack<<<static_cast<unsigned>(groups * batch), kThreads, 0, stream>>>(params);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace hilbench::cuda

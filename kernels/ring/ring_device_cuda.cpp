@@ -1,0 +1,75 @@
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/forward_execution.hpp"
+#include "kernels/cuda/output_rows.hpp"
+#include "kernels/cuda/pack.hpp"
+#include "kernels/ring/ring_device.hpp"
+
+namespace hilbench {
+namespace {
+
+class CudaRingDevice final : public RingDevice {
+ public:
+  std::shared_ptr<void> allocate(std::size_t bytes) override {
+    auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(bytes);
+    HILBENCH_CUDA(cudaMemsetAsync(memory->data(), 0, bytes, nullptr));
+    return {memory, memory->data()};
+  }
+
+  void load(const PackedShard& packed) override {
+    std::vector<std::int32_t> slots;
+    for (const std::vector<std::int32_t>& taken : packed.slots) {
+      slots.insert(slots.end(), taken.begin(), taken.end());
+      slots.resize(slots.size() + static_cast<std::size_t>(packed.rows) - taken.size(), -1);
+    }
+    slots_ = cuda::DeviceMemory<std::int32_t>(slots);
+    class_of_head_ = cuda::DeviceMemory<std::int32_t>(packed.class_of_head);
+    rows_ = packed.rows;
+  }
+
+  void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
+            std::int64_t head_bytes) override {
+    const cuda::PackTables tables = {slots_.data(), class_of_head_.data(), rows_,
+                                     static_cast<std::int32_t>(class_of_head_.size())};
+    cuda::pack_rows(from, to, batch, from_rows, tables, head_bytes, nullptr);
+  }
+
+  bool finishes_rows() const override { return true; }
+
+  void load(const Case& work, std::int64_t rows, const std::vector<RowFate>& fates) override {
+    shape_ = cuda::forward_shape(work);
+    shape_.sequence = static_cast<std::int32_t>(rows);
+    fates_ = cuda::DeviceMemory<RowFate>(fates);
+    clears_ = std::any_of(fates.begin(), fates.end(), [](RowFate fate) { return fate != RowFate::stored; });
+  }
+
+  void clear(void* o, float* o_fp32, float* lse) override {
+    if (clears_) cuda::clear_rows(shape_, rows(o, o_fp32, lse), nullptr);
+  }
+
+  void round(float* o_fp32, void* o) override {
+    if (shape_.sequence > 0) cuda::round_rows(shape_, rows(o, o_fp32, nullptr), nullptr);
+  }
+
+ private:
+  cuda::OutputRows rows(void* o, float* o_fp32, float* lse) const {
+    return {reinterpret_cast<const std::uint8_t*>(fates_.data()), o, o_fp32, lse};
+  }
+
+  cuda::ForwardShape shape_;
+  cuda::DeviceMemory<RowFate> fates_;
+  bool clears_ = false;
+  cuda::DeviceMemory<std::int32_t> slots_, class_of_head_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RingDevice> cuda_ring_device() {
+  return std::make_unique<CudaRingDevice>();
+}
+
+}  // namespace hilbench

@@ -1,0 +1,152 @@
+// Rings on one GPU, which all ranks share: every kernel, algorithm and sharding.
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cuda/status.hpp"
+#include "tests/kernels/ring/ring_gpus.hpp"
+
+namespace hilbench {
+namespace {
+
+class GpuRing : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {
+ protected:
+  void SetUp() override {
+    if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  }
+};
+
+TEST_P(GpuRing, OnOneGpuEqualsTheOracle) {
+  const auto [algorithm, sharding] = GetParam();
+  const Gpus gpus(1);
+  for (const int ranks : {1, 2, 3, 4})
+    compare_with_oracle(*gpus.bed(ranks, RingTransport::peer), algorithm, sharding, 3);
+}
+INSTANTIATE_TEST_SUITE_P(All, GpuRing,
+                         testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
+
+// Several tiles and blocks of keys a piece.
+TEST(GpuRingLonger, EqualsTheOracle) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const Gpus gpus(1);
+  Random random(3);
+  for (const RingAlgorithm algorithm : kRingAlgorithms)
+    for (const Sharding sharding : kShardings)
+      for (const Mask mask : {Mask::full, Mask::causal}) {
+        const Case work{.sequence_length = 4111,
+                        .pattern = {{1400, 1}, {4111, 4}},
+                        .heads = 4,
+                        .kv_heads = 2,
+                        .head_dim = 128,
+                        .dtype = Dtype::bf16,
+                        .mask = mask,
+                        .ring_size = 3,
+                        .device = DeviceKind::cuda};
+        VariantSpec spec{.kernel = "dilated"};
+        spec.ring_algorithm = algorithm;
+        spec.sharding = sharding;
+        const AttentionProblem problem(work, random);
+        const ExpectedRows expected(problem, sampled_rows(work, random, 24));
+        for (const Variant* kernel : kernels_for(work)) {
+          SCOPED_TRACE(std::string(kernel->name) + " " + described(work, spec));
+          const auto bed = gpus.bed(3, RingTransport::peer);
+          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, spec, *kernel}}, *bed, 1).front()), "");
+        }
+      }
+}
+
+TEST(GpuRingDevice, PacksAsTheCpuDoes) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(5);
+  const auto device = open_cuda_device(0);
+  for (int i = 0; i < 60; ++i) {
+    const std::int64_t batch = between(random, 1, 3), from_rows = between(random, 1, 400);
+    const std::int64_t head_bytes = 16 * between(random, 1, 40);
+    PackedShard shard;
+    shard.slots.resize(static_cast<std::size_t>(between(random, 1, 3)));
+    for (auto& slots : shard.slots) {
+      for (std::int64_t rows = between(random, 0, 300); rows > 0; --rows)
+        slots.push_back(static_cast<std::int32_t>(between(random, 0, from_rows - 1)));
+      shard.rows = std::max<std::int64_t>(shard.rows, std::ssize(slots));
+    }
+    for (std::int64_t head = between(random, 1, 5); head > 0; --head)
+      shard.class_of_head.push_back(
+          static_cast<std::int32_t>(between(random, 0, std::ssize(shard.slots) - 1)));
+    const auto row_bytes = static_cast<std::size_t>(head_bytes) * shard.class_of_head.size();
+    const auto to_bytes = static_cast<std::size_t>(batch * shard.rows) * row_bytes;
+    std::vector<std::byte> from(static_cast<std::size_t>(batch * from_rows) * row_bytes), to(to_bytes),
+        got(to_bytes);
+    for (std::byte& byte : from) byte = static_cast<std::byte>(random());
+    pack_rows(from.data(), to.data(), batch, from_rows, shard, head_bytes, 1);
+    if (to_bytes == 0) continue;
+    Buffer source = device->allocate(from.size());
+    device->upload(from.data(), source);
+    const auto ring_device = cuda_ring_device();
+    ring_device->load(shard);
+    const Buffer target{.memory = ring_device->allocate(to_bytes), .bytes = to_bytes};
+    ring_device->pack(source.data(), target.data(), batch, from_rows, head_bytes);
+    device->download(target, got.data());
+    EXPECT_EQ(got, to) << i;
+  }
+}
+
+// Against a copy of as many bytes.
+TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const auto device = open_cuda_device(0);
+  constexpr std::int64_t kRows = 1 << 16, kHeads = 16, kHeadBytes = 256;
+  const Buffer from = device->allocate(kRows * kHeads * kHeadBytes), to = device->allocate(from.bytes);
+  const auto rate = [&](std::size_t bytes, const std::function<void()>& move) {
+    double best_ns = 1e18;
+    for (int i = 0; i < 20; ++i) best_ns = std::min(best_ns, device->time_ns(move));
+    return 2 * static_cast<double>(bytes) / best_ns;
+  };
+  for (const std::int64_t dilation : {2, 8}) {
+    PackedShard shard{
+        .rows = kRows / dilation, .slots = {{}}, .class_of_head = std::vector<std::int32_t>(kHeads)};
+    for (std::int64_t row = 0; row < shard.rows; ++row)
+      shard.slots[0].push_back(static_cast<std::int32_t>(row * dilation));
+    const auto ring_device = cuda_ring_device();
+    ring_device->load(shard);
+    const std::size_t bytes = from.bytes / static_cast<std::size_t>(dilation);
+    const double packed =
+        rate(bytes, [&] { ring_device->pack(from.data(), to.data(), 1, kRows, kHeadBytes); });
+    const double copied = rate(bytes, [&] {
+      HILBENCH_CUDA(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    });
+    std::printf("%zu MiB, every row of %d: packed %.0f, copied %.0f GB/s\n", bytes >> 20,
+                static_cast<int>(dilation), packed, copied);
+    EXPECT_GT(packed, 0.7 * copied);
+  }
+}
+
+// A rank that cannot allocate ends the ring at once, one that never comes within the timeout.
+TEST(GpuRingFaults, EndTheRing) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  const Gpus gpus(1);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto out_of_memory = gpus.bed(3, RingTransport::peer);
+  const auto errors = run_ranks(3, [&](int rank) {
+    try {
+      out_of_memory->join(rank);
+      if (rank == 1) out_of_memory->device(rank).allocate(std::size_t{1} << 50);
+      out_of_memory->start(rank);
+    } catch (const std::exception& error) {
+      out_of_memory->abort(rank, error.what());
+      throw;
+    }
+  });
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("no 1048576.00 GiB of GPU memory"), std::string::npos) << error;
+  const auto missing = gpus.bed(2, RingTransport::peer, 0.5);
+  const auto waited = run_ranks(2, [&](int rank) {
+    missing->join(rank);
+    if (rank == 0) missing->start(rank);
+  });
+  EXPECT_EQ(waited[0], "rank 0 waited 0.5 s for rank 1 to come");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+}  // namespace
+}  // namespace hilbench

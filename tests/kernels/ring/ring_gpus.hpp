@@ -1,0 +1,80 @@
+// Rings of GPUs against the oracle. With fewer GPUs than ranks they share them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "harness/gpu.hpp"
+#include "tests/kernels/ring/ring_cases.hpp"
+#include "tests/kernels/ring/ring_problem.hpp"
+
+namespace hilbench {
+
+inline constexpr double kPatience_s = 60;
+
+inline const GpuSurvey& survey() {
+  static const GpuSurvey seen = survey_gpus();
+  return seen;
+}
+
+// `count` GPUs, the first one current.
+class Gpus {
+ public:
+  explicit Gpus(int count) {
+    for (int ordinal = count - 1; ordinal >= 0; --ordinal) opened_.push_back(open_cuda_device(ordinal));
+    for (auto each = opened_.rbegin(); each != opened_.rend(); ++each) devices_.push_back(each->get());
+  }
+  const std::vector<Device*>& devices() const { return devices_; }
+  std::unique_ptr<RingBed> bed(int ranks, RingTransport transport, double timeout_s = kPatience_s) const {
+    return cuda_ring_bed(ranks, devices_, transport, timeout_s);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Device>> opened_;
+  std::vector<Device*> devices_;
+};
+
+inline std::vector<const Variant*> kernels_for(Case work) {
+  work.ring_size = 1;
+  std::vector<const Variant*> kernels;
+  for (const Variant* variant : variant_table())
+    if (variant->device == DeviceKind::cuda && variant->kind == RecordKind::kernel &&
+        !reason_unsupported(*variant, work, {.kernel = std::string(variant->name)}, &survey().gpus.front()))
+      kernels.push_back(variant);
+  return kernels;
+}
+
+// `cases` random ones of every mask and dtype, by every kernel.
+inline void compare_with_oracle(RingBed& bed, RingAlgorithm algorithm, Sharding sharding, int cases) {
+  Random random(static_cast<std::uint64_t>(bed.ranks() * 100 + static_cast<int>(algorithm) * 10 +
+                                           static_cast<int>(sharding)));
+  std::deque<AttentionProblem> problems;
+  std::deque<ExpectedRows> expected;
+  std::vector<RingRun> runs;
+  std::vector<std::size_t> problem_of;
+  for (const Mask mask : {Mask::full, Mask::causal})
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp32})
+      for (int i = 0; i < cases; ++i) {
+        Case work = random_ring_case(random, bed.ranks(), i % 2 == 0 ? 90 : 700);
+        work.device = DeviceKind::cuda;
+        work.head_dim = one_of<std::int64_t>(random, {64, 128});
+        work.mask = mask;
+        work.dtype = dtype;
+        VariantSpec spec = random_ring_variant(random, algorithm, sharding);
+        spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+        problems.emplace_back(work, random);
+        expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
+        for (const Variant* kernel : kernels_for(work)) {
+          spec.kernel = kernel->name;
+          runs.push_back({problems.back(), spec, *kernel});
+          problem_of.push_back(problems.size() - 1);
+        }
+      }
+  const std::vector<AttentionOutput> outputs = run_rings(runs, bed, 1);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    EXPECT_EQ(expected[problem_of[i]].mismatch(runs[i].problem.work, outputs[i]), "")
+        << described(runs[i].problem.work, runs[i].spec);
+}
+
+}  // namespace hilbench
