@@ -59,7 +59,7 @@ TEST_F(VerifyTest, ComparesEveryRowOfASmallCaseAndAcceptsTheRightOutput) {
 }
 
 TEST_F(VerifyTest, RejectsOneWrongValue) {
-  output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
   EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
@@ -75,9 +75,9 @@ TEST(Verify, RejectsSmallValuesLost) {
   Output output = right_output(work, oracle);
   ASSERT_FALSE(verify(work, oracle, output).fault);
   for (float& value : output.o)
-    if (std::abs(value) < 0.9 * oracle.tolerance) value = 0;
+    if (std::abs(value) < 0.9 * oracle.tolerance.o) value = 0;
   const VerifyResult result = verify(work, oracle, output);
-  EXPECT_LT(result.verification.max_abs, oracle.tolerance);
+  EXPECT_LT(result.verification.max_abs, oracle.tolerance.o);
   ASSERT_TRUE(result.fault);
   EXPECT_NE(result.fault->find("relative error"), std::string::npos) << *result.fault;
 }
@@ -98,7 +98,7 @@ TEST_F(VerifyTest, TakesOutputAloneWhereThereIsNoLse) {
   const VerifyResult right = verify(work_, oracle_, {output_.o, {}});
   EXPECT_FALSE(right.fault) << *right.fault;
   EXPECT_TRUE(std::isnan(right.verification.lse_max_abs));
-  output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
   EXPECT_TRUE(verify(work_, oracle_, {output_.o, {}}).fault);
 }
 
