@@ -1,9 +1,12 @@
 #include "harness/candidate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "baselines/external/external.hpp"
+#include "harness/process_crew.hpp"
 #include "harness/ring_candidate.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
@@ -28,6 +31,7 @@ class OneRankCandidate final : public Candidate {
   std::string uncounted() const override { return program_ ? "runs in a process of its own" : ""; }
   nlohmann::json library() const override;
   void fill_output(std::byte value) override;
+  VerifyResult verify() override;
   OutputReader output() override;
   const Index* index() const override { return &index_; }
   std::map<std::string, Counter> measured() override;
@@ -59,15 +63,17 @@ std::int64_t row_bytes(const Case& work, std::int64_t heads) {
   return heads * work.head_dim * dtype_bytes(work.dtype);
 }
 
-Bench::Bench(const Task& task)
+Bench::Bench(const Task& task, Processes* processes)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
+      cache(task.measure.cache),
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
       inputs(work, task.inputs, seed),
-      externals(task.externals) {
+      externals(task.externals),
+      rings(processes != nullptr ? std::make_unique<ProcessRings>(*processes, task) : nullptr) {
   if (work.ring_size > 1) return;
   stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;
@@ -79,9 +85,22 @@ Bench::Bench(const Task& task)
   fill(Tensor::v, stored.v);
 }
 
+Bench::~Bench() = default;
+
 const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
   auto [at, created] = oracles_.try_emplace(key);
   if (created) at->second = make_oracle(work, inputs, slots, seed, threads);
+  return at->second;
+}
+
+const Oracle& Bench::oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
+  const auto key = fmt::format("{} {}", static_cast<int>(shards.sharding()), rank);
+  std::unique_lock lock(oracles_mutex_);
+  auto [at, created] = oracles_.try_emplace(key);
+  lock.unlock();  // nobody else asks for this rank's
+  if (created)
+    at->second = make_oracle(work, inputs, {}, seed, rank_threads,
+                             [&](std::int64_t position) { return shards.owner(position) == rank; });
   return at->second;
 }
 
@@ -141,6 +160,11 @@ void OneRankCandidate::run() {
 void OneRankCandidate::fill_output(std::byte value) {
   bench_.device->fill(bench_.o, value);
   bench_.device->fill(bench_.lse, value);
+}
+
+VerifyResult OneRankCandidate::verify() {
+  const std::string key = token_slots().empty() ? "" : variant_id(spec_);
+  return verify_output(bench_.work, bench_.oracle(key, token_slots()), output(), bench_.threads);
 }
 
 OutputReader OneRankCandidate::output() {

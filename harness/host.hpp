@@ -30,6 +30,7 @@ struct Host {
   double nominal_ghz = 0;                             // 0: unknown
   std::optional<Gpu> gpu;                             // the one to use; inspect_host() does not look
   std::string gpu_absence = "no GPU was looked for";  // why there is none
+  int processes = 1;  // of an MPI program that run the sweep, on this host and others
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
 

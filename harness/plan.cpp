@@ -8,6 +8,7 @@
 #include "baselines/external/external.hpp"
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/ring/mpi.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {
@@ -40,29 +41,39 @@ const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Cas
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
-RingTransport transport_of(const Case& work, const VariantSpec& spec) {
+RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host& host) {
   if (spec.transport != RingTransport::automatic) return spec.transport;
+  if (host.processes > 1) return work.device == DeviceKind::cuda ? RingTransport::nccl : RingTransport::mpi;
   return work.device == DeviceKind::cuda ? RingTransport::peer : RingTransport::threads;
 }
 
-std::optional<std::string> reason_against_transport(const Case& work, const VariantSpec& spec) {
-  if (work.device == DeviceKind::cuda)
-    return fmt::format("ring_size {}: rings run on the CPU so far, not on GPUs", work.ring_size);
-  switch (transport_of(work, spec)) {
-    case RingTransport::mpi:
-      return "transport mpi: ranks that a launcher starts cannot run a sweep so far; use threads";
-    case RingTransport::nccl:
-    case RingTransport::peer:
-      return fmt::format("transport {} moves memory of GPUs, this case runs on the CPU",
-                         to_string(spec.transport));
-    default:
-      return std::nullopt;
-  }
+// Ranks that are processes come from a launcher.
+std::optional<std::string> reason_against_processes(const Case& work, const Host& host) {
+  if (std::string absence = mpi_absence(); !absence.empty()) return absence;
+  if (host.processes == 1)
+    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
+  if (work.ring_size > host.processes)
+    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
+  return std::nullopt;
 }
 
-std::optional<std::string> reason_against_ring(const Case& work, const VariantSpec& spec) {
+std::optional<std::string> reason_against_transport(const Case& work, const VariantSpec& spec,
+                                                    const Host& host) {
+  if (work.device == DeviceKind::cuda)
+    return fmt::format("ring_size {}: rings run on the CPU so far, not on GPUs", work.ring_size);
+  const RingTransport transport = transport_of(work, spec, host);
+  std::optional<std::string> reason;
+  if (transport == RingTransport::nccl || transport == RingTransport::peer)
+    reason = "moves memory of GPUs, this case runs on the CPU";
+  else if (transport == RingTransport::mpi)
+    reason = reason_against_processes(work, host);
+  if (!reason) return std::nullopt;
+  return fmt::format("transport {}: {}", to_string(transport), *reason);
+}
+
+std::optional<std::string> reason_against_ring(const Case& work, const VariantSpec& spec, const Host& host) {
   if (spec.baseline) return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
-  if (std::optional<std::string> reason = reason_against_transport(work, spec)) return reason;
+  if (std::optional<std::string> reason = reason_against_transport(work, spec, host)) return reason;
   if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
   return ring_unsupported(work, spec);
@@ -78,14 +89,14 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
   if (planned.variant->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
   if (work.ring_size > 1)
-    if (std::optional<std::string> reason = reason_against_ring(work, planned.spec)) return reason;
+    if (std::optional<std::string> reason = reason_against_ring(work, planned.spec, host)) return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
   return reason_unsupported(*planned.variant, on_one_rank(work), planned.spec, gpu);
 }
 
 // What a ring sends, by which algorithm and over what.
-void describe_ring(const Case& work, PlannedVariant& planned) {
+void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) {
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
@@ -93,7 +104,7 @@ void describe_ring(const Case& work, PlannedVariant& planned) {
   const Ring ring(work, planned.spec);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(transport_of(work, planned.spec));
+  planned.transport = to_string(transport_of(work, planned.spec, host));
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
@@ -112,7 +123,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   if (!planned.skip) planned.own = own_need(work, spec, variant, threads);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  describe_ring(work, planned);
+  describe_ring(work, host, planned);
   return planned;
 }
 

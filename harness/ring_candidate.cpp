@@ -3,24 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <new>
+#include <cstring>
 #include <stdexcept>
 
-#include "harness/rank_threads.hpp"
-#include "harness/rounding.hpp"
+#include "harness/process_crew.hpp"
+#include "harness/ring_rank.hpp"
 #include "harness/stats.hpp"
-#include "kernels/ring/ring_execution.hpp"
-#include "kernels/ring/shard_keys.hpp"
-#include "kernels/ring/threads.hpp"
 
 namespace hilbench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
 
-// A rank that hangs is ended with the worker, by the supervisor and far sooner.
-constexpr double kTransportTimeout_s = 3600;
 constexpr int kPartRounds = 5;  // in which the parts of a run are timed
 
 using PartTimes = std::vector<double>;  // kPartRounds durations in ns
@@ -42,25 +36,24 @@ Counter overlap(const PartTimes& computation, const PartTimes& exchange, const P
   return counter(hidden_share(median(computation), exchange_ns, median(all)), "ratio", "measured");
 }
 
-struct Rank {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<RingDevice> ring_device;
-  StoredInputs inputs;  // own rows, as stored_q_positions and stored_kv_positions list them
-  Buffer o, lse;        // own rows
-  std::unique_ptr<RingExecution> execution;
-  std::optional<double> permute_ns;
-  Clock::time_point begin, end;  // of the last run
-
-  Operands operands() const {
-    return {inputs.q.data(), inputs.k.data(), inputs.v.data(), o.data(), static_cast<float*>(lse.data())};
+// Durations of executions whose begin and end each rank tells: from when the first rank begins to when the
+// last is done. Clocks of different hosts do not compare: of several hosts, the one that takes longest.
+std::vector<double> durations_ns(const std::vector<Json>& answers, const std::vector<std::string>& clocks) {
+  std::vector<double> durations(answers.front().at("spans").size(), 0);
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> spans;  // by clock
+    for (std::size_t rank = 0; rank < answers.size(); ++rank) {
+      const std::int64_t begin = answers[rank].at("spans").at(i).at(0),
+                         end = answers[rank].at("spans").at(i).at(1);
+      auto& [first, last] = spans.try_emplace(clocks[rank], begin, end).first->second;
+      first = std::min(first, begin);
+      last = std::max(last, end);
+    }
+    for (const auto& [clock, span] : spans)
+      durations[i] = std::max(durations[i], static_cast<double>(span.second - span.first));
   }
-  double bytes() const {
-    double bytes = execution->buffer_bytes();
-    for (const Buffer* buffer : {&inputs.q, &inputs.k, &inputs.v, &o, &lse})
-      bytes += static_cast<double>(buffer->bytes);
-    return bytes;
-  }
-};
+  return durations;
+}
 
 class RingCandidate final : public Candidate {
  public:
@@ -69,222 +62,106 @@ class RingCandidate final : public Candidate {
         bench_(bench),
         ring_(record.work, record.variant),
         planned_bytes_(record.comm_bytes.value_or(ring_.sent_bytes())),
-        rank_threads_(std::max(1, bench.threads / static_cast<int>(ring_.ranks()))),
-        transports_(thread_transports(static_cast<int>(ring_.ranks()), kTransportTimeout_s)),
-        ranks_(static_cast<std::size_t>(ring_.ranks())),
-        threads_(static_cast<int>(ring_.ranks())) {
-    on_every_rank([this](int rank) { prepare(rank); });
-  }
-
-  void run() override { timed(RingPart::all); }
-  bool times_itself() const override { return true; }
-  std::vector<double> run_timed(std::int64_t executions) override {
-    std::vector<double> times_ns;
-    for (std::int64_t i = 0; i < executions; ++i) times_ns.push_back(timed(RingPart::all));
-    return times_ns;
-  }
-  std::string timer() const override { return "steady_clock"; }
-  std::string uncounted() const override {
-    return "the ranks are threads of their own, which are not counted";
-  }
-  nlohmann::json library() const override {
-    return variant().library != nullptr ? variant().library() : nlohmann::json();
-  }
-  nlohmann::json transport() const override {
-    return {{"name", "threads"}, {"threads_per_rank", rank_threads_}};
-  }
-
-  void fill_output(std::byte value) override {
-    for (Rank& rank : ranks_) {
-      rank.device->fill(rank.o, value);
-      rank.device->fill(rank.lse, value);
+        crew_(make_crew(bench, record)) {
+    for (const Json& answer : crew_->ask({{"do", "describe"}})) {
+      rank_bytes_ = std::max(rank_bytes_, answer.at("bytes").get<double>());
+      if (!answer.at("permute_ns").is_null())
+        permute_ns_ = std::max(permute_ns_.value_or(0), answer.at("permute_ns").get<double>());
     }
   }
 
-  OutputReader output() override {
-    const Case& work = ring_.work();
-    const std::int64_t row = work.heads * work.head_dim, element = dtype_bytes(work.dtype);
-    return {
-        .o =
-            [this, row, element](std::int64_t first, std::span<float> to) {
-              for_each_row(row, first, to, [&](const Rank& rank, std::int64_t at, std::span<float> part) {
-                widen(ring_.work().dtype, static_cast<const std::byte*>(rank.o.data()) + at * element, part);
-              });
-            },
-        .lse =
-            [this, &work](std::int64_t first, std::span<float> to) {
-              for_each_row(
-                  work.heads, first, to, [](const Rank& rank, std::int64_t at, std::span<float> part) {
-                    std::copy_n(static_cast<const float*>(rank.lse.data()) + at, part.size(), part.begin());
-                  });
-            }};
+  void run() override { timed(RingPart::all, 1); }
+  bool times_itself() const override { return true; }
+  std::vector<double> run_timed(std::int64_t executions) override { return timed(RingPart::all, executions); }
+  std::string timer() const override { return "steady_clock"; }
+  std::string uncounted() const override {
+    return "the ranks are threads or processes of their own, which are not counted";
+  }
+  Json library() const override { return variant().library != nullptr ? variant().library() : Json(); }
+  Json transport() const override { return crew_->transport(); }
+
+  void fill_output(std::byte value) override {
+    crew_->ask({{"do", "fill"}, {"value", std::to_integer<int>(value)}});
   }
 
-  std::optional<double> permute_ns() const override {
-    std::optional<double> slowest;
-    for (const Rank& rank : ranks_)
-      if (rank.permute_ns) slowest = std::max(slowest.value_or(0), *rank.permute_ns);
-    return slowest;
+  VerifyResult verify() override {
+    OutputErrors errors;
+    for (const Json& answer : crew_->ask({{"do", "verify"}})) errors.add(output_errors_from_json(answer));
+    return judge_output(ring_.work(), errors);
   }
+
+  OutputReader output() override {
+    const std::int64_t heads = ring_.work().heads;
+    return {.o = [this, row = heads * ring_.work().head_dim](
+                     std::int64_t first, std::span<float> to) { read("o", row, first, to); },
+            .lse = [this, heads](std::int64_t first, std::span<float> to) { read("lse", heads, first, to); }};
+  }
+
+  std::optional<double> permute_ns() const override { return permute_ns_; }
 
   // In turn, so that what disturbs the machine meets all parts alike.
   std::map<std::string, Counter> measured() override {
     PartTimes all, exchange, computation;
     for (int round = 0; round < kPartRounds; ++round) {
-      all.push_back(timed(RingPart::all));
-      exchange.push_back(timed(RingPart::exchange));
-      computation.push_back(timed(RingPart::computation));
+      all.push_back(timed(RingPart::all, 1).front());
+      exchange.push_back(timed(RingPart::exchange, 1).front());
+      computation.push_back(timed(RingPart::computation, 1).front());
     }
-    double most = 0;
-    for (const Rank& rank : ranks_) most = std::max(most, rank.bytes());
     const Counter unsent{.reason = "nothing is exchanged"};
     const bool sends = planned_bytes_ > 0;
     return {{"ring_bytes", counter(sent_bytes_, "bytes", "transport")},
-            {"ring_rank_memory", counter(most, "bytes", "measured")},
+            {"ring_rank_memory", counter(rank_bytes_, "bytes", "measured")},
             {"ring_compute_ns", counter(median(computation), "ns", "measured")},
             {"ring_exchange_ns", sends ? counter(median(exchange), "ns", "measured") : unsent},
             {"ring_overlap", sends ? overlap(computation, exchange, all) : unsent}};
   }
 
  private:
-  // Throws the first fault of a rank, which ends the others' waiting too.
-  void on_every_rank(const std::function<void(int rank)>& part) {
-    const std::function<void(int)> guarded = [&](int rank) {
-      const auto fail = [&](const char* why) {
-        transport_of(rank).abort(fmt::format("rank {} of {}: {}", rank, ring_.ranks(), why));
-      };
-      try {
-        part(rank);
-      } catch (const std::bad_alloc&) {
-        fail("out of memory");
-      } catch (const std::exception& error) {
-        fail(error.what());
-      }
-    };
-    threads_.run(guarded);
-    const std::string failure = transports_.front()->failure();
-    if (!failure.empty()) throw std::runtime_error(failure);
+  static std::unique_ptr<RingCrew> make_crew(Bench& bench, const Record& record) {
+    const bool threads = bench.rings == nullptr || record.transport == "threads";
+    return threads ? thread_crew(bench, record) : bench.rings->crew(bench, record);
   }
 
-  // Duration of one run, from when the first rank begins to when the last one is done.
-  double timed(RingPart part) {
-    const double before = counted_bytes();
-    on_every_rank([&](int number) {
-      Rank& rank = ranks_[static_cast<std::size_t>(number)];
-      transport_of(number).barrier();
-      rank.begin = Clock::now();
-      rank.execution->run(rank.operands(), part);
-      rank.end = Clock::now();
-    });
+  // Threads share the caches that the device empties, processes may not.
+  bool evicts() const { return bench_.rings != nullptr && bench_.cache == CacheState::cold; }
+
+  // Durations of so many executions.
+  std::vector<double> timed(RingPart part, std::int64_t executions) {
+    const std::vector<Json> answers =
+        crew_->ask({{"do", "run"}, {"part", part}, {"executions", executions}, {"cold", evicts()}});
     if (part != RingPart::computation) {
-      sent_bytes_ = counted_bytes() - before;
+      sent_bytes_ = 0;
+      for (const Json& answer : answers) sent_bytes_ += answer.at("sent").get<double>();
       if (sent_bytes_ != planned_bytes_)
         throw std::runtime_error(
             fmt::format("the ring sent {:.0f} bytes, not the planned {:.0f}", sent_bytes_, planned_bytes_));
     }
-    Clock::time_point begin = ranks_.front().begin, end = ranks_.front().end;
-    for (const Rank& rank : ranks_) {
-      begin = std::min(begin, rank.begin);
-      end = std::max(end, rank.end);
-    }
-    return std::chrono::duration<double, std::nano>(end - begin).count();
+    return durations_ns(answers, crew_->clocks());
   }
 
-  double counted_bytes() const {
-    double bytes = 0;
-    for (const auto& transport : transports_) bytes += static_cast<double>(transport->bytes_sent());
-    return bytes;
-  }
-
-  Transport& transport_of(int rank) { return *transports_[static_cast<std::size_t>(rank)]; }
-
-  void prepare(int number) {
-    Rank& rank = ranks_[static_cast<std::size_t>(number)];
-    const Case& work = ring_.work();
-    rank.device = open_cpu_device(rank_threads_);
-    rank.ring_device = cpu_ring_device(rank_threads_);
-    const bool moved_q = ring_.variant().order_tensors == OrderTensors::qkv;
-    rank.inputs.q = shard_of(Tensor::q, number, moved_q);
-    rank.inputs.k = shard_of(Tensor::k, number, true);
-    rank.inputs.v = shard_of(Tensor::v, number, true);
-    const std::int64_t rows = work.batch * ring_.shards().count(number) * work.heads;
-    rank.o = rank.device->allocate(static_cast<std::size_t>(rows * row_bytes(work, 1)));
-    rank.lse = rank.device->allocate(static_cast<std::size_t>(rows) * sizeof(float));
-    rank.execution = std::make_unique<RingExecution>(ring_, variant(), *rank.ring_device,
-                                                     transport_of(number), rank_threads_);
-  }
-
-  // A rank's rows of an input, put into the order where they are `ordered`. The order of the whole sequence
-  // moves rows between ranks: there they are made where they belong, and no permutation is timed.
-  Buffer shard_of(Tensor which, int number, bool ordered) {
-    if (which != Tensor::q && ring_.global_order())
-      return made_rows(which, number, stored_kv_positions(ring_, number));
-    Rank& rank = ranks_[static_cast<std::size_t>(number)];
-    std::vector<std::int32_t> positions;
-    for (std::int64_t row = 0; row < ring_.shards().count(number); ++row)
-      positions.push_back(static_cast<std::int32_t>(ring_.shards().position(number, row)));
-    Buffer by_position = made_rows(which, number, positions);
-    const std::vector<std::int32_t> slots = ordered ? order_of(ring_, number) : std::vector<std::int32_t>{};
-    if (slots.empty()) return by_position;
-    Buffer to = rank.device->allocate(by_position.bytes);
-    const auto move = [&] {
-      rank.device->permute(by_position, to, ring_.work().batch, slots,
-                           row_bytes(ring_.work(), heads_of(which)), Direction::into_order);
-    };
-    move();  // touches the pages
-    rank.permute_ns = rank.permute_ns.value_or(0) + rank.device->time_ns(move);
-    return to;
-  }
-
-  // Rows `positions` of every batch entry. Neighbours are made together.
-  Buffer made_rows(Tensor which, int number, const std::vector<std::int32_t>& positions) {
-    const Case& work = ring_.work();
-    const std::int64_t row = heads_of(which) * work.head_dim, bytes = row * dtype_bytes(work.dtype);
-    const std::int64_t count = std::ssize(positions);
-    Buffer to = ranks_[static_cast<std::size_t>(number)].device->allocate(
-        static_cast<std::size_t>(work.batch * count * bytes));
-    for (std::int64_t b = 0; b < work.batch; ++b)
-      for (std::int64_t i = 0, next; i < count; i = next) {
-        const std::int64_t first = positions[static_cast<std::size_t>(i)];
-        for (next = i + 1; next < count; ++next)
-          if (positions[static_cast<std::size_t>(next)] != first + next - i) break;
-        bench_.inputs.read_stored(which, (b * work.sequence_length + first) * row, (next - i) * row,
-                                  static_cast<std::byte*>(to.data()) + (b * count + i) * bytes,
-                                  rank_threads_);
-      }
-    return to;
-  }
-
-  std::int64_t heads_of(Tensor which) const {
-    return which == Tensor::q ? ring_.work().heads : ring_.work().kv_heads;
-  }
-
-  // take(rank, first element in its rows, destination) for each row of `row` elements that the elements from
-  // `first` on touch, in position order.
-  template <class Take>
-  void for_each_row(std::int64_t row, std::int64_t first, std::span<float> to, const Take& take) const {
-    const Shards& shards = ring_.shards();
-    while (!to.empty()) {
-      const std::int64_t batch = first / row / shards.length(), position = first / row % shards.length();
-      const std::int64_t within = first % row;
-      const std::int64_t count = std::min(row - within, std::ssize(to));
-      const std::int64_t owner = shards.owner(position);
-      const std::int64_t at = batch * shards.count(owner) + shards.rows_below(owner, position);
-      take(ranks_[static_cast<std::size_t>(owner)], at * row + within,
-           to.first(static_cast<std::size_t>(count)));
-      to = to.subspan(static_cast<std::size_t>(count));
-      first += count;
+  // Elements of the whole output, rows of `row` elements each with the rank that owns them.
+  void read(const char* tensor, std::int64_t row, std::int64_t first, std::span<float> to) const {
+    const std::int64_t end = first + std::ssize(to);
+    const std::vector<Json> answers =
+        crew_->ask({{"do", "read"}, {"tensor", tensor}, {"first", first}, {"count", to.size()}});
+    std::vector<const std::uint8_t*> next;  // of each rank's values, in the sequence of their positions
+    for (const Json& answer : answers) next.push_back(answer.at("values").get_binary().data());
+    for (std::int64_t element = first, after; element < end; element = after) {
+      after = std::min(end, (element / row + 1) * row);
+      const std::int64_t owner = ring_.shards().owner(element / row % ring_.shards().length());
+      const auto bytes = static_cast<std::size_t>(after - element) * sizeof(float);
+      std::memcpy(to.data() + (element - first), next[static_cast<std::size_t>(owner)], bytes);
+      next[static_cast<std::size_t>(owner)] += bytes;
     }
   }
 
   Bench& bench_;
   const Ring ring_;
   const double planned_bytes_;
-  const int rank_threads_;
+  const std::unique_ptr<RingCrew> crew_;
   double sent_bytes_ = 0;
-  std::vector<std::unique_ptr<Transport>> transports_;
-  std::vector<Rank> ranks_;
-  RankThreads threads_;
+  double rank_bytes_ = 0;  // the most that one holds
+  std::optional<double> permute_ns_;
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "harness/error.hpp"
+#include "harness/launched_run.hpp"
+#include "harness/processes.hpp"
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
 #include "kernels/ring/shard_keys.hpp"
@@ -176,7 +178,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
 }
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress) {
+                    Progress& progress, Processes* processes) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
@@ -204,13 +206,20 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     progress.comparison(comparison.case_id, comparison.runnable() ? sweep.measure.budget_s : 0);
     std::vector<Record> records;
     if (comparison.runnable())
-      records = measure_comparison(make_task(sweep, comparison, host, options.dump),
-                                   [&](const Event& event) { progress.event(event); });
+      records = measure_comparison(
+          make_task(sweep, comparison, host, options.dump),
+          [&](const Event& event) { progress.event(event); },
+          processes != nullptr ? in_processes(*processes) : nullptr);
     records = assemble(sweep, comparison, records);
     describe_environment(records, environment_json(host, comparison.work.device));
     store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
     tally(records, summary);
     progress.settled(outcome_text(records));
+    if (processes != nullptr && !processes->broken().empty())
+      throw EnvironmentError({.what = "the ranks cannot go on",
+                              .where = comparison.case_id,
+                              .why = processes->broken(),
+                              .remedy = "the same command resumes after this case"});
   }
   store.finish();
   return summary;

@@ -310,12 +310,6 @@ std::string mpi_version() {
   return version.substr(0, version.find_first_of(",\n"));
 }
 
-bool mpi_launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
-}
-
 MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
   int provided = MPI_THREAD_SINGLE;
   HILBENCH_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));

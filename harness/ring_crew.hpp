@@ -1,0 +1,28 @@
+// The ranks of a ring, wherever they are: threads of this process, or processes that an MPI launcher started.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/candidate.hpp"
+
+namespace hilbench {
+
+class RingCrew {
+ public:
+  virtual ~RingCrew() = default;
+  // Gives the same order (ring_rank.hpp) to all ranks and waits for their answers, by rank. Throws
+  // std::runtime_error with the first fault of a rank, whose number it tells; the others wait for it no
+  // longer.
+  virtual std::vector<nlohmann::json> ask(const nlohmann::json& order) = 0;
+  // Whose clock each rank reads: those that are equal compare.
+  virtual std::vector<std::string> clocks() const = 0;
+  // How the ranks exchange data: {"name": ..., ...}.
+  virtual nlohmann::json transport() const = 0;
+};
+
+// Ranks as threads. Throws as ask() does where a rank cannot be made ready for `record`.
+std::unique_ptr<RingCrew> thread_crew(Bench& bench, const Record& record);
+
+}  // namespace hilbench

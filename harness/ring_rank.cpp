@@ -1,0 +1,178 @@
+#include "harness/ring_rank.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "harness/rounding.hpp"
+#include "kernels/ring/shard_keys.hpp"
+
+namespace hilbench {
+namespace {
+
+using Json = nlohmann::json;
+
+std::int64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
+
+int threads_of_a_rank(int threads, std::int64_t ranks) {
+  return std::max(1, threads / static_cast<int>(ranks));
+}
+
+RingRank::RingRank(Bench& bench, const Record& record, Transport& transport)
+    : bench_(bench),
+      ring_(record.work, record.variant),
+      transport_(transport),
+      threads_(threads_of_a_rank(bench.threads, ring_.ranks())),
+      device_(open_cpu_device(threads_)),
+      ring_device_(cpu_ring_device(threads_)) {
+  const Case& work = ring_.work();
+  const bool moved_q = ring_.variant().order_tensors == OrderTensors::qkv;
+  inputs_.q = shard_of(Tensor::q, moved_q);
+  inputs_.k = shard_of(Tensor::k, true);
+  inputs_.v = shard_of(Tensor::v, true);
+  const std::int64_t rows = work.batch * row_count() * work.heads;
+  o_ = device_->allocate(static_cast<std::size_t>(rows * row_bytes(work, 1)));
+  lse_ = device_->allocate(static_cast<std::size_t>(rows) * sizeof(float));
+  execution_ = std::make_unique<RingExecution>(ring_, *find_variant(record.kernel, work.device),
+                                               *ring_device_, transport_, threads_);
+}
+
+Json RingRank::answer(const Json& order) {
+  const std::string& what = order.at("do").get_ref<const std::string&>();
+  if (what == "describe") return describe();
+  if (what == "run") return run(order.at("part").get<RingPart>(), order.at("executions"), order.at("cold"));
+  if (what == "verify") return verify();
+  if (what == "read") return read(order.at("tensor") == "lse", order.at("first"), order.at("count"));
+  if (what != "fill") throw std::logic_error("no rank knows the order " + what);
+  device_->fill(o_, order.at("value").get<std::byte>());
+  device_->fill(lse_, order.at("value").get<std::byte>());
+  return Json::object();
+}
+
+Json RingRank::describe() const {
+  double bytes = execution_->buffer_bytes();
+  for (const Buffer* buffer : {&inputs_.q, &inputs_.k, &inputs_.v, &o_, &lse_})
+    bytes += static_cast<double>(buffer->bytes);
+  return {{"bytes", bytes}, {"permute_ns", permute_ns_ ? Json(*permute_ns_) : Json()}};
+}
+
+Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
+  Json spans = Json::array();
+  std::uint64_t before = 0;
+  for (std::int64_t i = 0; i < executions; ++i) {
+    if (cold) device_->evict_caches();
+    before = transport_.bytes_sent();
+    transport_.barrier();
+    const std::int64_t begin = now_ns();
+    execution_->run(operands(), part);
+    spans.push_back({begin, now_ns()});
+  }
+  return {{"spans", std::move(spans)}, {"sent", transport_.bytes_sent() - before}};
+}
+
+Json RingRank::verify() {
+  const Case& work = ring_.work();
+  const Shards& shards = ring_.shards();
+  const Oracle& oracle = bench_.oracle_of_shard(shards, rank(), threads_);
+  const auto row_number = [&](const RowId& row) {
+    return (row.batch * row_count() + shards.rows_below(rank(), row.position)) * work.heads + row.head;
+  };
+  return to_json(compare_output(oracle, own_rows(), work.batch * row_count() * work.heads, work.head_dim,
+                                row_number, threads_));
+}
+
+// Rows of a position stand together, of all heads.
+Json RingRank::read(bool lse, std::int64_t first, std::int64_t count) const {
+  const Case& work = ring_.work();
+  const Shards& shards = ring_.shards();
+  const std::int64_t row = work.heads * (lse ? 1 : work.head_dim);
+  std::vector<float> values;
+  for (std::int64_t element = first, next; element < first + count; element = next) {
+    next = std::min(first + count, (element / row + 1) * row);
+    const std::int64_t batch = element / row / shards.length(), position = element / row % shards.length();
+    if (shards.owner(position) != rank()) continue;
+    const std::int64_t own = batch * row_count() + shards.rows_below(rank(), position);
+    const std::size_t held = values.size();
+    values.resize(held + static_cast<std::size_t>(next - element));
+    const std::span<float> to = std::span(values).subspan(held);
+    lse ? read_lse(own * row + element % row, to) : read_o(own * row + element % row, to);
+  }
+  std::vector<std::uint8_t> binary(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(binary.data(), values.data(), binary.size());
+  return {{"values", Json::binary(std::move(binary))}};
+}
+
+Operands RingRank::operands() const {
+  return {inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), o_.data(), static_cast<float*>(lse_.data())};
+}
+
+OutputReader RingRank::own_rows() const {
+  return {.o = [this](std::int64_t first, std::span<float> to) { read_o(first, to); },
+          .lse = [this](std::int64_t first, std::span<float> to) { read_lse(first, to); }};
+}
+
+void RingRank::read_o(std::int64_t first, std::span<float> to) const {
+  const auto element = static_cast<std::size_t>(dtype_bytes(ring_.work().dtype));
+  std::vector<std::byte> raw(to.size() * element);
+  device_->download(o_, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
+  widen(ring_.work().dtype, raw.data(), to);
+}
+
+void RingRank::read_lse(std::int64_t first, std::span<float> to) const {
+  device_->download(lse_, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(), to.data());
+}
+
+// Own rows of an input, put into the order where they are `ordered`. The order of the whole sequence moves
+// rows between ranks: there they are made where they belong, and no permutation is timed.
+Buffer RingRank::shard_of(Tensor which, bool ordered) {
+  if (which != Tensor::q && ring_.global_order()) return made_rows(which, stored_kv_positions(ring_, rank()));
+  std::vector<std::int32_t> positions;
+  for (std::int64_t row = 0; row < row_count(); ++row)
+    positions.push_back(static_cast<std::int32_t>(ring_.shards().position(rank(), row)));
+  Buffer by_position = made_rows(which, positions);
+  const std::vector<std::int32_t> slots = ordered ? order_of(ring_, rank()) : std::vector<std::int32_t>{};
+  if (slots.empty()) return by_position;
+  Buffer to = device_->allocate(by_position.bytes);
+  const auto move = [&] {
+    device_->permute(by_position, to, ring_.work().batch, slots, row_bytes(ring_.work(), heads_of(which)),
+                     Direction::into_order);
+  };
+  move();  // touches the pages
+  permute_ns_ = permute_ns_.value_or(0) + device_->time_ns(move);
+  return to;
+}
+
+// Rows `positions` of every batch entry. Neighbours are made together.
+Buffer RingRank::made_rows(Tensor which, const std::vector<std::int32_t>& positions) {
+  const Case& work = ring_.work();
+  const std::int64_t row = heads_of(which) * work.head_dim, bytes = row * dtype_bytes(work.dtype);
+  const std::int64_t count = std::ssize(positions);
+  Buffer to = device_->allocate(static_cast<std::size_t>(work.batch * count * bytes));
+  for (std::int64_t b = 0; b < work.batch; ++b)
+    for (std::int64_t i = 0, next; i < count; i = next) {
+      const std::int64_t first = positions[static_cast<std::size_t>(i)];
+      for (next = i + 1; next < count; ++next)
+        if (positions[static_cast<std::size_t>(next)] != first + next - i) break;
+      bench_.inputs.read_stored(which, (b * work.sequence_length + first) * row, (next - i) * row,
+                                static_cast<std::byte*>(to.data()) + (b * count + i) * bytes, threads_);
+    }
+  return to;
+}
+
+std::int64_t RingRank::row_count() const {
+  return ring_.shards().count(rank());
+}
+
+std::int64_t RingRank::heads_of(Tensor which) const {
+  return which == Tensor::q ? ring_.work().heads : ring_.work().kv_heads;
+}
+
+}  // namespace hilbench
