@@ -20,9 +20,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A launcher that lost a process ends the others; this long rank 0 waits for that before it takes a fault for
-// one of the variant, and the others for rank 0.
-constexpr std::chrono::milliseconds kSignalGrace{1500}, kLeaderGrace{10000};
+// A launcher that lost a process ends the others: rank 0 waits for that before it takes a fault for one of
+// the variant, and the others wait for rank 0.
+constexpr std::chrono::milliseconds kSignalGrace{1500}, kLeaderGrace{5000};
+constexpr std::chrono::milliseconds kTurn{
+    500};  // one of the others speaks, and ends all, before the next does
 
 std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", std::hash<std::string>{}(text));
@@ -168,6 +170,8 @@ int obey_all(Processes& processes, const AgreedWork& work) {
     if (what == "end") return order.at("status");
     if (what == "done") {
       follower.reset();
+    } else if (what == "roll call") {
+      processes.set_broken("a ring of the others failed");
     } else if (what == "comparison") {
       const auto& comparisons = work.plan.comparisons;
       const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
@@ -177,8 +181,10 @@ int obey_all(Processes& processes, const AgreedWork& work) {
                                             order.at("transport").get<std::string>());
     } else {
       processes.answer(follower->obey(order));
-      if (!processes.broken().empty()) throw TransportError(processes.broken());
     }
+    if (processes.broken().empty()) continue;
+    processes.call_roll(processes.size());
+    throw TransportError(processes.broken());
   }
 }
 
@@ -247,7 +253,7 @@ int follow(Processes& processes, const AgreedWork& work) {
   } catch (const std::exception& error) {
     why = error.what();
   }
-  std::this_thread::sleep_for(kLeaderGrace);  // rank 0 tells it, and ends all
+  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // rank 0 tells it, and ends all
   fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
   processes.abandon(static_cast<int>(ExitCode::environment));
 }

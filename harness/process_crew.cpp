@@ -139,11 +139,18 @@ std::vector<Json> ProcessRings::ask(const Json& order) {
   const auto ranks = static_cast<int>(task_.records.front().work.ring_size);
   processes_.tell(ranks, order);
   Json own = own_->obey(order);
-  if (!processes_.broken().empty()) throw std::runtime_error(own.at("error").get<std::string>());
+  const auto raise_broken = [&] {
+    processes_.call_roll(ranks);
+    throw std::runtime_error(processes_.broken());
+  };
+  if (!processes_.broken().empty()) raise_broken();
   const std::vector<Json> answers = processes_.answers(ranks, std::move(own));
   for (const Json& answer : answers)
     if (answer.contains("error")) {
-      if (order.at("do") == "run") processes_.set_broken(answer.at("error"));
+      if (order.at("do") == "run") {
+        processes_.set_broken(answer.at("error"));
+        raise_broken();
+      }
       throw std::runtime_error(answer.at("error").get<std::string>());
     }
   return answers;

@@ -20,6 +20,8 @@ constexpr double kOrderShare =
     1.5;  // of the timeout: rank 0 may be silent for one, and tells of itself before
 constexpr double kTellShare = 0.25;  // of the timeout, after which it tells
 
+constexpr double kRollTimeout_s = 3;
+
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -55,6 +57,7 @@ void Processes::open(double timeout_s) {
   guarded([&] {
     orders_ = program_.transport(size(), kOrderShare * timeout_s);
     answers_ = program_.transport(size(), timeout_s);
+    roll_ = program_.transport(size(), kRollTimeout_s);
   });
 }
 
@@ -120,6 +123,17 @@ std::unique_ptr<Transport> Processes::ring(int size) {
 
 void Processes::set_broken(const std::string& why) {
   if (broken_.empty()) broken_ = why;
+}
+
+void Processes::call_roll(int ranks) noexcept {
+  if (roll_ == nullptr) return;
+  try {
+    if (leads()) send(ranks, size(), *orders_, {{"do", "roll call"}});
+    roll_->gather("");
+  } catch (const std::exception& error) {
+    broken_ += fmt::format("; roll call: {}", error.what());
+  }
+  roll_.reset();
 }
 
 std::string host_identity() {

@@ -43,6 +43,9 @@ class Processes {
 
   const std::string& broken() const { return broken_; }
   void set_broken(const std::string& why);  // the first reason counts
+  // After a fault in the middle of an exchange of ranks 0 to ranks - 1, where each waits for the next: adds
+  // to broken() who does not come any more. All that hear of the fault call.
+  void call_roll(int ranks) noexcept;
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status) { program_.abandon(exit_status); }
 
@@ -55,7 +58,7 @@ class Processes {
 
   MpiProgram program_;
   double timeout_s_ = 0;
-  std::unique_ptr<Transport> orders_, answers_;
+  std::unique_ptr<Transport> orders_, answers_, roll_;
   std::int64_t last_told_ns_ = 0;
   std::string broken_;
 };

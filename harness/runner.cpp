@@ -130,6 +130,17 @@ std::string file_version(const std::filesystem::path& file) {
   return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
 }
 
+// Launchers bind each process to a core or a socket unless they are told not to.
+constexpr const char* kBoundNote =
+    "note: rank 0 may use fewer cores than `threads`: mpirun --bind-to none, or srun --cpu-bind=none, lets "
+    "it";
+
+bool bound_below(const Plan& plan, const Host& host) {
+  return std::any_of(plan.comparisons.begin(), plan.comparisons.end(), [&](const Comparison& comparison) {
+    return comparison.work.device == DeviceKind::cpu && comparison.threads > host.cores;
+  });
+}
+
 // Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
 // machine.
 std::string busy_note(const Host& host) {
@@ -196,6 +207,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
   progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
   if (const std::string busy = busy_note(host); to_measure > 0 && !busy.empty()) progress.note(busy);
+  if (processes != nullptr && bound_below(plan, host)) progress.note(kBoundNote);
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {

@@ -167,6 +167,24 @@ class RingTest(LaunchedTest):
         out, _ = self.launch(2, "plan", self.program.sweep(QUICK))
         self.assertEqual(out.count("3 cases; 2 variants to measure, 4 skipped"), 1, out)
 
+    def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
+        text = LONG.replace("budget_s: 4", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")
+        process = self.start(3, "run", self.program.sweep(text), "-o", "out", "--filter", "n64-")
+        stat = pathlib.Path(f"/proc/{self.rank_pid(2)}/stat")
+        time.sleep(5)
+        before = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+        time.sleep(4)
+        after = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+        self.assertLess((after - before) / os.sysconf("SC_CLK_TCK"), 0.2, "seconds of 4 s")
+        self.finish(process)
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+    def test_processes_that_are_bound_are_told_of(self):
+        process = self.start(2, "run", self.program.sweep(QUICK.replace("threads: 1", "threads: 300")), "-o", "out",
+                             "--filter", "n64-")
+        _, err = process.communicate(timeout=240)
+        self.assertEqual(err.count("rank 0 may use fewer cores"), 1, err)
+
     def test_cold_caches(self):
         self.launch(2, "run", self.program.sweep(QUICK.replace("measure: {", "measure: {cache: cold, ")), "-o", "out",
                     "--axis", "ring_size=2", "--filter", "n64-")
@@ -194,7 +212,7 @@ class FaultTest(LaunchedTest):
         os.kill(pid, how)
         _, told = self.finish(process, None, 60)
         seconds = time.monotonic() - began
-        self.assertLess(seconds, 3 + 12)  # timeout_s, and what the launcher takes on a loaded machine
+        self.assertLess(seconds, 25)  # timeout_s is 3; the rest is a loaded machine
         wait_until(lambda: gone(pid), 5, "the rank that failed is still there")
         return told
 
@@ -209,14 +227,22 @@ class FaultTest(LaunchedTest):
         self.check_resumed()
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
+    def test_hung_leader(self):
+        told = self.fail_rank(0, signal.SIGSTOP)
+        self.assertEqual(len(told), 1, told)
+        self.assertRegex(told[0], r"^hilbench: error: rank 1 of 4: rank \d waited .* s for .*")
+        self.check_resumed()
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
     def test_hung_rank(self):
         told = self.fail_rank(2, signal.SIGSTOP)
         self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): rank \d waited 3 s for .*; "
-                                  "the same command resumes after this case$")
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): rank \d waited 3 s for .*; roll call: "
+                                  "rank \\d waited 3 s for rank 2 to come; the same command resumes after this case$")
         reasons = [reason for (case, _), (status, reason) in self.statuses().items() if status == "failed"]
         self.assertEqual(len(reasons), 2)  # variants of a comparison are timed together
-        self.assertRegex(reasons[0] + reasons[1], r"rank \d waited 3 s for .*rank 2")
+        for reason in reasons:
+            self.assertRegex(reason, r"rank \d waited 3 s for rank 2 to come")
         self.check_resumed()
 
     def test_rank_without_memory(self):
