@@ -1,10 +1,13 @@
 #include "harness/candidate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "baselines/external/external.hpp"
 #include "harness/gpu.hpp"
+#include "harness/process_crew.hpp"
 #include "harness/ring_candidate.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
@@ -39,6 +42,7 @@ class OneRankCandidate final : public Candidate {
   std::string uncounted() const override { return program_ ? "runs in a process of its own" : ""; }
   nlohmann::json library() const override;
   void fill_output(std::byte value) override;
+  VerifyResult verify() override;
   OutputReader output() override;
   const Index* index() const override { return &index_; }
   std::map<std::string, Counter> measured() override;
@@ -70,16 +74,18 @@ std::int64_t row_bytes(const Case& work, std::int64_t heads) {
   return heads * work.head_dim * dtype_bytes(work.dtype);
 }
 
-Bench::Bench(const Task& task)
+Bench::Bench(const Task& task, Processes* processes)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
+      cache(task.measure.cache),
       further_devices(further_gpus(task, work)),
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
       inputs(work, task.inputs, seed),
-      externals(task.externals) {
+      externals(task.externals),
+      rings(processes != nullptr ? std::make_unique<ProcessRings>(*processes, task) : nullptr) {
   if (work.ring_size > 1) return;
   stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;
@@ -90,6 +96,8 @@ Bench::Bench(const Task& task)
   fill(Tensor::k, stored.k);
   fill(Tensor::v, stored.v);
 }
+
+Bench::~Bench() = default;
 
 const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
   auto [at, created] = oracles_.try_emplace(key);
@@ -114,6 +122,17 @@ nlohmann::json Bench::device_state() const {
     state["further"].push_back(std::move(further));
   }
   return state;
+}
+
+const Oracle& Bench::oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
+  const auto key = fmt::format("{} {}", static_cast<int>(shards.sharding()), rank);
+  std::unique_lock lock(oracles_mutex_);
+  auto [at, created] = oracles_.try_emplace(key);
+  lock.unlock();  // nobody else asks for this rank's
+  if (created)
+    at->second = make_oracle(work, inputs, {}, seed, rank_threads,
+                             [&](std::int64_t position) { return shards.owner(position) == rank; });
+  return at->second;
 }
 
 Buffer Bench::allocate(Tensor which) {
@@ -172,6 +191,11 @@ void OneRankCandidate::run() {
 void OneRankCandidate::fill_output(std::byte value) {
   bench_.device->fill(bench_.o, value);
   bench_.device->fill(bench_.lse, value);
+}
+
+VerifyResult OneRankCandidate::verify() {
+  const std::string key = token_slots().empty() ? "" : variant_id(spec_);
+  return verify_output(bench_.work, bench_.oracle(key, token_slots()), output(), bench_.threads);
 }
 
 OutputReader OneRankCandidate::output() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,9 +16,13 @@
 #include "harness/task.hpp"
 #include "harness/verify.hpp"
 #include "kernels/index.hpp"
+#include "kernels/ring/shards.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
+
+class Processes;
+class ProcessRings;
 
 // Bytes of one row of a tensor with `heads` heads.
 std::int64_t row_bytes(const Case& work, std::int64_t heads);
@@ -29,11 +34,15 @@ struct StoredInputs {
 // What all variants of a comparison share: device, inputs, output buffers, oracles.
 class Bench {
  public:
-  explicit Bench(const Task& task);
+  // `processes`: those of an MPI program that this one leads. `task` outlives the bench.
+  explicit Bench(const Task& task, Processes* processes = nullptr);
+  ~Bench();
 
   // Oracle of the case's own function (no slots), or of what a `tokens` order makes of it; computed once a
   // `key`.
   const Oracle& oracle(const std::string& key, std::span<const std::int32_t> slots);
+  // Of the rows that a rank of a ring owns; computed once for each sharding. Ranks may ask at the same time.
+  const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
 
   // Of all devices: clocks, temperature, power and other programs. A ring's record tells of those beside the
   // first under `further`, and counts the programs on all of them.
@@ -43,20 +52,23 @@ class Bench {
   const Case work;
   const int threads;
   const std::uint64_t seed;
+  const CacheState cache;
   // GPUs of a ring beside `device`: the next ones, as many as it has ranks and the machine has GPUs.
   const std::vector<std::unique_ptr<Device>> further_devices;
   const std::unique_ptr<Device> device;  // current on a GPU
   const InputTensors inputs;
   const Externals externals;
   // Of one rank only; the ranks of a ring have their own.
-  StoredInputs stored;  // position order
-  Buffer o, lse;        // written by whichever variant runs
+  StoredInputs stored;                        // position order
+  Buffer o, lse;                              // written by whichever variant runs
+  const std::unique_ptr<ProcessRings> rings;  // of `processes`; else null
 
  private:
   Buffer allocate(Tensor which);
   void fill(Tensor which, Buffer& buffer);
 
   std::map<std::string, Oracle> oracles_;
+  std::mutex oracles_mutex_;
 };
 
 // One variant made ready: its inputs in order, its index, its workspace.
@@ -82,6 +94,8 @@ class Candidate {
 
   // Sets every byte of the output.
   virtual void fill_output(std::byte value) = 0;
+  // The output of the last run against the oracle.
+  virtual VerifyResult verify() = 0;
   // The output of the last run; not to be read after the next.
   virtual OutputReader output() = 0;
 

@@ -50,7 +50,10 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
 }
 
 void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
-  CLI::App& command = *app.add_subcommand("run", "measure a sweep; resumes what an earlier run left");
+  CLI::App& command =
+      *app.add_subcommand("run",
+                          "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
+                          "P processes are ranks of rings");
   add_sweep_options(command, arguments);
   command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>");
   command.add_flag("--fresh", arguments.fresh, "start over instead of resuming");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -12,10 +13,13 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "harness/doctor.hpp"
 #include "harness/host.hpp"
+#include "harness/launch.hpp"
+#include "harness/launched_run.hpp"
 #include "harness/list.hpp"
 #include "harness/names.hpp"
 #include "harness/plan.hpp"
@@ -55,14 +59,16 @@ Sweep load(const RunArguments& arguments) {
                     known_names());
 }
 
+bool wants_gpu(const Sweep& sweep) {
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const SweepCase& swept) { return swept.work.device != DeviceKind::cpu; });
+}
+
 // The host, and its GPU where some case may want one. A GPU that is named must be there.
 Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
   Host host = inspect_host();
-  const std::vector<SweepCase> cases = cases_of(sweep);
-  const bool wanted = std::any_of(cases.begin(), cases.end(), [](const SweepCase& swept) {
-    return swept.work.device != DeviceKind::cpu;
-  });
-  if (!wanted) return host;
+  if (!wants_gpu(sweep)) return host;
   const GpuSurvey survey = survey_gpus();
   const auto index = static_cast<std::size_t>(ordinal.value_or(0));
   host.gpu_absence = survey.absence;
@@ -76,6 +82,18 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
   const bool alike = std::all_of(survey.gpus.begin(), survey.gpus.end(),
                                  [&](const Gpu& gpu) { return gpu.name == survey.gpus.front().name; });
   host.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
+  return host;
+}
+
+// The same for one of several processes, `on_this_host` of which come before it: each takes a GPU of its own.
+Host host_for_process(const Sweep& sweep, int on_this_host) {
+  Host host = inspect_host();
+  if (!wants_gpu(sweep)) return host;
+  const GpuSurvey survey = survey_gpus();
+  host.gpu_absence = survey.absence;
+  // A launcher may show each of its processes one GPU, always number 0.
+  const std::size_t index = survey.gpus.size() == 1 ? 0 : static_cast<std::size_t>(on_this_host);
+  if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
   return host;
 }
 
@@ -184,37 +202,100 @@ ReportInput report_input(const ReportArguments& arguments) {
   return input;
 }
 
-}  // namespace
+Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
+  return filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
+}
 
-ExitCode run_command(const RunArguments& arguments) {
-  const Sweep sweep = load(arguments);
-  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  const Plan plan = filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
-  if (arguments.dry_run) {
-    fmt::print("{}", plan_table(plan));
-    return ExitCode::done;
-  }
-  if (!arguments.profile.empty()) {
-    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
-    return ExitCode::done;
-  }
+ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Processes* processes) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
-  if (options.folder.empty()) options.folder = std::filesystem::path("results") / sweep.name;
+  if (options.folder.empty()) options.folder = std::filesystem::path("results") / work.sweep.name;
   if (arguments.fresh) options.start = Start::fresh;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  const RunSummary summary = run_plan(sweep, plan, host, options, progress);
+  const RunSummary summary = run_plan(work.sweep, work.plan, work.host, options, progress, processes);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
 
-ExitCode plan_command(const RunArguments& arguments) {
+// Rank 0's part. What ends the run is told before the others leave: a launcher ends all when one does.
+ExitCode lead(const RunArguments& arguments, const AgreedWork& work, Processes& processes) {
+  ExitCode status = ExitCode::done;
+  try {
+    status = measure(arguments, work, &processes);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "hilbench: error: stopped; run the same command again to resume\n");
+    processes.abandon(128 + stop_signal());
+  } catch (const Error& error) {
+    fmt::print(stderr, "hilbench: error: {}\n", error.what());
+    status = error.code();
+  }
+  if (!processes.broken().empty()) processes.abandon(static_cast<int>(status));
+  end_followers(processes, static_cast<int>(status));
+  return status;
+}
+
+AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
+  return agree(
+      processes,
+      {.load = [&] { return load(arguments); },
+       .inspect =
+           [&](const Sweep& sweep, int on_this_host) {
+             if (parse_device(arguments.device).ordinal)
+               throw UsageError({.what = "a GPU is named",
+                                 .where = "--device",
+                                 .why = "under an MPI launcher every process takes one of its own",
+                                 .remedy = "--device cuda"});
+             return host_for_process(sweep, on_this_host);
+           },
+       .plan = [&](const Sweep& sweep, const Host& host) { return plan_for(arguments, sweep, host); }});
+}
+
+// This process is one of several that an MPI launcher started. Rank 0 speaks for all.
+ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
+  constexpr std::chrono::seconds kToBeHeard{1};  // a launcher ends all processes when the first fails
+  try {
+    if (const std::string absence = mpi_absence(); !absence.empty())
+      throw EnvironmentError(
+          {.what = fmt::format("one of {} processes of a launcher", launch.processes), .why = absence});
+    if (!arguments.profile.empty())
+      throw UsageError({.what = "a profile is of one process", .where = "--profile"});
+    Processes processes(launch);
+    const AgreedWork work = agree_on(arguments, processes);
+    return processes.leads() ? lead(arguments, work, processes)
+                             : static_cast<ExitCode>(follow(processes, work));
+  } catch (const Error& error) {
+    if (launch.rank == 0) throw;
+    std::this_thread::sleep_for(kToBeHeard);
+    return error.code();
+  }
+}
+
+}  // namespace
+
+ExitCode run_command(const RunArguments& arguments) {
+  const Launch launch = launch_of_this_process();
+  if (launch.processes > 1 && !arguments.dry_run) return run_launched(arguments, launch);
+  if (arguments.dry_run) return plan_command(arguments);
   const Sweep sweep = load(arguments);
-  const Host host =
-      planned_host(host_for(sweep, parse_device(arguments.device).ordinal), arguments.memory_bytes);
-  fmt::print("{}", arguments.longest ? longest_table(sweep, host)
-                                     : plan_table(filtered(make_plan(sweep, host), arguments.filter)));
+  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
+  const Plan plan = plan_for(arguments, sweep, host);
+  if (!arguments.profile.empty()) {
+    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
+    return ExitCode::done;
+  }
+  return measure(arguments, {sweep, host, plan}, nullptr);
+}
+
+ExitCode plan_command(const RunArguments& arguments) {
+  const Launch launch = launch_of_this_process();
+  const Sweep sweep = load(arguments);
+  Host host = host_for(sweep, parse_device(arguments.device).ordinal);
+  host.processes = launch.processes;
+  const std::string table = arguments.longest
+                                ? longest_table(sweep, planned_host(host, arguments.memory_bytes))
+                                : plan_table(plan_for(arguments, sweep, host));
+  if (launch.rank == 0) fmt::print("{}", table);
   return ExitCode::done;
 }
 

@@ -64,27 +64,20 @@ Distance distance(const ReferenceRow& expected, const ReferenceRow& other) {
   return d;
 }
 
-void set_tolerances(const Case& work, const std::vector<Distance>& plain_errors, Oracle& oracle) {
-  double worst_o = 0, worst_lse = 0, largest_o = 0, largest_lse = 0, square_error = 0, square_o = 0;
+PlainErrors plain_errors_of(const Oracle& oracle, const std::vector<Distance>& distances) {
+  PlainErrors plain;
   for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
-    worst_o = std::max(worst_o, plain_errors[i].o);
-    worst_lse = std::max(worst_lse, plain_errors[i].lse);
-    square_error += plain_errors[i].square_o;
+    plain.worst_o = std::max(plain.worst_o, distances[i].o);
+    plain.worst_lse = std::max(plain.worst_lse, distances[i].lse);
+    plain.square_error += distances[i].square_o;
     for (const double value : oracle.expected[i].o) {
-      largest_o = std::max(largest_o, std::abs(value));
-      square_o += value * value;
+      plain.largest_o = std::max(plain.largest_o, std::abs(value));
+      plain.square_o += value * value;
     }
     if (std::isfinite(oracle.expected[i].lse))
-      largest_lse = std::max(largest_lse, std::abs(oracle.expected[i].lse));
+      plain.largest_lse = std::max(plain.largest_lse, std::abs(oracle.expected[i].lse));
   }
-  // A plain evaluation may be exact by luck. The floor is a few roundings of the largest result, and what a
-  // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
-  // exp(s) = 1 + s u.
-  const double fp32 = unit_roundoff(Dtype::fp32);
-  const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * largest_lse);
-  oracle.tolerance = 2 * worst_o + floor * largest_o;
-  oracle.relative_tolerance = floor + (square_o > 0 ? 2 * std::sqrt(square_error / square_o) : 0);
-  oracle.lse_tolerance = 2 * worst_lse + 8 * fp32 * std::max(largest_lse, 1.0);
+  return plain;
 }
 
 // Keys that compared rows attend to: those of the row that sees most of them; the others see a leading part.
@@ -110,7 +103,7 @@ class OracleWork {
   }
 
   // Sets what is expected, and the errors of plain evaluation.
-  void compute(Oracle& oracle, std::vector<Distance>& plain_errors) {
+  void compute(Oracle& oracle) {
     find_stretches(oracle.rows);
     read_queries(oracle.rows);
     for (std::size_t begin = 0, end = 0; begin < stretches_.size(); begin = end) {
@@ -120,11 +113,12 @@ class OracleWork {
       attend_to(std::span(stretches_).subspan(begin, end - begin));
     }
     oracle.expected.resize(oracle.rows.size());
-    plain_errors.resize(oracle.rows.size());
+    std::vector<Distance> distances(oracle.rows.size());
     for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
       oracle.expected[i] = combine(work_, Arithmetic::exact, exact_[i]);
-      plain_errors[i] = distance(oracle.expected[i], combine(work_, Arithmetic::plain, plain_[i]));
+      distances[i] = distance(oracle.expected[i], combine(work_, Arithmetic::plain, plain_[i]));
     }
+    oracle.plain = plain_errors_of(oracle, distances);
   }
 
  private:
@@ -218,13 +212,33 @@ class OracleWork {
 
 }  // namespace
 
+void PlainErrors::add(const PlainErrors& other) {
+  worst_o = std::max(worst_o, other.worst_o);
+  worst_lse = std::max(worst_lse, other.worst_lse);
+  largest_o = std::max(largest_o, other.largest_o);
+  largest_lse = std::max(largest_lse, other.largest_lse);
+  square_error += other.square_error;
+  square_o += other.square_o;
+}
+
+Tolerances tolerances_of(const Case& work, const PlainErrors& plain) {
+  // A plain evaluation may be exact by luck. The floor is a few roundings of the largest result, and what a
+  // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
+  // exp(s) = 1 + s u.
+  const double fp32 = unit_roundoff(Dtype::fp32);
+  const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * plain.largest_lse);
+  return {.o = 2 * plain.worst_o + floor * plain.largest_o,
+          .relative = floor + (plain.square_o > 0 ? 2 * std::sqrt(plain.square_error / plain.square_o) : 0),
+          .lse = 2 * plain.worst_lse + 8 * fp32 * std::max(plain.largest_lse, 1.0)};
+}
+
 Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
-                   std::uint64_t seed, int threads) {
+                   std::uint64_t seed, int threads, const std::function<bool(std::int64_t position)>& owned) {
   Oracle oracle;
   oracle.rows = choose_rows(work, seed);
-  std::vector<Distance> plain_errors;
-  OracleWork(work, inputs, slots, threads).compute(oracle, plain_errors);
-  set_tolerances(work, plain_errors, oracle);
+  if (owned) std::erase_if(oracle.rows, [&](const RowId& row) { return !owned(row.position); });
+  OracleWork(work, inputs, slots, threads).compute(oracle);
+  oracle.tolerance = tolerances_of(work, oracle.plain);
   return oracle;
 }
 

@@ -8,6 +8,7 @@
 #include "baselines/external/external.hpp"
 #include "harness/error.hpp"
 #include "harness/pattern.hpp"
+#include "kernels/ring/mpi.hpp"
 #include "kernels/ring/nccl.hpp"
 #include "kernels/ring/peer.hpp"
 #include "kernels/ring/ring.hpp"
@@ -42,50 +43,59 @@ const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Cas
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
-RingTransport transport_of(const Case& work, const VariantSpec& spec) {
+RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host& host) {
   if (spec.transport != RingTransport::automatic) return spec.transport;
-  return work.device == DeviceKind::cuda ? RingTransport::peer : RingTransport::threads;
+  if (work.device == DeviceKind::cuda) return RingTransport::peer;
+  return host.processes > 1 ? RingTransport::mpi : RingTransport::threads;
 }
 
 // On GPUs: rank k has the k-th of them, from the chosen one on.
 std::optional<std::string> reason_against_gpus(const Measure& measure, const Case& work,
-                                               const VariantSpec& spec, const Host& host) {
-  const RingTransport transport = transport_of(work, spec);
+                                               RingTransport transport, const Host& host) {
+  if (host.processes > 1) return "one process has the ranks of all GPUs: run it without a launcher";
   if (transport == RingTransport::threads || transport == RingTransport::mpi)
-    return fmt::format("transport {} moves host memory, this case runs on GPUs", to_string(transport));
-  if (const std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
+    return "moves host memory, this case runs on GPUs";
+  if (std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
       !absence.empty())
-    return fmt::format("transport {}: {}", to_string(transport), absence);
+    return absence;
   if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
   if (work.ring_size <= host.gpus) return std::nullopt;
   if (transport == RingTransport::nccl)
-    return fmt::format("ring_size {}: nccl has a rank for each GPU, of {} here", work.ring_size, host.gpus);
+    return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);
   if (!measure.oversubscribe)
     return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
                        host.gpus, host.gpus == 1 ? "" : "s");
   return std::nullopt;
 }
 
-std::optional<std::string> reason_against_transport(const Case& work, const VariantSpec& spec) {
-  switch (transport_of(work, spec)) {
-    case RingTransport::mpi:
-      return "transport mpi: ranks that a launcher starts cannot run a sweep so far; use threads";
-    case RingTransport::nccl:
-    case RingTransport::peer:
-      return fmt::format("transport {} moves memory of GPUs, this case runs on the CPU",
-                         to_string(spec.transport));
-    default:
-      return std::nullopt;
-  }
+// Ranks that are processes come from a launcher.
+std::optional<std::string> reason_against_processes(const Case& work, const Host& host) {
+  if (std::string absence = mpi_absence(); !absence.empty()) return absence;
+  if (host.processes == 1)
+    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
+  if (work.ring_size > host.processes)
+    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
+  return std::nullopt;
+}
+
+std::optional<std::string> reason_against_transport(const Measure& measure, const Case& work,
+                                                    const VariantSpec& spec, const Host& host) {
+  const RingTransport transport = transport_of(work, spec, host);
+  std::optional<std::string> reason;
+  if (work.device == DeviceKind::cuda)
+    reason = reason_against_gpus(measure, work, transport, host);
+  else if (transport == RingTransport::nccl || transport == RingTransport::peer)
+    reason = "moves memory of GPUs, this case runs on the CPU";
+  else if (transport == RingTransport::mpi)
+    reason = reason_against_processes(work, host);
+  if (!reason) return std::nullopt;
+  return fmt::format("transport {}: {}", to_string(transport), *reason);
 }
 
 std::optional<std::string> reason_against_ring(const Measure& measure, const Case& work,
                                                const VariantSpec& spec, const Host& host) {
   if (spec.baseline) return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
-  const bool gpus = work.device == DeviceKind::cuda;
-  if (std::optional<std::string> reason =
-          gpus ? reason_against_gpus(measure, work, spec, host) : reason_against_transport(work, spec))
-    return reason;
+  if (std::optional<std::string> reason = reason_against_transport(measure, work, spec, host)) return reason;
   if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
   return ring_unsupported(work, spec);
@@ -109,7 +119,7 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
 }
 
 // What a ring sends, by which algorithm and over what.
-void describe_ring(const Case& work, PlannedVariant& planned) {
+void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) {
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
@@ -117,7 +127,7 @@ void describe_ring(const Case& work, PlannedVariant& planned) {
   const Ring ring(work, planned.spec);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(transport_of(work, planned.spec));
+  planned.transport = to_string(transport_of(work, planned.spec, host));
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
@@ -136,7 +146,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
   if (!planned.skip) planned.own = own_need(work, spec, variant, threads, host.gpus);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  describe_ring(work, planned);
+  describe_ring(work, host, planned);
   return planned;
 }
 

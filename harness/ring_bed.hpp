@@ -1,11 +1,11 @@
-// What the ranks of a ring in this process lie on: a device and a transport each, and a clock for all of
-// them.
+// What the ranks of a ring in this process lie on: a device, a transport and a clock each.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/device.hpp"
@@ -19,22 +19,24 @@ class RingBed {
  public:
   virtual ~RingBed() = default;
   // These are called by every rank's own thread. All ranks join() at the same time, before anything else, and
-  // leave() so, after what they hold of the bed is gone. Throws TransportError, EnvironmentError.
+  // leave() so, after what they hold of the bed is gone. Throws TransportError, EnvironmentError. A bed
+  // numbers its ranks from 0; in their ring they may have other numbers.
   virtual void join(int rank) = 0;
   virtual void leave(int rank) noexcept = 0;
   // Ends the ring for all ranks, whether they have joined or not.
   virtual void abort(int rank, const std::string& why) noexcept = 0;
   Transport& transport(int rank) { return *seats_[static_cast<std::size_t>(rank)].transport; }
   RingDevice& ring_device(int rank) { return *seats_[static_cast<std::size_t>(rank)].ring_device; }
-  // What the rank does between the two is timed. All ranks call both; stop() returns when all have ended.
+  // What the rank does between the two is timed: span() is when it began and ended, in ns of its clock().
+  // All ranks call both. The spans stay until the next start(); others may be read once all have stopped.
   virtual void start(int rank) = 0;
   virtual void stop(int rank) = 0;
+  virtual std::pair<std::int64_t, std::int64_t> span(int rank) = 0;
+  virtual std::string clock(int rank) const = 0;  // those of the same name compare
 
   // To be had by one rank at a time, with the lock on it: ranks may share a device.
   Device& device(int rank) { return *seats_[static_cast<std::size_t>(rank)].device; }
   virtual std::unique_lock<std::mutex> exclusive(int rank) = 0;
-  // From when the first rank began to when the last had ended, of the run before.
-  virtual double elapsed_ns() = 0;
   virtual std::string timer() const = 0;
   int ranks() const { return static_cast<int>(seats_.size()); }
   virtual int devices() const = 0;              // over which the ranks are spread
@@ -44,7 +46,7 @@ class RingBed {
 
  protected:
   struct Seat {
-    std::unique_ptr<Transport> transport;
+    std::shared_ptr<Transport> transport;
     Device* device = nullptr;
     std::unique_ptr<RingDevice> ring_device;
   };
@@ -54,8 +56,8 @@ class RingBed {
 // A rank that hangs longer is ended by the others.
 constexpr double kRingTimeout_s = 3600;
 
-// Over `threads`, each rank with so many threads of its own.
-std::unique_ptr<RingBed> cpu_ring_bed(int ranks, int threads_per_rank);
+// A rank at each of these ends of a ring, with so many threads of its own.
+std::unique_ptr<RingBed> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank);
 
 // Rank k on `devices[k modulo their number]`, over `peer` or, with one rank a device, `nccl`. The devices are
 // GPUs, are not used by others at the same time, and outlive the bed.

@@ -1,21 +1,21 @@
-#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "harness/ring_bed.hpp"
-#include "kernels/ring/threads.hpp"
 
 namespace hilbench {
 namespace {
 
-using Time = std::chrono::steady_clock::time_point;
+std::int64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 class CpuRingBed final : public RingBed {
  public:
-  CpuRingBed(int ranks, int threads_per_rank)
-      : threads_(threads_per_rank), places_(static_cast<std::size_t>(ranks)) {
-    for (auto& transport : thread_transports(ranks, kRingTimeout_s))
-      seats_.push_back({.transport = std::move(transport)});
+  CpuRingBed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank)
+      : threads_(threads_per_rank), places_(ends.size()) {
+    for (std::shared_ptr<Transport>& end : ends) seats_.push_back({.transport = std::move(end)});
   }
 
   void join(int rank) override {
@@ -29,20 +29,14 @@ class CpuRingBed final : public RingBed {
 
   void start(int rank) override {
     transport(rank).barrier();
-    places_[static_cast<std::size_t>(rank)].begin = std::chrono::steady_clock::now();
+    places_[static_cast<std::size_t>(rank)].begin_ns = now_ns();
   }
-  void stop(int rank) override {
-    places_[static_cast<std::size_t>(rank)].end = std::chrono::steady_clock::now();
-    transport(rank).barrier();
+  void stop(int rank) override { places_[static_cast<std::size_t>(rank)].end_ns = now_ns(); }
+  std::pair<std::int64_t, std::int64_t> span(int rank) override {
+    const Place& place = places_[static_cast<std::size_t>(rank)];
+    return {place.begin_ns, place.end_ns};
   }
-  double elapsed_ns() override {
-    Time begin = places_.front().begin, end = places_.front().end;
-    for (const Place& place : places_) {
-      begin = std::min(begin, place.begin);
-      end = std::max(end, place.end);
-    }
-    return std::chrono::duration<double, std::nano>(end - begin).count();
-  }
+  std::string clock(int) const override { return "this host"; }
 
   std::unique_lock<std::mutex> exclusive(int rank) override {
     return std::unique_lock(places_[static_cast<std::size_t>(rank)].use);
@@ -55,7 +49,7 @@ class CpuRingBed final : public RingBed {
   struct Place {
     std::unique_ptr<Device> device;
     std::mutex use;
-    Time begin, end;
+    std::int64_t begin_ns = 0, end_ns = 0;
   };
 
   int threads_;
@@ -64,8 +58,8 @@ class CpuRingBed final : public RingBed {
 
 }  // namespace
 
-std::unique_ptr<RingBed> cpu_ring_bed(int ranks, int threads_per_rank) {
-  return std::make_unique<CpuRingBed>(ranks, threads_per_rank);
+std::unique_ptr<RingBed> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank) {
+  return std::make_unique<CpuRingBed>(std::move(ends), threads_per_rank);
 }
 
 }  // namespace hilbench

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -118,17 +119,16 @@ class CudaRingBed final : public RingBed {
     transport(rank).barrier();
   }
 
-  // Of ranks that share a GPU, from when the first began: their work follows in one stream.
-  double elapsed_ns() override {
-    double longest = 0;
-    for (int first = 0; first < ranks(); ++first)
-      for (int last = 0; last < ranks(); ++last)
-        if (&place_of(first) == &place_of(last)) {
-          const cuda::CurrentDevice current(place_of(first).ordinal);
-          longest = std::max(longest, clock_of(last).end.ns_since(clock_of(first).begin));
-        }
-    return longest;
+  // From when the first of the ranks that share the GPU began: their work follows in one stream.
+  std::pair<std::int64_t, std::int64_t> span(int rank) override {
+    const cuda::CurrentDevice current(place_of(rank).ordinal);
+    int first = 0;
+    while (&place_of(first) != &place_of(rank)) ++first;
+    const cuda::Event& origin = clock_of(first).begin;
+    return {std::llround(clock_of(rank).begin.ns_since(origin)),
+            std::llround(clock_of(rank).end.ns_since(origin))};
   }
+  std::string clock(int rank) const override { return "cuda:" + std::to_string(place_of(rank).ordinal); }
 
   std::unique_lock<std::mutex> exclusive(int rank) override { return std::unique_lock(place_of(rank).use); }
   std::string timer() const override { return "cuda_events"; }

@@ -1,5 +1,4 @@
-// A variant on a ring of several ranks, which are threads of this process: each owns its shard of the inputs
-// and of the output.
+// A variant on a ring of several ranks: each owns its shard of the inputs and of the output.
 #pragma once
 
 #include "harness/candidate.hpp"

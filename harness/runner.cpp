@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "harness/error.hpp"
+#include "harness/launched_run.hpp"
+#include "harness/processes.hpp"
 #include "harness/store.hpp"
 #include "harness/supervisor.hpp"
 #include "kernels/ring/shard_keys.hpp"
@@ -128,6 +130,17 @@ std::string file_version(const std::filesystem::path& file) {
   return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
 }
 
+// Launchers bind each process to a core or a socket unless they are told not to.
+constexpr const char* kBoundNote =
+    "note: rank 0 may use fewer cores than `threads`: mpirun --bind-to none, or srun --cpu-bind=none, lets "
+    "it";
+
+bool bound_below(const Plan& plan, const Host& host) {
+  return std::any_of(plan.comparisons.begin(), plan.comparisons.end(), [&](const Comparison& comparison) {
+    return comparison.work.device == DeviceKind::cpu && comparison.threads > host.cores;
+  });
+}
+
 // Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
 // machine.
 std::string busy_note(const Host& host) {
@@ -177,7 +190,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
 }
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress) {
+                    Progress& progress, Processes* processes) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
@@ -195,6 +208,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
   progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
   if (const std::string busy = busy_note(host); to_measure > 0 && !busy.empty()) progress.note(busy);
+  if (processes != nullptr && bound_below(plan, host)) progress.note(kBoundNote);
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {
@@ -205,13 +219,20 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     progress.comparison(comparison.case_id, comparison.runnable() ? sweep.measure.budget_s : 0);
     std::vector<Record> records;
     if (comparison.runnable())
-      records = measure_comparison(make_task(sweep, comparison, host, options.dump),
-                                   [&](const Event& event) { progress.event(event); });
+      records = measure_comparison(
+          make_task(sweep, comparison, host, options.dump),
+          [&](const Event& event) { progress.event(event); },
+          processes != nullptr ? in_processes(*processes) : nullptr);
     records = assemble(sweep, comparison, records);
     describe_environment(records, environment_json(host, comparison.work.device));
     store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
     tally(records, summary);
     progress.settled(outcome_text(records));
+    if (processes != nullptr && !processes->broken().empty())
+      throw EnvironmentError({.what = "the ranks cannot go on",
+                              .where = comparison.case_id,
+                              .why = processes->broken(),
+                              .remedy = "the same command resumes after this case"});
   }
   store.finish();
   return summary;

@@ -11,6 +11,8 @@
 
 namespace hilbench {
 
+class Processes;
+
 enum class Start { resume, fresh };
 
 struct RunOptions {
@@ -27,9 +29,10 @@ struct RunSummary {
 
 // Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.
 // Throws UsageError where the folder cannot be used or holds a comparison measured with other settings,
-// EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays.
+// EnvironmentError where the store is lost, or `processes` cannot go on, Interrupted after Ctrl-C: what was
+// committed stays. Measures in workers, or in `processes`, those of an MPI program that this one leads.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress);
+                    Progress& progress, Processes* processes = nullptr);
 
 // What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
 Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,

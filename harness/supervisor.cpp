@@ -153,16 +153,9 @@ void fail(Record& record, std::string reason) {
   record.reason = std::move(reason);
 }
 
-// What one worker left behind.
-struct WorkerResult {
-  std::vector<Record> settled;
-  std::string failure;    // why the worker did not finish; empty where it did
-  std::string in_flight;  // variant at work when it ended; empty: the comparison itself
-  Phase phase = Phase::prepare;
-};
-
-WorkerResult run_once(const Task& task, double timeout_s, const std::function<void(const Event&)>& progress) {
-  WorkerResult result;
+TaskResult run_in_worker(const Task& task, double timeout_s,
+                         const std::function<void(const Event&)>& progress) {
+  TaskResult result;
   Worker worker(task);
   EventReader reader(worker.event_fd(), timeout_s);
   std::string line;
@@ -247,11 +240,17 @@ void catch_stop_signals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-std::vector<Record> run_in_worker(const Task& task, double timeout_s,
-                                  const std::function<void(const Event&)>& progress) {
+TaskRunner in_worker(double timeout_s) {
+  return [timeout_s](const Task& task, const std::function<void(const Event&)>& progress) {
+    return run_in_worker(task, timeout_s, progress);
+  };
+}
+
+std::vector<Record> settle(const Task& task, const TaskRunner& runner,
+                           const std::function<void(const Event&)>& progress) {
   std::vector<Record> settled;
   for (Task rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
-    WorkerResult result = run_once(rest, timeout_s, progress);
+    TaskResult result = runner(rest, progress);
     // Timed variants belong to one run: after a crash they are measured again together.
     for (Record& record : result.settled)
       if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));
@@ -302,10 +301,12 @@ void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> 
   }
 }
 
-std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress) {
+std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress,
+                                       const TaskRunner& runner) {
+  const TaskRunner run = runner ? runner : in_worker(task.measure.timeout_s);
   Task share = task;
   share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
-  std::vector<Record> records = run_in_worker(share, task.measure.timeout_s, progress);
+  std::vector<Record> records = settle(share, run, progress);
   share.counters.clear();
   share.dump.clear();
   for (std::int64_t process = 1; process < task.measure.processes; ++process) {
@@ -314,7 +315,7 @@ std::vector<Record> measure_comparison(const Task& task, const std::function<voi
       if (record.status != Status::ok) failed.push_back(record);
     Task rest = remaining(share, failed);
     if (rest.records.empty()) break;
-    const std::vector<Record> parts = run_in_worker(rest, task.measure.timeout_s, progress);
+    const std::vector<Record> parts = settle(rest, run, progress);
     for (const Record& part : parts) join(*find_record(records, part.variant_id), part);
   }
   finish_statistics(records, task.reference, task.measure.seed);

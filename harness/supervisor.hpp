@@ -17,14 +17,31 @@ void catch_stop_signals();
 // Thrown out of measure_comparison when stop_signal() is set: the worker is gone, nothing was recorded.
 struct Interrupted {};
 
-// The words of `task`'s variants, each settled: measured by one or more workers, or `failed` with the reason.
-// A worker that crashes, is killed, or lets `timeout_s` pass without an event costs the variant in flight;
-// the others start again in a new worker. Workers die with this process.
-std::vector<Record> run_in_worker(const Task& task, double timeout_s,
-                                  const std::function<void(const Event&)>& progress);
+// What came of running a task once.
+struct TaskResult {
+  std::vector<Record> settled;
+  std::string failure;    // why it did not finish; empty where it did
+  std::string in_flight;  // variant at work when it ended; empty: the comparison itself
+  Phase phase = Phase::prepare;
+};
 
-// The same `measure.processes` times over, samples joined, then medians, intervals and speedups.
-std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress);
+// Runs a task once and passes on each event.
+using TaskRunner =
+    std::function<TaskResult(const Task& task, const std::function<void(const Event&)>& progress)>;
+
+// In a worker process. One that crashes, is killed, or lets `timeout_s` pass without an event fails. Workers
+// die with this process.
+TaskRunner in_worker(double timeout_s);
+
+// The words of `task`'s variants, each settled: measured in one run or more, or `failed` with the reason. A
+// run that fails costs the variant in flight; the others run again.
+std::vector<Record> settle(const Task& task, const TaskRunner& runner,
+                           const std::function<void(const Event&)>& progress);
+
+// The same `measure.processes` times over, samples joined, then medians, intervals and speedups. By default
+// in workers.
+std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress,
+                                       const TaskRunner& runner = nullptr);
 
 // Medians with intervals, rates, and speedups against `reference` (an index into records, or none). Value to
 // value: what measure_comparison does once the samples are there.

@@ -49,8 +49,8 @@ const std::array kFields = {
     choice<&VariantSpec::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
     choice<&VariantSpec::order_span, OrderSpan>("order_span", kSpans,
                                                 "the order inside each shard, or of the whole sequence"),
-    choice<&VariantSpec::transport, RingTransport>("transport", kTransports,
-                                                   "how ranks exchange data (auto: threads on the CPU)"),
+    choice<&VariantSpec::transport, RingTransport>(
+        "transport", kTransports, "how ranks exchange data (auto: threads on the CPU, mpi under mpirun)"),
 };
 
 }  // namespace

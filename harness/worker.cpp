@@ -48,12 +48,13 @@ std::string order_fault_of(const Record& record) {
 
 class TaskRun {
  public:
-  TaskRun(const Task& task, const std::function<void(const Event&)>& tell) : task_(task), tell_(tell) {}
+  TaskRun(const Task& task, const std::function<void(const Event&)>& tell, Processes* processes)
+      : task_(task), tell_(tell), processes_(processes) {}
 
   void run() {
     const NvtxRange in_case(task_.records.front().case_id);
     tell_({.phase = Phase::prepare});
-    bench_ = std::make_unique<Bench>(task_);
+    bench_ = std::make_unique<Bench>(task_, processes_);
     for (const Record& planned : task_.records) admit(planned);
     if (entrants_.empty()) return;
     time();
@@ -115,10 +116,8 @@ class TaskRun {
     candidate.fill_output(kPoison);
     candidate.run();
     bench_->device->synchronize();
-    const OutputReader output = candidate.output();
-    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, output);
-    const std::string key = candidate.token_slots().empty() ? "" : record.variant_id;
-    return verify_output(bench_->work, bench_->oracle(key, candidate.token_slots()), output, bench_->threads);
+    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, candidate.output());
+    return candidate.verify();
   }
 
   std::optional<std::size_t> reference() const {
@@ -235,14 +234,15 @@ class TaskRun {
 
   const Task& task_;
   const std::function<void(const Event&)>& tell_;
+  Processes* const processes_;
   std::unique_ptr<Bench> bench_;
   std::vector<Entrant> entrants_;
 };
 
 }  // namespace
 
-void run_task(const Task& task, const std::function<void(const Event&)>& tell) {
-  TaskRun(task, tell).run();
+void run_task(const Task& task, const std::function<void(const Event&)>& tell, Processes* processes) {
+  TaskRun(task, tell, processes).run();
 }
 
 int worker_main(int task_fd, int event_fd) {

@@ -46,22 +46,26 @@ struct MpiProgram::State {
 
 namespace {
 
-// Between two looks at what does not come: at once at first, later up to a millisecond.
+// Between two looks at what does not come: at once at first, later a sixteenth of the time waited so far, so
+// that a process which idles takes no processor from the others.
 class Patience {
  public:
   explicit Patience(double timeout_s)
-      : end_(Clock::now() +
-             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s))) {}
+      : begin_(Clock::now()),
+        end_(begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s))) {
+  }
   bool over() const { return Clock::now() >= end_; }
   void sleep() {
     if (++looks_ < 50)
       std::this_thread::yield();
     else
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(20 * (looks_ - 49), 1000)));
+      std::this_thread::sleep_for(
+          std::clamp<Clock::duration>((Clock::now() - begin_) / 16, kShortest, kLongest));
   }
 
  private:
-  Clock::time_point end_;
+  static constexpr std::chrono::microseconds kShortest{20}, kLongest{20000};
+  Clock::time_point begin_, end_;
   int looks_ = 0;
 };
 
@@ -308,12 +312,6 @@ std::string mpi_version() {
   HILBENCH_MPI(MPI_Get_library_version(text, &length));
   const std::string version(text, static_cast<std::size_t>(length));
   return version.substr(0, version.find_first_of(",\n"));
-}
-
-bool mpi_launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
 }
 
 MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {

@@ -14,8 +14,6 @@ namespace hilbench {
 std::string mpi_absence();
 // Of the library, "Open MPI v4.1.4". This and what follows need mpi_absence() empty.
 std::string mpi_version();
-// Whether a launcher started this process.
-bool mpi_launched();
 
 // MPI, from the start of main() to its end; one a program. All of its calls in the program are serialised.
 class MpiProgram {

@@ -14,10 +14,6 @@ std::string mpi_version() {
   throw TransportError(mpi_absence());
 }
 
-bool mpi_launched() {
-  return false;
-}
-
 MpiProgram::MpiProgram() {
   throw TransportError(mpi_absence());
 }

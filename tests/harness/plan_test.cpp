@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/names.hpp"
+#include "kernels/ring/mpi.hpp"
 #include "kernels/ring/nccl.hpp"
 #include "kernels/variant.hpp"
 
@@ -98,6 +99,33 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
   expect_skipped(first("ring_size: 2, dtype: fp16"), "dilated_cpu stores fp32 or bf16, not fp16");
   expect_skipped(first("ring_size: 300"), "at most 256 ranks");
   expect_skipped(first("device: cuda"), "no GPU was looked for");
+}
+
+TEST(Plan, ProcessesOfALauncherAreRanks) {
+  const auto first = [](const std::string& transport, int processes) {
+    Host host = test_host();
+    host.processes = processes;
+    return plan_of(
+               "cases:\n  - {sequence_length: 4096, segments: [4096], ring_size: 4}\n"
+               "variants: [{kernel: dilated, transport: " +
+                   transport + "}]\n",
+               host)
+        .comparisons.at(0)
+        .variants.at(0);
+  };
+  EXPECT_EQ(first("auto", 1).transport, "threads");
+  EXPECT_FALSE(first("auto", 1).skip);
+  EXPECT_EQ(first("threads", 8).transport, "threads");
+  EXPECT_FALSE(first("threads", 8).skip);
+  EXPECT_EQ(first("auto", 8).transport, "mpi");
+  expect_skipped(first("nccl", 8), "transport nccl: moves memory of GPUs, this case runs on the CPU");
+  if (!mpi_absence().empty()) {
+    expect_skipped(first("mpi", 8), mpi_absence());
+    return;
+  }
+  EXPECT_FALSE(first("auto", 4).skip);
+  expect_skipped(first("auto", 3), "transport mpi: ring_size 4: the launcher started 3 processes");
+  expect_skipped(first("mpi", 1), "start it by mpirun -n 4 hilbench run");
 }
 
 // 4 ranks, 4096 positions of 8 heads of 64 fp32: each of 3 hops moves every shard's K and V once.

@@ -372,7 +372,7 @@ class RingTest(unittest.TestCase):
                 self.assertEqual(params["transport"], "threads")
                 self.assertEqual(record["environment"]["transport"],
                                  {"name": "threads", "threads_per_rank": 2 // params["ring_size"] or 1})
-                self.assertIn("threads of their own", counters["instructions"]["reason"])
+                self.assertIn("of their own", counters["instructions"]["reason"])
                 ordered = params["order"] != "linear" and params["order_span"] == "shard"
                 self.assertEqual(record["permute_ns"] is not None, ordered)
 
@@ -414,7 +414,7 @@ class RingTest(unittest.TestCase):
                 "variants: [{kernel: dilated, " + options + "}]\n", "no.yaml"), "-o", "no", "--fresh")
             return self.program.records("no")[0]["reason"]
         self.assertEqual(reasons("order: linear", "ring_size: 300"), "ring_size 300: rings have at most 256 ranks")
-        self.assertIn("use threads", reasons("transport: mpi"))
+        self.assertIn("start it by mpirun -n 2", reasons("transport: mpi"))
         self.assertIn("memory of GPUs", reasons("transport: nccl"))
         self.assertIn("buffers must be pooled", reasons("buffers: fresh"))
         self.assertIn("index must be cached", reasons("index: computed"))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace hilbench {
@@ -59,7 +60,7 @@ TEST_F(VerifyTest, ComparesEveryRowOfASmallCaseAndAcceptsTheRightOutput) {
 }
 
 TEST_F(VerifyTest, RejectsOneWrongValue) {
-  output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
   EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
@@ -75,9 +76,9 @@ TEST(Verify, RejectsSmallValuesLost) {
   Output output = right_output(work, oracle);
   ASSERT_FALSE(verify(work, oracle, output).fault);
   for (float& value : output.o)
-    if (std::abs(value) < 0.9 * oracle.tolerance) value = 0;
+    if (std::abs(value) < 0.9 * oracle.tolerance.o) value = 0;
   const VerifyResult result = verify(work, oracle, output);
-  EXPECT_LT(result.verification.max_abs, oracle.tolerance);
+  EXPECT_LT(result.verification.max_abs, oracle.tolerance.o);
   ASSERT_TRUE(result.fault);
   EXPECT_NE(result.fault->find("relative error"), std::string::npos) << *result.fault;
 }
@@ -89,6 +90,41 @@ TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
   EXPECT_NE(result.fault->find("never written"), std::string::npos);
 }
 
+// Two ranks that own every other position each, as processes tell of their parts.
+TEST_F(VerifyTest, PartsAddUpToTheWhole) {
+  const auto judge = [&] {
+    OutputErrors all;
+    for (std::int64_t rank = 0; rank < 2; ++rank) {
+      const auto owned = [rank](std::int64_t position) { return position % 2 == rank; };
+      const Oracle oracle = make_oracle(work_, inputs_, {}, 1, 2, owned);
+      EXPECT_EQ(oracle.rows.size(), 40u);
+      Output own;
+      for (std::int64_t position = rank; position < 40; position += 2) {
+        own.o.insert(own.o.end(), output_.o.begin() + position * 16, output_.o.begin() + (position + 1) * 16);
+        own.lse.insert(own.lse.end(), output_.lse.begin() + position * 2,
+                       output_.lse.begin() + (position + 1) * 2);
+      }
+      const auto row = [](const RowId& id) { return id.position / 2 * 2 + id.head; };
+      const OutputErrors part = compare_output(oracle, reader(own.o, own.lse), 40, 8, row, 2);
+      all.add(output_errors_from_json(nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json(part)))));
+    }
+    return judge_output(work_, all);
+  };
+  const VerifyResult right = judge(), whole = verify(work_, oracle_, output_);
+  EXPECT_FALSE(right.fault) << *right.fault;
+  EXPECT_EQ(right.verification.rows, 80);
+  EXPECT_EQ(right.verification.tolerance, whole.verification.tolerance);
+  EXPECT_EQ(right.verification.max_abs, whole.verification.max_abs);
+  EXPECT_EQ(right.verification.lse_max_abs, whole.verification.lse_max_abs);
+  EXPECT_NEAR(right.verification.rel_l2, whole.verification.rel_l2, 1e-12);
+  output_.lse[3] += 0.01f;  // of rank 1
+  EXPECT_TRUE(judge().fault);
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
+  EXPECT_TRUE(judge().fault);
+  output_.o[17] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(judge().verification.max_abs, std::numeric_limits<double>::infinity());
+}
+
 TEST_F(VerifyTest, RejectsAWrongLse) {
   output_.lse[0] += 0.01f;
   EXPECT_TRUE(verify(work_, oracle_, output_).fault);
@@ -98,7 +134,7 @@ TEST_F(VerifyTest, TakesOutputAloneWhereThereIsNoLse) {
   const VerifyResult right = verify(work_, oracle_, {output_.o, {}});
   EXPECT_FALSE(right.fault) << *right.fault;
   EXPECT_TRUE(std::isnan(right.verification.lse_max_abs));
-  output_.o[3] += static_cast<float>(10 * oracle_.tolerance);
+  output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
   EXPECT_TRUE(verify(work_, oracle_, {output_.o, {}}).fault);
 }
 

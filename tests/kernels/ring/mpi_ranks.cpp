@@ -62,7 +62,6 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MpiRanks, testing::Range(1, 5), testing::PrintTo
 
 TEST(Mpi, TellsItsVersion) {
   EXPECT_EQ(mpi_absence(), "");
-  EXPECT_TRUE(mpi_launched());
   EXPECT_NE(mpi_version().find_first_of("0123456789"), std::string::npos) << mpi_version();
 }
 

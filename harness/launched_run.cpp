@@ -1,0 +1,264 @@
+#include "harness/launched_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "harness/build_info.hpp"
+#include "harness/error.hpp"
+#include "harness/process_crew.hpp"
+#include "harness/runner.hpp"
+#include "harness/worker.hpp"
+
+namespace hilbench {
+namespace {
+
+using Json = nlohmann::json;
+
+// A launcher that lost a process ends the others: rank 0 waits for that before it takes a fault for one of
+// the variant, and the others wait for rank 0.
+constexpr std::chrono::milliseconds kSignalGrace{1500}, kLeaderGrace{5000};
+constexpr std::chrono::milliseconds kTurn{
+    500};  // one of the others speaks, and ends all, before the next does
+
+std::string hash_of(const std::string& text) {
+  return fmt::format("{:016x}", std::hash<std::string>{}(text));
+}
+
+std::string content_of(const char* file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Everyone's value, or the Error of the first that has none, which all throw.
+std::vector<Json> gather_values(Processes& processes, const std::function<Json()>& own) {
+  Json mine;
+  try {
+    mine["value"] = own();
+  } catch (const Error& error) {
+    mine = {{"error", error.what()}, {"code", static_cast<int>(error.code())}};
+  } catch (const std::exception& error) {
+    mine = {{"error", error.what()}, {"code", static_cast<int>(ExitCode::environment)}};
+  }
+  std::vector<Json> values;
+  std::vector<Json> failed;
+  std::size_t first = 0;
+  for (const std::string& text :
+       processes.gather(mine.dump(-1, ' ', false, Json::error_handler_t::replace))) {
+    Json told = Json::parse(text);
+    if (told.contains("error")) {
+      if (failed.empty()) first = values.size();
+      failed.push_back(told);
+    }
+    values.push_back(told.value("value", Json()));
+  }
+  if (failed.empty()) return values;
+  const bool alike =
+      failed.size() == values.size() &&
+      std::all_of(failed.begin(), failed.end(), [&](const Json& each) { return each == failed.front(); });
+  throw Error(failed.front().at("code").get<ExitCode>(),
+              {.what = alike ? "all ranks" : fmt::format("rank {} of {}", first, values.size()),
+               .why = failed.front().at("error").get<std::string>()});
+}
+
+// `what` must be rank 0's on every rank.
+void expect_alike(const std::vector<Json>& values, const char* key, const char* what, const char* remedy) {
+  for (std::size_t rank = 1; rank < values.size(); ++rank)
+    if (values[rank].at(key).at("hash") != values[0].at(key).at("hash"))
+      throw UsageError({.what = fmt::format("rank {} of {} {} than rank 0", rank, values.size(), what),
+                        .where = values[rank].at(key).at("name").get<std::string>(),
+                        .why = fmt::format("rank 0 has {}", values[0].at(key).at("name").get<std::string>()),
+                        .remedy = remedy});
+}
+
+Json build_facts() {
+  const BuildInfo& build = build_info();
+  const std::string text = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
+  return {{"name", text}, {"hash", hash_of(text + content_of("/proc/self/exe"))}};
+}
+
+Json gpu_facts(const Host& host) {
+  if (!host.gpu) return nullptr;
+  return {{"name", host.gpu->name}, {"uuid", host.gpu->uuid}, {"memory", host.gpu->memory_bytes}};
+}
+
+// A rank of a ring of GPUs has one of its own, and all are of one model.
+void check_gpus(const std::vector<Json>& values) {
+  std::map<std::string, std::size_t> ranks;  // by GPU
+  for (std::size_t rank = 0; rank < values.size(); ++rank) {
+    const Json &gpu = values[rank].at("gpu"), &first = values[0].at("gpu");
+    const auto refuse = [&](const std::string& why) {
+      throw UsageError({.what = fmt::format("rank {} of {} {}", rank, values.size(), why),
+                        .remedy = "start one process for each GPU, or choose --device cpu"});
+    };
+    if (gpu.is_null() != first.is_null())
+      refuse(gpu.is_null() ? "finds no GPU of its own" : "finds a GPU, rank 0 none");
+    if (gpu.is_null()) continue;
+    if (gpu.at("name") != first.at("name"))
+      refuse(fmt::format("has an {}, rank 0 an {}", gpu.at("name").get<std::string>(),
+                         first.at("name").get<std::string>()));
+    const auto [at, alone] = ranks.emplace(gpu.at("uuid"), rank);
+    if (!alone) refuse(fmt::format("has the GPU of rank {}", at->second));
+  }
+}
+
+// What every process plans for.
+Host common_host(Host own, const std::vector<Json>& values) {
+  own.processes = static_cast<int>(values.size());
+  own.cores = values[0].at("cores");
+  own.nominal_ghz = values[0].at("ghz");
+  for (const Json& value : values) {
+    own.available_memory_bytes = std::min(own.available_memory_bytes, value.at("memory").get<std::int64_t>());
+    if (own.gpu)
+      own.gpu->memory_bytes =
+          std::min(own.gpu->memory_bytes, value.at("gpu").at("memory").get<std::int64_t>());
+  }
+  return own;
+}
+
+// The plan as text: two that are equal measure the same.
+std::string text_of(const Sweep& sweep, const Plan& plan) {
+  std::string text;
+  for (const Comparison& comparison : plan.comparisons) {
+    text += fingerprint(sweep, comparison) + "\n";
+    for (const PlannedVariant& planned : comparison.variants)
+      text += fmt::format("{} {} {}\n", planned.id, planned.variant != nullptr ? planned.variant->name : "",
+                          planned.skip.value_or(""));
+  }
+  return text;
+}
+
+void expect_one_process_each(const Sweep& sweep) {
+  if (sweep.measure.processes > 1)
+    throw UsageError({.what = fmt::format("measure.processes is {}", sweep.measure.processes),
+                      .where = sweep.file.string(),
+                      .why = "under an MPI launcher each rank is one process, from the start to the end",
+                      .remedy = "start the run so many times, with a folder each"});
+}
+
+// A comparison's rings on a process that follows.
+class Follower {
+ public:
+  Follower(Processes& processes, Task task) : task_(std::move(task)) {
+    const Case& work = task_.records.front().work;
+    std::string fault;
+    try {
+      if (processes.rank() < work.ring_size) bench_ = std::make_unique<Bench>(task_);
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    ranks_ = std::make_unique<ProcessRanks>(processes, work, bench_.get(), task_.records, fault);
+  }
+  Json obey(const Json& order) { return ranks_->obey(order); }
+
+ private:
+  const Task task_;
+  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<ProcessRanks> ranks_;
+};
+
+int obey_all(Processes& processes, const AgreedWork& work) {
+  std::unique_ptr<Follower> follower;
+  for (;;) {
+    const Json order = processes.hear();
+    const std::string what = order.at("do");
+    if (what == "end") return order.at("status");
+    if (what == "done") {
+      follower.reset();
+    } else if (what == "roll call") {
+      processes.set_broken("a ring of the others failed");
+    } else if (what == "comparison") {
+      const auto& comparisons = work.plan.comparisons;
+      const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
+        return comparison.case_id == order.at("case");
+      });
+      follower = std::make_unique<Follower>(processes, make_task(work.sweep, *at, work.host, {}));
+    } else {
+      processes.answer(follower->obey(order));
+    }
+    if (processes.broken().empty()) continue;
+    processes.call_roll(processes.size());
+    throw TransportError(processes.broken());
+  }
+}
+
+}  // namespace
+
+AgreedWork agree(Processes& processes, const Planner& planner) {
+  const std::string host_name = host_identity();
+  const std::vector<Json> hosts = gather_values(processes, [&] { return host_name; });
+  const auto below = std::count(hosts.begin(), hosts.begin() + processes.rank(), Json(host_name));
+  AgreedWork work;
+  const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
+    work.sweep = planner.load();
+    expect_one_process_each(work.sweep);
+    work.host = planner.inspect(work.sweep, static_cast<int>(below));
+    return {{"build", build_facts()},
+            {"sweep", {{"name", work.sweep.file.string()}, {"hash", hash_of(work.sweep.text)}}},
+            {"cores", work.host.cores},
+            {"ghz", work.host.nominal_ghz},
+            {"memory", work.host.available_memory_bytes},
+            {"gpu", gpu_facts(work.host)}};
+  });
+  expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
+  expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
+  check_gpus(facts);
+  work.host = common_host(work.host, facts);
+  const std::vector<Json> plans = gather_values(processes, [&]() -> Json {
+    work.plan = planner.plan(work.sweep, work.host);
+    return {{"plan",
+             {{"name", fmt::format("{} cases", work.plan.comparisons.size())},
+              {"hash", hash_of(text_of(work.sweep, work.plan))}}}};
+  });
+  expect_alike(plans, "plan", "plans other work",
+               "start all ranks with the same options, environment and files");
+  processes.open(work.sweep.measure.timeout_s);
+  return work;
+}
+
+TaskRunner in_processes(Processes& processes) {
+  return [&processes](const Task& task, const std::function<void(const Event&)>& progress) {
+    TaskResult result;
+    const auto tell = [&](const Event& event) {
+      if (stop_signal() != 0) throw Interrupted{};
+      result.in_flight = event.variant_id;
+      result.phase = event.phase;
+      if (processes.broken().empty()) processes.keep_waiting();
+      progress(event);
+      if (event.record) result.settled.push_back(*event.record);
+    };
+    try {
+      run_task(task, tell, &processes);
+    } catch (const std::exception& error) {
+      result.failure = error.what();
+    }
+    const auto end = std::chrono::steady_clock::now() + kSignalGrace;
+    while (!processes.broken().empty() && stop_signal() == 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (stop_signal() != 0) throw Interrupted{};
+    return result;
+  };
+}
+
+int follow(Processes& processes, const AgreedWork& work) {
+  std::string why;
+  try {
+    return obey_all(processes, work);
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // rank 0 tells it, and ends all
+  fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
+  processes.abandon(static_cast<int>(ExitCode::environment));
+}
+
+void end_followers(Processes& processes, int exit_status) {
+  processes.tell(processes.size(), {{"do", "end"}, {"status", exit_status}});
+}
+
+}  // namespace hilbench

@@ -1,0 +1,62 @@
+// Ranks of a ring as the processes of a run: what each of them does, and how rank 0 leads them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "harness/processes.hpp"
+#include "harness/ring_crew.hpp"
+#include "harness/ring_rank.hpp"
+
+namespace hilbench {
+
+// One process's part in the rings of a comparison, which share a transport and of which one runs at a time.
+// Orders, beside those that a RingRank knows, each with the `ring` that is meant:
+//   {"do": "make", "variant": id}   gives what clock it reads: {"clock": ...}
+//   {"do": "drop"}                  {}
+class ProcessRanks {
+ public:
+  // All processes at once, those that are beyond the ring too. `bench` is of the comparison, `records` are
+  // its variants, `fault` says why there is no bench. Throws TransportError.
+  ProcessRanks(Processes& processes, const Case& work, Bench* bench, const std::vector<Record>& records,
+               std::string fault = "");
+  // Its answer, or {"error": why}. Where the fault came while data moved the processes are broken.
+  nlohmann::json obey(const nlohmann::json& order) noexcept;
+
+ private:
+  nlohmann::json make(const nlohmann::json& order);
+
+  Processes& processes_;
+  Bench* bench_;
+  const std::vector<Record>& records_;
+  const std::string fault_;
+  struct Member {
+    std::unique_ptr<RingBed> bed;
+    std::unique_ptr<RingRank> rank;
+  };
+  std::shared_ptr<Transport> transport_;  // null beyond the ring
+  std::map<int, Member> ranks_;
+};
+
+// Rank 0's: makes the rings of a comparison, from the first to the end of this.
+class ProcessRings {
+ public:
+  ProcessRings(Processes& processes, const Task& task) : processes_(processes), task_(task) {}
+  ~ProcessRings();
+  // Throws as ask() does.
+  std::unique_ptr<RingCrew> crew(Bench& bench, const Record& record);
+
+  // Answers of all ranks of a ring. Throws std::runtime_error.
+  std::vector<nlohmann::json> ask(const nlohmann::json& order);
+  Processes& processes() { return processes_; }
+
+ private:
+  Processes& processes_;
+  const Task& task_;
+  std::unique_ptr<ProcessRanks> own_;
+  int made_ = 0;
+};
+
+}  // namespace hilbench

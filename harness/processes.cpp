@@ -1,0 +1,148 @@
+#include "harness/processes.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kStartTimeout_s = 120;  // planning a large sweep on a loaded host takes its time
+constexpr double kOrderShare =
+    1.5;  // of the timeout: rank 0 may be silent for one, and tells of itself before
+constexpr double kTellShare = 0.25;  // of the timeout, after which it tells
+
+constexpr double kRollTimeout_s = 3;
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+Processes::Processes(const Launch& launch) {
+  if (program_.size() == launch.processes && program_.rank() == launch.rank) return;
+  throw EnvironmentError(
+      {.what = fmt::format("the launcher started {} processes, of which MPI sees {}", launch.processes,
+                           program_.size()),
+       .where = fmt::format("rank {}", launch.rank),
+       .why = fmt::format("it does not belong to {}, which this build uses", mpi_version()),
+       .remedy = "use the mpirun or the srun --mpi option of that library"});
+}
+
+template <class Call>
+auto Processes::guarded(Call call) {
+  try {
+    return call();
+  } catch (const TransportError& error) {
+    set_broken(error.what());
+    throw;
+  }
+}
+
+std::vector<std::string> Processes::gather(const std::string& mine) {
+  return guarded([&] { return program_.transport(size(), kStartTimeout_s)->gather(mine); });
+}
+
+void Processes::open(double timeout_s) {
+  timeout_s_ = timeout_s;
+  guarded([&] {
+    orders_ = program_.transport(size(), kOrderShare * timeout_s);
+    answers_ = program_.transport(size(), timeout_s);
+    roll_ = program_.transport(size(), kRollTimeout_s);
+  });
+}
+
+// The length first, then as many bytes of CBOR, which keeps infinities and binary values.
+void Processes::send(int first, int end, Transport& transport, const Json& value) {
+  if (end <= first) return;
+  std::vector<std::uint8_t> text = Json::to_cbor(value);
+  std::uint64_t length = text.size();
+  std::vector<Transport::Message> messages;
+  for (int peer = first; peer < end; ++peer) {
+    messages.push_back({peer, &length, sizeof length});
+    messages.push_back({peer, text.data(), text.size()});
+  }
+  guarded([&] {
+    transport.post(messages, {});
+    transport.wait();
+  });
+}
+
+Json Processes::receive(int from, Transport& transport) {
+  std::uint64_t length = 0;
+  std::vector<std::uint8_t> text;
+  guarded([&] {
+    const std::array head = {Transport::Message{from, &length, sizeof length}};
+    transport.post({}, head);
+    transport.wait();
+    text.resize(length);
+    const std::array body = {Transport::Message{from, text.data(), text.size()}};
+    transport.post({}, body);
+    transport.wait();
+  });
+  return Json::from_cbor(text);
+}
+
+void Processes::tell(int ranks, const Json& order) {
+  send(1, ranks, *orders_, order);
+  if (ranks == size()) last_told_ns_ = now_ns();
+}
+
+std::vector<Json> Processes::answers(int ranks, Json own) {
+  std::vector<Json> all{std::move(own)};
+  for (int peer = 1; peer < ranks; ++peer) all.push_back(receive(peer, *answers_));
+  return all;
+}
+
+void Processes::keep_waiting() {
+  if (static_cast<double>(now_ns() - last_told_ns_) * 1e-9 < kTellShare * timeout_s_) return;
+  tell(size(), {{"do", "wait"}});
+}
+
+Json Processes::hear() {
+  for (;;)
+    if (Json order = receive(0, *orders_); order.at("do") != "wait") return order;
+}
+
+void Processes::answer(const Json& answer) {
+  send(0, 1, *answers_, answer);
+}
+
+std::unique_ptr<Transport> Processes::ring(int size) {
+  return guarded([&] { return program_.transport(size, timeout_s_); });
+}
+
+void Processes::set_broken(const std::string& why) {
+  if (broken_.empty()) broken_ = why;
+}
+
+void Processes::call_roll(int ranks) noexcept {
+  if (roll_ == nullptr) return;
+  try {
+    if (leads()) send(ranks, size(), *orders_, {{"do", "roll call"}});
+    roll_->gather("");
+  } catch (const std::exception& error) {
+    broken_ += fmt::format("; roll call: {}", error.what());
+  }
+  roll_.reset();
+}
+
+std::string host_identity() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  in >> boot;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) name.fill('\0');
+  return boot.empty() ? std::string(name.data()) : boot;
+}
+
+}  // namespace hilbench

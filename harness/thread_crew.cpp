@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <mutex>
+#include <new>
+#include <stdexcept>
+
+#include "harness/rank_threads.hpp"
+#include "harness/ring_bed.hpp"
+#include "harness/ring_crew.hpp"
+#include "harness/ring_rank.hpp"
+#include "kernels/ring/threads.hpp"
+
+namespace hilbench {
+namespace {
+
+std::unique_ptr<RingBed> bed_for(Bench& bench, const Record& record) {
+  const auto ranks = static_cast<int>(record.work.ring_size);
+  if (record.work.device == DeviceKind::cpu) {
+    std::vector<std::shared_ptr<Transport>> ends;
+    for (auto& end : thread_transports(ranks, kRingTimeout_s)) ends.push_back(std::move(end));
+    return cpu_ring_bed(std::move(ends), threads_of_a_rank(bench.threads, ranks));
+  }
+  std::vector<Device*> devices = {bench.device.get()};
+  for (const auto& further : bench.further_devices) devices.push_back(further.get());
+  const bool nccl = record.variant.transport == RingTransport::nccl;
+  return cuda_ring_bed(ranks, devices, nccl ? RingTransport::nccl : RingTransport::peer);
+}
+
+class ThreadCrew final : public RingCrew {
+ public:
+  ThreadCrew(Bench& bench, const Record& record)
+      : bed_(bed_for(bench, record)),
+        ranks_(static_cast<std::size_t>(bed_->ranks())),
+        threads_(bed_->ranks()) {
+    try {
+      on_every_rank([&](int rank) { bed_->join(rank); });
+      on_every_rank([&](int rank) {
+        ranks_[static_cast<std::size_t>(rank)] = std::make_unique<RingRank>(bench, record, *bed_, rank);
+      });
+    } catch (...) {
+      leave();
+      throw;
+    }
+  }
+  ~ThreadCrew() override { leave(); }
+
+  std::vector<nlohmann::json> ask(const nlohmann::json& order) override {
+    std::vector<nlohmann::json> answers(ranks_.size());
+    on_every_rank([&](int rank) {
+      const auto number = static_cast<std::size_t>(rank);
+      answers[number] = ranks_[number]->answer(order);
+    });
+    return answers;
+  }
+  std::vector<std::string> clocks() const override {
+    std::vector<std::string> clocks;
+    for (int rank = 0; rank < bed_->ranks(); ++rank) clocks.push_back(bed_->clock(rank));
+    return clocks;
+  }
+  nlohmann::json transport() const override { return bed_->describe(); }
+  std::string timer() const override { return bed_->timer(); }
+  int devices() const override { return bed_->devices(); }
+  double device_bytes() override { return bed_->device_bytes(); }
+
+ private:
+  // Throws the first fault of a rank, which ends the others' waiting too.
+  void on_every_rank(const std::function<void(int rank)>& part) {
+    std::mutex mutex;
+    std::string first;
+    const std::function<void(int)> guarded = [&](int rank) {
+      const auto fail = [&](const std::string& why) {
+        {
+          const std::lock_guard lock(mutex);
+          if (first.empty()) first = why;
+        }
+        bed_->abort(rank, why);
+      };
+      const auto named = [&](const char* why) {
+        return fmt::format("rank {} of {}: {}", rank, ranks_.size(), why);
+      };
+      try {
+        part(rank);
+      } catch (const TransportError& error) {
+        fail(error.what());  // names the rank
+      } catch (const std::bad_alloc&) {
+        fail(named("out of memory"));
+      } catch (const std::exception& error) {
+        fail(named(error.what()));
+      }
+    };
+    threads_.run(guarded);
+    if (!first.empty()) throw std::runtime_error(first);
+  }
+
+  // Each rank by its own thread: a GPU frees what is its own, and communicators are left by all at once.
+  void leave() noexcept {
+    threads_.run([this](int rank) {
+      ranks_[static_cast<std::size_t>(rank)].reset();
+      bed_->leave(rank);
+    });
+  }
+
+  const std::unique_ptr<RingBed> bed_;
+  std::vector<std::unique_ptr<RingRank>> ranks_;
+  RankThreads threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<RingCrew> thread_crew(Bench& bench, const Record& record) {
+  return std::make_unique<ThreadCrew>(bench, record);
+}
+
+}  // namespace hilbench

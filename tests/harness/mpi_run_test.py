@@ -1,0 +1,304 @@
+"""The program under mpirun: rings of processes, and ranks that fail or do not agree.
+
+Usage: mpi_run_test.py PATH_OF_HILBENCH PATH_OF_HILBENCH_WITHOUT_MPI MPIRUN [unittest arguments]
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import Program, Store, read_npy, wait_until
+
+# As root in a container, and with more processes than cores.
+FLAGS = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
+RING = """
+name: ring
+axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, head_dim: 16, threads: 2,
+       causal: [false, true], ring_size: [1, 2, 4]}
+variants:
+  - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
+  - {kernel: dilated, order: hilbert, order_span: global}
+  - {kernel: dilated, order: seed_d2xy}
+baselines: [gemm]
+counters: [default]
+measure: {budget_s: 0.05, min_rounds: 3}
+"""
+# Timed for seconds, data moving all the time; the first comparison is soon done.
+LONG = """
+name: long
+cases:
+  - {sequence_length: 64, segments: [64], ring_size: 2, heads: 2, head_dim: 16, threads: 1}
+  - {sequence_length: 4096, segments: [4096], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
+  - {sequence_length: 65, segments: [65], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
+variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
+measure: {interval: 0.000001, budget_s: 4, min_rounds: 3, timeout_s: 3}
+"""
+QUICK = LONG.replace("budget_s: 4", "budget_s: 0.1")
+
+
+def gone(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+class LaunchedTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+
+    def start(self, ranks, *arguments, others=()):
+        """`others`: further (number of ranks, command) that the same mpirun starts."""
+        command = [MPIRUN, *FLAGS, "-n", str(ranks), self.program.binary, *arguments]
+        for number, words in others:
+            command += [":", "-n", str(number), *words]
+        # Open MPI leaks some of its own.
+        process = subprocess.Popen(command, cwd=self.program.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def finish(self, process, status=0, limit_s=240):
+        out, err = process.communicate(timeout=limit_s)
+        told = [line for line in err.splitlines() if line.startswith("hilbench: error:")]
+        if status is None:
+            self.assertNotEqual(process.returncode, 0, err)
+        else:
+            self.assertEqual(process.returncode, status, f"{out}\n{err}")
+        return out, told
+
+    def launch(self, ranks, *arguments, status=0, others=()):
+        return self.finish(self.start(ranks, *arguments, others=others), status)
+
+    def rank_pid(self, rank):
+        def find():
+            for entry in pathlib.Path("/proc").iterdir():
+                try:
+                    here = entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder)
+                    if here and f"OMPI_COMM_WORLD_RANK={rank}\0".encode() in (entry / "environ").read_bytes():
+                        return int(entry.name)
+                except OSError:
+                    continue  # gone since, or another user's
+            return None
+        return wait_until(find, 60, f"rank {rank} did not come up")
+
+    def wait_for_case(self, cases):
+        """Until so many cases are committed and the next one is under way."""
+        def committed():
+            try:
+                return len(Store(self.program.folder / "out").comparisons) >= cases
+            except Exception:  # not there yet, or locked
+                return False
+        wait_until(committed, 120, f"{cases} cases were not committed")
+        time.sleep(1.5)
+
+    def statuses(self):
+        return {(r["case"].split("-")[0], r["variant"]): (r["status"], r["reason"]) for r in self.program.records("out")}
+
+
+class RingTest(LaunchedTest):
+    def test_as_threads_do_it(self):
+        sweep = self.program.sweep(RING)
+        self.program.run("run", sweep, "-o", "threads")
+        out, told = self.launch(4, "run", sweep, "-o", "out", "--dump", "dump")
+        self.assertEqual(told, [])
+        self.assertEqual(out.count("records ok"), 1)  # rank 0 alone speaks
+        alone = {(r["case"], r["variant"]): r for r in self.program.records("threads")}
+        together = {(r["case"], r["variant"]): r for r in self.program.records("out")}
+        self.assertEqual(list(together), list(alone))
+        rings = 0
+        for key, record in together.items():
+            with self.subTest(key):
+                expected = alone[key]
+                self.assertEqual((record["status"], record["reason"]), (expected["status"], expected["reason"]))
+                ring = record["params"]["transport"] is not None
+                self.assertEqual({**record["params"], "transport": None}, {**expected["params"], "transport": None})
+                for name in ("comm_bytes", "flops", "memory_bytes", "min_bytes"):
+                    self.assertEqual(record[name], expected[name])
+                if not ring or record["status"] != "ok":
+                    continue
+                rings += 1
+                self.assertEqual(record["params"]["transport"], "mpi")
+                self.assertEqual(record["verify"], expected["verify"])  # all ranks' parts, added up
+                self.assertEqual(record["verify"]["rows"], record["params"]["sequence_length"] * 4)
+                self.assertEqual(record["counters"]["ring_bytes"]["value"], record["comm_bytes"])
+                transport = record["environment"]["transport"]
+                self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
+                self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)
+                self.check_output(record)
+        self.assertEqual(rings, 2 * 2 * 2 * 14)
+        out, _ = self.launch(4, "run", sweep, "-o", "out")
+        self.assertIn("12 comparisons were measured before", out)
+
+    def check_output(self, record):
+        """The dumped output is that of one rank."""
+        dump = self.program.folder / "dump"
+        one = dump / record["case"].replace(f"-p{record['params']['ring_size']}-", "-p1-") / "dilated_linear"
+        own = dump / record["case"] / record["variant"].replace("/", "_")
+        for name in ("o.npy", "lse.npy"):
+            (shape, ring), (expected_shape, whole) = read_npy(own / name), read_npy(one / name)
+            self.assertEqual(shape, expected_shape)
+            self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(ring, whole)), 1e-4)
+
+    def test_fewer_ranks_than_processes_and_more(self):
+        sweep = self.program.sweep(QUICK)
+        self.launch(3, "run", sweep, "-o", "out")
+        statuses = self.statuses()
+        self.assertEqual(statuses["n64", "dilated/linear"], ("ok", None))
+        self.assertEqual(statuses["n65", "dilated/linear"],
+                         ("skipped", "transport mpi: ring_size 4: the launcher started 3 processes"))
+        _, err = self.program.run("run", sweep, "-o", "out", status=2)
+        self.assertIn("measured with other settings", err)  # by threads, it would be
+
+    def test_threads_and_plans_under_a_launcher(self):
+        sweep = self.program.sweep(QUICK.replace("[auto, allgather]", "auto, transport: threads"))
+        self.launch(2, "run", sweep, "-o", "out")
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+        out, _ = self.launch(2, "plan", self.program.sweep(QUICK))
+        self.assertEqual(out.count("3 cases; 2 variants to measure, 4 skipped"), 1, out)
+
+    def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
+        text = LONG.replace("budget_s: 4", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")
+        process = self.start(3, "run", self.program.sweep(text), "-o", "out", "--filter", "n64-")
+        stat = pathlib.Path(f"/proc/{self.rank_pid(2)}/stat")
+        time.sleep(5)
+        before = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+        time.sleep(4)
+        after = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+        self.assertLess((after - before) / os.sysconf("SC_CLK_TCK"), 0.2, "seconds of 4 s")
+        self.finish(process)
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+    def test_processes_that_are_bound_are_told_of(self):
+        process = self.start(2, "run", self.program.sweep(QUICK.replace("threads: 1", "threads: 300")), "-o", "out",
+                             "--filter", "n64-")
+        _, err = process.communicate(timeout=240)
+        self.assertEqual(err.count("rank 0 may use fewer cores"), 1, err)
+
+    def test_cold_caches(self):
+        self.launch(2, "run", self.program.sweep(QUICK.replace("measure: {", "measure: {cache: cold, ")), "-o", "out",
+                    "--axis", "ring_size=2", "--filter", "n64-")
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+
+class FaultTest(LaunchedTest):
+    def check_resumed(self):
+        """The same command measures what is missing, and leaves what was there."""
+        before = Store(self.program.folder / "out").texts()
+        self.assertEqual(Store(self.program.folder / "out").integrity, [("ok",)])
+        out, told = self.launch(4, "run", "sweep.yaml", "-o", "out", status=1 if b"failed" in
+                                (self.program.folder / "out" / "results.sqlite").read_bytes() else 0)
+        self.assertEqual(told, [])
+        after = Store(self.program.folder / "out").texts()
+        self.assertEqual({key: after[key] for key in before}, before)
+        self.assertEqual(len(after), 6)
+
+    def fail_rank(self, rank, how):
+        self.program.sweep(LONG)
+        process = self.start(4, "run", "sweep.yaml", "-o", "out")
+        pid = self.rank_pid(rank)
+        self.wait_for_case(1)
+        began = time.monotonic()
+        os.kill(pid, how)
+        _, told = self.finish(process, None, 60)
+        seconds = time.monotonic() - began
+        self.assertLess(seconds, 25)  # timeout_s is 3; the rest is a loaded machine
+        wait_until(lambda: gone(pid), 5, "the rank that failed is still there")
+        return told
+
+    def test_killed_rank(self):
+        self.fail_rank(2, signal.SIGKILL)
+        self.assertEqual(len(Store(self.program.folder / "out").comparisons), 1)
+        self.check_resumed()
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+    def test_killed_leader(self):
+        self.fail_rank(0, signal.SIGKILL)
+        self.check_resumed()
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+    def test_hung_leader(self):
+        told = self.fail_rank(0, signal.SIGSTOP)
+        self.assertEqual(len(told), 1, told)
+        self.assertRegex(told[0], r"^hilbench: error: rank 1 of 4: rank \d waited .* s for .*")
+        self.check_resumed()
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+    def test_hung_rank(self):
+        told = self.fail_rank(2, signal.SIGSTOP)
+        self.assertEqual(len(told), 1, told)
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): rank \d waited 3 s for .*; roll call: "
+                                  "rank \\d waited 3 s for rank 2 to come; the same command resumes after this case$")
+        reasons = [reason for (case, _), (status, reason) in self.statuses().items() if status == "failed"]
+        self.assertEqual(len(reasons), 2)  # variants of a comparison are timed together
+        for reason in reasons:
+            self.assertRegex(reason, r"rank \d waited 3 s for rank 2 to come")
+        self.check_resumed()
+
+    def test_rank_without_memory(self):
+        """Rank 1 may have less than its shard takes: the variant fails, what is smaller goes on."""
+        text = QUICK.replace("4096", "524288").replace("segments: [524288]", "segments: [512]")
+        self.program.sweep(text.replace("ring_size: 4", "ring_size: 2").replace("heads: 2", "heads: 8"))
+        limited = ["prlimit", f"--data={300 << 20}", self.program.binary, "run", "sweep.yaml", "-o", "out"]
+        _, told = self.launch(1, "run", "sweep.yaml", "-o", "out", status=1, others=[(1, limited)])
+        self.assertEqual(told, [])
+        for (case, variant), (status, reason) in self.statuses().items():
+            with self.subTest(case=case, variant=variant):
+                if case == "n524288":
+                    self.assertEqual(status, "failed")
+                    self.assertRegex(reason, "^rank 1 of 2: .*out of memory")
+                else:
+                    self.assertEqual((status, reason), ("ok", None))
+
+    def test_ranks_that_disagree(self):
+        sweep = self.program.sweep(QUICK)
+        other = self.program.sweep(QUICK + "# other\n", "other.yaml")
+        binary = shutil.copy(self.program.binary, self.program.folder / "other_build")
+        with open(binary, "ab") as file:
+            file.write(b"other")
+        run = ["run", sweep, "-o", "out"]
+        for words, said in (([self.program.binary, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
+                            ([binary, *run], "rank 1 of 3 is another build than rank 0"),
+                            ([self.program.binary, *run, "--axis", "sequence_length=128"], "rank 1 of 3 plans other work than rank 0"),
+                            ([self.program.binary, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
+            with self.subTest(said):
+                _, told = self.launch(1, *run, status=2, others=[(1, words), (1, [self.program.binary, *run])])
+                self.assertEqual(len(told), 1, told)
+                self.assertRegex(told[0], said)
+                self.assertFalse((self.program.folder / "out").exists())
+
+    def test_bad_input_is_told_once(self):
+        for arguments, status, said in ((["run", "absent.yaml"], 2, "all ranks: .*absent.yaml"),
+                                        (["run", self.program.sweep(QUICK), "--device", "cuda:0"], 2, "every process takes one"),
+                                        (["run", "sweep.yaml", "--profile", "dilated/linear"], 2, "--profile"),
+                                        (["run", self.program.sweep(QUICK.replace("measure: {", "measure: {processes: 2, "), "two.yaml")],
+                                         2, "measure.processes is 2"),
+                                        (["run", "sweep.yaml", "-o", "/proc/out"], 2, "/proc/out")):
+            with self.subTest(said):
+                _, told = self.launch(2, *arguments, status=status)
+                self.assertEqual(len(told), 1, told)
+                self.assertRegex(told[0], said)
+
+    def test_build_without_mpi(self):
+        shutil.copy(WITHOUT_MPI, self.program.binary)
+        sweep = self.program.sweep(QUICK)
+        _, told = self.launch(2, "run", sweep, "-o", "out", status=4)
+        self.assertEqual(told, ["hilbench: error: one of 2 processes of a launcher: built without MPI: install "
+                                "libopenmpi-dev and openmpi-bin and configure again"])
+        out, _ = self.program.run("plan", self.program.sweep(QUICK.replace("{kernel: dilated,", "{kernel: dilated, transport: mpi,")))
+        self.assertIn("transport mpi: built without MPI", out)
+
+
+if __name__ == "__main__":
+    BINARY, WITHOUT_MPI, MPIRUN = (sys.argv.pop(1) for _ in range(3))
+    unittest.main(verbosity=2)
