@@ -110,6 +110,11 @@ void Bench::observe() {
   for (const auto& further : further_devices) further->observe();
 }
 
+bool Bench::lost() const {
+  return device->lost() || std::any_of(further_devices.begin(), further_devices.end(),
+                                       [](const auto& further) { return further->lost(); });
+}
+
 nlohmann::json Bench::device_state() const {
   nlohmann::json state = device->state();
   if (further_devices.empty()) return state;

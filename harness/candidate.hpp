@@ -48,6 +48,7 @@ class Bench {
   // first under `further`, and counts the programs on all of them.
   void observe();
   nlohmann::json device_state() const;
+  bool lost() const;  // some device, as Device::lost()
 
   const Case work;
   const int threads;

@@ -16,6 +16,7 @@
 #include "kernels/cuda/hold.hpp"
 #include "kernels/cuda/peak.hpp"
 #include "kernels/cuda/permute.hpp"
+#include "kernels/cuda/stream.hpp"
 
 namespace hilbench {
 namespace {
@@ -95,8 +96,13 @@ class CudaDevice final : public Device {
   // An error that stays after a call that cannot fail by itself has poisoned the context.
   bool lost() const override {
     const cudaError_t earlier = cudaGetLastError();
-    return cudaDeviceSynchronize() != cudaSuccess ||
-           (earlier != cudaSuccess && cudaFree(nullptr) != cudaSuccess);
+    try {
+      const cuda::CurrentDevice current(gpu_.ordinal);
+      return cudaDeviceSynchronize() != cudaSuccess ||
+             (earlier != cudaSuccess && cudaFree(nullptr) != cudaSuccess);
+    } catch (const cuda::CudaError&) {
+      return true;
+    }
   }
 
   void evict_caches() override {

@@ -89,7 +89,7 @@ class TaskRun {
       settle(planned, Status::skipped, reason.what());
     } catch (const std::exception& error) {
       settle(planned, Status::failed, error.what());
-      if (bench_->device->lost())
+      if (bench_->lost())
         throw EnvironmentError({.what = "the device is lost to this process", .why = error.what()});
     }
   }
