@@ -63,9 +63,10 @@ std::optional<std::string> reason_against_transport(const Case& work, const Vari
     return fmt::format("ring_size {}: rings run on the CPU so far, not on GPUs", work.ring_size);
   const RingTransport transport = transport_of(work, spec, host);
   std::optional<std::string> reason;
-  if (transport == RingTransport::nccl || transport == RingTransport::peer)
+  const bool of_gpus = transport == RingTransport::nccl || transport == RingTransport::peer;
+  if (of_gpus && work.device != DeviceKind::cuda)
     reason = "moves memory of GPUs, this case runs on the CPU";
-  else if (transport == RingTransport::mpi)
+  else if (transport == RingTransport::mpi || (transport == RingTransport::nccl && host.processes > 1))
     reason = reason_against_processes(work, host);
   if (!reason) return std::nullopt;
   return fmt::format("transport {}: {}", to_string(transport), *reason);

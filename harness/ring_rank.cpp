@@ -73,6 +73,7 @@ Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
     transport_.barrier();
     const std::int64_t begin = now_ns();
     execution_->run(operands(), part);
+    device_->synchronize();
     spans.push_back({begin, now_ns()});
   }
   return {{"spans", std::move(spans)}, {"sent", transport_.bytes_sent() - before}};
