@@ -231,21 +231,22 @@ class FaultTest(LaunchedTest):
 
     def test_hung_leader(self):
         told = self.fail_rank(0, signal.SIGSTOP)
-        self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: rank 1 of 4: rank \d waited .* s for .*")
+        self.assertIn(len(told), (1, 2), told)  # the first to speak ends the others, on a loaded machine not at once
+        self.assertRegex(told[0], r"^hilbench: error: rank \d of 4: .*rank \d waited .* s for .*rank 0")
         self.check_resumed()
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
     def test_hung_rank(self):
         told = self.fail_rank(2, signal.SIGSTOP)
         self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): rank \d waited 3 s for .*; "
-                                  r"roll call: rank \d waited 3 s for rank 2 to come; "
-                                  "the same command resumes after this case$")
-        reasons = [reason for (case, _), (status, reason) in self.statuses().items() if status == "failed"]
+        # At the end of an exchange rank 0 waits for the rank itself, else the roll call tells.
+        hung = r"rank \d waited 3 s for (8 bytes from )?rank (\d, )*2(, \d)*( to come)?"
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): (.*; roll call: )?" + hung +
+                                  "; the same command resumes after this case$")
+        reasons = [reason for status, reason in self.statuses().values() if status == "failed"]
         self.assertEqual(len(reasons), 2)  # variants of a comparison are timed together
         for reason in reasons:
-            self.assertRegex(reason, r"rank \d waited 3 s for rank 2 to come")
+            self.assertRegex(reason, hung + "$")
         self.check_resumed()
 
     def test_rank_without_memory(self):
