@@ -30,8 +30,8 @@ struct Planner {
 // build, sweep or plan.
 AgreedWork agree(Processes& processes, const Planner& planner);
 
-// Of rank 0: runs tasks in this process, with all others for the ranks of rings. Where they cannot go on,
-// because of rank 0's neighbours or a launcher that ends them, throws Interrupted if a signal says so soon.
+// Of rank 0: runs tasks in this process, with the others as ranks of rings. Throws Interrupted where the
+// launcher ends all, as it does soon after it lost one.
 TaskRunner in_processes(Processes& processes);
 
 // Of the others: does what rank 0 says until the run ends. Gives the exit status.

@@ -19,7 +19,8 @@ FLAGS = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 RING = """
 name: ring
 axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, head_dim: 16, threads: 2,
-       causal: [false, true], ring_size: [1, 2, 4]}
+       causal: [false, true], ring_size: [1, 3, 4]}
+skip_when: "(causal == true and sequence_length == 66) or (causal == false and sequence_length == 37)"
 variants:
   - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
   - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
@@ -103,7 +104,8 @@ class LaunchedTest(unittest.TestCase):
         time.sleep(1.5)
 
     def statuses(self):
-        return {(r["case"].split("-")[0], r["variant"]): (r["status"], r["reason"]) for r in self.program.records("out")}
+        return {(record["case"].split("-")[0], record["variant"]): (record["status"], record["reason"])
+                for record in self.program.records("out")}
 
 
 class RingTest(LaunchedTest):
@@ -126,7 +128,7 @@ class RingTest(LaunchedTest):
                 for name in ("comm_bytes", "flops", "memory_bytes", "min_bytes"):
                     self.assertEqual(record[name], expected[name])
                 if not ring or record["status"] != "ok":
-                    continue
+                    continue  # `invalid` order, baseline, one rank, skip_when
                 rings += 1
                 self.assertEqual(record["params"]["transport"], "mpi")
                 self.assertEqual(record["verify"], expected["verify"])  # all ranks' parts, added up
@@ -136,7 +138,7 @@ class RingTest(LaunchedTest):
                 self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
                 self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)
                 self.check_output(record)
-        self.assertEqual(rings, 2 * 2 * 2 * 14)
+        self.assertEqual(rings, 2 * 2 * 14)
         out, _ = self.launch(4, "run", sweep, "-o", "out")
         self.assertIn("12 comparisons were measured before", out)
 
@@ -229,20 +231,22 @@ class FaultTest(LaunchedTest):
 
     def test_hung_leader(self):
         told = self.fail_rank(0, signal.SIGSTOP)
-        self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: rank 1 of 4: rank \d waited .* s for .*")
+        self.assertIn(len(told), (1, 2), told)  # the first to speak ends the others, on a loaded machine not at once
+        self.assertRegex(told[0], r"^hilbench: error: rank \d of 4: .*rank \d waited .* s for .*rank 0")
         self.check_resumed()
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
     def test_hung_rank(self):
         told = self.fail_rank(2, signal.SIGSTOP)
         self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): rank \d waited 3 s for .*; roll call: "
-                                  "rank \\d waited 3 s for rank 2 to come; the same command resumes after this case$")
-        reasons = [reason for (case, _), (status, reason) in self.statuses().items() if status == "failed"]
+        # At the end of an exchange rank 0 waits for the rank itself, else the roll call tells.
+        hung = r"rank \d waited 3 s for (8 bytes from )?rank (\d, )*2(, \d)*( to come)?"
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): (.*; roll call: )?" + hung +
+                                  "; the same command resumes after this case$")
+        reasons = [reason for status, reason in self.statuses().values() if status == "failed"]
         self.assertEqual(len(reasons), 2)  # variants of a comparison are timed together
         for reason in reasons:
-            self.assertRegex(reason, r"rank \d waited 3 s for rank 2 to come")
+            self.assertRegex(reason, hung + "$")
         self.check_resumed()
 
     def test_rank_without_memory(self):
@@ -267,10 +271,12 @@ class FaultTest(LaunchedTest):
         with open(binary, "ab") as file:
             file.write(b"other")
         run = ["run", sweep, "-o", "out"]
-        for words, said in (([self.program.binary, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
-                            ([binary, *run], "rank 1 of 3 is another build than rank 0"),
-                            ([self.program.binary, *run, "--axis", "sequence_length=128"], "rank 1 of 3 plans other work than rank 0"),
-                            ([self.program.binary, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
+        program = self.program.binary
+        for words, said in (
+                ([program, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
+                ([binary, *run], "rank 1 of 3 is another build than rank 0"),
+                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 plans other work than rank 0"),
+                ([program, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
             with self.subTest(said):
                 _, told = self.launch(1, *run, status=2, others=[(1, words), (1, [self.program.binary, *run])])
                 self.assertEqual(len(told), 1, told)
@@ -278,14 +284,15 @@ class FaultTest(LaunchedTest):
                 self.assertFalse((self.program.folder / "out").exists())
 
     def test_bad_input_is_told_once(self):
-        for arguments, status, said in ((["run", "absent.yaml"], 2, "all ranks: .*absent.yaml"),
-                                        (["run", self.program.sweep(QUICK), "--device", "cuda:0"], 2, "every process takes one"),
-                                        (["run", "sweep.yaml", "--profile", "dilated/linear"], 2, "--profile"),
-                                        (["run", self.program.sweep(QUICK.replace("measure: {", "measure: {processes: 2, "), "two.yaml")],
-                                         2, "measure.processes is 2"),
-                                        (["run", "sweep.yaml", "-o", "/proc/out"], 2, "/proc/out")):
+        self.program.sweep(QUICK)
+        self.program.sweep(QUICK.replace("measure: {", "measure: {processes: 2, "), "two.yaml")
+        for arguments, said in ((["absent.yaml"], "all ranks: .*absent.yaml"),
+                                (["sweep.yaml", "--device", "cuda:0"], "every process takes one"),
+                                (["sweep.yaml", "--profile", "dilated/linear"], "--profile"),
+                                (["two.yaml"], "measure.processes is 2"),
+                                (["sweep.yaml", "-o", "/proc/out"], "/proc/out")):
             with self.subTest(said):
-                _, told = self.launch(2, *arguments, status=status)
+                _, told = self.launch(2, "run", *arguments, status=2)
                 self.assertEqual(len(told), 1, told)
                 self.assertRegex(told[0], said)
 
@@ -295,7 +302,8 @@ class FaultTest(LaunchedTest):
         _, told = self.launch(2, "run", sweep, "-o", "out", status=4)
         self.assertEqual(told, ["hilbench: error: one of 2 processes of a launcher: built without MPI: install "
                                 "libopenmpi-dev and openmpi-bin and configure again"])
-        out, _ = self.program.run("plan", self.program.sweep(QUICK.replace("{kernel: dilated,", "{kernel: dilated, transport: mpi,")))
+        self.program.sweep(QUICK.replace("{kernel: dilated,", "{kernel: dilated, transport: mpi,"))
+        out, _ = self.program.run("plan", "sweep.yaml")
         self.assertIn("transport mpi: built without MPI", out)
 
 
