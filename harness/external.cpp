@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -26,6 +27,7 @@ using nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
+constexpr std::size_t kDeepestAnswer = 32;
 
 // A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
 // them, however they end.
@@ -117,6 +119,21 @@ std::vector<std::string> command_of(const External& external, SharedFile& script
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
 }
 
+// How deep lists and objects of a line of JSON stand in each other: what nests without end would exhaust the
+// stack of whoever walks it.
+std::size_t nesting(std::string_view line) {
+  std::size_t depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (!quoted && (c == '[' || c == '{')) deepest = std::max(deepest, ++depth);
+    if (!quoted && (c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return deepest;
+}
+
 // Reads `size` floats that a program was to write.
 OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile> file, std::int64_t size) {
   const auto bytes = static_cast<std::size_t>(size) * sizeof(float);
@@ -144,9 +161,10 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello wants a name and a version", described_);
   const std::string device(to_string(work.device));
-  bool has_device = false;
-  for (const json& each : described_.value("devices", json::array())) has_device |= each == device;
-  if (!has_device) throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
+  const json devices = described_.value("devices", json());
+  if (!devices.is_array()) break_off(name_, "hello wants a list of devices", described_);
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
   write_tensor(inputs, Tensor::q, work.dtype, threads, q);
   write_tensor(inputs, Tensor::k, work.dtype, threads, k);
   write_tensor(inputs, Tensor::v, work.dtype, threads, v);
@@ -171,12 +189,14 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
   pause();
   const json answer = ask({{"do", "run"}, {"executions", executions}});
   pause();
-  std::vector<double> times_ns;
-  for (const json& time : answer.value("times_ns", json::array()))
-    if (time.is_number() && std::isfinite(time.get<double>()) && time > 0) times_ns.push_back(time);
-  if (static_cast<std::int64_t>(times_ns.size()) != executions)
+  const json times = answer.value("times_ns", json());
+  const auto is_duration = [](const json& time) {
+    return time.is_number() && std::isfinite(time.get<double>()) && time.get<double>() > 0;
+  };
+  if (!times.is_array() || std::ssize(times) != executions ||
+      !std::all_of(times.begin(), times.end(), is_duration))
     break_off(name_, fmt::format("run wants {} times_ns above 0", executions), answer);
-  return times_ns;
+  return times.get<std::vector<double>>();
 }
 
 // Idle threads of OpenMP spin for some milliseconds: those of one process must not take the other's cores.
@@ -195,6 +215,8 @@ OutputReader ExternalProgram::output() {
 
 json ExternalProgram::ask(const json& request) {
   const std::string line = process_->ask(request.dump());
+  if (nesting(line) > kDeepestAnswer)
+    break_off(name_, fmt::format("an answer nests at most {} levels", kDeepestAnswer), line);
   const json answer = json::parse(line, nullptr, false);
   if (!answer.is_object()) break_off(name_, "an answer is a JSON object on a line", line);
   const auto said = [&](const char* key) {

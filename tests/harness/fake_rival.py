@@ -34,6 +34,10 @@ class Rival:
             del answer["version"]
         if FAULT == "other_device":
             answer["devices"] = ["abacus"]
+        if FAULT == "devices_of_letters":
+            answer["devices"] = "cpu"
+        if FAULT == "devices_by_name":
+            answer["devices"] = {"first": "cpu"}
         if FAULT == "talkative":
             answer["flags"] = "-O0" * 5000
         return answer
@@ -70,6 +74,12 @@ class Rival:
             times[0] = -1
         if FAULT == "null_time":
             times[0] = None
+        if FAULT == "endless_time":
+            times[0] = math.inf
+        if FAULT == "bad_time_among_good":
+            times = [-1, *times]
+        if FAULT == "times_by_name":
+            times = {str(i): time for i, time in enumerate(times)}
         return {"times_ns": times}
 
     def read(self, o, lse):
@@ -103,6 +113,13 @@ for line in sys.stdin:
         sys.stdout.buffer.write(b'{"error": "\xff"}\n')
     elif FAULT == "flood" and what == "run":
         sys.stdout.write("9" * (17 << 20))
+    elif FAULT == "deep":
+        print('{"error": ' + "[" * 200000 + "]" * 200000 + "}")
+    elif FAULT == "brackets":  # in text they nest nothing
+        print(json.dumps({"error": '"' + "[" * 100 + "\\"}))
+    elif FAULT == "leaves_a_child":
+        subprocess.Popen(["sleep", "600"])
+        sys.exit("gone, but for what it started")
     elif FAULT == "two_lines":
         print("{}\n{}")
     elif FAULT == "closes_output":
