@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "baselines/external/external.hpp"
+#include "harness/external_candidate.hpp"
 #include "harness/ring_candidate.hpp"
 #include "harness/rounding.hpp"
 #include "kernels/orders/order.hpp"
@@ -11,21 +11,12 @@
 namespace hilbench {
 namespace {
 
-const Variant& variant_of(const Externals& externals, const Record& record) {
-  const bool external = record.variant.baseline && find_external(externals, record.kernel) != nullptr;
-  return external ? kDeclaredExternal : *find_variant(record.kernel, record.work.device);
-}
-
 // On one rank: all of it, on the bench's own device.
 class OneRankCandidate final : public Candidate {
  public:
   OneRankCandidate(Bench& bench, const Record& record);
 
   void run() override;
-  std::vector<double> run_timed(std::int64_t executions) override { return program_->run(executions); }
-  bool times_itself() const override { return program_ != nullptr; }
-  std::string timer() const override { return program_->timer(); }
-  std::string uncounted() const override { return program_ ? "runs in a process of its own" : ""; }
   nlohmann::json library() const override;
   void fill_output(std::byte value) override;
   OutputReader output() override;
@@ -49,7 +40,6 @@ class OneRankCandidate final : public Candidate {
   Index index_;
   Buffer moved_o_, moved_lse_;  // `tokens` only
   std::unique_ptr<Execution> execution_;
-  std::unique_ptr<ExternalProgram> program_;  // in place of an execution
   std::optional<double> permute_ns_;
 };
 
@@ -100,16 +90,10 @@ void Bench::fill(Tensor which, Buffer& buffer) {
 }
 
 OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
-    : Candidate(variant_of(bench.externals, record)),
+    : Candidate(*find_variant(record.kernel, record.work.device)),
       bench_(bench),
       spec_(record.variant),
       inputs_(bench.stored) {
-  if (variant().external) {
-    program_ =
-        std::make_unique<ExternalProgram>(record.kernel, *find_external(bench.externals, record.kernel),
-                                          bench.work, bench.threads, bench.inputs, bench.device->gpu_uuid());
-    return;
-  }
   if (variant().tile_rows != nullptr) index_ = build();
   permute_inputs();
   if (spec_.buffers == Buffers::pooled) {
@@ -119,10 +103,6 @@ OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
 }
 
 void OneRankCandidate::run() {
-  if (program_) {
-    program_->run(1);
-    return;
-  }
   const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
                           static_cast<float*>(bench_.lse.data())};
   std::unique_ptr<Execution> fresh;
@@ -144,7 +124,6 @@ void OneRankCandidate::fill_output(std::byte value) {
 }
 
 OutputReader OneRankCandidate::output() {
-  if (program_) return program_->output();
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
   const Buffer& o = tokens ? moved_o_ : bench_.o;
@@ -173,7 +152,6 @@ void OneRankCandidate::read_elements(const Buffer& from, std::int64_t first, std
 }
 
 nlohmann::json OneRankCandidate::library() const {
-  if (program_) return program_->description();
   return variant().library != nullptr ? variant().library() : nlohmann::json();
 }
 
@@ -230,6 +208,8 @@ void OneRankCandidate::unpermute_output() {
 }
 
 std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record) {
+  if (record.variant.baseline && find_external(bench.externals, record.kernel) != nullptr)
+    return make_external_candidate(bench, record);
   if (record.work.ring_size > 1) return make_ring_candidate(bench, record);
   return std::make_unique<OneRankCandidate>(bench, record);
 }

@@ -1,6 +1,7 @@
 #include "harness/external.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <span>
 #include <thread>
 
+#include "baselines/external/external.hpp"
 #include "harness/embedded.hpp"
 #include "harness/error.hpp"
 #include "harness/rounding.hpp"
@@ -103,10 +105,11 @@ json case_json(const Case& work, int threads) {
   return fields;
 }
 
-// The program's own script is handed to the interpreter that HILBENCH_PYTHON names.
-std::vector<std::string> command_of(const External& external, SharedFile& script) {
+// A script that comes with this program is handed to the interpreter that HILBENCH_PYTHON names.
+std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
   if (!external.command.empty()) return external.command;
-  const std::string_view text = embedded_torch_sdpa();
+  const std::string_view text =
+      name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_context_parallel();
   script.write(text.data(), text.size());
   const char* python = std::getenv("HILBENCH_PYTHON");
   return {python != nullptr && *python != '\0' ? python : "python3", script.path()};
@@ -146,15 +149,17 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
 }  // namespace
 
 ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
-                                 int threads, const InputTensors& inputs, const std::string& gpu)
+                                 int threads, const InputTensors& inputs,
+                                 const std::vector<std::string>& gpus)
     : name_(external_name(kernel)),
       output_rows_(work.batch * work.sequence_length * work.heads),
       head_dim_(work.head_dim),
       on_cpu_(work.device == DeviceKind::cpu) {
   SharedFile script("script"), q("q"), k("k"), v("v");
   std::map<std::string, std::string> variables;
-  if (!gpu.empty()) variables["CUDA_VISIBLE_DEVICES"] = gpu;
-  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder, variables);
+  if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
+  process_ =
+      std::make_unique<ChildProcess>(name_, command_of(name_, external, script), external.folder, variables);
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
@@ -165,6 +170,8 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
   if (!devices.is_array()) break_off(name_, "hello wants a list of devices", described_);
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
+  if (work.ring_size > 1 && described_.value("rings", json()) != json(true))
+    throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work.ring_size, kernel));
   write_tensor(inputs, Tensor::q, work.dtype, threads, q);
   write_tensor(inputs, Tensor::k, work.dtype, threads, k);
   write_tensor(inputs, Tensor::v, work.dtype, threads, v);

@@ -92,7 +92,7 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
 }
 
 MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
-  if (work.ring_size > 1) return {ring_bytes(work, spec, variant, threads), 0};
+  if (work.ring_size > 1 && !variant.external) return {ring_bytes(work, spec, variant, threads), 0};
   const bool gpu = work.device == DeviceKind::cuda;
   MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};
   if (variant.tile_rows != nullptr) {

@@ -13,6 +13,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/dump.hpp"
 #include "harness/error.hpp"
+#include "harness/external.hpp"
 #include "harness/nvtx.hpp"
 #include "harness/pipe.hpp"
 #include "harness/stats.hpp"
@@ -158,12 +159,13 @@ class TaskRun {
     guard_peak();
   }
 
-  // FLOP/s of a record at its median; 0 where it has none to speak of.
+  // FLOP/s of a record at its median, of each device that it ran on; 0 where it has none to speak of.
   static double rate_of(const Entrant& entrant) {
     const Variant& variant = entrant.candidate->variant();
     if (!entrant.record.flops || !variant.has_output || variant.peak_unit(entrant.record.work).empty())
       return 0;
-    return *entrant.record.flops / (median(entrant.record.time->samples_ns) * 1e-9);
+    return *entrant.record.flops / entrant.candidate->devices() /
+           (median(entrant.record.time->samples_ns) * 1e-9);
   }
 
   // A figure above what the unit can do means that work was skipped or the clock is wrong.

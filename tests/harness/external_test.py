@@ -137,6 +137,17 @@ class ExternalTest(unittest.TestCase):
         self.assertEqual((records["none.thrice"]["status"], records["none.thrice"]["reason"]),
                          ("skipped", "no option 'thrice'"))
 
+    def test_a_ring_is_for_programs_that_say_so(self):
+        records = self.run_all(self.sweep(["none", "rings", "lies_about_rings"], more=", ring_size: 2"))
+        self.assertEqual(records["rings"]["status"], "ok", records["rings"]["reason"])
+        self.assertEqual(records["rings"]["environment"]["library"]["ranks"], 2)
+        self.assertEqual(records["rings"]["speedup"]["against"], "dilated/linear")
+        for name in ("ring_algorithm", "comm_bytes"):
+            self.assertIsNone(records["rings"].get(name, records["rings"]["params"].get(name)))
+        for name in ("none", "lies_about_rings"):
+            self.assertEqual((records[name]["status"], records[name]["reason"]),
+                             ("skipped", f"ring_size 2: {name} runs on one rank"))
+
     def test_counters_of_this_process_are_not_the_programs(self):
         sweep = self.sweep(["none"])
         self.program.sweep((self.program.folder / sweep).read_text() + "counters: [software]\n")

@@ -26,6 +26,8 @@ def read(path, case, heads):
 class Rival:
     def hello(self, protocol):
         answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu"], "flags": "-O0"}
+        if FAULT in ("rings", "lies_about_rings"):
+            answer["rings"] = True if FAULT == "rings" else "yes"
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
@@ -61,6 +63,8 @@ class Rival:
         self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
                                      read(v, case, case["kv_heads"]))
         self.executions = 0
+        if FAULT == "rings":
+            return {"timer": "fake_clock", "ranks": case["ring_size"]}
         return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}
 
     def run(self, executions):
