@@ -95,16 +95,17 @@ class Launcher:
         os.environ[REQUEST] = json.dumps({"do": "load", **request})
         os.environ["OMP_NUM_THREADS"] = str(max(1, case["threads"] // case["ring_size"]))
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # as in hilbench's own rings
+        os.ftruncate(self.last_words, 0)
         from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
         try:
             # "standalone": on a free port of this host.
             torch.distributed.run.main(["--standalone", f"--nproc-per-node={case['ring_size']}", __file__])
         except ChildFailedError as failure:
             said = os.pread(self.last_words, 1 << 16, 0).decode()
-            if not said:
-                rank, first = failure.get_first_failure()
-                sys.exit(f"rank {rank} of {case['ring_size']} left with status {first.exitcode}")
-            return json.loads(said.splitlines()[0])
+            rank, first = failure.get_first_failure()
+            if first.exitcode > 0 and said:
+                return json.loads(said.splitlines()[0])
+            sys.exit(f"rank {rank} of {case['ring_size']} left with status {first.exitcode}")
 
     def serve(self):
         for line in sys.stdin:

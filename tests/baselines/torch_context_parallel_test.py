@@ -100,8 +100,11 @@ class ProtocolTest(unittest.TestCase):
         ranks = self.script.ranks()
         self.assertEqual(len(ranks), 2)
         os.kill(ranks[1], signal.SIGKILL)
-        self.assertIsNone(self.script.ask(do="run", executions=1))
-        self.assertEqual(self.script.process.wait(), 1)
+        answer = self.script.ask(do="run", executions=1)
+        if answer is None:
+            self.assertEqual(self.script.process.wait(), 1)
+        else:  # the other rank was quicker to miss it than torchrun
+            self.assertRegex(answer.get("error", ""), "^rank 0 of 2: ")
 
     def test_ranks_die_with_the_program(self):
         self.assertEqual(self.load().get("timer"), "perf_counter")
