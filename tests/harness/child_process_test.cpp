@@ -51,10 +51,12 @@ TEST(ChildProcess, HasEndedThoughWhatItStartedKeepsItsStreams) {
 }
 
 TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
-  ChildProcess shell("shell", {"sh", "-c", "sleep 20 & read line; echo once"}, "");
+  const auto start = std::chrono::steady_clock::now();
+  ChildProcess shell("shell", {"sh", "-c", "sleep 20 0<&0 & read line; echo once"}, "");
   EXPECT_EQ(shell.ask("go"), "once");
   EXPECT_THROW(shell.ask("go"), EnvironmentError);
   EXPECT_THROW(shell.ask("go"), EnvironmentError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 }  // namespace
