@@ -84,7 +84,6 @@ class Launcher:
         gpu = torch.cuda.is_available()
         return {"protocol": PROTOCOL, "name": "torch_context_parallel", "version": f"PyTorch {torch.__version__}",
                 "devices": ["cpu", "cuda"] if gpu else ["cpu"], "rings": True,
-                "cudnn": torch.backends.cudnn.version() if gpu else None,
                 "nccl": ".".join(map(str, torch.cuda.nccl.version())) if gpu else None}
 
     def load(self, **request):
@@ -154,8 +153,9 @@ class Rank:
             whole = [self.read_tensor(case, file) for file in (q, k, v)]
             self.open.enter_context(context_parallel(self.mesh, buffers=whole, buffer_seq_dims=[2, 2, 2],
                                                      no_restore_buffers=set(whole)))
-            self.shards = [shard.clone() for shard in whole]  # cut in place, the shards still hold all memory
-            del whole
+            self.shards = [shard.clone() for shard in whole]
+            for tensor in whole:  # cut in place, but not in memory
+                tensor.untyped_storage().resize_(0)
             if self.gpu:
                 self.open.enter_context(sdpa_kernel(SDPBackend.CUDNN_ATTENTION))
                 torch.cuda.empty_cache()
@@ -169,6 +169,7 @@ class Rank:
                 raise Unsupported(f"cuDNN has no kernel: {error}")
             raise
         return {"timer": "cuda_events" if self.gpu else "perf_counter", "backend": "cudnn" if self.gpu else None,
+                "cudnn": torch.backends.cudnn.version() if self.gpu else None,
                 "rotation": options.rotate_method.name.lower() if self.gpu else None,
                 "load_balance": options.enable_load_balance, "ranks": self.mesh.size(),
                 "nccl_nvls_enable": os.environ["NCCL_NVLS_ENABLE"] if self.gpu else None}
@@ -225,7 +226,6 @@ class Rank:
             if self.number == 0:
                 print(json.dumps(answer), file=answers, flush=True)
             request = self.next_request()
-        self.dist.destroy_process_group()
 
 
 def be_rank():
@@ -238,13 +238,13 @@ def be_rank():
         request = json.loads(os.environ[REQUEST])
         with open(f"/proc/{launcher}/fd/{answers}", "w") as stream:
             Rank(request["case"]["device"]).serve(request, stream)
+        os._exit(0)  # PyTorch's own end takes seconds, and its threads may not survive it
     except Exception as error:
         place = f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}"
         answer = ({"unsupported": str(error)} if isinstance(error, Unsupported) else
                   {"error": f"{place}: {type(error).__name__}: {error}"})
         with open(f"/proc/{launcher}/fd/{last_words}", "a") as stream:
             print(json.dumps(answer), file=stream)
-        sys.stdout.flush()
         os._exit(1)  # the other ranks may be waiting for this one, and so would an orderly end
 
 
