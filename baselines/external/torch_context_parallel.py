@@ -4,8 +4,8 @@ The program answers `hello`, refuses what cannot be, and becomes torchrun for a 
 with a GPU of its own, of which rank 0 answers what is asked from then on. Keys and values rotate as PyTorch does by
 itself, or as the options ask: allgather, all at once, or ring, PyTorch's "alltoall", to the neighbour. Causal work is
 shared out by PyTorch's load balancer. On GPUs attention is cuDNN's; executions stand enqueued one behind the other and
-are timed by events. On CPUs, where PyTorch has no rotation and no causal mask for shards, they are timed by
-perf_counter. A duration is that of the slowest rank. PyTorch keeps the LSE to itself.
+are timed by events. On CPUs PyTorch has no rotation, and attention of shards at all only in some versions; executions
+are timed by perf_counter there. A duration is that of the slowest rank. PyTorch keeps the LSE to itself.
 
 Not computed: backward, dilations, several segments, fewer K/V heads than heads, shards of unequal length.
 """
