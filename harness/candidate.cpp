@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "baselines/external/external.hpp"
+#include "harness/external_candidate.hpp"
 #include "harness/gpu.hpp"
 #include "harness/process_crew.hpp"
 #include "harness/ring_candidate.hpp"
@@ -14,11 +14,6 @@
 
 namespace hilbench {
 namespace {
-
-const Variant& variant_of(const Externals& externals, const Record& record) {
-  const bool external = record.variant.baseline && find_external(externals, record.kernel) != nullptr;
-  return external ? kDeclaredExternal : *find_variant(record.kernel, record.work.device);
-}
 
 // The GPUs that follow the task's own, for the ranks of a ring beyond the first.
 std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& work) {
@@ -36,10 +31,6 @@ class OneRankCandidate final : public Candidate {
   OneRankCandidate(Bench& bench, const Record& record);
 
   void run() override;
-  std::vector<double> run_timed(std::int64_t executions) override { return program_->run(executions); }
-  bool times_itself() const override { return program_ != nullptr; }
-  std::string timer() const override { return program_->timer(); }
-  std::string uncounted() const override { return program_ ? "runs in a process of its own" : ""; }
   nlohmann::json library() const override;
   void fill_output(std::byte value) override;
   VerifyResult verify() override;
@@ -64,7 +55,6 @@ class OneRankCandidate final : public Candidate {
   Index index_;
   Buffer moved_o_, moved_lse_;  // `tokens` only
   std::unique_ptr<Execution> execution_;
-  std::unique_ptr<ExternalProgram> program_;  // in place of an execution
   std::optional<double> permute_ns_;
 };
 
@@ -155,16 +145,10 @@ void Bench::fill(Tensor which, Buffer& buffer) {
 }
 
 OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
-    : Candidate(variant_of(bench.externals, record)),
+    : Candidate(*find_variant(record.kernel, record.work.device)),
       bench_(bench),
       spec_(record.variant),
       inputs_(bench.stored) {
-  if (variant().external) {
-    program_ =
-        std::make_unique<ExternalProgram>(record.kernel, *find_external(bench.externals, record.kernel),
-                                          bench.work, bench.threads, bench.inputs, bench.device->gpu_uuid());
-    return;
-  }
   if (variant().tile_rows != nullptr) index_ = build();
   permute_inputs();
   if (spec_.buffers == Buffers::pooled) {
@@ -174,10 +158,6 @@ OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
 }
 
 void OneRankCandidate::run() {
-  if (program_) {
-    program_->run(1);
-    return;
-  }
   const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
                           static_cast<float*>(bench_.lse.data())};
   std::unique_ptr<Execution> fresh;
@@ -204,7 +184,6 @@ VerifyResult OneRankCandidate::verify() {
 }
 
 OutputReader OneRankCandidate::output() {
-  if (program_) return program_->output();
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
   const Buffer& o = tokens ? moved_o_ : bench_.o;
@@ -233,7 +212,6 @@ void OneRankCandidate::read_elements(const Buffer& from, std::int64_t first, std
 }
 
 nlohmann::json OneRankCandidate::library() const {
-  if (program_) return program_->description();
   return variant().library != nullptr ? variant().library() : nlohmann::json();
 }
 
@@ -290,6 +268,8 @@ void OneRankCandidate::unpermute_output() {
 }
 
 std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record) {
+  if (record.variant.baseline && find_external(bench.externals, record.kernel) != nullptr)
+    return make_external_candidate(bench, record);
   if (record.work.ring_size > 1) return make_ring_candidate(bench, record);
   return std::make_unique<OneRankCandidate>(bench, record);
 }

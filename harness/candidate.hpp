@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "harness/external.hpp"
 #include "harness/inputs.hpp"
 #include "harness/task.hpp"
 #include "harness/verify.hpp"
@@ -81,13 +80,13 @@ class Candidate {
   virtual void run() = 0;
 
   // Of an external baseline and of a ring, which time themselves: durations of so many executions.
-  virtual std::vector<double> run_timed(std::int64_t executions) = 0;
-  virtual bool times_itself() const = 0;
-  virtual std::string timer() const = 0;
+  virtual std::vector<double> run_timed(std::int64_t /*executions*/) { return {}; }
+  virtual bool times_itself() const { return false; }
+  virtual std::string timer() const { return ""; }
   // Devices like the bench's that it runs on together.
   virtual int devices() const { return 1; }
   // Why hardware counters do not see its work; empty: they do.
-  virtual std::string uncounted() const = 0;
+  virtual std::string uncounted() const { return ""; }
   // Library, version and flags of a rival.
   virtual nlohmann::json library() const { return nullptr; }
   // Of a ring: how its ranks exchange data.

@@ -21,7 +21,9 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = std::size_t{16} << 20;
 constexpr std::size_t kKeptComplaints = 4096;
-constexpr int kPatience_ms = 1000;  // for a program that was asked to leave
+constexpr int kPatience_ms = 1000;   // for a program that was asked to leave
+constexpr int kLook_ms = 100;        // how often it is seen whether a silent program is still there
+constexpr int kMostLeftChunks = 16;  // of what a program that has ended left unread; a pipe holds one
 
 [[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
                          const std::array<int, 3>& streams, int trouble_fd, pid_t parent) {
@@ -104,7 +106,7 @@ std::string ChildProcess::ask(std::string_view line) {
   } catch (const EnvironmentError&) {
     tell_end();
   }
-  for (;;) {
+  for (int chunks_left = kMostLeftChunks;;) {
     const std::size_t newline = heard_.find('\n');
     if (newline != std::string::npos) {
       if (newline + 1 != heard_.size())
@@ -115,7 +117,9 @@ std::string ChildProcess::ask(std::string_view line) {
     }
     if (heard_.size() > kLongestAnswer)
       throw EnvironmentError({.what = fmt::format("'{}' gave an answer of more than 16 MiB", name_)});
-    if (listen(-1) == Heard::end) tell_end();
+    const bool gone = reap(0);  // before listening: what was written until then is heard
+    const Heard heard = gone && chunks_left-- == 0 ? Heard::end : listen(gone ? 0 : kLook_ms);
+    if (heard == Heard::end || (gone && heard == Heard::nothing)) tell_end();
   }
 }
 
@@ -153,7 +157,8 @@ std::string ChildProcess::how_it_ended() {
     reap(-1);
   }
   from_.close_read();
-  while (errors_.read_end() >= 0 && listen(0) == Heard::something) continue;
+  for (int chunk = 0; chunk < kMostLeftChunks && errors_.read_end() >= 0; ++chunk)
+    if (listen(0) != Heard::something) break;
   if (!left) return "closed its output";
   if (WIFSIGNALED(status_))
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));

@@ -26,8 +26,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Sends `line` and waits for the answer, as long as it takes. Throws EnvironmentError where the program
-  // ends instead (how, and the last line of its standard error), or answers with more than one line or 16
-  // MiB.
+  // ends instead (how, and the last line of its standard error), even if what it started keeps its output
+  // open; or where it answers with more than one line or 16 MiB.
   std::string ask(std::string_view line);
 
  private:

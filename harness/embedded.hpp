@@ -5,8 +5,10 @@
 
 namespace hilbench {
 
-std::string_view embedded_claims();      // reports/claims.yaml
-std::string_view embedded_torch_sdpa();  // baselines/external/torch_sdpa.py
+std::string_view embedded_claims();  // reports/claims.yaml
+// baselines/external/*.py
+std::string_view embedded_torch_sdpa();
+std::string_view embedded_torch_context_parallel();
 // harness/counters/sets/*.yaml
 std::string_view embedded_counter_perf();
 std::string_view embedded_counter_sm_61();

@@ -1,10 +1,12 @@
 #include "harness/external.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -14,6 +16,7 @@
 #include <span>
 #include <thread>
 
+#include "baselines/external/external.hpp"
 #include "harness/embedded.hpp"
 #include "harness/error.hpp"
 #include "harness/rounding.hpp"
@@ -26,6 +29,7 @@ using nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
+constexpr std::size_t kDeepestAnswer = 32;
 
 // A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
 // them, however they end.
@@ -101,10 +105,11 @@ json case_json(const Case& work, int threads) {
   return fields;
 }
 
-// The program's own script is handed to the interpreter that HILBENCH_PYTHON names.
-std::vector<std::string> command_of(const External& external, SharedFile& script) {
+// A script that comes with this program is handed to the interpreter that HILBENCH_PYTHON names.
+std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
   if (!external.command.empty()) return external.command;
-  const std::string_view text = embedded_torch_sdpa();
+  const std::string_view text =
+      name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_context_parallel();
   script.write(text.data(), text.size());
   const char* python = std::getenv("HILBENCH_PYTHON");
   return {python != nullptr && *python != '\0' ? python : "python3", script.path()};
@@ -115,6 +120,21 @@ std::vector<std::string> command_of(const External& external, SharedFile& script
       {.what = fmt::format("'{}' breaks the protocol", name),
        .why = fmt::format("{}, found {}", what,
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
+}
+
+// How deep lists and objects of a line of JSON stand in each other: what nests without end would exhaust the
+// stack of whoever walks it.
+std::size_t nesting(std::string_view line) {
+  std::size_t depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (!quoted && (c == '[' || c == '{')) deepest = std::max(deepest, ++depth);
+    if (!quoted && (c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return deepest;
 }
 
 // Reads `size` floats that a program was to write.
@@ -129,24 +149,29 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
 }  // namespace
 
 ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
-                                 int threads, const InputTensors& inputs, const std::string& gpu)
+                                 int threads, const InputTensors& inputs,
+                                 const std::vector<std::string>& gpus)
     : name_(external_name(kernel)),
       output_rows_(work.batch * work.sequence_length * work.heads),
       head_dim_(work.head_dim),
       on_cpu_(work.device == DeviceKind::cpu) {
   SharedFile script("script"), q("q"), k("k"), v("v");
   std::map<std::string, std::string> variables;
-  if (!gpu.empty()) variables["CUDA_VISIBLE_DEVICES"] = gpu;
-  process_ = std::make_unique<ChildProcess>(name_, command_of(external, script), external.folder, variables);
+  if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
+  process_ =
+      std::make_unique<ChildProcess>(name_, command_of(name_, external, script), external.folder, variables);
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello wants a name and a version", described_);
   const std::string device(to_string(work.device));
-  bool has_device = false;
-  for (const json& each : described_.value("devices", json::array())) has_device |= each == device;
-  if (!has_device) throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
+  const json devices = described_.value("devices", json());
+  if (!devices.is_array()) break_off(name_, "hello wants a list of devices", described_);
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
+  if (work.ring_size > 1 && described_.value("rings", json()) != json(true))
+    throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work.ring_size, kernel));
   write_tensor(inputs, Tensor::q, work.dtype, threads, q);
   write_tensor(inputs, Tensor::k, work.dtype, threads, k);
   write_tensor(inputs, Tensor::v, work.dtype, threads, v);
@@ -171,12 +196,14 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
   pause();
   const json answer = ask({{"do", "run"}, {"executions", executions}});
   pause();
-  std::vector<double> times_ns;
-  for (const json& time : answer.value("times_ns", json::array()))
-    if (time.is_number() && std::isfinite(time.get<double>()) && time > 0) times_ns.push_back(time);
-  if (static_cast<std::int64_t>(times_ns.size()) != executions)
+  const json times = answer.value("times_ns", json());
+  const auto is_duration = [](const json& time) {
+    return time.is_number() && std::isfinite(time.get<double>()) && time.get<double>() > 0;
+  };
+  if (!times.is_array() || std::ssize(times) != executions ||
+      !std::all_of(times.begin(), times.end(), is_duration))
     break_off(name_, fmt::format("run wants {} times_ns above 0", executions), answer);
-  return times_ns;
+  return times.get<std::vector<double>>();
 }
 
 // Idle threads of OpenMP spin for some milliseconds: those of one process must not take the other's cores.
@@ -195,6 +222,8 @@ OutputReader ExternalProgram::output() {
 
 json ExternalProgram::ask(const json& request) {
   const std::string line = process_->ask(request.dump());
+  if (nesting(line) > kDeepestAnswer)
+    break_off(name_, fmt::format("an answer nests at most {} levels", kDeepestAnswer), line);
   const json answer = json::parse(line, nullptr, false);
   if (!answer.is_object()) break_off(name_, "an answer is a JSON object on a line", line);
   const auto said = [&](const char* key) {

@@ -27,10 +27,10 @@ class Unsupported : public std::runtime_error {
 // so, and EnvironmentError where it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
-  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs. `gpu`: UUID
-  // of the only GPU that it is to see; empty: it sees what this process does.
+  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs. `gpus`: UUIDs
+  // of the only GPUs that it is to see; none: it sees what this process does.
   ExternalProgram(const std::string& kernel, const External& external, const Case& work, int threads,
-                  const InputTensors& inputs, const std::string& gpu);
+                  const InputTensors& inputs, const std::vector<std::string>& gpus);
 
   // Duration of each of so many executions, by the program's own clock.
   std::vector<double> run(std::int64_t executions);

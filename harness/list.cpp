@@ -67,7 +67,7 @@ std::string list_traversals() {
 
 // Why `variant` cannot compute even an ordinary case here, or nothing.
 std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
-  if (variant.external) return "";
+  if (variant.device == DeviceKind::automatic) return "";
   const bool on_gpu = variant.device == DeviceKind::cuda;
   const Case ordinary{.kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = variant.device};
   const VariantSpec spec{.kernel = std::string(variant.name),
@@ -99,10 +99,11 @@ std::string list_variants(RecordKind kind) {
   for (const Variant* variant : variant_table()) {
     if (variant->kind != kind) continue;
     const std::string reason = unavailable(*variant, survey);
-    lines.push_back({std::string(variant->name),
-                     fmt::format("{} ({}){}", variant->help,
-                                 variant->external ? "any device" : to_string(variant->device),
-                                 reason.empty() ? "" : "; unavailable here: " + reason)});
+    lines.push_back(
+        {std::string(variant->name),
+         fmt::format("{} ({}){}", variant->help,
+                     variant->device == DeviceKind::automatic ? "any device" : to_string(variant->device),
+                     reason.empty() ? "" : "; unavailable here: " + reason)});
   }
   return in_columns(lines);
 }

@@ -116,7 +116,7 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
 MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads,
                     int gpus) {
   const bool gpu = work.device == DeviceKind::cuda;
-  if (work.ring_size > 1)
+  if (work.ring_size > 1 && !variant.external)
     return gpu ? gpu_ring_need(work, spec, variant, gpus)
                : MemoryNeed{ring_bytes(work, spec, variant, threads), 0};
   MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};

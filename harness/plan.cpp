@@ -43,6 +43,18 @@ const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Cas
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
+// A baseline that is a ring algorithm asks for it.
+VariantSpec with_own_algorithm(VariantSpec spec, DeviceKind device) {
+  const Variant* named = spec.baseline ? find_variant(spec.kernel, device) : nullptr;
+  if (named != nullptr && named->ring_algorithm) spec.ring_algorithm = *named->ring_algorithm;
+  return spec;
+}
+
+// Whether its ring, if there is one, is the harness's.
+bool has_ring_here(const VariantSpec& spec) {
+  return !spec.baseline || spec.ring_algorithm != RingAlgorithm::automatic;
+}
+
 RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host& host) {
   if (spec.transport != RingTransport::automatic) return spec.transport;
   if (work.device == DeviceKind::cuda) return RingTransport::peer;
@@ -94,7 +106,8 @@ std::optional<std::string> reason_against_transport(const Measure& measure, cons
 
 std::optional<std::string> reason_against_ring(const Measure& measure, const Case& work,
                                                const VariantSpec& spec, const Host& host) {
-  if (spec.baseline) return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
+  if (!has_ring_here(spec))
+    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
   if (std::optional<std::string> reason = reason_against_transport(measure, work, spec, host)) return reason;
   if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
@@ -110,12 +123,16 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
     return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
   if (planned.variant->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (work.ring_size > 1)
+  if (work.ring_size == 1 && planned.spec.baseline && has_ring_here(planned.spec))
+    return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1", planned.spec.kernel);
+  // A program of its own has rings of its own, or says that it has none.
+  const bool external = planned.variant->external;
+  if (work.ring_size > 1 && !external)
     if (std::optional<std::string> reason = reason_against_ring(sweep.measure, work, planned.spec, host))
       return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  return reason_unsupported(*planned.variant, on_one_rank(work), planned.spec, gpu);
+  return reason_unsupported(*planned.variant, external ? work : on_one_rank(work), planned.spec, gpu);
 }
 
 // What a ring sends, by which algorithm and over what.
@@ -123,16 +140,17 @@ void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) 
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
-  if (planned.spec.baseline || ring_unsupported(work, planned.spec)) return;
+  if (!has_ring_here(planned.spec) || ring_unsupported(work, planned.spec)) return;
   const Ring ring(work, planned.spec);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
   planned.transport = to_string(transport_of(work, planned.spec, host));
 }
 
-PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& spec,
+PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& asked,
                             const std::optional<Work>& counted, const Host& host) {
   const Case& work = comparison.work;
+  const VariantSpec spec = with_own_algorithm(asked, work.device);
   const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
   PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = variant_of(sweep, spec, work, gpu)};
   planned.skip = reason_to_skip(sweep, comparison, planned, host);

@@ -234,12 +234,14 @@ VariantSpec variant_from(const Record& record, const json& params, const json& a
   VariantSpec spec;
   spec.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
   spec.baseline = record.kind == RecordKind::baseline;
-  if (spec.baseline) return spec;
-  // A record stored before an option came to be lacks it: its variant had the default.
+  // A record stored before an option came to be lacks it: its variant had the default. A baseline has those
+  // of a ring alone.
   for (const Field<VariantSpec>& field : variant_fields()) {
+    if (spec.baseline && !of_rings(field.name)) continue;
     const json& from = of_rings(field.name) ? asked : params;
     if (from.contains(field.name)) read_field(from, field, spec);
   }
+  if (spec.baseline) return spec;
   spec.order = string_at(params, "order");
   spec.order_param = optional_integer_at(params, "order_param");
   spec.traversal = string_at(params, "traversal");

@@ -62,12 +62,16 @@ class Worker {
   void kill() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
-    ::kill(-pid_, SIGKILL);  // its group: programs that it started, and what those started
     wait();
   }
 
   // Waits for the end and says how it came, as a reason: empty for exit status 0.
   std::string wait() {
+    siginfo_t ended = {};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT) < 0)
+      if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
+    // Its group, which its number still names: what was started by programs that it started, and left behind.
+    ::kill(-pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});

@@ -31,7 +31,8 @@ std::string_view to_string(RingTransport transport);
 
 struct VariantSpec {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
-  bool baseline = false;                    // a baseline has no order, traversal or option below
+  bool baseline = false;                    // has no order, traversal or option below, but the ring
+                                            // algorithm that it is
   std::string order = "linear";             // a name of `list orders`
   std::optional<std::int64_t> order_param;  // NAME.PARAM: chunk of a curve, r of residue, r_max of
                                             // bitrev_residue, seed of random

@@ -13,6 +13,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/dump.hpp"
 #include "harness/error.hpp"
+#include "harness/external.hpp"
 #include "harness/nvtx.hpp"
 #include "harness/pipe.hpp"
 #include "harness/stats.hpp"

@@ -7,6 +7,7 @@
 #include "baselines/cudnn.hpp"
 #include "baselines/external/external.hpp"
 #include "baselines/gemm.hpp"
+#include "baselines/longnet_allgather.hpp"
 #include "baselines/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/cuda/forward_variants.hpp"
@@ -18,15 +19,16 @@ namespace {
 // A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
 // build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
 constexpr std::array kVariants = {
-    &kDilatedCpu, &kDilatedWgmma, &kDilatedMma, &kDilatedSimt, &kGemm,        &kPeak,
-    &kCudaPeak,   &kTorchSdpa,    &kCublas,     &kCudnn,       &kCudnnGather,
+    &kDilatedCpu, &kDilatedWgmma, &kDilatedMma,       &kDilatedSimt,          &kGemm,
+    &kPeak,       &kCudaPeak,     &kTorchSdpa,        &kTorchContextParallel, &kCublas,
+    &kCudnn,      &kCudnnGather,  &kLongnetAllgather,
 };
 
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
 
 bool runs_on(const Variant& variant, DeviceKind device) {
-  return variant.external || variant.device == device;
+  return variant.device == DeviceKind::automatic || variant.device == device;
 }
 
 bool known(std::string_view name, RecordKind kind) {
@@ -54,10 +56,11 @@ std::optional<std::string> reason_unsupported(const Variant& variant, const Case
 }
 
 const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu) {
+  const Variant* named = find_variant(spec.kernel, work.device);
+  const bool best = spec.kernel == kBest || (named != nullptr && named->ring_algorithm);
   const Variant* found = nullptr;
   for (const Variant* variant : kVariants) {
-    const bool meant =
-        spec.kernel == kBest ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
+    const bool meant = best ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
     if (!meant || !runs_on(*variant, work.device)) continue;
     found = variant;
     if (!reason_unsupported(*variant, work, spec, gpu)) break;

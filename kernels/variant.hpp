@@ -56,6 +56,9 @@ struct Variant {
   // A program of its own (README, External baselines) on any device: `prepare` and `library` are null.
   bool external = false;
   std::span<const std::string_view> options = {};  // of an external: a sweep may write NAME.OPTION
+  // Of a baseline that is a way of exchanging keys in a ring: what computes with it is the best kernel of the
+  // device, and the functions below say nothing.
+  std::optional<RingAlgorithm> ring_algorithm = {};
   // Unit whose peak bounds this variant's FLOP rate: a key of the peak measurement ("fp32_fma"), or "" where
   // none does.
   std::string_view (*peak_unit)(const Case&) = nullptr;
@@ -84,8 +87,9 @@ inline std::string_view gpu_product_unit(const Case& work) {
 // Every kernel and baseline. One that this build has no code for is unsupported and says why.
 std::span<const Variant* const> variant_table();
 const Variant* find_variant(std::string_view name, DeviceKind device);
-// The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated` gives
-// the first kernel of the table that can, else the last that cannot, for its reason.
+// The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated`, and a
+// baseline that is a ring algorithm, give the first kernel of the table that can, else the last that cannot,
+// for its reason.
 // Null where the name is known but nothing of this build runs it on that device.
 const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu);
 // The reason why `variant` cannot compute the case on its device, or nothing.

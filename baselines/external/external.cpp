@@ -1,11 +1,14 @@
 #include "baselines/external/external.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace hilbench {
 namespace {
 
 constexpr std::array<std::string_view, 4> kBackends = {"flash", "efficient", "math", "cudnn"};
+constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 
 // Only of the programs that compute with the units whose peak is measured something can be said.
 std::string_view peak_unit(const Case& work) {
@@ -16,6 +19,16 @@ std::string_view peak_unit(const Case& work) {
 // What a case needs the program itself knows, and answers when it is loaded.
 std::optional<std::string> unsupported(const Case&, const VariantSpec&) {
   return std::nullopt;
+}
+
+std::optional<std::string> rings_unsupported(const Case& work, const VariantSpec& spec) {
+  if (work.ring_size == 1) return std::nullopt;
+  return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
+}
+
+std::optional<std::string> one_rank_unsupported(const Case& work, const VariantSpec& spec) {
+  if (work.ring_size > 1) return std::nullopt;
+  return fmt::format("{} wants a ring: ring_size must be above 1", spec.kernel);
 }
 
 // A guess: operands, rows gathered from them, and the output in fp32.
@@ -50,6 +63,17 @@ const Variant kTorchSdpa = [] {
   Variant variant = external(
       "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn; needs --allow-external");
   variant.options = kBackends;
+  variant.unsupported = rings_unsupported;
+  variant.workspace_bytes = torch_bytes;
+  return variant;
+}();
+
+const Variant kTorchContextParallel = [] {
+  Variant variant = external("torch_context_parallel",
+                             "PyTorch's context_parallel on a ring, also .allgather, .ring; needs "
+                             "--allow-external");
+  variant.options = kRotations;
+  variant.unsupported = one_rank_unsupported;
   variant.workspace_bytes = torch_bytes;
   return variant;
 }();

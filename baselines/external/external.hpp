@@ -5,7 +5,9 @@
 
 namespace hilbench {
 
-extern const Variant kTorchSdpa;  // baselines/external/torch_sdpa.py, which the program brings along
+// Scripts of this folder, which the program brings along.
+extern const Variant kTorchSdpa;
+extern const Variant kTorchContextParallel;
 
 // Stands for every program that a sweep declares.
 extern const Variant kDeclaredExternal;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "harness/error.hpp"
@@ -28,6 +29,34 @@ TEST(ChildProcess, SeesTheVariablesThatItIsGivenBesideThisProcesssOwn) {
 TEST(ChildProcess, IsFoundInPathWithAnEnvironmentOfItsOwn) {
   EXPECT_EQ(answer_of("echo here", {{"A", "b"}}), "here");
   EXPECT_THROW(ChildProcess("none", {"no-such-program"}, "", {{"A", "b"}}), EnvironmentError);
+}
+
+std::string complaint_of(const std::string& script) {
+  try {
+    return "answered " + answer_of(script, {});
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+}
+
+TEST(ChildProcess, HasEndedThoughWhatItStartedKeepsItsStreams) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(complaint_of("sleep 20 & echo no tea >&2; exit 3"), "'shell' left with status 3: no tea");
+  EXPECT_EQ(complaint_of("sleep 20 & echo last words"), "answered last words");
+  // One that never stops talking, on either stream.
+  const std::string endless = "timeout 20 sh -c 'while :; do printf endless; done'";
+  EXPECT_EQ(complaint_of(endless + " & exit 4"), "'shell' left with status 4");
+  EXPECT_TRUE(complaint_of(endless + " >&2 & exit 5").starts_with("'shell' left with status 5"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
+  const auto start = std::chrono::steady_clock::now();
+  ChildProcess shell("shell", {"sh", "-c", "sleep 20 0<&0 & read line; echo once"}, "");
+  EXPECT_EQ(shell.ask("go"), "once");
+  EXPECT_THROW(shell.ask("go"), EnvironmentError);
+  EXPECT_THROW(shell.ask("go"), EnvironmentError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 }  // namespace

@@ -33,11 +33,19 @@ FAULTS = {
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
     "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello wants protocol 1, found"),
     "no_version": ("failed", "hello wants a name and a version"),
+    "devices_of_letters": ("failed", "hello wants a list of devices"),
+    "devices_by_name": ("failed", "hello wants a list of devices"),
     "talkative": ("failed", "tells of itself at most 4000 characters"),
     "no_timer": ("failed", "load wants the name of a timer"),
     "no_times": ("failed", "run wants 1 times_ns above 0"),
     "time_travel": ("failed", "run wants 1 times_ns above 0"),
     "null_time": ("failed", "run wants 1 times_ns above 0"),
+    "endless_time": ("failed", "an answer is a JSON object on a line"),
+    "bad_time_among_good": ("failed", "run wants 1 times_ns above 0"),
+    "times_by_name": ("failed", "run wants 1 times_ns above 0"),
+    "deep": ("failed", "an answer nests at most 32 levels"),
+    "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
+    "leaves_a_child": ("failed", "^'leaves_a_child' left with status 1: gone, but for what it started$"),
     "dies_on_load": ("failed", "^'dies_on_load' left with status 1: no more coffee$"),
     "killed_when_timed": ("failed", r"^time: 'killed_when_timed' was killed by signal 9 \(Killed\)$"),
     "closes_output": ("failed", "^'closes_output' closed its output$"),
@@ -128,6 +136,17 @@ class ExternalTest(unittest.TestCase):
         self.assertEqual(records["none.twice"]["environment"]["library"]["option"], "twice")
         self.assertEqual((records["none.thrice"]["status"], records["none.thrice"]["reason"]),
                          ("skipped", "no option 'thrice'"))
+
+    def test_a_ring_is_for_programs_that_say_so(self):
+        records = self.run_all(self.sweep(["none", "rings", "lies_about_rings"], more=", ring_size: 2"))
+        self.assertEqual(records["rings"]["status"], "ok", records["rings"]["reason"])
+        self.assertEqual(records["rings"]["environment"]["library"]["ranks"], 2)
+        self.assertEqual(records["rings"]["speedup"]["against"], "dilated/linear")
+        for name in ("ring_algorithm", "comm_bytes"):
+            self.assertIsNone(records["rings"].get(name, records["rings"]["params"].get(name)))
+        for name in ("none", "lies_about_rings"):
+            self.assertEqual((records[name]["status"], records[name]["reason"]),
+                             ("skipped", f"ring_size 2: {name} runs on one rank"))
 
     def test_counters_of_this_process_are_not_the_programs(self):
         sweep = self.sweep(["none"])

@@ -26,6 +26,8 @@ def read(path, case, heads):
 class Rival:
     def hello(self, protocol):
         answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu"], "flags": "-O0"}
+        if FAULT in ("rings", "lies_about_rings"):
+            answer["rings"] = True if FAULT == "rings" else "yes"
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
@@ -34,6 +36,10 @@ class Rival:
             del answer["version"]
         if FAULT == "other_device":
             answer["devices"] = ["abacus"]
+        if FAULT == "devices_of_letters":
+            answer["devices"] = "cpu"
+        if FAULT == "devices_by_name":
+            answer["devices"] = {"first": "cpu"}
         if FAULT == "talkative":
             answer["flags"] = "-O0" * 5000
         return answer
@@ -57,6 +63,8 @@ class Rival:
         self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
                                      read(v, case, case["kv_heads"]))
         self.executions = 0
+        if FAULT == "rings":
+            return {"timer": "fake_clock", "ranks": case["ring_size"]}
         return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}
 
     def run(self, executions):
@@ -70,6 +78,12 @@ class Rival:
             times[0] = -1
         if FAULT == "null_time":
             times[0] = None
+        if FAULT == "endless_time":
+            times[0] = math.inf
+        if FAULT == "bad_time_among_good":
+            times = [-1, *times]
+        if FAULT == "times_by_name":
+            times = {str(i): time for i, time in enumerate(times)}
         return {"times_ns": times}
 
     def read(self, o, lse):
@@ -103,6 +117,13 @@ for line in sys.stdin:
         sys.stdout.buffer.write(b'{"error": "\xff"}\n')
     elif FAULT == "flood" and what == "run":
         sys.stdout.write("9" * (17 << 20))
+    elif FAULT == "deep":
+        print('{"error": ' + "[" * 200000 + "]" * 200000 + "}")
+    elif FAULT == "brackets":  # in text they nest nothing
+        print(json.dumps({"error": '"' + "[" * 100 + "\\"}))
+    elif FAULT == "leaves_a_child":
+        subprocess.Popen(["sleep", "600"])
+        sys.exit("gone, but for what it started")
     elif FAULT == "two_lines":
         print("{}\n{}")
     elif FAULT == "closes_output":

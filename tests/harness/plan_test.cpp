@@ -145,6 +145,33 @@ TEST(Plan, TellsTheBytesOfARing) {
   EXPECT_EQ(bytes("ring_algorithm: ring_packed, order_span: global"), std::nullopt);
 }
 
+// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
+// nothing.
+TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
+  const auto planned = [](const std::string& parameters) {
+    const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +
+                              "}\nvariants: [{kernel: dilated, ring_algorithm: "
+                              "allgather_packed}]\nbaselines: [longnet_allgather]\n");
+    const auto& variants = plan.comparisons.at(0).variants;
+    EXPECT_EQ(variants.at(1).id, "longnet_allgather");
+    EXPECT_EQ(variants.at(1).comm_bytes, variants.at(0).comm_bytes);
+    EXPECT_EQ(variants.at(1).ring_algorithm, variants.at(0).ring_algorithm);
+    EXPECT_EQ(variants.at(1).memory_bytes, variants.at(0).memory_bytes);
+    return variants.at(1);
+  };
+  const double keys_and_values = 2.0 * 4096 * 8 * 64 * 4;
+  EXPECT_EQ(planned("segments: [4096], dilations: [4]").comm_bytes, 3 * keys_and_values / 4);
+  EXPECT_EQ(planned("segments: [4096], dilations: [4], causal: true").comm_bytes, 1.5 * keys_and_values / 4);
+  EXPECT_EQ(planned("segments: [1024], dilations: [4]").comm_bytes, 0);
+  EXPECT_EQ(planned("segments: [4096], dilations: [4]").variant->name, "dilated_cpu");
+  expect_skipped(planned("segments: [4096], dtype: fp16"), "dilated_cpu stores fp32 or bf16, not fp16");
+  const PlannedVariant alone =
+      plan_of("cases:\n  - {sequence_length: 4096, segments: [4096]}\nbaselines: [longnet_allgather, gemm]\n")
+          .comparisons.at(0)
+          .variants.at(0);
+  expect_skipped(alone, "longnet_allgather gathers from the ranks of a ring: ring_size must be above 1");
+}
+
 // A host with a GPU of this compute capability and so much memory.
 Host gpu_host(int capability, std::int64_t memory_bytes = std::int64_t{1} << 34) {
   Host host = test_host();

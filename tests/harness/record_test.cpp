@@ -144,6 +144,16 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   expect_round_trip(record);
 }
 
+TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
+  Record record = kernel_record();
+  record.kind = RecordKind::baseline;
+  record.variant = {.kernel = "longnet_allgather", .baseline = true};
+  record.variant.ring_algorithm = RingAlgorithm::allgather_packed;
+  record.variant_id = "longnet_allgather";
+  record.work.ring_size = 4;
+  EXPECT_EQ(record_from_json(to_json(record)).variant, record.variant);
+}
+
 // As they were written before there were rings.
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());

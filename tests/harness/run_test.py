@@ -111,7 +111,7 @@ variants:
   - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
   - {kernel: dilated, order: hilbert, order_span: global}
   - {kernel: dilated, order: seed_d2xy}
-baselines: [gemm]
+baselines: [gemm, longnet_allgather]
 counters: [default]
 measure: {budget_s: 0.05, min_rounds: 3}
 """
@@ -345,20 +345,22 @@ class RingTest(unittest.TestCase):
         cls.rings = [r for r in cls.records if r["params"]["ring_size"] > 1 and r["status"] == "ok"]
 
     def test_all_is_ok_but_what_cannot_be(self):
-        self.assertEqual(len(self.records), 2 * 2 * 3 * 16)
+        self.assertEqual(len(self.records), 2 * 2 * 3 * 17)
         for record in self.records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 ranks = record["params"]["ring_size"]
                 expected = ("ok", None)
                 if record["variant"] == "gemm" and ranks > 1:
                     expected = ("skipped", f"ring_size {ranks}: gemm runs on one rank")
+                if record["variant"] == "longnet_allgather" and ranks == 1:
+                    expected = ("skipped", "longnet_allgather gathers from the ranks of a ring: ring_size must be above 1")
                 if record["params"]["order"] == "seed_d2xy":
                     self.assertEqual(record["status"], "invalid")
                     continue
                 self.assertEqual((record["status"], record["reason"]), expected)
 
     def test_what_is_sent_is_what_was_planned(self):
-        self.assertEqual(len(self.rings), 2 * 2 * 2 * 14)
+        self.assertEqual(len(self.rings), 2 * 2 * 2 * 15)
         for record in self.rings:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 params, counters = record["params"], record["counters"]
@@ -383,6 +385,18 @@ class RingTest(unittest.TestCase):
         self.assertEqual(sent[case, "dilated/linear/allgather"], 3 * 66 * row)
         self.assertEqual(sent[case, "dilated/linear.striped"], 0)
         self.assertLess(sent[case, "dilated/linear/ring_packed"], sent[case, "dilated/linear"] / 3)
+
+    def test_longnets_scheme_is_the_packed_gathering(self):
+        packed = {r["case"]: r for r in self.rings if r["variant"] == "dilated/linear/allgather_packed"}
+        longnet = [r for r in self.rings if r["variant"] == "longnet_allgather"]
+        self.assertEqual(len(longnet), 2 * 2 * 2)
+        for record in longnet:
+            with self.subTest(case=record["case"]):
+                ours = packed[record["case"]]
+                self.assertEqual((record["kind"], record["params"]["kernel"]), ("baseline", "dilated_cpu"))
+                self.assertEqual(record["comm_bytes"], ours["comm_bytes"])
+                self.assertEqual(record["params"]["ring_algorithm"], ours["params"]["ring_algorithm"])
+                self.assertEqual(record["verify"]["max_abs"], ours["verify"]["max_abs"])
 
     def test_one_rank_has_no_ring(self):
         alone = [r for r in self.records if r["params"]["ring_size"] == 1 and r["status"] == "ok"]

@@ -15,10 +15,11 @@ TEST(Table, EveryVariantIsWhole) {
     EXPECT_TRUE(names.insert({variant->name, variant->device}).second) << variant->name;
     EXPECT_EQ(find_variant(variant->name, variant->device), variant);
     EXPECT_FALSE(variant->help.empty());
-    EXPECT_TRUE(variant->library || variant->external || variant->kind == RecordKind::kernel)
+    const bool computes_elsewhere = variant->external || variant->ring_algorithm;
+    EXPECT_TRUE(variant->library || computes_elsewhere || variant->kind == RecordKind::kernel)
         << variant->name;
     EXPECT_TRUE(variant->peak_unit && variant->unsupported && variant->workspace_bytes) << variant->name;
-    EXPECT_EQ(variant->prepare == nullptr, variant->external) << variant->name;
+    EXPECT_EQ(variant->prepare == nullptr, computes_elsewhere) << variant->name;
     EXPECT_TRUE(variant->tile_rows || variant->kind == RecordKind::baseline) << variant->name;
     EXPECT_TRUE(variant->has_output || variant->own_flops) << variant->name;
   }
@@ -29,6 +30,13 @@ TEST(Table, DilatedIsTheBestKernelOfTheDevice) {
   const Variant* best = resolve_variant(dilated, kOnCpu, nullptr);
   ASSERT_NE(best, nullptr);
   EXPECT_EQ(best->name, "dilated_cpu");
+}
+
+TEST(Table, ARingAlgorithmComputesWithTheBestKernel) {
+  const VariantSpec longnet{.kernel = "longnet_allgather", .baseline = true};
+  EXPECT_EQ(resolve_variant(longnet, kOnCpu, nullptr)->name, "dilated_cpu");
+  EXPECT_TRUE(known_baseline("longnet_allgather"));
+  EXPECT_FALSE(known_kernel("longnet_allgather"));
 }
 
 TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {

@@ -1,0 +1,22 @@
+// LongNet's distributed attention (arXiv 2307.02486, section 3.2) as a rival of rings: every rank selects the
+// K and V rows of the pattern in its own stretch of the sequence, the ranks that share a segment gather those
+// rows at once, and each computes its own queries against them. Computed by the same kernels as our rings.
+//
+// Fewer bytes than in the paper's figure, never more: a row that several branches select is sent once, and of
+// a causal case only to ranks that have queries behind it. Where no segment crosses a shard nothing is sent.
+#include "baselines/longnet_allgather.hpp"
+
+namespace hilbench {
+
+const Variant kLongnetAllgather = {
+    .name = "longnet_allgather",
+    .help = "LongNet's ring: selected rows gathered at once, then the best kernel; ring_size above 1",
+    .kind = RecordKind::baseline,
+    .device = DeviceKind::automatic,
+    .ring_algorithm = RingAlgorithm::allgather_packed,
+    .peak_unit = [](const Case&) { return std::string_view(); },
+    .unsupported = [](const Case&, const VariantSpec&) { return std::optional<std::string>(); },
+    .workspace_bytes = [](const Case&, int) { return 0.0; },
+};
+
+}  // namespace hilbench

@@ -1,0 +1,61 @@
+#include "harness/external_candidate.hpp"
+
+#include <algorithm>
+
+#include "baselines/external/external.hpp"
+#include "harness/external.hpp"
+#include "harness/gpu.hpp"
+
+namespace hilbench {
+namespace {
+
+// UUIDs of the GPUs that the program is to see: the bench's, and behind it the next ones of this machine, as
+// many as a ring has ranks. None for a case on the CPU.
+std::vector<std::string> gpus_of(const Bench& bench) {
+  const std::string own = bench.device->gpu_uuid();
+  if (own.empty() || bench.work.ring_size == 1)
+    return own.empty() ? std::vector<std::string>{} : std::vector{own};
+  std::vector<std::string> uuids;
+  for (const Gpu& gpu : survey_gpus().gpus) uuids.push_back(gpu.uuid);
+  std::rotate(uuids.begin(), std::find(uuids.begin(), uuids.end(), own), uuids.end());
+  uuids.resize(std::min(uuids.size(), static_cast<std::size_t>(bench.work.ring_size)));
+  return uuids;
+}
+
+class ExternalCandidate final : public Candidate {
+ public:
+  ExternalCandidate(Bench& bench, const Record& record)
+      : Candidate(kDeclaredExternal),
+        bench_(bench),
+        gpus_(gpus_of(bench)),
+        program_(record.kernel, *find_external(bench.externals, record.kernel), bench.work, bench.threads,
+                 bench.inputs, gpus_) {}
+
+  void run() override { program_.run(1); }
+  std::vector<double> run_timed(std::int64_t executions) override { return program_.run(executions); }
+  bool times_itself() const override { return true; }
+  std::string timer() const override { return program_.timer(); }
+  int devices() const override { return std::max(1, static_cast<int>(gpus_.size())); }
+  std::string uncounted() const override { return "runs in a process of its own"; }
+  nlohmann::json library() const override { return program_.description(); }
+  void fill_output(std::byte) override {}  // what it is read from is new each time
+  VerifyResult verify() override {
+    return verify_output(bench_.work, bench_.oracle("", {}), output(), bench_.threads);
+  }
+  OutputReader output() override { return program_.output(); }
+  std::map<std::string, Counter> measured() override { return {}; }
+  std::optional<double> permute_ns() const override { return std::nullopt; }
+
+ private:
+  Bench& bench_;
+  const std::vector<std::string> gpus_;
+  ExternalProgram program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Candidate> make_external_candidate(Bench& bench, const Record& record) {
+  return std::make_unique<ExternalCandidate>(bench, record);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,11 @@
+// An external baseline, on one rank or as a ring of its own.
+#pragma once
+
+#include "harness/candidate.hpp"
+
+namespace hilbench {
+
+// Expects a record whose kernel names an external baseline of the bench. Throws as make_candidate does.
+std::unique_ptr<Candidate> make_external_candidate(Bench& bench, const Record& record);
+
+}  // namespace hilbench
