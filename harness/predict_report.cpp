@@ -10,7 +10,8 @@
 namespace hilbench {
 namespace {
 
-// A paragraph, or a table with a title.
+constexpr double kPoorFit = 0.2;  // median error of what is predicted from the others
+
 struct Heading {
   std::string text;
 };
@@ -137,6 +138,11 @@ void add_fit(std::vector<Part>& parts, const PredictionReport& report, const Rin
   parts.push_back(
       fmt::format("Fitted on {} times of {} comparisons: {}. Each comparison predicted from the others: {}.",
                   fit.fitted_count(), fit.cases(), error_text(fit.residuals()), error_text(fit.left_out())));
+  if (fit.left_out().median > kPoorFit)
+    parts.push_back(
+        std::string("The model does not describe these records: on a busy machine times tell little of "
+                    "rings. The intervals "
+                    "are as wide as that; measure again where nothing else runs."));
   parts.push_back(coefficient_table_of(fit));
   const std::vector<RingCheck> checks = check(fit);
   if (checks.empty()) {

@@ -47,8 +47,7 @@ TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {
     EXPECT_FALSE(row.stated.empty()) << row.claim_id;
     ASSERT_TRUE(row.claimed) << row.claim_id;
     const bool over_all_cases = row.quantity == Quantity::buffers || row.quantity == Quantity::break_even ||
-                                row.quantity == Quantity::communication ||
-                                row.quantity == Quantity::longest;
+                                row.quantity == Quantity::communication || row.quantity == Quantity::longest;
     EXPECT_TRUE(row.work || row.any_case || over_all_cases || !row.untestable.empty())
         << row.claim_id << ": " << row.stated;
     EXPECT_FALSE(row.work && row.any_case) << row.claim_id;
