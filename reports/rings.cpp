@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "reports/format.hpp"
 #include "reports/tables.hpp"
@@ -35,18 +35,17 @@ bool timed(const Record& record) {
   return record.status == Status::ok && record.time && record.time->median_ns > 0;
 }
 
-// The same variant on one rank, else the one with the same order and traversal: what `belongs` picks of them.
+using Records = std::vector<const Record*>;
+
+// Of records on one rank that `belongs` picks: the same variant, else one with the same order and traversal.
 template <class Belongs>
-const Record* one_rank_record(const View& view, const Record& ring, const Belongs& belongs) {
+const Record* one_rank_record(const Records& alone, const Record& ring, const Belongs& belongs) {
   const Record* found = nullptr;
-  for (const CaseView& of_case : view.cases) {
-    if (of_case.work->ring_size != 1) continue;
-    for (const Record* record : of_case.records) {
-      if (!timed(*record) || record->kind != ring.kind || record->kernel != ring.kernel || !belongs(*record))
-        continue;
-      if (record->variant_id == ring.variant_id) return record;
-      if (found == nullptr && one_rank_id(record->variant) == one_rank_id(ring.variant)) found = record;
-    }
+  for (const Record* record : alone) {
+    if (!belongs(*record) || !timed(*record) || record->kind != ring.kind || record->kernel != ring.kernel)
+      continue;
+    if (record->variant_id == ring.variant_id) return record;
+    if (found == nullptr && one_rank_id(record->variant) == one_rank_id(ring.variant)) found = record;
   }
   return found;
 }
@@ -80,14 +79,16 @@ std::optional<Measured> scaled(std::optional<Measured> measured, double factor) 
   return measured;
 }
 
-RingRow row_of(const View& view, const Record& record) {
+// `alone`: all records on one rank.
+RingRow row_of(const Records& alone, const Record& record) {
   RingRow row{.record = &record};
   if (record.work.ring_size == 1 || !timed(record)) return row;
-  const Record* total = one_rank_record(view, record, [&](const Record& other) {
-    return other.work == one_rank(record.work) && other.threads == record.threads;
+  const Record* total = one_rank_record(alone, record, [&](const Record& other) {
+    return other.flops == record.flops && other.threads == record.threads &&
+           other.work == one_rank(record.work);
   });
   const Record* per_rank =
-      one_rank_record(view, record, [&](const Record& other) { return per_rank_work(record, other); });
+      one_rank_record(alone, record, [&](const Record& other) { return per_rank_work(record, other); });
   if (total != nullptr) {
     row.speedup = unpaired_time_ratio(*total, record);
     row.efficiency = scaled(row.speedup, resources(*total) / resources(record));
@@ -98,16 +99,23 @@ RingRow row_of(const View& view, const Record& record) {
 
 // All ring sizes of one piece of work side by side, work that no ring computed left out.
 std::vector<RingRow> ring_rows(const View& view) {
-  std::vector<RingRow> rows;
-  std::set<std::string> seen;
+  Records alone;
+  std::vector<std::string> families;  // that some ring computed, as they come
+  std::map<std::string, std::vector<const CaseView*>> cases;
   for (const CaseView& of_case : view.cases) {
     const std::string family = case_id(one_rank(*of_case.work));
-    if (of_case.work->ring_size == 1 || !seen.insert(family).second) continue;
+    cases[family].push_back(&of_case);
+    if (of_case.work->ring_size == 1)
+      alone.insert(alone.end(), of_case.records.begin(), of_case.records.end());
+    else if (std::find(families.begin(), families.end(), family) == families.end())
+      families.push_back(family);
+  }
+  std::vector<RingRow> rows;
+  for (const std::string& family : families) {
     std::vector<RingRow> of_family;
-    for (const CaseView& other : view.cases)
-      if (case_id(one_rank(*other.work)) == family)
-        for (const Record* record : other.records)
-          if (timed(*record) && record->variant_id != "peak") of_family.push_back(row_of(view, *record));
+    for (const CaseView* of_case : cases[family])
+      for (const Record* record : of_case->records)
+        if (timed(*record) && record->variant_id != "peak") of_family.push_back(row_of(alone, *record));
     std::vector<std::string> order;  // variants as they come
     for (R row : of_family)
       if (std::find(order.begin(), order.end(), row.record->variant_id) == order.end())
