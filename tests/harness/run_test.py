@@ -422,7 +422,7 @@ class RingTest(unittest.TestCase):
         self.assertIn("order_span must be shard", reasons("order: hilbert, order_span: global, ring_algorithm: ring_packed"))
 
     def test_larger_rings_are_predicted_and_checked(self):
-        out, _ = self.program.run("predict", "out", "--ring", "4,8", "--memory", "1GiB", "--format", "json")
+        out, _ = self.program.run("predict", "out", "--ring", "4,8", "--memory", "2GiB", "--format", "json")
         told = json.loads(out, parse_constant=refuse_constant)
         (fit,) = told["fits"]
         self.assertEqual((fit["kernel"], fit["device"], fit["comparisons"]), ("dilated_cpu", "cpu", 2 * 2 * 2))
