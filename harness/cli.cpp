@@ -92,6 +92,33 @@ void add_export(CLI::App& app, ExportArguments& arguments, Action& action) {
   command.callback([&] { action = [&] { return export_command(arguments); }; });
 }
 
+void add_predict(CLI::App& app, PredictArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand(
+      "predict", "time and memory of rings that were not measured, from records of small ones");
+  command
+      .add_option("DIR|SWEEP.yaml", arguments.subject,
+                  "folder of results that hold rings: their cases at other ring sizes; or a sweep file, with "
+                  "--calibration")
+      ->required();
+  command.add_option("--calibration", arguments.calibration, "folder of results to fit on, for a sweep file");
+  command
+      .add_option("--fit-ranks", arguments.fit_ranks, "ring sizes to fit on; default: 1,2. Larger ones check")
+      ->delimiter(',');
+  command.add_option("--ring", arguments.rings, "ring sizes to predict; default: the sweep's, or 2,4,8,16")
+      ->delimiter(',');
+  command.add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case of the sweep")
+      ->allow_extra_args(false);
+  command.add_option("--filter", arguments.filter,
+                     "only variants whose CASE/VARIANT this regular expression finds");
+  command
+      .add_option("--memory", arguments.memory_bytes,
+                  "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::PositiveNumber);
+  command.add_option("--format", arguments.format, "text, markdown or json; default: text");
+  command.callback([&] { action = [&] { return predict_command(arguments); }; });
+}
+
 void add_order(CLI::App& app, OrderArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand(
       "order", "print the memory slot of each position; checks and locality on standard error");
@@ -162,6 +189,7 @@ int run_command_line(int argc, char** argv) {
   run.command = command_text(argc, argv);
   ReportArguments report;
   ExportArguments exported;
+  PredictArguments predicted;
   OrderArguments order;
   std::string topic;
   std::vector<int> pipes;
@@ -169,6 +197,7 @@ int run_command_line(int argc, char** argv) {
   add_plan(app, plan, action);
   add_report(app, report, action);
   add_export(app, exported, action);
+  add_predict(app, predicted, action);
   add_order(app, order, action);
   add_information(app, topic, action);
   add_worker(app, pipes, action);

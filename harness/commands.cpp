@@ -191,13 +191,7 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
 }
 
 ReportInput report_input(const ReportArguments& arguments) {
-  ReportInput input;
-  if (holds_export(arguments.folder)) {
-    input = read_exported(arguments.folder);
-  } else {
-    const Store store = Store::open_for_reading(arguments.folder);
-    input = {store.records(), store.meta(), arguments.folder, {}};
-  }
+  ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
   return input;
 }

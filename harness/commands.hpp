@@ -54,6 +54,18 @@ struct OrderArguments {
 };
 ExitCode order_command(const OrderArguments& arguments);
 
+struct PredictArguments {
+  std::filesystem::path subject;      // a folder of records, or a sweep file
+  std::filesystem::path calibration;  // the folder of records, where `subject` is a sweep file
+  std::vector<std::int64_t> fit_ranks = {1, 2};
+  std::vector<std::int64_t> rings;  // to predict; empty: those of the sweep, or 2, 4, 8, 16
+  std::vector<std::string> axes;    // of the sweep
+  std::string filter;
+  std::optional<std::int64_t> memory_bytes;  // of each rank's device
+  std::string format = "text";
+};
+ExitCode predict_command(const PredictArguments& arguments);
+
 ExitCode list_command(const std::string& topic);
 ExitCode doctor_command();
 

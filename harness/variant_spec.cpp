@@ -89,4 +89,11 @@ std::string variant_id(const VariantSpec& variant) {
   return id;
 }
 
+std::string one_rank_id(VariantSpec variant) {
+  variant.ring_algorithm = RingAlgorithm::automatic;
+  variant.sharding = Sharding::contiguous;
+  variant.order_span = OrderSpan::shard;
+  return variant_id(variant);
+}
+
 }  // namespace hilbench

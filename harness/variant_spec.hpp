@@ -63,6 +63,8 @@ std::span<const Field<VariantSpec>> variant_fields();
 // Options that are not at their default are params of the order: `dilated/hilbert.4096.slot.fresh@tokens`; a
 // ring algorithm comes last, `/ring_packed`. The transport is no part of it: it changes no result.
 std::string variant_id(const VariantSpec& variant);
+// How the id would read without ring options: what the variants of all rings and ring sizes share.
+std::string one_rank_id(VariantSpec variant);
 
 // The chunk that applies to the order: its own param if it is a curve, else `order_chunk`; 0: whole length.
 // Whether an order's param is a chunk is the orders' knowledge: see kernels/orders/order.hpp.

@@ -29,8 +29,8 @@ Tone tone_of(ClaimVerdict verdict) {
 
 // Caches are told by the level that decided, or as the layout's count where none did.
 std::string compared(A answer) {
-  constexpr std::array<std::string_view, 6> kNames = {"kernel time", "buffers", "lines of the layout",
-                                                      "memory",      "length",  "other"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "kernel time", "buffers", "lines of the layout", "memory", "bytes sent", "length", "length", "other"};
   for (const LevelAnswer& level : answer.levels)
     if (level.measured) return std::string(level.level->name) + " read misses";
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
@@ -68,7 +68,7 @@ ColumnOf<ClaimAnswer> compares_column() {
 ColumnOf<ClaimAnswer> work_column() {
   return {{"work", "case (segment/dilation)", Align::wrapped}, [](A a) {
             if (a.where) return Cell{case_text(*a.where->work)};
-            if (a.claim->any_case && a.measured) return Cell{"all cases here"};
+            if (a.claim->any_case && a.measured && !a.claim->ring_size) return Cell{"all cases here"};
             return Cell{a.claim->work ? case_text(*a.claim->work) : a.claim->configuration};
           }};
 }

@@ -1,6 +1,7 @@
 #include "reports/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "harness/stats.hpp"
@@ -49,6 +50,21 @@ std::optional<Measured> time_ratio(const Record& reference, const Record& varian
   for (double& ns : slower.ns) ns += added_ns;
   const Ratio ratio = paired_ratio({a.samples_ns, a.process_rounds}, slower, kBootstrapSeed);
   return Measured{ratio.value, ratio.ci, b.process_rounds.size()};
+}
+
+std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant) {
+  if (!timed(reference) || !timed(variant)) return std::nullopt;
+  if (foreign_processes(reference) + foreign_processes(variant) > 0) return std::nullopt;
+  const Timing &a = *reference.time, &b = *variant.time;
+  if (a.ci_ns.low <= 0 || b.ci_ns.low <= 0) return std::nullopt;
+  const auto both = [](double one, double other) {
+    return std::exp(std::hypot(std::log(one), std::log(other)));
+  };
+  const double ratio = a.median_ns / b.median_ns;
+  return Measured{ratio,
+                  {ratio / both(a.median_ns / a.ci_ns.low, b.ci_ns.high / b.median_ns),
+                   ratio * both(a.ci_ns.high / a.median_ns, b.median_ns / b.ci_ns.low)},
+                  std::min(a.process_rounds.size(), b.process_rounds.size())};
 }
 
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,

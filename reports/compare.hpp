@@ -14,6 +14,9 @@ namespace hilbench {
 // Kernel time of `reference` over that of `variant` plus `added_ns`. Nothing where one of them has no time,
 // their rounds do not pair, or another process used the device.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
+// Time of `reference` over that of `variant`, of different comparisons: nothing pairs their rounds, so the
+// intervals of both medians add up, and what drifted in between is not in it.
+std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant);
 // The same for a counter and for memory: counts have no interval of their own.
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
                                       const std::string& name);

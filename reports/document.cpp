@@ -15,6 +15,7 @@ namespace hilbench {
 namespace {
 
 constexpr std::size_t kMostCasesOnPage = 100;
+constexpr std::size_t kMostRingRowsOnPage = 300;
 
 std::string plural(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -179,6 +180,34 @@ Section table_section(std::string id, std::string title, std::string text, Table
   return section;
 }
 
+Section rings_section(Table rings) {
+  Section section{.id = "rings", .title = "Rings against one rank", .blocks = {}};
+  section.blocks.push_back(Paragraph{
+      "Time until the last rank is done, bytes that all ranks send together, computation and exchange alone, "
+      "and "
+      "the share of the exchange that the run hides; no share where repeated runs differ by more than the "
+      "exchange takes."});
+  section.blocks.push_back(Bullets{
+      {"Over one rank, same work: time on one rank / time of the ring.",
+       "Efficiency, same work: that by how many more devices the ring has. Ranks on a CPU share the threads "
+       "that "
+       "the one rank has, so there both are the same; more ranks than threads take turns.",
+       "Efficiency, same work a rank: time of one rank on as many FLOPs as each rank of the ring has, with "
+       "the "
+       "same pattern and the same device or threads, over the time of the ring; empty where no such case was "
+       "measured.",
+       "Ring sizes are measured in comparisons of their own, so that their rounds do not pair: the intervals "
+       "of "
+       "both times add up, and what the machine did in between is not in them."}});
+  const std::size_t rows = rings.rows.size();
+  if (rows > kMostRingRowsOnPage) rings.rows.resize(kMostRingRowsOnPage);
+  section.blocks.push_back(std::move(rings));
+  if (rows > kMostRingRowsOnPage)
+    section.blocks.push_back(
+        Paragraph{fmt::format("The other {} rows are in tables/rings.csv.", rows - kMostRingRowsOnPage)});
+  return section;
+}
+
 Section locality_section(const View& view) {
   Section section{.id = "locality", .title = "Locality", .blocks = {}};
   section.blocks.push_back(
@@ -284,6 +313,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                                               "above 1 the kernel is faster. All of a row computed the same "
                                               "case from the same inputs and were verified.",
                                               std::move(rivals)));
+  if (Table rings = rings_table(view); !rings.rows.empty())
+    document.sections.push_back(rings_section(std::move(rings)));
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));

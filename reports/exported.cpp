@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "harness/error.hpp"
+#include "harness/store.hpp"
 
 namespace hilbench {
 namespace {
@@ -56,6 +57,12 @@ ReportInput read_exported(const fs::path& folder) {
     throw UsageError(
         {"no records", file.string(), in.bad() ? "it cannot be read to its end" : "it is empty", ""});
   return input;
+}
+
+ReportInput read_results(const fs::path& folder) {
+  if (holds_export(folder)) return read_exported(folder);
+  const Store store = Store::open_for_reading(folder);
+  return {store.records(), store.meta(), folder, {}};
 }
 
 }  // namespace hilbench

@@ -48,10 +48,11 @@ ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   const View view = view_of(input);
   const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
   Drawn drawn = draw(plots_of(view, answers), folder / "figures");
-  for (const Table& table : {claims_table(answers), claim_levels_table(answers), comparison_table(view.cases),
-                             explained_table(view.cases), rivals_table(view), summary_table(view),
-                             locality_table(view), problems_table(view), unavailable_table(view),
-                             environment_table(view), commands_table(view.cases, view)})
+  for (const Table& table :
+       {claims_table(answers), claim_levels_table(answers), comparison_table(view.cases),
+        explained_table(view.cases), rivals_table(view), rings_table(view), summary_table(view),
+        locality_table(view), problems_table(view), unavailable_table(view), environment_table(view),
+        commands_table(view.cases, view)})
     write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
   const Document document = document_of(view, answers, std::move(drawn.figures), drawn.notes);
   write_file(folder / "report.md", to_markdown(document));

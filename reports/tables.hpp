@@ -30,6 +30,9 @@ std::string explanation(const CaseView& of_case);
 // CSV has a row for each rival, the page a column.
 Table rivals_table(const View& view);
 Table rivals_page_table(const View& view);
+// Every ring size of a piece of work that some ring computed: time, bytes, overlap, and the efficiency
+// against one rank on the same work and on the work of one rank.
+Table rings_table(const View& view);
 // One row for each kernel variant over all cases: how often faster, slower, undecided.
 Table summary_table(const View& view);
 // Exact layout counts and hardware counters beside the time; empty where no record has any.

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 from plain_attention import attention
-from program import Program, read_npy, write_npy
+from program import Program, read_npy, refuse_constant, write_npy
 
 LENGTH = 64
 ORDERS = ["linear", "snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random", "auto",
@@ -434,6 +434,47 @@ class RingTest(unittest.TestCase):
         self.assertIn("index must be cached", reasons("index: computed"))
         self.assertIn("no order_scope tokens", reasons("order_scope: tokens"))
         self.assertIn("order_span must be shard", reasons("order: hilbert, order_span: global, ring_algorithm: ring_packed"))
+
+    def test_larger_rings_are_predicted_and_checked(self):
+        out, _ = self.program.run("predict", "out", "--ring", "4,8", "--memory", "2GiB", "--format", "json")
+        told = json.loads(out, parse_constant=refuse_constant)
+        (fit,) = told["fits"]
+        self.assertEqual((fit["kernel"], fit["device"], fit["comparisons"]), ("dilated_cpu", "cpu", 2 * 2 * 2))
+        (check,) = fit["checks"]
+        self.assertEqual((check["ranks"], check["errors"]["count"]), (4, 2 * 2 * 14))
+        times = {p["ring_size"]: p["time_ns"] for p in told["predictions"]
+                 if p["variant"] == "dilated/linear" and p["case"].startswith("n66-") and "causal" not in p["case"]}
+        self.assertEqual(sorted(times), [4, 8])
+        for time_ns in times.values():
+            self.assertLess(0, time_ns["ci"][0])
+            self.assertLess(time_ns["ci"][0], time_ns["value"])
+            self.assertLess(time_ns["value"], time_ns["ci"][1])
+        sent = {(r["case"], r["variant"]): r["comm_bytes"] for r in self.rings}
+        for prediction in told["predictions"]:
+            if prediction["ring_size"] == 4:
+                self.assertEqual(prediction["comm_bytes"], sent[prediction["case"], prediction["variant"]])
+        self.assertTrue(all(row["positions"] > 0 for row in told["longest"]))
+        self.assertEqual({row["claim"] for row in told["claims"]}, {"analysis-projection", "scaling-projection"})
+        sweep = self.program.sweep(RING, "other.yaml")
+        out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", "sequence_length=1000",
+                                  "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
+        self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
+        self.assertIn("Against records of larger rings", out)
+
+    def test_what_cannot_be_predicted_is_told(self):
+        alone = self.program.sweep(RING, "alone.yaml")
+        self.program.run("run", alone, "--axis", "ring_size=1", "--filter", "dilated/linear$", "-o", "alone")
+        for arguments, said in ((["alone"], "no rings to fit on"), (["nosuch"], "no folder of records"),
+                                (["out", "--fit-ranks", "3"], "no rings to fit on"), ([alone], "--calibration DIR"),
+                                (["out", "--ring", "0"], "rings have 1 to 256 ranks"),
+                                (["out", "--format", "xml"], "text, markdown or json"),
+                                (["out", "--axis", "heads=8"], "--axis without a sweep"),
+                                (["out", "--filter", "("], "bad regular expression"),
+                                (["out", "--calibration", "out"], "two folders of records")):
+            with self.subTest(arguments=arguments):
+                out, err = self.program.run("predict", *arguments, status=2)
+                self.assertEqual((out, err.count("\n")), ("", 1))
+                self.assertIn(said, err)
 
     def test_more_ranks_than_threads(self):
         self.program.run("run", self.program.sweep(RING), "--axis", "ring_size=7", "--axis", "threads=1",

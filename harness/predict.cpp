@@ -1,0 +1,129 @@
+#include "harness/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kernels/index.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kMostPositions = 0x7fffffff;  // rows are numbered with 32 bits
+
+Case one_rank(Case work) {
+  work.ring_size = 1;
+  return work;
+}
+
+// What the ring has more of than one rank: devices. CPU ranks share the threads that one rank has.
+double resources(const Case& work) {
+  return work.device == DeviceKind::cuda ? static_cast<double>(work.ring_size) : 1;
+}
+
+double memory_of_ranks(const Ring& ring) {
+  double most = 0;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) most = std::max(most, ring.memory(rank).total());
+  return most;
+}
+
+}  // namespace
+
+RingQuestion at_ring_size(const Record& record, std::int64_t ranks) {
+  RingQuestion question{record.work, record.variant, std::max<std::int64_t>(1, record.threads)};
+  question.work.ring_size = ranks;
+  return question;
+}
+
+RingPrediction predict(const RingFit& fit, const RingQuestion& question) {
+  const Ring ring(question.work, question.variant);
+  const RingShape shape = ring_shape(question.work, question.variant, question.threads);
+  const RingShape alone = ring_shape(one_rank(question.work), question.variant, question.threads);
+  const std::string order = one_rank_id(question.variant);
+  RingPrediction made;
+  made.fit = &fit;
+  made.question = question;
+  made.algorithm = to_string(ring.algorithm());
+  made.ns = fit.time(shape, order);
+  const auto found = fit.orders().find(order);
+  const RingShape scaled =
+      scaled_computation(shape, found == fit.orders().end() ? 1 : found->second.factor.value);
+  made.compute_ns = model_time(scaled, fit.model(), RingPart::computation).ns;
+  made.exchange_ns = model_time(scaled, fit.model(), RingPart::exchange).ns;
+  made.hidden = hidden_share(made.compute_ns, made.exchange_ns, made.ns.value);
+  made.one_rank_ns = fit.time(alone, order);
+  made.speedup = made.one_rank_ns.value / made.ns.value;
+  made.efficiency = made.speedup / resources(question.work);
+  made.sent_bytes = ring.sent_bytes();
+  made.rank_bytes = memory_of_ranks(ring);
+  return made;
+}
+
+std::vector<RingCheck> check(const RingFit& fit) {
+  struct Held {
+    std::vector<double> errors;
+    std::size_t inside = 0;
+    double worst = -1;
+    std::string name;
+  };
+  std::map<std::int64_t, Held> by_ranks;
+  std::int64_t most_fitted = 0;
+  for (const RingSample& sample : fit.samples())
+    if (fit.fitted(sample)) most_fitted = std::max(most_fitted, sample.record->work.ring_size);
+  for (const RingSample& sample : fit.samples()) {
+    if (fit.fitted(sample) || sample.record->work.ring_size <= most_fitted) continue;
+    const Estimate predicted = fit.time(sample.shape, one_rank_id(sample.record->variant));
+    const double error = predicted.value / sample.ns - 1;
+    Held& held = by_ranks[sample.record->work.ring_size];
+    held.errors.push_back(error);
+    held.inside += sample.ns >= predicted.ci.low && sample.ns <= predicted.ci.high;
+    if (std::abs(error) <= held.worst) continue;
+    held.worst = std::abs(error);
+    held.name = fmt::format("{}/{}", sample.record->case_id, sample.record->variant_id);
+  }
+  std::vector<RingCheck> checks;
+  for (const auto& [ranks, held] : by_ranks)
+    checks.push_back({ranks, errors_of(held.errors), held.inside, held.name});
+  return checks;
+}
+
+// Tables and tiles of a piece are at most those of one rank with the rank's own rows.
+double rank_device_bytes(const Case& work, const VariantSpec& spec) {
+  const Ring ring(work, spec);
+  double most = 0;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
+    std::size_t pieces = 0;
+    for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
+    Case piece = one_rank(work);
+    piece.sequence_length = std::max<std::int64_t>(1, ring.shards().count(rank));
+    const double index = device_index_bytes(piece, spec, kPlannedTileRows);
+    most = std::max(most, ring.memory(rank).total() + static_cast<double>(pieces) * index);
+  }
+  return most;
+}
+
+std::int64_t longest_on_ranks(Case work, const VariantSpec& spec, double device_bytes) {
+  std::vector<bool> whole;
+  std::int64_t step = 1;
+  for (const Branch& branch : work.pattern) {
+    whole.push_back(branch.segment_length >= work.sequence_length);
+    if (!whole.back()) step = std::max(step, branch.segment_length);
+  }
+  step *= work.ring_size;
+  const auto fits = [&](std::int64_t steps) {
+    work.sequence_length = steps * step;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (whole[i]) work.pattern[i].segment_length = work.sequence_length;
+    return rank_device_bytes(work, spec) <= device_bytes;
+  };
+  std::int64_t low = 0, high = kMostPositions / step + 1;  // fits, does not
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low * step;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/memory_need.hpp"
+#include "harness/predict.hpp"
+#include "harness/stats.hpp"
+#include "reports/format.hpp"
+
+namespace hilbench {
+namespace {
+
+// The devices that the projections name, with their nominal memory.
+struct NamedDevice {
+  std::string_view name;
+  std::int64_t memory_bytes;
+};
+constexpr std::array<NamedDevice, 2> kDevices = {{
+    {"gtx1080-8gb", std::int64_t{8} << 30},
+    {"a100-80gb", std::int64_t{80} << 30},
+}};
+
+// What the projection of lengths starts from: claim scaling-max-sequence, its first row.
+Case projected_case() {
+  Case work{.sequence_length = 425984,
+            .pattern = {{2048, 1}, {4096, 2}, {8192, 4}},
+            .dtype = Dtype::fp16,
+            .device = DeviceKind::cuda};
+  work.kv_heads = work.heads;
+  return work;
+}
+
+void answer_length(ClaimPrediction& answer) {
+  const auto device = std::find_if(kDevices.begin(), kDevices.end(),
+                                   [&](const NamedDevice& one) { return one.name == answer.claim.device; });
+  if (device == kDevices.end()) {
+    answer.says = fmt::format("not predicted: no memory size is known of '{}'", answer.claim.device);
+    return;
+  }
+  Case work = projected_case();
+  work.ring_size = answer.claim.ring_size.value_or(1);
+  Host host;
+  host.gpu = Gpu{.memory_bytes = device->memory_bytes};
+  const double usable = usable_memory(work, host).device;
+  const VariantSpec spec{.kernel = "dilated"};
+  const std::int64_t longest = longest_on_ranks(work, spec, usable);
+  work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);
+  const double share = static_cast<double>(longest) / *answer.claim.claimed;
+  answer.predicted = fmt::format("{} [exact, by the memory plan]", longest);
+  answer.says = fmt::format(
+      "{}: {} of the claimed length; the claimed one takes {} of {} on each device. {}",
+      share >= 1 ? "fits" : "does not fit", number_text(share, 3) + " times",
+      bytes_text(rank_device_bytes(work, spec)), bytes_text(usable),
+      "Forward pass, fp16, 8 heads of 64, segments 2048, 4096, 8192; not tested here on that device");
+}
+
+// Segments that reach over the whole sequence go on doing so at another length.
+std::vector<Branch> stretched(const Case& work, std::int64_t length) {
+  std::vector<Branch> pattern = work.pattern;
+  for (Branch& branch : pattern)
+    if (branch.segment_length >= work.sequence_length) branch.segment_length = length;
+  return pattern;
+}
+
+// hilbert / linear of each pattern that the records hold, at the claim's length and ring size.
+struct Span {
+  std::vector<double> values;
+  Interval ci{1e300, 0};
+  std::set<std::string> patterns;
+  void add(const Estimate& estimate) {
+    values.push_back(estimate.value);
+    ci = {std::min(ci.low, estimate.ci.low), std::max(ci.high, estimate.ci.high)};
+  }
+};
+
+// One question for each pattern and mask of the samples in Hilbert order, as the claims mean it.
+template <class Take>
+void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take& take) {
+  std::set<std::string> seen;
+  for (const RingSample& sample : fit.samples()) {
+    if (sample.record->variant.order != "hilbert") continue;
+    RingQuestion question = at_ring_size(*sample.record, *claim.ring_size);
+    question.work.pattern = stretched(sample.record->work, *claim.sequence_length);
+    question.work.sequence_length = *claim.sequence_length;
+    question.variant.ring_algorithm = RingAlgorithm::ring;
+    question.variant.sharding = Sharding::contiguous;
+    question.variant.order_span = OrderSpan::shard;
+    if (seen.insert(case_id(question.work) + one_rank_id(question.variant)).second) take(question);
+  }
+}
+
+std::string no_hilbert(const std::vector<RingFit>& fits) {
+  return fits.empty() ? "not predicted: no records of rings"
+                      : "not predicted: these records hold no Hilbert order beside linear order in a ring";
+}
+
+// The rule of the claims (README), for an interval that nobody measured.
+std::string speedup_verdict(double claimed, const Interval& predicted) {
+  const ClaimVerdict verdict = judge(claimed, predicted);
+  const bool open = verdict == ClaimVerdict::no_difference || !sign_settled(predicted, 1);
+  if (open && predicted.high >= claimed)
+    return "these records do not decide: the interval reaches from no difference to the claim";
+  if (open) return "no difference from linear order, below the claim";
+  if (verdict == ClaimVerdict::smaller_than_claimed) return "smaller than claimed";
+  return verdict == ClaimVerdict::reproduced ? "as claimed" : "slower than linear order";
+}
+
+void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
+  Span span;
+  std::size_t pairs = 0;
+  for (const RingFit& fit : fits)
+    for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
+      const std::string id = one_rank_id(question.variant);
+      const RingShape shape = ring_shape(question.work, question.variant, question.threads);
+      if (const auto speedup = fit.speedup_over_linear(shape, id)) {
+        span.add(*speedup);
+        span.patterns.insert(pattern_text(question.work));
+        pairs = std::max(pairs, fit.orders().at(id).pairs);
+      }
+    });
+  if (span.values.empty()) {
+    answer.says = no_hilbert(fits);
+    return;
+  }
+  answer.predicted = ratio_text(median(span.values), span.ci);
+  const double low = answer.claim.claimed_range ? answer.claim.claimed_range->low : *answer.claim.claimed;
+  answer.says = fmt::format(
+      "{}; over {} pattern{}, from {} pairs with linear order at the fitted ring sizes. The claim states no "
+      "pattern",
+      speedup_verdict(low, span.ci), span.patterns.size(), span.patterns.size() == 1 ? "" : "s", pairs);
+}
+
+void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
+  std::vector<double> ratios;
+  for (const RingFit& fit : fits)
+    for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
+      const Variant* kernel = find_variant(fit.group().kernel, question.work.device);
+      if (kernel == nullptr || kernel->tile_rows == nullptr) return;
+      VariantSpec linear = question.variant;
+      linear.order = "linear";
+      const auto bytes = [&](const VariantSpec& spec) {
+        return own_need(question.work, spec, *kernel, static_cast<int>(question.threads)).device;
+      };
+      ratios.push_back(bytes(linear) / bytes(question.variant));
+    });
+  if (ratios.empty()) {
+    answer.says = no_hilbert(fits);
+    return;
+  }
+  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+  answer.predicted =
+      fmt::format("{} to {} [exact, by the plan]", number_text(*low, 3), number_text(*high, 3));
+  answer.says = *high <= 1
+                    ? "contradicted by the plan: Hilbert order holds a permuted copy and tables of slots "
+                      "that linear order does not"
+                    : "needs less by the plan";
+}
+
+}  // namespace
+
+std::vector<ClaimPrediction> answer_projections(const std::vector<ClaimRow>& claims,
+                                                const std::vector<RingFit>& fits) {
+  std::vector<ClaimPrediction> answers;
+  for (const ClaimRow& claim : claims) {
+    ClaimPrediction answer{.claim = claim};
+    answer.claimed = claim.claimed_range ? fmt::format("{} to {}", number_text(claim.claimed_range->low, 3),
+                                                       number_text(claim.claimed_range->high, 3))
+                     : claim.claimed     ? fmt::format("{:.0f}", *claim.claimed)
+                                         : "";
+    if (claim.claim_id == "scaling-projection" && claim.claimed)
+      answer_length(answer);
+    else if (claim.claim_id == "analysis-projection" && claim.quantity == Quantity::speedup)
+      answer_speedup(answer, fits);
+    else if (claim.claim_id == "analysis-projection" && claim.quantity == Quantity::memory)
+      answer_memory(answer, fits);
+    else
+      continue;
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace hilbench

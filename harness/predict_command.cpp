@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "harness/commands.hpp"
+#include "harness/memory_need.hpp"
+#include "harness/names.hpp"
+#include "harness/predict_report.hpp"
+#include "reports/exported.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kMostPredictions = 100'000;
+
+void require_ranks(const std::vector<std::int64_t>& ranks, const char* option) {
+  for (const std::int64_t count : ranks)
+    if (count < 1 || count > kMaxRanks)
+      throw UsageError({.what = fmt::format("ring size {}", count),
+                        .where = option,
+                        .why = fmt::format("rings have 1 to {} ranks", kMaxRanks)});
+}
+
+PredictionFormat parse_format(const std::string& format) {
+  if (format == "text") return PredictionFormat::text;
+  if (format == "markdown") return PredictionFormat::markdown;
+  if (format == "json") return PredictionFormat::json;
+  throw UsageError({.what = fmt::format("unknown format '{}'", format),
+                    .where = "--format",
+                    .remedy = "text, markdown or json"});
+}
+
+std::vector<RingFit> fits_of(const ReportInput& input, const std::set<std::int64_t>& ranks,
+                             std::vector<std::string>& notes) {
+  std::vector<RingFit> fits;
+  std::vector<std::string> reasons;
+  for (auto& [group, samples] : ring_samples(input.records)) try {
+      fits.emplace_back(group, std::move(samples), ranks);
+    } catch (const UsageError& error) {
+      reasons.push_back(error.what());
+    }
+  if (fits.empty())
+    throw UsageError(
+        {.what = "no model can be fitted",
+         .where = input.source.string(),
+         .why = reasons.empty() ? "it holds no timed kernel that a ring could run" : reasons.front(),
+         .remedy = reasons.empty() ? "measure rings, as sweeps/ring/threads.yaml does" : ""});
+  for (const std::string& reason : reasons) notes.push_back("Not fitted: " + reason);
+  return fits;
+}
+
+class Asker {
+ public:
+  Asker(const std::vector<RingFit>& fits, const std::string& filter, PredictionReport& report)
+      : fits_(fits), filter_(parse_filter(filter)), report_(report) {}
+
+  // What the folder holds, at other ring sizes.
+  void ask_records(const std::vector<std::int64_t>& rings) {
+    for (const RingFit& fit : fits_)
+      for (const RingSample& sample : fit.samples())
+        for (const std::int64_t ranks : rings) ask(fit, at_ring_size(*sample.record, ranks));
+  }
+
+  void ask_sweep(const Sweep& sweep, const std::vector<std::int64_t>& rings) {
+    for (const SweepCase& swept : cases_of(sweep)) {
+      if (swept.skipped || sweep.skip_when.matches(swept.work)) continue;
+      for (const VariantSpec& variant : sweep.variants) {
+        if (variant.baseline) continue;
+        for (const std::int64_t ranks : rings.empty() ? std::vector{swept.work.ring_size} : rings)
+          ask_groups(swept.work, variant, ranks);
+      }
+    }
+  }
+
+ private:
+  static std::regex parse_filter(const std::string& filter) try {
+    return std::regex(filter);
+  } catch (const std::regex_error& error) {
+    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
+                      .where = "--filter",
+                      .why = error.what()});
+  }
+
+  void ask_groups(const Case& work, const VariantSpec& variant, std::int64_t ranks) {
+    for (const RingFit& fit : fits_) {
+      const RingGroup& group = fit.group();
+      const bool same_device = work.device == DeviceKind::automatic || work.device == group.device;
+      if (!same_device || work.dtype != group.dtype || work.head_dim != group.head_dim) continue;
+      if (variant.kernel != "dilated" && variant.kernel != group.kernel) continue;
+      RingQuestion question{work, variant, work.threads};
+      question.work.device = group.device;
+      question.work.ring_size = ranks;
+      const Record& measured = *fit.samples().front().record;
+      if (question.threads == 0) question.threads = std::max<std::int64_t>(1, measured.threads);
+      ask(fit, question);
+    }
+  }
+
+  void ask(const RingFit& fit, const RingQuestion& question) {
+    const std::string name = fmt::format("{}/{}", case_id(question.work), variant_id(question.variant));
+    if (!asked_.insert(fit.group().text() + name).second || !std::regex_search(name, filter_)) return;
+    if (question.work.sequence_length > 0x7fffffff || question.work.pass == Pass::backward) return;
+    if (const auto reason = ring_unsupported(question.work, question.variant)) {
+      report_.notes.push_back(fmt::format("Not predicted: {}: {}", name, *reason));
+      return;
+    }
+    if (report_.predictions.size() == kMostPredictions)
+      throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
+                        .remedy = "name fewer with --filter or --ring"});
+    report_.predictions.push_back(predict(fit, question));
+  }
+
+  const std::vector<RingFit>& fits_;
+  std::regex filter_;
+  PredictionReport& report_;
+  std::set<std::string> asked_;
+};
+
+// Memory of a rank's device: what the user says, else what the records' GPU has. Ranks on a CPU share it.
+std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& arguments) {
+  Host host;
+  Gpu gpu{.name = "device"};
+  if (arguments.memory_bytes) {
+    gpu.memory_bytes = *arguments.memory_bytes;
+  } else {
+    const nlohmann::json& environment = fit.samples().front().record->environment;
+    if (fit.group().device != DeviceKind::cuda || !environment["device"].is_object() ||
+        !environment["device"].contains("memory_bytes"))
+      return std::nullopt;
+    gpu.memory_bytes = environment["device"]["memory_bytes"].get<std::int64_t>();
+  }
+  host.gpu = gpu;
+  return usable_memory({.device = DeviceKind::cuda}, host).device;
+}
+
+void add_longest(const RingFit& fit, const PredictArguments& arguments,
+                 const std::vector<std::int64_t>& rings, PredictionReport& report) {
+  const std::optional<double> bytes = device_bytes(fit, arguments);
+  if (!bytes) return;
+  std::set<std::string> seen;
+  for (const RingSample& sample : fit.samples()) {
+    const VariantSpec& variant = sample.record->variant;
+    if (variant.order != "linear" || variant.order_span == OrderSpan::global) continue;
+    for (const std::int64_t ranks : rings) {
+      RingQuestion question = at_ring_size(*sample.record, ranks);
+      question.work.device = DeviceKind::cuda;
+      std::vector<std::string> branches;
+      for (const Branch& branch : question.work.pattern)
+        branches.push_back(branch.segment_length >= question.work.sequence_length
+                               ? fmt::format("whole/{}", branch.dilation)
+                               : fmt::format("{}/{}", branch.segment_length, branch.dilation));
+      const std::string pattern =
+          fmt::format("{}, {} heads of {}, {}, {}", fmt::join(branches, " + "), question.work.heads,
+                      question.work.head_dim, to_string(question.work.dtype), variant_id(variant));
+      if (!seen.insert(fmt::format("{} {}", pattern, ranks)).second) continue;
+      report.longest.push_back({pattern, ranks, longest_on_ranks(question.work, variant, *bytes), *bytes});
+    }
+  }
+}
+
+}  // namespace
+
+ExitCode predict_command(const PredictArguments& arguments) {
+  const PredictionFormat format = parse_format(arguments.format);
+  require_ranks(arguments.fit_ranks, "--fit-ranks");
+  require_ranks(arguments.rings, "--ring");
+  const bool given_folder = std::filesystem::is_directory(arguments.subject);
+  if (given_folder && !arguments.calibration.empty())
+    throw UsageError({.what = "two folders of records",
+                      .where = "--calibration",
+                      .remedy = "give a sweep file beside --calibration, or the folder alone"});
+  if (!given_folder && arguments.calibration.empty())
+    throw UsageError({.what = fmt::format("'{}' is no folder of records", arguments.subject.string()),
+                      .remedy = "name one; for a sweep file, name the records with --calibration DIR"});
+  PredictionReport report;
+  const ReportInput input = read_results(given_folder ? arguments.subject : arguments.calibration);
+  std::optional<Sweep> sweep;
+  if (!given_folder) sweep = load_sweep(arguments.subject, {.axes = arguments.axes}, known_names());
+  if (given_folder && !arguments.axes.empty())
+    throw UsageError(
+        {.what = "--axis without a sweep", .remedy = "predict SWEEP.yaml --calibration DIR --axis ..."});
+  const std::vector<RingFit> fits =
+      fits_of(input, {arguments.fit_ranks.begin(), arguments.fit_ranks.end()}, report.notes);
+  report.fits = &fits;
+  std::vector<std::int64_t> rings = arguments.rings;
+  if (rings.empty() && given_folder) rings = {2, 4, 8, 16};
+  Asker asker(fits, arguments.filter, report);
+  if (sweep)
+    asker.ask_sweep(*sweep, rings);
+  else
+    asker.ask_records(rings);
+  for (const RingFit& fit : fits)
+    add_longest(fit, arguments, rings.empty() ? std::vector<std::int64_t>{1, 2, 4, 8} : rings, report);
+  report.claims = answer_projections(load_claims({}), fits);
+  fmt::print("{}", rendered(report, format));
+  return ExitCode::done;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,32 @@
+// What `hilbench predict` prints.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/predict.hpp"
+#include "reports/table.hpp"
+
+namespace hilbench {
+
+// Everything that the command has found out.
+struct PredictionReport {
+  const std::vector<RingFit>* fits = nullptr;
+  std::vector<RingPrediction> predictions;
+  std::vector<ClaimPrediction> claims;
+  struct Longest {
+    std::string pattern;  // case without length and ring size
+    std::int64_t ranks = 1, positions = 0;
+    double device_bytes = 0;  // usable, of each rank
+  };
+  std::vector<Longest> longest;
+  std::vector<std::string> notes;  // what was asked for and cannot be said
+};
+
+enum class PredictionFormat { text, markdown, json };
+std::string rendered(const PredictionReport& report, PredictionFormat format);
+
+}  // namespace hilbench

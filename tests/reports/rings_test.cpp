@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include "reports/document.hpp"
+#include "reports/tables.hpp"
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+Case ring_work(std::int64_t length, std::int64_t ranks, DeviceKind device = DeviceKind::cpu) {
+  Case work = sample::work(length, {{length, 4}});
+  work.ring_size = ranks;
+  work.device = device;
+  return work;
+}
+
+// `factor` times the time that 8192 positions take on one rank.
+Record ring_record(const Case& work, std::string_view order, double factor, RingAlgorithm algorithm) {
+  Record made = sample::record(work, "dilated", order);
+  made.variant.ring_algorithm = algorithm;
+  made.variant_id = variant_id(made.variant);
+  sample::time(made, 1, factor, 0);
+  made.flops = flops(work);
+  made.comm_bytes = 0;
+  if (work.ring_size == 1) return made;
+  made.ring_algorithm = algorithm == RingAlgorithm::automatic ? "ring" : to_string(algorithm);
+  made.comm_bytes = algorithm == RingAlgorithm::automatic ? 4e6 : 1e6;
+  made.counters["ring_overlap"] = {.value = 0.75, .unit = "ratio", .source = "measured"};
+  made.counters["ring_compute_ns"] = {.value = 9e6, .unit = "ns", .source = "measured"};
+  made.counters["ring_exchange_ns"] = {.reason = "nothing is exchanged"};
+  return made;
+}
+
+std::string cell(const Table& table, std::size_t row, std::string_view key) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].key == key) return table.rows.at(row).at(i).text;
+  ADD_FAILURE() << "no column " << key;
+  return "";
+}
+
+double number(const Table& table, std::size_t row, std::string_view key) {
+  const std::string text = cell(table, row, key);
+  return text.empty() ? -1 : std::stod(text);
+}
+
+TEST(Rings, StandBesideOneRankOnTheSameWork) {
+  ReportInput input;
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda})
+    for (const std::int64_t ranks : {4, 1, 2})  // in any sequence
+      input.records.push_back(ring_record(ring_work(8192, ranks, device), "linear",
+                                          ranks == 4   ? 0.3
+                                          : ranks == 2 ? 0.55
+                                                       : 1,
+                                          RingAlgorithm::automatic));
+  const View view = view_of(input);
+  const Table table = rings_table(view);
+  ASSERT_EQ(table.rows.size(), 6u);
+  for (std::size_t row = 0; row < 6; ++row)
+    EXPECT_EQ(cell(table, row, "ring_size"), std::to_string(1 << row % 3)) << "by ring size";
+  EXPECT_EQ(cell(table, 0, "speedup"), "") << "one rank is not held against itself";
+  EXPECT_NEAR(number(table, 2, "speedup"), 1 / 0.3, 1e-9);
+  EXPECT_NEAR(number(table, 2, "efficiency"), 1 / 0.3, 1e-9) << "ranks share the threads of the one rank";
+  EXPECT_NEAR(number(table, 5, "efficiency"), 1 / 0.3 / 4, 1e-9) << "four GPUs";
+  EXPECT_LT(number(table, 5, "efficiency_low"), number(table, 5, "efficiency"));
+  EXPECT_GT(number(table, 5, "efficiency_high"), number(table, 5, "efficiency"));
+  EXPECT_EQ(number(table, 1, "comm_bytes"), 4e6);
+  EXPECT_EQ(number(table, 1, "overlap"), 0.75);
+  EXPECT_EQ(cell(table, 1, "exchange_ns"), "");
+}
+
+TEST(Rings, StandBesideOneRankOnTheWorkOfOneRank) {
+  ReportInput input;
+  input.records.push_back(
+      ring_record(ring_work(8192, 4, DeviceKind::cuda), "linear", 1.1, RingAlgorithm::ring_packed));
+  // A quarter of the pairs: half as long, the segment too.
+  input.records.push_back(
+      ring_record(ring_work(4096, 1, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
+  {
+    const View view = view_of(input);
+    const Table table = rings_table(view);
+    ASSERT_EQ(table.rows.size(), 1u) << "work that no ring computed is left out";
+    EXPECT_EQ(cell(table, 0, "speedup"), "");
+    EXPECT_NEAR(number(table, 0, "efficiency_per_rank"), 1 / 1.1, 1e-9);
+  }
+  const auto per_rank = [&](auto change) {
+    ReportInput other = input;
+    change(other.records[1]);
+    const View view = view_of(other);
+    return cell(rings_table(view), 0, "efficiency_per_rank");
+  };
+  EXPECT_EQ(per_rank([](Record& alone) { *alone.flops *= 1.02; }), "") << "other work";
+  EXPECT_EQ(per_rank([](Record& alone) { alone.work.pattern[0].dilation = 2; }), "") << "another pattern";
+  EXPECT_EQ(per_rank([](Record& alone) { alone.work.mask = Mask::causal; }), "") << "another mask";
+  EXPECT_EQ(per_rank([](Record& alone) { alone.status = Status::failed; }), "") << "no time";
+}
+
+TEST(Rings, AreASectionOfTheReportWhereThereAreAny) {
+  ReportInput input = sample::input();
+  const auto markdown = [&] {
+    const View view = view_of(input);
+    return to_markdown(document_of(view, {}, {}, {}));
+  };
+  EXPECT_EQ(markdown().find("Rings against one rank"), std::string::npos);
+  for (const std::int64_t ranks : {1, 2})
+    input.records.push_back(ring_record(ring_work(8192, ranks), "linear", 1, RingAlgorithm::automatic));
+  EXPECT_NE(markdown().find("Rings against one rank"), std::string::npos);
+  EXPECT_NE(markdown().find("75.0 %"), std::string::npos) << "hidden share of the exchange";
+}
+
+std::vector<ClaimAnswer> answers_to(const std::vector<ClaimRow>& claims, const View& view,
+                                    std::string_view id, Quantity quantity) {
+  std::vector<ClaimAnswer> chosen;
+  for (const ClaimAnswer& answer : answer_claims(claims, view))
+    if (answer.claim->claim_id == id && answer.claim->quantity == quantity) chosen.push_back(answer);
+  return chosen;
+}
+
+TEST(RingClaims, CommunicationIsJudgedByTheBytesCounted) {
+  const std::vector<ClaimRow> claims = load_claims({});
+  ReportInput input;
+  input.records.push_back(ring_record(ring_work(8192, 1), "hilbert", 1, RingAlgorithm::automatic));
+  const auto answer = [&] {
+    const View view = view_of(input);
+    const auto found = answers_to(claims, view, "analysis-theory", Quantity::communication);
+    EXPECT_EQ(found.size(), 1u);
+    return found.at(0);
+  };
+  EXPECT_EQ(answer().verdict, ClaimVerdict::not_testable);
+  EXPECT_TRUE(answer().why.starts_with("not tested here: ")) << answer().why;
+  for (const RingAlgorithm algorithm : {RingAlgorithm::automatic, RingAlgorithm::ring_packed})
+    for (const std::string_view order : {"linear", "hilbert"})
+      input.records.push_back(ring_record(ring_work(8192, 4), order, 1, algorithm));
+  EXPECT_EQ(answer().verdict, ClaimVerdict::no_difference);
+  EXPECT_EQ(answer().measured->ratio, 1);
+  EXPECT_NE(answer().why.find("in 2 rings"), std::string::npos) << answer().why;
+  EXPECT_NE(answer().why.find("sends 0.250 to 0.250 of whole shards"), std::string::npos) << answer().why;
+  for (Record& record : input.records)
+    if (record.variant.order == "hilbert") *record.comm_bytes *= 0.85;
+  EXPECT_EQ(answer().verdict, ClaimVerdict::reproduced);
+}
+
+TEST(RingClaims, ARingThatStatesNoPatternIsAnsweredByItsLengthAndSize) {
+  const std::vector<ClaimRow> claims = load_claims({});
+  ReportInput input;
+  const auto answer = [&](std::size_t nth) {
+    const View view = view_of(input);
+    return answers_to(claims, view, "analysis-projection", Quantity::speedup).at(nth);
+  };
+  input.records.push_back(ring_record(ring_work(8192, 2), "linear", 1, RingAlgorithm::automatic));
+  EXPECT_EQ(answer(0).verdict, ClaimVerdict::not_testable);
+  EXPECT_EQ(answer(0).why,
+            "not tested here: states no segments or dilations, and no case here of 8192 positions on 4 ranks "
+            "holds linear and hilbert; `hilbench predict` projects it");
+  input.records.push_back(ring_record(ring_work(8192, 4), "linear", 1.2, RingAlgorithm::automatic));
+  input.records.push_back(ring_record(ring_work(8192, 4), "hilbert", 1, RingAlgorithm::automatic));
+  EXPECT_EQ(answer(0).verdict, ClaimVerdict::reproduced);
+  EXPECT_NE(answer(0).why.find("over the one case here of 8192 positions on 4 ranks"), std::string::npos);
+  EXPECT_EQ(answer(1).verdict, ClaimVerdict::not_testable) << "32768 positions on 8 ranks";
+}
+
+TEST(RingClaims, LengthsAreAnsweredOnDevicesOfTheClaimedSizeOnly) {
+  const std::vector<ClaimRow> claims = load_claims({});
+  ReportInput input;
+  input.records.push_back(
+      ring_record(ring_work(851968, 2, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
+  const auto verdict = [&](double bytes) {
+    input.records[0].environment["device"] = {{"name", "GPU"}, {"memory_bytes", bytes}};
+    const View view = view_of(input);
+    const auto found = answers_to(claims, view, "scaling-projection", Quantity::longest);
+    EXPECT_EQ(found.size(), 7u);
+    EXPECT_EQ(found.at(0).verdict, ClaimVerdict::not_testable) << "one device";
+    return found.at(1).verdict;
+  };
+  EXPECT_EQ(verdict(8.5e9), ClaimVerdict::reproduced);
+  EXPECT_EQ(verdict(141e9), ClaimVerdict::not_testable) << "a larger device proves nothing";
+  input.records[0].work.sequence_length = 400'000;
+  EXPECT_EQ(verdict(8.5e9), ClaimVerdict::smaller_than_claimed);
+}
+
+}  // namespace
+}  // namespace hilbench
