@@ -30,6 +30,8 @@ struct Host {
   double nominal_ghz = 0;                             // 0: unknown
   std::optional<Gpu> gpu;                             // the one to use; inspect_host() does not look
   std::string gpu_absence = "no GPU was looked for";  // why there is none
+  bool gpu_is_assumed = false;  // it is not here: for plans alone, and for cases that name `cuda`
+  std::optional<std::int64_t> named_memory_bytes;  // to plan with in place of what a case's device has
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
 
