@@ -141,6 +141,16 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
   return done;
 }
 
+// What the records come from. Where none is added, what is there stays true.
+void describe_run(Store& store, const Sweep& sweep, const RunOptions& options) {
+  store.set_meta("sweep", sweep.name);
+  store.set_meta("title", sweep.title);
+  store.set_meta("description", sweep.description);
+  store.set_meta("sweep_file", sweep.file.string());
+  store.set_meta("sweep_text", sweep.text);
+  store.set_meta("command", options.command);
+}
+
 // Name, size and time of a file of inputs; its content may be too large to read once more.
 std::string file_version(const std::filesystem::path& file) {
   if (file.empty()) return "";
@@ -213,13 +223,8 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
-  store.set_meta("sweep", sweep.name);
-  store.set_meta("title", sweep.title);
-  store.set_meta("description", sweep.description);
-  store.set_meta("sweep_file", sweep.file.string());
-  store.set_meta("sweep_text", sweep.text);
-  store.set_meta("command", options.command);
   const auto to_do = static_cast<std::int64_t>(std::count(done.begin(), done.end(), false));
+  if (to_do > 0) describe_run(store, sweep, options);
   RunSummary summary;
   summary.resumed = static_cast<std::int64_t>(done.size()) - to_do;
   std::int64_t to_measure = 0;
