@@ -336,7 +336,7 @@ class Memory(CommandLine):
         self.assert_runs(result)
         self.assertRegex(result.stderr.decode(), r"note: .*; cases on cuda are planned for compute capability 9\.0\n")
         if b"this build has no" not in result.stdout:
-            self.assertRegex(result.stdout, rb"p1-cuda/dilated/linear +\d{6,} ")
+            self.assertRegex(result.stdout, rb"p1-cuda-threads.1/dilated/linear +\d{6,} ")
 
     def test_memory_that_is_no_size(self):
         self.put("sweep.yaml", SMALL)
