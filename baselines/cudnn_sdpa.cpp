@@ -27,9 +27,16 @@ using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 std::string load() {
   const LoadedLibrary library(toolkit_names(fmt::format("libcudnn.so.{}", CUDNN_MAJOR)));
   fe::cudnn_dlhandle = library.handle();
-  if (library) return "";
-  return fmt::format("{}; install cuDNN for the CUDA version of this build, or set LD_LIBRARY_PATH",
-                     library.why());
+  if (!library)
+    return fmt::format("{}; install cuDNN for the CUDA version of this build, or set LD_LIBRARY_PATH",
+                       library.why());
+  for (const char* name :
+       {"cudnnCreate", "cudnnGetVersion", "cudnnGetErrorString", "cudnnSetStream",
+        "cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute", "cudnnBackendGetAttribute",
+        "cudnnBackendFinalize", "cudnnBackendExecute", "cudnnBackendDestroyDescriptor"})
+    if (library.find<void()>(name) == nullptr)
+      return fmt::format("cuDNN lacks {}: its file is damaged, or no cuDNN", name);
+  return "";
 }
 
 void check(cudnnStatus_t status, const char* call) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <string>
 
+#include "harness/byte_size.hpp"
 #include "harness/commands.hpp"
 #include "harness/error.hpp"
 #include "harness/host.hpp"
@@ -31,20 +32,28 @@ std::string command_text(int argc, char** argv) {
   return text;
 }
 
+// An empty word is a variable that a script forgot, not an option left out.
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "");
+}
+
 void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
       ->required();
-  command.add_option("--filter", arguments.filter,
-                     "only variants whose CASE/VARIANT this regular expression finds");
+  command
+      .add_option("--filter", arguments.filter,
+                  "only variants whose CASE/VARIANT this regular expression finds")
+      ->check(not_empty());
   command
       .add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
-  command
-      .add_option("--memory", arguments.memory_bytes,
-                  "plan for a device with so much memory (80GB, 8GiB), whatever it has")
-      ->transform(CLI::AsSizeValue(true))
-      ->check(CLI::PositiveNumber);
+  command.add_option("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case")
+      ->check(not_empty());
+  command.add_option_function<std::string>(
+      "--memory",
+      [&arguments](const std::string& text) { arguments.memory_bytes = parse_bytes(text, "--memory"); },
+      "plan for a device with so much memory (80GB, 8GiB), whatever it has");
   command.add_flag("--allow-external", arguments.allow_external,
                    "run the programs behind external baselines; without it they are skipped");
 }
@@ -55,12 +64,16 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
                           "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
                           "P processes are ranks of rings");
   add_sweep_options(command, arguments);
-  command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>");
+  command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>")
+      ->check(not_empty());
   command.add_flag("--fresh", arguments.fresh, "start over instead of resuming");
   command.add_flag("--dry-run", arguments.dry_run, "print the plan, measure nothing");
-  command.add_option("--profile", arguments.profile,
-                     "run this variant once, in this process, for a profiler; nothing is stored");
-  command.add_option("--dump", arguments.dump, "folder for q, k, v, o and lse of every variant as .npy");
+  command
+      .add_option("--profile", arguments.profile,
+                  "run this variant once, in this process, for a profiler; nothing is stored")
+      ->check(not_empty());
+  command.add_option("--dump", arguments.dump, "folder for q, k, v, o and lse of every variant as .npy")
+      ->check(not_empty());
   command.callback([&] { action = [&] { return run_command(arguments); }; });
 }
 
@@ -76,9 +89,28 @@ void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("report", "write report.html, report.md, tables and figures");
   command.add_option("DIR", arguments.folder, "folder of the results: a store, or exported records.jsonl")
       ->required();
-  command.add_option("-o", arguments.output, "folder to write to; default: DIR");
-  command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports");
+  command.add_option("-o", arguments.output, "folder to write to; default: DIR")->check(not_empty());
+  command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports")
+      ->check(not_empty());
   command.callback([&] { action = [&] { return report_command(arguments); }; });
+}
+
+void add_compare(CLI::App& app, CompareArguments& arguments, Action& action) {
+  CLI::App& command = *app.add_subcommand("compare", "hold two runs against each other");
+  command.add_option("DIR_A", arguments.folder_a, "folder of the results that came before")->required();
+  command.add_option("DIR_B", arguments.folder_b, "folder of those that came after")->required();
+  command.add_option("--format", arguments.format, "what to print: text (default) or markdown")
+      ->check(CLI::IsMember({"text", "markdown"}));
+  command.add_option("-o", arguments.output, "folder for compare.html, compare.md and compare.csv")
+      ->check(not_empty());
+  command
+      .add_option("--fail-above", arguments.fail_above_percent,
+                  "exit status 1 where a variant takes so many percent longer in B, 3 where that is open")
+      ->check([](const std::string& text) {  // CLI::Range lets NaN through
+        const double percent = std::strtod(text.c_str(), nullptr);
+        return percent >= 0 && percent <= 1e6 ? std::string() : std::string("is 0 to 1e6");
+      });
+  command.callback([&] { action = [&] { return compare_command(arguments); }; });
 }
 
 void add_export(CLI::App& app, ExportArguments& arguments, Action& action) {
@@ -88,7 +120,7 @@ void add_export(CLI::App& app, ExportArguments& arguments, Action& action) {
     formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format);
   command.add_option("DIR", arguments.folder, "folder of the results")->required();
   command.add_option("--format", arguments.format, formats)->required();
-  command.add_option("-o", arguments.output, "file to write; default: standard output");
+  command.add_option("-o", arguments.output, "file to write; default: standard output")->check(not_empty());
   command.callback([&] { action = [&] { return export_command(arguments); }; });
 }
 
@@ -188,6 +220,7 @@ int run_command_line(int argc, char** argv) {
   RunArguments run, plan;
   run.command = command_text(argc, argv);
   ReportArguments report;
+  CompareArguments compared;
   ExportArguments exported;
   PredictArguments predicted;
   OrderArguments order;
@@ -196,6 +229,7 @@ int run_command_line(int argc, char** argv) {
   add_run(app, run, action);
   add_plan(app, plan, action);
   add_report(app, report, action);
+  add_compare(app, compared, action);
   add_export(app, exported, action);
   add_predict(app, predicted, action);
   add_order(app, order, action);

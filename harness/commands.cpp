@@ -31,6 +31,7 @@
 #include "reports/export.hpp"
 #include "reports/exported.hpp"
 #include "reports/report.hpp"
+#include "reports/two_runs.hpp"
 
 namespace hilbench {
 namespace {
@@ -97,9 +98,28 @@ Host host_for_process(const Sweep& sweep, int on_this_host) {
   return host;
 }
 
-// The host as the plan is to see it: its GPU, or where it has none it itself, with the memory that is named.
+// The host as the plan is to see it: with the memory that is named.
 Host planned_host(Host host, const std::optional<std::int64_t>& memory_bytes) {
-  if (memory_bytes) (host.gpu ? host.gpu->memory_bytes : host.available_memory_bytes) = *memory_bytes;
+  host.named_memory_bytes = memory_bytes;
+  return host;
+}
+
+// A plan alone needs no GPU: where there is none, the memory that is named is taken for one's.
+Host host_to_plan_for(const Sweep& sweep, const RunArguments& arguments) {
+  Host host = planned_host(host_for(sweep, parse_device(arguments.device).ordinal), arguments.memory_bytes);
+  const std::vector<SweepCase> cases = cases_of(sweep);
+  const bool asked = std::any_of(cases.begin(), cases.end(), [](const SweepCase& swept) {
+    return swept.work.device == DeviceKind::cuda;
+  });
+  if (host.gpu || !asked || !arguments.memory_bytes) return host;
+  host.gpu = Gpu{.name = "a GPU that is not here",
+                 .compute_capability = 90,
+                 .multiprocessors = 132,
+                 .clock_ghz = 1.98,
+                 .memory_bytes = *arguments.memory_bytes};
+  host.gpu_is_assumed = true;
+  fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
+             host.gpu_absence, host.gpu->capability_text());
   return host;
 }
 
@@ -158,17 +178,10 @@ Plan filtered(Plan plan, const std::string& filter) {
   return result;
 }
 
-void write_text(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write) {
-  if (file.empty()) {
-    write(std::cout);
-    std::cout.flush();
-    if (!std::cout) throw EnvironmentError({.what = "cannot write to standard output"});
-    return;
-  }
-  std::ofstream out(file, std::ios::binary);
-  if (out) write(out);
-  out.close();
-  if (!out) throw UsageError({.what = "cannot write the file", .where = file.string()});
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  if (!file.empty()) return write_file(file, text);
+  std::cout << text << std::flush;
+  if (!std::cout) throw EnvironmentError({.what = "cannot write to standard output"});
 }
 
 // Whether `folder` could be made and written to, without making it.
@@ -178,16 +191,33 @@ void check_dump_folder(const std::filesystem::path& folder) {
   while (!std::filesystem::exists(existing, error) && existing.has_relative_path())
     existing = existing.parent_path();
   if (::access((existing / "").c_str(), W_OK | X_OK) != 0)
-    throw UsageError({.what = fmt::format("cannot write to '{}'", folder.string()),
-                      .where = "--dump",
-                      .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
+    throw_file_error(errno, {.what = fmt::format("cannot write to '{}'", folder.string()),
+                             .where = "--dump",
+                             .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
+}
+
+// A line for each of the commonest reasons to skip.
+std::string skip_text(const RunSummary& summary) {
+  constexpr std::size_t kMostShown = 10;
+  std::vector<std::pair<std::int64_t, std::string>> reasons;
+  for (const auto& [reason, count] : summary.skip_reasons) reasons.emplace_back(count, reason);
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMostShown); ++i)
+    text += fmt::format("skipped {}: {}\n", reasons[i].first, one_line(reasons[i].second));
+  if (reasons.size() > kMostShown)
+    text += fmt::format("and {} other reasons: the report lists them\n", reasons.size() - kMostShown);
+  return text;
 }
 
 void print_summary(const RunSummary& summary, const std::filesystem::path& folder) {
   fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
              summary.skipped);
   if (summary.resumed > 0) fmt::print(" ({} comparisons were measured before)", summary.resumed);
-  fmt::print("\n{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
+  fmt::print("\n{}", skip_text(summary));
+  if (summary.ok + summary.failed + summary.invalid == 0) fmt::print("nothing was measured\n");
+  fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
 ReportInput report_input(const ReportArguments& arguments) {
@@ -284,17 +314,18 @@ ExitCode run_command(const RunArguments& arguments) {
 ExitCode plan_command(const RunArguments& arguments) {
   const Launch launch = launch_of_this_process();
   const Sweep sweep = load(arguments);
-  Host host = host_for(sweep, parse_device(arguments.device).ordinal);
+  Host host = host_to_plan_for(sweep, arguments);
   host.processes = launch.processes;
   const std::string table = arguments.longest
-                                ? longest_table(sweep, planned_host(host, arguments.memory_bytes))
-                                : plan_table(plan_for(arguments, sweep, host));
+                                ? longest_table(sweep, host)
+                                : plan_table(filtered(make_plan(sweep, host), arguments.filter));
   if (launch.rank == 0) fmt::print("{}", table);
   return ExitCode::done;
 }
 
 ExitCode report_command(const ReportArguments& arguments) {
-  const ReportInput input = report_input(arguments);
+  ReportInput input = read_results(arguments.folder);
+  input.claims_file = arguments.claims;
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
@@ -302,11 +333,27 @@ ExitCode report_command(const ReportArguments& arguments) {
   return ExitCode::done;
 }
 
+ExitCode compare_command(const CompareArguments& arguments) {
+  const ReportInput a = read_results(arguments.folder_a), b = read_results(arguments.folder_b);
+  const TwoRuns runs = pair_runs(a, b);
+  const GateAnswer answer =
+      arguments.fail_above_percent ? gate(runs, *arguments.fail_above_percent) : GateAnswer{};
+  const Document document = two_runs_document(runs, answer.reasons);
+  if (!arguments.output.empty()) {
+    make_folder(arguments.output);
+    write_file(arguments.output / "compare.html", to_html(document));
+    write_file(arguments.output / "compare.md", to_markdown(document));
+    write_file(arguments.output / "compare.csv", to_csv(two_runs_table(runs)));
+  }
+  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
+  return answer.code;
+}
+
 ExitCode export_command(const ExportArguments& arguments) {
-  const std::vector<Record> records = Store::open_for_reading(arguments.folder).records();
+  const std::vector<Record> records = read_results(arguments.folder).records;
   std::ostringstream text;
   export_records(arguments.format, records, text);
-  write_text(arguments.output, [&](std::ostream& out) { out << text.str(); });
+  write_text(arguments.output, text.str());
   return ExitCode::done;
 }
 

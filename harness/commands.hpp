@@ -38,6 +38,14 @@ struct ReportArguments {
 };
 ExitCode report_command(const ReportArguments& arguments);
 
+struct CompareArguments {
+  std::filesystem::path folder_a, folder_b;
+  std::string format = "text";   // or "markdown"
+  std::filesystem::path output;  // folder for compare.html, .md and .csv; empty: none
+  std::optional<double> fail_above_percent;
+};
+ExitCode compare_command(const CompareArguments& arguments);
+
 struct ExportArguments {
   std::filesystem::path folder;
   std::string format;

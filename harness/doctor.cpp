@@ -16,9 +16,11 @@
 #include "harness/error.hpp"
 #include "harness/gpu.hpp"
 #include "harness/host.hpp"
+#include "harness/nvml.hpp"
 #include "harness/probe.hpp"
 #include "kernels/ring/mpi.hpp"
 #include "kernels/ring/nccl.hpp"
+#include "kernels/variant.hpp"
 
 namespace hilbench {
 namespace {
@@ -119,12 +121,11 @@ std::string split_gpus(const LoadedLibrary& nvml) {
 Finding look_at_nvml() {
   const LoadedLibrary library({"libnvidia-ml.so.1"});
   if (!library) return missing(library, "it comes with NVIDIA's driver");
-  const auto init = library.find<int()>("nvmlInit_v2");
+  if (!nvml_absence().empty()) return {.text = nvml_absence()};
   const auto version = library.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-  if (init == nullptr || version == nullptr) return {.text = "libnvidia-ml.so.1 lacks NVML's functions"};
-  if (const int status = init(); status != 0) return {.text = nvml_start_failure(status)};
   std::array<char, 96> text{};
-  if (version(text.data(), text.size()) != 0) return {.text = "NVML does not tell the driver's version"};
+  if (version == nullptr || version(text.data(), text.size()) != 0)
+    return {.text = "NVML does not tell the driver's version"};
   return {true, fmt::format("driver {}{}", text.data(), split_gpus(library))};
 }
 
@@ -141,10 +142,11 @@ Finding look_at_cupti() {
   return finding;
 }
 
-Finding look_at_library(const std::vector<std::string>& names, std::string_view remedy) {
-  const LoadedLibrary library(names);
-  if (!library) return missing(library, remedy);
-  return {true, library.name()};
+// The library behind a baseline, which loads it and looks for every function that it calls.
+Finding look_at_rival(std::string_view baseline) {
+  const nlohmann::json library = find_variant(baseline, DeviceKind::cuda)->library();
+  if (library.contains("note")) return {.text = library.at("note").get<std::string>()};
+  return {true, fmt::format("{} {}", library.value("name", "?"), library.value("version", "?"))};
 }
 
 Finding look_at_nccl() {
@@ -179,15 +181,8 @@ constexpr auto kGpuParts = std::to_array<Part>({
     {"NVIDIA driver", look_at_driver},
     {"NVML", look_at_nvml},
     {"CUPTI", look_at_cupti},
-    {"cuBLAS",
-     [] {
-       return look_at_library({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"},
-                              "install the CUDA toolkit's cuBLAS");
-     }},
-    {"cuDNN",
-     [] {
-       return look_at_library({"libcudnn.so.9", "libcudnn.so.8"}, "install cuDNN");
-     }},
+    {"cuBLAS", [] { return look_at_rival("cublas"); }},
+    {"cuDNN", [] { return look_at_rival("cudnn"); }},
     {"NCCL", look_at_nccl},
     {"MPI", look_at_mpi},
 });

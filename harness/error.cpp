@@ -1,6 +1,9 @@
 #include "harness/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -18,6 +21,14 @@ std::string compose(const Problem& problem) {
 }  // namespace
 
 Error::Error(ExitCode code, const Problem& problem) : std::runtime_error(compose(problem)), code_(code) {}
+
+void throw_file_error(int error, Problem problem) {
+  if (problem.why.empty()) problem.why = std::strerror(error);
+  constexpr std::array kOfTheMachine = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ENFILE, EMFILE};
+  if (std::find(kOfTheMachine.begin(), kOfTheMachine.end(), error) != kOfTheMachine.end())
+    throw EnvironmentError(problem);
+  throw UsageError(problem);
+}
 
 std::string one_line(std::string_view text, std::size_t limit) {
   std::string line;

@@ -44,6 +44,11 @@ class EnvironmentError : public Error {
   explicit EnvironmentError(const Problem& problem) : Error(ExitCode::environment, problem) {}
 };
 
+// What the system refused of a file or folder, `error` an errno: EnvironmentError where it is permission,
+// room or the disk, UsageError where another name would do. problem.why becomes the system's own words where
+// it is empty.
+[[noreturn]] void throw_file_error(int error, Problem problem);
+
 // Text from outside on one line: control characters become spaces, long text is cut with an ellipsis.
 std::string one_line(std::string_view text, std::size_t limit = 400);
 

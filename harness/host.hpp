@@ -31,7 +31,9 @@ struct Host {
   std::optional<Gpu> gpu;                   // the one to use; inspect_host() does not look
   int gpus = 0;  // here, for the ranks of a ring; 1 where they differ from each other
   std::string gpu_absence = "no GPU was looked for";  // why there is none
-  int processes = 1;  // of an MPI program that run the sweep, on this host and others
+  int processes = 1;            // of an MPI program that run the sweep, on this host and others
+  bool gpu_is_assumed = false;  // it is not here: for plans alone, and for cases that name `cuda`
+  std::optional<std::int64_t> named_memory_bytes;  // to plan with in place of what a case's device has
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "harness/inputs.hpp"
@@ -134,11 +135,15 @@ MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& va
 
 MemoryNeed usable_memory(const Case& work, const Host& host) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
-  const double usable = available > 0 ? kUsableMemory * available : kUnknown;
-  if (work.device != DeviceKind::cuda) return {usable, kUnknown};
-  if (!host.gpu) return {kUnknown, usable};
-  return {std::max(0.0, static_cast<double>(host.gpu->memory_bytes) - kReservedBytes), usable};
+  const auto usable = [](std::int64_t available) {  // 0: unknown
+    return available > 0 ? kUsableMemory * static_cast<double>(available) : kUnknown;
+  };
+  if (work.device != DeviceKind::cuda)
+    return {usable(host.named_memory_bytes.value_or(host.available_memory_bytes)), kUnknown};
+  const double beside = usable(host.available_memory_bytes);
+  if (!host.gpu) return {kUnknown, beside};
+  const auto whole = static_cast<double>(host.named_memory_bytes.value_or(host.gpu->memory_bytes));
+  return {std::max(0.0, whole - kReservedBytes), beside};
 }
 
 std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable) {
@@ -161,12 +166,17 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec
     return !reason_not_to_fit(shared_need(work, inputs) + own_need(work, spec, variant, threads, host.gpus),
                               usable);
   };
-  std::int64_t low = 0, high = kLongestSequence / step + 1;  // fits, does not
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low * step;
+  // The most steps below `high`, which do not fit, that do; 0 where none does.
+  const auto most = [&](std::int64_t high) {
+    std::int64_t low = 0;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (fits(middle) ? low : high) = middle;
+    }
+    return low;
+  };
+  if (const std::int64_t segments = most(kLongestSequence / step + 1); segments > 0) return segments * step;
+  return most(std::exchange(step, 1));  // a sequence may be shorter than its segment
 }
 
 }  // namespace hilbench

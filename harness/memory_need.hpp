@@ -35,7 +35,8 @@ MemoryNeed usable_memory(const Case& work, const Host& host);
 // Why `need` is too much, or nothing.
 std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable);
 
-// The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; 0: not one.
+// The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; where not
+// one segment fits, in single positions; 0: not one position.
 std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec& spec,
                               const Variant& variant, int threads, const Host& host);
 

@@ -34,7 +34,10 @@ KnownNames known_names() {
   KnownNames names;
   for (const std::string_view kernel : kernel_names()) names.kernels.emplace_back(kernel);
   for (const Variant* variant : variant_table()) {
-    if (variant->kind == RecordKind::baseline) names.baselines.emplace_back(variant->name);
+    const bool listed =
+        std::find(names.baselines.begin(), names.baselines.end(), variant->name) != names.baselines.end();
+    if (variant->kind == RecordKind::baseline && !listed)  // one of a name for each kind of device
+      names.baselines.emplace_back(variant->name);
     for (const std::string_view option : variant->options)
       names.baselines.push_back(fmt::format("{}.{}", variant->name, option));
     if (variant->external) names.externals.emplace_back(variant->name);

@@ -74,6 +74,11 @@ struct Nvml {
   int (*is_slice)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceIsMigDeviceHandle");
   int (*whole_of)(Handle,
                   Handle*) = optional<int(Handle, Handle*)>("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
+  // What a record tells beside its times, where the driver tells it.
+  int (*driver)(char*, unsigned) = optional<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  int (*power_limit)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
+  int (*ecc)(Handle, unsigned*,
+             unsigned*) = optional<int(Handle, unsigned*, unsigned*)>("nvmlDeviceGetEccMode");
   int (*memory)(Handle, MemoryInfo*) = find<int(Handle, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
 
   Nvml() {
@@ -133,6 +138,19 @@ struct GpuMonitor::State {
       reason = "NVML does not tell which GPU this slice (MIG) is of";
   }
 
+  nlohmann::json settings() const {
+    nlohmann::json json = {{"driver", nullptr}, {"power_limit_w", nullptr}, {"ecc", nullptr}};
+    if (handle == nullptr) return json;
+    std::array<char, 96> version{};
+    unsigned milliwatt_limit = 0, now = 0, after_restart = 0;
+    if (nvml().driver != nullptr && nvml().driver(version.data(), version.size()) == 0)
+      json["driver"] = version.data();
+    if (nvml().power_limit != nullptr && nvml().power_limit(whole, &milliwatt_limit) == 0)
+      json["power_limit_w"] = milliwatt_limit * 1e-3;
+    if (nvml().ecc != nullptr && nvml().ecc(whole, &now, &after_restart) == 0) json["ecc"] = now != 0;
+    return json;
+  }
+
   void count_processes() {
     std::vector<ProcessInfo> list(256);
     auto count = static_cast<unsigned>(list.size());
@@ -182,18 +200,23 @@ void GpuMonitor::observe() {
 
 nlohmann::json GpuMonitor::summary() const {
   const State& state = *state_;
-  nlohmann::json json = {{"sm_mhz", state.sm_mhz.json(1)},
-                         {"memory_mhz", state.memory_mhz.json(1)},
-                         {"temperature_c", state.celsius.json(1)},
-                         {"power_w", state.milliwatts.json(1e-3)},
-                         {"throttle", state.throttle},
-                         {"foreign_processes", nullptr},
-                         {"mig", nullptr},
-                         {"reason", nullptr}};
+  nlohmann::json json = state.settings();
+  json.update({{"sm_mhz", state.sm_mhz.json(1)},
+               {"memory_mhz", state.memory_mhz.json(1)},
+               {"temperature_c", state.celsius.json(1)},
+               {"power_w", state.milliwatts.json(1e-3)},
+               {"throttle", state.throttle},
+               {"foreign_processes", nullptr},
+               {"mig", nullptr},
+               {"reason", nullptr}});
   if (state.handle != nullptr) json["mig"] = state.handle != state.whole;
   if (state.foreign) json["foreign_processes"] = *state.foreign;
   if (!state.reason.empty()) json["reason"] = state.reason;
   return json;
+}
+
+const std::string& nvml_absence() {
+  return nvml().absence;
 }
 
 std::int64_t free_gpu_memory(const std::string& uuid) {

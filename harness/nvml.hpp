@@ -21,13 +21,17 @@ class GpuMonitor {
   void observe();
   // {"sm_mhz":[min,max],"memory_mhz":[min,max],"temperature_c":[..],"power_w":[..],"throttle":["..."],
   //  "foreign_processes":n,"mig":whether the device is a slice of a GPU, whose clocks, temperature and power
-  //  it then shares,"reason":null or why NVML is silent}
+  //  it then shares,"driver":"580.1","power_limit_w":the enforced one,"ecc":whether memory is corrected,
+  //  "reason":null or why NVML is silent}; null where it does not tell
   nlohmann::json summary() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// "" where NVML starts and has what is needed here, else the reason and what to do.
+const std::string& nvml_absence();
 
 // Bytes free on the GPU now; 0: unknown.
 std::int64_t free_gpu_memory(const std::string& uuid);

@@ -195,7 +195,8 @@ double nominal_flops(const Comparison& comparison, const Host& host) {
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& host) {
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
-  if (work.device == DeviceKind::automatic) work.device = host.gpu ? DeviceKind::cuda : DeviceKind::cpu;
+  if (work.device == DeviceKind::automatic)
+    work.device = host.gpu && !host.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
   if (work.device == DeviceKind::cuda && host.gpu) comparison.gpu = host.gpu->name;
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
@@ -300,7 +301,9 @@ std::string longest_table(const Sweep& sweep, const Host& host) {
                      work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
     }
   }
-  fmt::format_to(out, "Lengths in steps of the pattern's longest segment, by memory alone.\n");
+  fmt::format_to(out,
+                 "Lengths in steps of the pattern's longest segment, below one segment in single positions, "
+                 "by memory alone.\n");
   return fmt::to_string(text);
 }
 

@@ -24,11 +24,13 @@ void profile_once(const Task& task, const Record& record) {
 std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
                             const std::string& variant_id) {
   std::string skip;
+  bool no_gpu = false;
   for (const Comparison& comparison : plan.comparisons) {
     for (const PlannedVariant& planned : comparison.variants) {
       if (planned.id != variant_id) continue;
       if (planned.skip) {
         skip = *planned.skip;
+        no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !host.gpu);
         continue;
       }
       const Task task = make_task(sweep, comparison, host, {});
@@ -37,6 +39,9 @@ std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& ho
       return comparison.case_id;
     }
   }
+  if (no_gpu)
+    throw EnvironmentError(
+        {.what = fmt::format("no GPU to run '{}' on", variant_id), .where = "--profile", .why = skip});
   throw UsageError({.what = fmt::format("no case runs the variant '{}'", variant_id),
                     .where = "--profile",
                     .why = skip,

@@ -158,6 +158,19 @@ double to_double(const json& value, std::string_view key) {
 double double_at(const json& object, std::string_view key) {
   return to_double(member(object, key), key);
 }
+// A time, a size, an error or a ratio: null or at least 0.
+double to_amount(const json& value, std::string_view key) {
+  const double amount = to_double(value, key);
+  if (amount < 0) fail(fmt::format("'{}' is {}, below 0", key, amount));
+  return amount;
+}
+double amount_at(const json& object, std::string_view key) {
+  return to_amount(member(object, key), key);
+}
+std::optional<double> optional_amount_at(const json& object, std::string_view key) {
+  if (member(object, key).is_null()) return std::nullopt;
+  return amount_at(object, key);
+}
 std::optional<double> optional_double_at(const json& object, std::string_view key) {
   if (member(object, key).is_null()) return std::nullopt;
   return double_at(object, key);
@@ -196,7 +209,10 @@ const json& array_at(const json& object, std::string_view key) {
 Interval interval_at(const json& object, std::string_view key) {
   const json& value = array_at(object, key);
   if (value.size() != 2) fail(fmt::format("'{}' is not a pair", key));
-  return {to_double(value[0], key), to_double(value[1], key)};
+  const Interval interval = {to_amount(value[0], key), to_amount(value[1], key)};
+  if (interval.low > interval.high)
+    fail(fmt::format("'{}' is reversed: it begins at {} and ends at {}", key, interval.low, interval.high));
+  return interval;
 }
 
 template <class Enum, std::size_t size>
@@ -256,11 +272,11 @@ VariantSpec variant_from(const Record& record, const json& params, const json& a
 // Members are assigned one by one here: GCC 12 destroys them twice where an exception leaves a braced list.
 Timing timing_from(const json& time) {
   Timing timing;
-  timing.median_ns = double_at(time, "median");
+  timing.median_ns = amount_at(time, "median");
   timing.ci_ns = interval_at(time, "ci");
   timing.timer = text_at(time, "timer");
   for (const json& sample : array_at(time, "samples"))
-    timing.samples_ns.push_back(to_double(sample, "samples"));
+    timing.samples_ns.push_back(to_amount(sample, "samples"));
   for (const json& rounds : array_at(time, "process_rounds"))
     timing.process_rounds.push_back(to_integer(rounds, "process_rounds"));
   return timing;
@@ -269,45 +285,62 @@ Timing timing_from(const json& time) {
 Speedup speedup_from(const json& from) {
   Speedup speedup;
   speedup.against = string_at(from, "against");
-  speedup.ratio = double_at(from, "ratio");
+  speedup.ratio = amount_at(from, "ratio");
+  if (speedup.ratio == 0) fail("'ratio' is 0");
   speedup.ci = interval_at(from, "ci");
   speedup.verdict = name_at<Verdict>(from, "verdict", kVerdicts);
   return speedup;
 }
 
-Counter counter_from(const json& from) {
+Counter counter_from(const std::string& name, const json& from) {
   Counter counter;
   counter.value = optional_double_at(from, "value");
   counter.unit = text_at(from, "unit");
   counter.source = text_at(from, "source");
   counter.passes = static_cast<int>(positive_at(from, "passes"));
   counter.reason = text_at(from, "reason");
+  check_share(name, counter);
   return counter;
 }
 
 void read_results(const json& from, Record& record) {
   if (const json& verify = member(from, "verify"); !verify.is_null())
-    record.verify = {.max_abs = double_at(verify, "max_abs"),
-                     .rel_l2 = double_at(verify, "rel_l2"),
-                     .lse_max_abs = double_at(verify, "lse_max_abs"),
+    record.verify = {.max_abs = amount_at(verify, "max_abs"),
+                     .rel_l2 = amount_at(verify, "rel_l2"),
+                     .lse_max_abs = amount_at(verify, "lse_max_abs"),
                      .rows = integer_at(verify, "rows"),
-                     .tolerance = double_at(verify, "tolerance")};
+                     .tolerance = amount_at(verify, "tolerance")};
   if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time);
   if (const json& permute = member(from, "permute_ns"); !permute.is_null())
-    record.permute_ns = double_at(permute, "median");
-  record.flops = optional_double_at(from, "flops");
-  record.min_bytes = optional_double_at(from, "min_bytes");
-  record.tflops = optional_double_at(from, "tflops");
-  record.memory_bytes = optional_double_at(from, "memory_bytes");
-  record.comm_bytes = optional_double_at(from, "comm_bytes");
+    record.permute_ns = amount_at(permute, "median");
+  record.flops = optional_amount_at(from, "flops");
+  record.min_bytes = optional_amount_at(from, "min_bytes");
+  record.tflops = optional_amount_at(from, "tflops");
+  record.memory_bytes = optional_amount_at(from, "memory_bytes");
+  record.comm_bytes = optional_amount_at(from, "comm_bytes");
   if (const json& speedup = member(from, "speedup"); !speedup.is_null())
     record.speedup = speedup_from(speedup);
   const json& counters = member(from, "counters");
   if (!counters.is_object()) fail("'counters' is not an object");
-  for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(counter);
+  for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);
 }
 
 }  // namespace
+
+void check_share(std::string_view name, Counter& counter) {
+  constexpr double kAgreement = 1e-3;
+  if (!counter.value || !name.ends_with("_hit_rate")) return;
+  const double value = *counter.value, possible = std::clamp(value, 0.0, 1.0);
+  if (value == possible) return;
+  if (std::abs(value - possible) <= kAgreement) {
+    counter.value = possible;
+    counter.source += fmt::format(", rounded from {}", value);
+    return;
+  }
+  counter.value.reset();
+  counter.reason =
+      fmt::format("its counts contradict each other: they give {:.6g}, a share is 0 to 1", value);
+}
 
 std::string_view to_string(Status status) {
   return kStatuses[static_cast<std::size_t>(status)];

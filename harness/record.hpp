@@ -53,6 +53,11 @@ struct Counter {
   std::string reason;  // why there is no value
 };
 
+// NAME_hit_rate is a share of a whole. Counts that are taken while work is in flight agree to a part in a
+// thousand: a rate that is further outside of 0 to 1 loses its value, with the reason; one that is nearer
+// becomes 0 or 1, and its source says what it was.
+void check_share(std::string_view name, Counter& counter);
+
 struct Speedup {
   std::string against;
   double ratio = 0;  // reference time / this time: above 1 is faster

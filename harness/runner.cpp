@@ -82,6 +82,7 @@ void tally(const std::vector<Record>& records, RunSummary& summary) {
         break;
       case Status::skipped:
         ++summary.skipped;
+        ++summary.skip_reasons[record.reason];
         break;
     }
   }
@@ -100,6 +101,26 @@ std::string outcome_text(const std::vector<Record>& records) {
   return text;
 }
 
+std::string_view settings_of(std::string_view fingerprint) {
+  return fingerprint.substr(0, fingerprint.find(':'));
+}
+
+// The stored records of the variants that the comparison has: a filter may have left some out.
+std::vector<Record> stored_records(const Store& store, const Comparison& comparison) {
+  std::vector<Record> records = store.records_of(comparison.case_id);
+  std::erase_if(records, [&](const Record& record) {
+    return std::none_of(comparison.variants.begin(), comparison.variants.end(),
+                        [&](const PlannedVariant& planned) { return planned.id == record.variant_id; });
+  });
+  return records;
+}
+
+std::string hash_text(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
 // Which comparisons the store holds already. Refuses a store that holds one measured otherwise.
 std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
                             const RunOptions& options) {
@@ -107,14 +128,29 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
   for (const Comparison& comparison : plan.comparisons) {
     const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
     done.push_back(stored.has_value());
-    if (stored && *stored != fingerprint(sweep, comparison))
-      throw UsageError(
-          {.what = fmt::format("the store holds {} measured with other settings", comparison.case_id),
-           .where = options.folder.string(),
-           .why = "variants, measure, inputs or counters have changed since",
-           .remedy = "use --fresh to start over, or -o for another folder"});
+    const std::string wanted = fingerprint(sweep, comparison);
+    if (!stored || covers(*stored, wanted)) continue;
+    const bool same_settings = settings_of(*stored) == settings_of(wanted);
+    throw UsageError(
+        {.what = same_settings
+                     ? fmt::format("the store holds {} without some of the variants", comparison.case_id)
+                     : fmt::format("the store holds {} measured with other settings", comparison.case_id),
+         .where = options.folder.string(),
+         .why = same_settings ? "variants of a case are measured together, or not at all"
+                              : "measure, inputs or counters have changed since",
+         .remedy = "use --fresh to start over, or -o for another folder"});
   }
   return done;
+}
+
+// What the records come from. Where none is added, what is there stays true.
+void describe_run(Store& store, const Sweep& sweep, const RunOptions& options) {
+  store.set_meta("sweep", sweep.name);
+  store.set_meta("title", sweep.title);
+  store.set_meta("description", sweep.description);
+  store.set_meta("sweep_file", sweep.file.string());
+  store.set_meta("sweep_text", sweep.text);
+  store.set_meta("command", options.command);
 }
 
 // Name, size and time of a file of inputs; its content may be too large to read once more.
@@ -170,9 +206,6 @@ Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& hos
 
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   std::string text = fmt::format("{}|{}|{}", comparison.case_id, comparison.threads, comparison.gpu);
-  for (const PlannedVariant& planned : comparison.variants)
-    text += fmt::format("{} {} {}{}|", planned.id, planned.spec.order_chunk, planned.spec.order_file_hash,
-                        planned.transport);
   const Measure& measure = sweep.measure;
   text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
@@ -184,9 +217,19 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   for (const auto& [name, external] : sweep.externals)
     text += fmt::format("{} {} {}|", name, fmt::join(external.command, " "),
                         sweep.external_use == ExternalUse::allowed);
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  std::vector<std::string> variants;
+  for (const PlannedVariant& planned : comparison.variants)
+    variants.push_back(hash_text(fmt::format("{} {} {}{}", planned.id, planned.spec.order_chunk,
+                                             planned.spec.order_file_hash, planned.transport)));
+  return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
+}
+
+bool covers(std::string_view stored, std::string_view wanted) {
+  if (settings_of(stored) != settings_of(wanted)) return false;
+  for (std::size_t at = settings_of(wanted).size() + 1; at < wanted.size(); at += 17)
+    if (stored.find(wanted.substr(at, 16), settings_of(stored).size()) == std::string_view::npos)
+      return false;
+  return true;
 }
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
@@ -194,13 +237,8 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
-  store.set_meta("sweep", sweep.name);
-  store.set_meta("title", sweep.title);
-  store.set_meta("description", sweep.description);
-  store.set_meta("sweep_file", sweep.file.string());
-  store.set_meta("sweep_text", sweep.text);
-  store.set_meta("command", options.command);
   const auto to_do = static_cast<std::int64_t>(std::count(done.begin(), done.end(), false));
+  if (to_do > 0) describe_run(store, sweep, options);
   RunSummary summary;
   summary.resumed = static_cast<std::int64_t>(done.size()) - to_do;
   std::int64_t to_measure = 0;
@@ -212,7 +250,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {
-      tally(store.records_of(comparison.case_id), summary);
+      tally(stored_records(store, comparison), summary);
       continue;
     }
     if (stop_signal() != 0) throw Interrupted{};

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
@@ -25,6 +27,7 @@ struct RunOptions {
 struct RunSummary {
   std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;  // records of this plan, resumed ones too
   std::int64_t resumed = 0;                                   // comparisons that were there already
+  std::map<std::string, std::int64_t> skip_reasons;           // records by the reason
 };
 
 // Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.
@@ -38,8 +41,11 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
 Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
                const std::filesystem::path& dump);
 
-// What a comparison's records depend on, as 16 hexadecimal digits: case, variants with all options, measure,
-// inputs, counters. Equal fingerprints may be resumed.
+// What a comparison's records depend on: 16 hexadecimal digits for case, measure, inputs and counters, a
+// colon, and as many, parted by commas, for each variant with all its options.
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison);
+// Whether a comparison of the fingerprint `stored` holds all that `wanted` asks for: the same settings, and
+// no variant less. So a run with a filter finds done what one without it did, but not the other way round.
+bool covers(std::string_view stored, std::string_view wanted);
 
 }  // namespace hilbench

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace hilbench {
 namespace {
@@ -71,8 +72,8 @@ double median_of_counts(const std::vector<double>& sorted, const std::vector<std
   return (low + sorted[rank]) / 2;
 }
 
-// Percentile interval; resamples are kept as counts of ranks, so that no resample is sorted.
-Interval bootstrap_median(const Rounds& rounds, std::uint64_t seed) {
+// Medians of resamples, which are kept as counts of ranks, so that none is sorted.
+std::vector<double> resampled_medians(const Rounds& rounds, std::uint64_t seed) {
   const std::vector<std::size_t> begins = process_begins(rounds);
   const std::size_t processes = begins.size() - 1;
   const Ranked ranked = rank_values(rounds.ns);
@@ -93,9 +94,14 @@ Interval bootstrap_median(const Rounds& rounds, std::uint64_t seed) {
     }
     resampled = median_of_counts(ranked.sorted, counts, total);
   }
-  std::sort(medians.begin(), medians.end());
-  const std::size_t tail = resamples / 40;  // 2.5 % on each side
-  return {medians[tail], medians[resamples - 1 - tail]};
+  return medians;
+}
+
+// 95 % of the values lie in it.
+Interval percentiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t tail = values.size() / 40;  // 2.5 % on each side
+  return {values[tail], values[values.size() - 1 - tail]};
 }
 
 }  // namespace
@@ -111,7 +117,7 @@ double median(std::span<const double> values) {
 
 Interval median_interval(const Rounds& rounds, std::uint64_t seed) {
   if (rounds.ns.empty()) return {median({}), median({})};
-  return bootstrap_median(rounds, seed);
+  return percentiles(resampled_medians(rounds, seed));
 }
 
 Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed) {
@@ -120,6 +126,15 @@ Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t
   Rounds ratios{.ns = std::vector<double>(reference.ns.size()), .process_rounds = reference.process_rounds};
   for (std::size_t i = 0; i < ratios.ns.size(); ++i) ratios.ns[i] = reference.ns[i] / variant.ns[i];
   return {median(ratios.ns), median_interval(ratios, seed)};
+}
+
+Ratio unpaired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed) {
+  if (reference.ns.empty() || variant.ns.empty()) throw std::invalid_argument("a ratio of no samples");
+  const std::vector<double> above = resampled_medians(reference, seed);
+  const std::vector<double> below = resampled_medians(variant, seed + 1);
+  std::vector<double> ratios(std::min(above.size(), below.size()));
+  for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = above[i] / below[i];
+  return {median(reference.ns) / median(variant.ns), percentiles(std::move(ratios))};
 }
 
 Verdict verdict_of(const Interval& ratio) {

@@ -29,6 +29,10 @@ struct Ratio {
 };
 Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
 
+// The same of samples that do not pair, those of two runs: the ratio of the medians, each resampled by
+// itself.
+Ratio unpaired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
+
 // faster if the interval lies above 1, slower if below, else no difference shown.
 Verdict verdict_of(const Interval& ratio);
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/json_text.hpp"
 #include "harness/sqlite.hpp"
 
 namespace hilbench {
@@ -88,6 +89,7 @@ auto while_opening(const fs::path& file, const Body& body) {
   try {
     return body();
   } catch (const SqliteError& error) {
+    if (::access(file.c_str(), R_OK) != 0 && errno == EACCES) throw EnvironmentError(explain(error, file));
     throw UsageError(explain(error, file));
   }
 }
@@ -148,8 +150,7 @@ class FolderLock {
       throw UsageError({.what = "another hilbench writes to this folder",
                         .where = folder.string(),
                         .remedy = "wait until it is done, or give another folder with -o"});
-    throw UsageError(
-        {.what = "cannot lock the folder", .where = folder.string(), .why = std::strerror(error)});
+    throw_file_error(error, {.what = "cannot lock the folder", .where = folder.string()});
   }
   FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FolderLock& operator=(FolderLock&& other) noexcept {
@@ -174,10 +175,9 @@ std::vector<fs::path> make_writable_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
   if (error)
-    throw UsageError({.what = "cannot write to the output folder",
-                      .where = folder.string(),
-                      .why = error.message(),
-                      .remedy = "give another folder with -o"});
+    throw_file_error(error.value(), {.what = "cannot write to the output folder",
+                                     .where = folder.string(),
+                                     .remedy = "give another folder with -o"});
   return made;
 }
 
@@ -224,7 +224,10 @@ Store Store::open_for_reading(const fs::path& folder) {
   auto handle = std::make_unique<Handle>();
   handle->file = folder / kFileName;
   std::error_code error;
-  if (!fs::is_regular_file(handle->file, error))
+  const bool found = fs::is_regular_file(handle->file, error);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw_file_error(error.value(), {.what = "cannot look for results", .where = folder.string()});
+  if (!found)
     throw UsageError({.what = "no results here",
                       .where = folder.string(),
                       .why = fmt::format("there is no {} in it", kFileName),
@@ -304,10 +307,12 @@ void insert_record(SqliteConnection& db, std::int64_t comparison, const Record& 
 std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
   std::vector<Record> records;
   while (rows.step()) try {
-      json body = json::parse(rows.text(0));
-      body["environment"] = put_back(json::parse(rows.text(1)), body.at("environment"));
+      json body = parse_json(rows.text(0), "it");
+      body["environment"] = put_back(parse_json(rows.text(1), "its environment"), body.at("environment"));
       records.push_back(record_from_json(body));
-    } catch (const json::exception& error) {
+    } catch (const SqliteError&) {
+      throw;
+    } catch (const std::exception& error) {
       throw UsageError({.what = "the store holds a record that cannot be read",
                         .where = file.string(),
                         .why = error.what(),

@@ -32,10 +32,10 @@ inline constexpr int kStoreSchema = 1;
 class Store {
  public:
   // Creates DIR and the store, or opens it for writing. Takes the lock of the folder (flock on the folder
-  // itself, so that no file stays behind). Throws UsageError: not writable, full, locked by another hilbench,
-  // not a store, a newer schema.
+  // itself, so that no file stays behind). Throws UsageError: full, locked by another hilbench, not a store,
+  // a newer schema; EnvironmentError: no permission.
   static Store open_for_writing(const std::filesystem::path& folder);
-  // Reads from a read-only folder too. Throws UsageError where there is no store or it cannot be read.
+  // Reads from a read-only folder too. Throws UsageError: no store, or damaged; EnvironmentError: permission.
   static Store open_for_reading(const std::filesystem::path& folder);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

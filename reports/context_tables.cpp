@@ -170,8 +170,8 @@ Table unavailable_table(const View& view) {
   return make_table<Reason>("unavailable", "", columns, {reasons.begin(), reasons.end()});
 }
 
-Table environment_table(const View& view) {
-  std::map<std::string, std::vector<std::string>> values;
+EnvironmentValues environment_values(const View& view) {
+  EnvironmentValues values;
   const nlohmann::json* last = nullptr;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
@@ -183,16 +183,22 @@ Table environment_table(const View& view) {
         if (auto& known = values[key]; std::find(known.begin(), known.end(), value) == known.end())
           known.push_back(value);
     }
+  return values;
+}
+
+std::string values_text(const std::vector<std::string>& values) {
+  const std::size_t shown = std::min(values.size(), kShownValues);
+  std::string text = fmt::format("{}", fmt::join(values.begin(), values.begin() + shown, "; "));
+  if (shown < values.size()) text += fmt::format("; and {} more", values.size() - shown);
+  return text;
+}
+
+Table environment_table(const View& view) {
+  const EnvironmentValues values = environment_values(view);
   using Entry = std::pair<std::string, std::vector<std::string>>;
   const std::vector<ColumnOf<Entry>> columns = {
       {{"key", "what"}, [](const Entry& e) { return Cell{e.first}; }},
-      {{"value", "value"},
-       [](const Entry& e) {
-         const std::size_t shown = std::min(e.second.size(), kShownValues);
-         std::string text = fmt::format("{}", fmt::join(e.second.begin(), e.second.begin() + shown, "; "));
-         if (shown < e.second.size()) text += fmt::format("; and {} more", e.second.size() - shown);
-         return Cell{text};
-       }},
+      {{"value", "value"}, [](const Entry& e) { return Cell{values_text(e.second)}; }},
   };
   return make_table<Entry>("environment", "", columns, {values.begin(), values.end()});
 }

@@ -52,6 +52,7 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                      const std::vector<std::string>& notes);
 
 std::string to_markdown(const Document& document);
+std::string to_text(const Document& document);  // for a terminal; figures are named only
 // Self-contained: style and figures inlined, no script, nothing fetched.
 std::string to_html(const Document& document);
 

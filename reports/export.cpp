@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 
 #include "harness/error.hpp"
+#include "reports/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -17,7 +19,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 4> kFormats = {"jsonl", "csv", "gbench", "gbench-summary"};
+constexpr std::array<std::string_view, 7> kFormats = {"jsonl",   "csv",    "gbench",       "gbench-summary",
+                                                      "bencher", "github", "github-bigger"};
 
 void export_jsonl(const std::vector<Record>& records, std::ostream& out) {
   for (const Record& record : records) out << to_json(record).dump() << '\n';
@@ -84,7 +87,7 @@ void export_csv(const std::vector<Record>& records, std::ostream& out) {
   const std::vector<Column> columns = columns_of(records);
   const auto write_row = [&](const auto& field_text) {
     for (std::size_t i = 0; i < columns.size(); ++i)
-      out << (i == 0 ? "" : ",") << quoted(field_text(columns[i]));
+      out << (i == 0 ? "" : ",") << quoted(printable(field_text(columns[i])));
     out << "\r\n";
   };
   write_row([](const Column& column) { return column.name; });
@@ -143,13 +146,17 @@ ordered_json gbench_row(const Record& record, std::size_t family, double ns, con
           {"time_unit", "ns"}};
 }
 
+bool timed(const Record& record) {
+  return record.status == Status::ok && record.time && std::isfinite(record.time->median_ns);
+}
+
 enum class Rows { samples, medians };
 
 void export_gbench(const std::vector<Record>& records, Rows rows, std::ostream& out) {
   ordered_json benchmarks = ordered_json::array();
   for (std::size_t family = 0; family < records.size(); ++family) {
     const Record& record = records[family];
-    if (record.status != Status::ok || !record.time || !std::isfinite(record.time->median_ns)) continue;
+    if (!timed(record)) continue;
     const std::vector<double>& samples = record.time->samples_ns;
     if (rows == Rows::medians) {
       benchmarks.push_back(gbench_row(record, family, record.time->median_ns,
@@ -163,6 +170,60 @@ void export_gbench(const std::vector<Record>& records, Rows rows, std::ostream& 
   out << file.dump(2) << '\n';
 }
 
+ordered_json metric(double value, const Interval& ci) {
+  ordered_json made = {{"value", value}};
+  if (std::isfinite(ci.low)) made["lower_value"] = ci.low;
+  if (std::isfinite(ci.high)) made["upper_value"] = ci.high;
+  return made;
+}
+
+// Bencher Metric Format: benchmark -> measure -> value and bounds. `latency` is Bencher's own, in ns.
+void export_bencher(const std::vector<Record>& records, std::ostream& out) {
+  ordered_json benchmarks = ordered_json::object();
+  for (const Record& record : records) {
+    if (!timed(record)) continue;
+    ordered_json& measures = benchmarks[record.case_id + "/" + record.variant_id];
+    measures["latency"] = metric(record.time->median_ns, record.time->ci_ns);
+    if (record.tflops && std::isfinite(*record.tflops)) measures["tflops"] = {{"value", *record.tflops}};
+    if (record.speedup && std::isfinite(record.speedup->ratio))
+      measures["speedup"] = metric(record.speedup->ratio, record.speedup->ci);
+  }
+  out << benchmarks.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+}
+
+ordered_json github_row(const Record& record, std::string_view what, double value, const Interval& ci,
+                        std::string_view unit) {
+  ordered_json row = {{"name", fmt::format("{}/{}{}", record.case_id, record.variant_id, what)},
+                      {"unit", unit},
+                      {"value", value}};
+  if (std::isfinite(ci.low) && std::isfinite(ci.high))
+    row["range"] = fmt::format("{:.6g} to {:.6g}", ci.low, ci.high);
+  row["extra"] = fmt::format("{} samples, {}", record.time->samples_ns.size(), record.time->timer);
+  return row;
+}
+
+enum class Better { smaller, bigger };
+
+// The two custom formats of github-action-benchmark: times, or speedups over the reference and rates.
+void export_github(const std::vector<Record>& records, Better better, std::ostream& out) {
+  constexpr Interval kNone = {std::numeric_limits<double>::infinity(),
+                              std::numeric_limits<double>::infinity()};
+  ordered_json rows = ordered_json::array();
+  for (const Record& record : records) {
+    if (!timed(record)) continue;
+    if (better == Better::smaller) {
+      rows.push_back(github_row(record, "", record.time->median_ns, record.time->ci_ns, "ns"));
+      continue;
+    }
+    if (record.speedup && std::isfinite(record.speedup->ratio))
+      rows.push_back(github_row(record, " speedup", record.speedup->ratio, record.speedup->ci,
+                                "x " + record.speedup->against));
+    if (record.tflops && std::isfinite(*record.tflops))
+      rows.push_back(github_row(record, " rate", *record.tflops, kNone, "TFLOP/s"));
+  }
+  out << rows.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+}
+
 }  // namespace
 
 std::span<const std::string_view> export_formats() {
@@ -174,6 +235,9 @@ void export_records(std::string_view format, const std::vector<Record>& records,
   if (format == "csv") return export_csv(records, out);
   if (format == "gbench") return export_gbench(records, Rows::samples, out);
   if (format == "gbench-summary") return export_gbench(records, Rows::medians, out);
+  if (format == "bencher") return export_bencher(records, out);
+  if (format == "github") return export_github(records, Better::smaller, out);
+  if (format == "github-bigger") return export_github(records, Better::bigger, out);
   const std::string nearest = nearest_name(format, kFormats);
   throw UsageError({.what = fmt::format("unknown export format '{}'", format),
                     .where = "--format",

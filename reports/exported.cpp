@@ -1,10 +1,18 @@
 #include "reports/exported.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <utility>
 
 #include "harness/error.hpp"
+#include "harness/json_text.hpp"
 #include "harness/store.hpp"
 
 namespace hilbench {
@@ -12,21 +20,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// As `export --format jsonl` prints them, plain or compressed.
 constexpr const char* kRecords = "records.jsonl";
+constexpr const char* kCompressed = "records.jsonl.gz";
+constexpr const char* kStore = "results.sqlite";
 
-std::ifstream opened(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code error;
-  if (!in || !fs::is_regular_file(file, error))
-    throw UsageError({"cannot read the export", file.string(), "it is no file, or not open to you", ""});
-  return in;
+[[noreturn]] void fail_to_read(const fs::path& file, const std::string& why) {
+  throw UsageError({"the export cannot be read", file.string(), why, ""});
 }
+
+// Lines of a file that gzip may have compressed.
+class LineReader {
+ public:
+  explicit LineReader(const fs::path& file) : file_(file) {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) fail_to_read(file, "it is no file");
+    in_.reset(::gzopen(file.c_str(), "rb"));
+    if (!in_) throw_file_error(errno, {"the export cannot be read", file.string(), "", ""});
+  }
+
+  bool next(std::string& line) {
+    line.clear();
+    char part[1 << 14];
+    while (::gzgets(in_.get(), part, sizeof part) != nullptr) {
+      line += part;
+      if (line.back() != '\n') continue;
+      line.pop_back();
+      return true;
+    }
+    int status = Z_OK;
+    const char* why = ::gzerror(in_.get(), &status);
+    if (status != Z_OK && status != Z_STREAM_END)
+      fail_to_read(file_, status == Z_ERRNO ? std::strerror(errno) : why);
+    return !line.empty();
+  }
+
+ private:
+  struct Close {
+    void operator()(gzFile file) const { ::gzclose_r(file); }
+  };
+  fs::path file_;
+  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> in_;
+};
 
 std::map<std::string, std::string> read_meta(const fs::path& file) {
   if (!fs::exists(file)) return {};
-  std::ifstream in = opened(file);
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
   try {
-    return nlohmann::json::parse(in).get<std::map<std::string, std::string>>();
+    return parse_json(text.str(), "meta").get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
     throw UsageError({"meta cannot be read", file.string(), "it is no JSON object of texts", ""});
   }
@@ -35,27 +78,34 @@ std::map<std::string, std::string> read_meta(const fs::path& file) {
 }  // namespace
 
 bool holds_export(const fs::path& folder) {
-  return fs::exists(folder / kRecords) && !fs::exists(folder / "results.sqlite");
+  std::error_code ignored;  // told where the store is looked for
+  const auto holds = [&](const char* name) { return fs::exists(folder / name, ignored); };
+  return (holds(kRecords) || holds(kCompressed)) && !holds(kStore);
 }
 
 ReportInput read_exported(const fs::path& folder) {
   ReportInput input;
   input.source = folder;
   input.meta = read_meta(folder / "meta.json");
-  const fs::path file = folder / kRecords;
-  std::ifstream in = opened(file);
+  const fs::path file = folder / (fs::exists(folder / kRecords) ? kRecords : kCompressed);
+  LineReader lines(file);
+  std::map<std::pair<std::string, std::string>, int> seen;  // case and variant: the line
   std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
+  for (int number = 1; lines.next(line); ++number) {
     try {
-      input.records.push_back(record_from_json(nlohmann::json::parse(line)));
+      Record record = record_from_json(parse_json(line, "it"));
+      const auto [first, fresh] = seen.try_emplace({record.case_id, record.variant_id}, number);
+      if (!fresh)
+        throw UsageError(
+            {fmt::format("{}/{} stands in line {} already", record.case_id, record.variant_id, first->second),
+             "", "", ""});
+      input.records.push_back(std::move(record));
     } catch (const std::exception& error) {
       throw UsageError({"record cannot be read", fmt::format("{} line {}", file.string(), number),
                         one_line(error.what(), 200), ""});
     }
   }
-  if (in.bad() || input.records.empty())
-    throw UsageError(
-        {"no records", file.string(), in.bad() ? "it cannot be read to its end" : "it is empty", ""});
+  if (input.records.empty()) throw UsageError({"no records", file.string(), "it is empty", ""});
   return input;
 }
 

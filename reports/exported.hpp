@@ -7,12 +7,13 @@
 
 namespace hilbench {
 
-// Whether `folder` holds records.jsonl, as `export --format jsonl` prints it, and no store.
+// Whether `folder` holds records.jsonl or records.jsonl.gz, as `export --format jsonl` prints it, and no
+// store.
 bool holds_export(const std::filesystem::path& folder);
-// Reads records.jsonl and, where it is there, meta.json: an object of texts, the store's meta. Throws
-// UsageError with file and line where one of them is not what it should be.
+// Reads the records and, where it is there, meta.json: an object of texts, the store's meta. Throws
+// UsageError with file and line where one of them is not what it should be, or a record stands there twice.
 ReportInput read_exported(const std::filesystem::path& folder);
-// Records and meta of a folder, whichever of the two it holds.
+// Of a folder that holds either: an export, or a store.
 ReportInput read_results(const std::filesystem::path& folder);
 
 }  // namespace hilbench

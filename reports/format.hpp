@@ -3,11 +3,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/record.hpp"
 
 namespace hilbench {
 
+// Text from outside less what a terminal would act on: control characters become spaces, lines stay lines.
+std::string printable(std::string_view text);
 // "0.9987", "12.35", "1235": at least `significant` digits, never an exponent between 1e-4 and 1e15.
 std::string number_text(double value, int significant = 4);
 // All digits that a data file wants; "" where there is no value.

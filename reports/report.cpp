@@ -13,7 +13,6 @@
 #include "reports/tables.hpp"
 
 namespace hilbench {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -21,25 +20,31 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder))
-    throw UsageError({"report folder cannot be made", folder.string(),
-                      error ? error.message() : "it is not a folder", "give another one with -o"});
+    throw_file_error(error.value(), {"report folder cannot be made", folder.string(),
+                                     error ? "" : "it is not a folder", "give another one with -o"});
 }
 
-// Written beside its place and renamed, so that a reader never sees half a file.
 void write_file(const fs::path& file, const std::string& text) {
-  const fs::path part = file.string() + ".part";
+  std::error_code error;
+  const bool special = fs::exists(file, error) && !fs::is_regular_file(file, error);
+  const fs::path part = special ? file : fs::path(file.string() + ".part");
+  errno = 0;
   std::ofstream out(part, std::ios::binary);
+  const bool opened = out.is_open();
   out << text;
   out.close();
-  std::error_code error;
-  if (out) fs::rename(part, file, error);
-  if (!out || error)
-    throw UsageError({"report cannot be written", file.string(),
-                      error ? error.message() : std::strerror(errno),
-                      "free some space, or give another folder with -o"});
+  if (!out)
+    error.assign(errno != 0 ? errno : EIO, std::generic_category());
+  else if (!special)
+    fs::rename(part, file, error);
+  if (!out || error) {
+    std::error_code ignored;
+    if (opened && !special) fs::remove(part, ignored);
+    throw_file_error(error.value(), {.what = "cannot write the file",
+                                     .where = file.string(),
+                                     .remedy = "free some space, or give another place with -o"});
+  }
 }
-
-}  // namespace
 
 ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   const std::vector<ClaimRow> claims = load_claims(input.claims_file);

@@ -22,6 +22,12 @@ struct ReportOutput {
   std::vector<std::string> notes;  // what could not be made and why ("no gnuplot: figures left out; ...")
 };
 
+// Throws UsageError or EnvironmentError where `folder` is none and cannot become one.
+void make_folder(const std::filesystem::path& folder);
+// Written beside its place and renamed, so that a reader never sees half a file; a device (/dev/stdout) is
+// written as it is. Throws UsageError or EnvironmentError where that fails, and leaves nothing behind.
+void write_file(const std::filesystem::path& file, const std::string& text);
+
 // Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder` (created).
 // Throws UsageError where the folder cannot be written or the claims file is wrong.
 ReportOutput write_report(const ReportInput& input, const std::filesystem::path& folder);

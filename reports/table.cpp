@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "reports/format.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -51,7 +53,7 @@ std::string html_text(std::string_view text) {
         safe += "&#39;";
         break;
       default:
-        safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+        safe += (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f ? ' ' : c;
     }
   }
   return safe;
@@ -62,7 +64,7 @@ std::string markdown_text(std::string_view text) {
   safe.reserve(text.size());
   for (const char c : text) {
     if (std::string_view("\\`*_[]<>#|").find(c) != std::string_view::npos) safe += '\\';
-    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   }
   return safe;
 }
@@ -80,7 +82,7 @@ std::string to_csv(const Table& table) {
     csv += "\r\n";
   };
   line([&](std::size_t i) { return table.columns[i].key; });
-  for (const auto& row : table.rows) line([&](std::size_t i) { return row[i].text; });
+  for (const auto& row : table.rows) line([&](std::size_t i) { return printable(row[i].text); });
   return csv;
 }
 

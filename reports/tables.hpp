@@ -1,7 +1,9 @@
 // The report's tables, each built once and rendered to CSV, Markdown and HTML.
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "reports/compare.hpp"
@@ -42,6 +44,11 @@ Table problems_table(const View& view);
 // Counters that could not be read, each reason once.
 Table unavailable_table(const View& view);
 Table environment_table(const View& view);
+// What the records' environments hold under each key ("host.cpu"), each value once, in the order met; and
+// such values as text.
+using EnvironmentValues = std::map<std::string, std::vector<std::string>>;
+EnvironmentValues environment_values(const View& view);
+std::string values_text(const std::vector<std::string>& values);
 // The verdict on a speedup in words: what one process leaves open and what was withheld included; "" where
 // there is none to give.
 std::string verdict_text(const Record& record);

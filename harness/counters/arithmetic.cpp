@@ -44,8 +44,10 @@ Counter derive(const DerivedCounter& derived, const std::map<std::string, RawCou
     if (!part.value) return absent(derived.unit, source, part.reason);
   if (*denominator.value == 0)
     return absent(derived.unit, source, fmt::format("{} is 0", fmt::join(derived.denominator, " + ")));
-  return present(derived.offset + derived.scale * *numerator.value / *denominator.value, derived.unit, source,
-                 numerator.scaled || denominator.scaled, passes);
+  const double value = derived.offset + derived.scale * *numerator.value / *denominator.value;
+  Counter counter = present(value, derived.unit, source, numerator.scaled || denominator.scaled, passes);
+  check_share(derived.name, counter);
+  return counter;
 }
 
 }  // namespace

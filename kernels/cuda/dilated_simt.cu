@@ -603,10 +603,13 @@ Instance instance_of() {
   return {dilated_simt<kElement, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
 }
 
-// Whether the current device can run the instance from the code that a build has for it. Makes no context.
+// Whether the current device can run the instance from the code that a build has for it; for the plan of a
+// device that is not here, any can. Makes no context.
 bool runs_here(const Instance& instance) {
   int device = 0, optin_bytes = 0, major = 0;
-  HILBENCH_CUDA(cudaGetDevice(&device));
+  const cudaError_t found = cudaGetDevice(&device);
+  if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice) return true;
+  HILBENCH_CUDA(found);
   HILBENCH_CUDA(cudaDeviceGetAttribute(&optin_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   HILBENCH_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   return instance.shared_bytes <= optin_bytes && instance.shared_bytes <= most_shared_bytes(major * 100);

@@ -1,4 +1,4 @@
-"""Python's strict readers read the jsonl, csv and gbench exports. usage: formats.py WRITE_EXPORTS"""
+"""Python's strict readers read every export. usage: formats.py WRITE_EXPORTS"""
 
 import csv
 import json
@@ -17,6 +17,32 @@ def check(condition, text):
         sys.exit(f"FAILED: {text}")
 
 
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_trackers(other, timed):
+    """What Bencher (its Metric Format) and github-action-benchmark (its custom tools) read."""
+    names = {record["case"] + "/" + record["variant"]: record for record in timed}
+    check(set(other["bencher"]) == set(names), "bencher: a benchmark for each timed record")
+    for name, measures in other["bencher"].items():
+        check(0 < len(name) <= 1024 and measures, "bencher: names and measures")
+        for measure, metric in measures.items():
+            check(len(measure) <= 64 and set(metric) <= {"value", "lower_value", "upper_value"}, "bencher: a metric")
+            check("value" in metric and all(map(number, metric.values())), "bencher: numbers")
+        latency, time = measures["latency"], names[name]["time_ns"]
+        check([latency["lower_value"], latency["upper_value"]] == time["ci"], "bencher: the interval")
+        check(latency["value"] == time["median"], "bencher: the median in ns")
+    for tool in ("github", "github-bigger"):
+        rows = other[tool]
+        check(isinstance(rows, list), f"{tool}: a list")
+        check(len({row["name"] for row in rows}) == len(rows), f"{tool}: each name once")
+        for row in rows:
+            check(number(row["value"]) and isinstance(row["unit"], str), f"{tool}: value and unit")
+            check(all(isinstance(row.get(key, ""), str) for key in ("range", "extra")), f"{tool}: texts")
+    check({row["name"] for row in other["github"]} == set(names), "github: a row for each timed record")
+
+
 def main(write_exports):
     with tempfile.TemporaryDirectory() as parent:
         folder = os.path.join(parent, "store")
@@ -25,17 +51,11 @@ def main(write_exports):
             records = [json.loads(line, parse_constant=refuse) for line in file]
         with open(os.path.join(folder, "csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, strict=True))
-        for name in ("gbench", "gbench-summary"):
+        other = {}
+        for name in ("gbench", "gbench-summary", "bencher", "github", "github-bigger"):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                json.load(file, parse_constant=refuse)
-        try:
-            import pandas
-
-            frame = pandas.read_csv(os.path.join(folder, "csv"))
-            check(len(frame) == len(records), "pandas reads another number of rows")
-            check(frame["time_median_ns"].dropna().gt(0).all(), "pandas reads no times")
-        except ImportError:
-            print("no pandas here: the csv module alone has read the csv export")
+                other[name] = json.load(file, parse_constant=refuse)
+    check_trackers(other, [record for record in records if record["status"] == "ok"])
     check(len(records) == len(rows) == 6, "six records")
     keys = set(records[0])
     for record, row in zip(records, rows):

@@ -4,6 +4,8 @@
 Usage: cli_test.py HILBENCH
 """
 
+import gzip
+import json
 import os
 import re
 import resource
@@ -83,7 +85,7 @@ BAD_SWEEPS = [
     (r"more than a million", axes("{heads: {range: [1, 99999999, 1]}}"), {}),
     (r"unknown order 'hilbret'.*did you mean 'hilbert'", variants("[{kernel: dilated, order: hilbret}]"), {}),
     (r"unknown kernel 'dilatd'.*did you mean 'dilated'", variants("[{kernel: dilatd}]"), {}),
-    (r"unknown baseline 'gem'.*did you mean 'gemm'", sweep(more="baselines: [gem]\n"), {}),
+    (r"unknown baseline 'gem'(?!.*peak.*peak).*did you mean 'gemm'", sweep(more="baselines: [gem]\n"), {}),
     (r"unknown traversal", variants("[{kernel: dilated, traversal: head_mjor}]"), {}),
     (r"unknown variant", sweep(more="reference: dilated/none\n"), {}),
     (r"takes a power of two", variants("[{kernel: dilated, order: bitrev_residue.6}]"), {}),
@@ -155,6 +157,16 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--axis", "segments=1"], r"dilation 2 is larger than its segment 1"),
     (2, ["run", "sweep.yaml", "--axis"], r"--axis"),
     (2, ["run", "sweep.yaml", "--device", "tpu"], r"unknown device 'tpu'"),
+    (2, ["run", "sweep.yaml", "--device", ""], r"--device: must not be empty"),
+    (2, ["run", "sweep.yaml", "--device="], r"--device"),
+    (2, ["run", "sweep.yaml", "--profile", ""], r"--profile: must not be empty"),
+    (2, ["run", "sweep.yaml", "--filter", ""], r"--filter: must not be empty"),
+    (2, ["run", "sweep.yaml", "--dump", ""], r"--dump: must not be empty"),
+    (2, ["run", "sweep.yaml", "-o", ""], r"-o: must not be empty"),
+    (2, ["run", "sweep.yaml", "--profile", "nosuch"], r"no case runs the variant 'nosuch'"),
+    (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is no amount of memory \(--memory\)"),
+    (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
+    (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["run", "sweep.yaml", "--device", "cuda:"], r"unknown device 'cuda:'"),
     (2, ["run", "sweep.yaml", "--device", "cuda:x"], r"unknown device 'cuda:x'"),
     (2, ["report"], r"DIR is required"),
@@ -162,6 +174,12 @@ BAD_COMMANDS = [
     (2, ["report", "nosuch"], r"no results here"),
     (2, ["export", ".", "--format", "csv"], r"no results here"),
     (2, ["export", "."], r"--format is required"),
+    (2, ["compare", "nosuch"], r"DIR_B is required"),
+    (2, ["compare", "nosuch", "nosuch"], r"no results here \(nosuch\)"),
+    (2, ["compare", "nosuch", "nosuch", "--format", "html"], r"--format"),
+    (2, ["compare", "nosuch", "nosuch", "--fail-above", "-1"], r"--fail-above"),
+    (2, ["compare", "nosuch", "nosuch", "--fail-above", "nan"], r"--fail-above"),
+    (2, ["compare", "nosuch", "nosuch", "-o", ""], r"must not be empty"),
     (2, ["list", "nonsense"], r"nothing to list under 'nonsense'"),
     (2, ["list", "order"], r"did you mean 'orders'"),
     (2, ["list"], r"required"),
@@ -301,6 +319,25 @@ class Memory(CommandLine):
         self.assertEqual(self.statuses(), {"skipped"})
         self.assertRegex(reasons.pop(), "does not fit")
 
+    def test_named_memory_is_not_that_of_the_plan(self):
+        self.put("sweep.yaml", SMALL)
+        result = self.run_it(["plan", "sweep.yaml", "--memory", "1kB"])
+        self.assert_runs(result)
+        self.assertIn(b"does not fit", result.stdout)
+
+    def test_longest_below_one_segment_and_without_a_gpu(self):
+        self.put("sweep.yaml", SMALL.replace("segments: [32]", "segments: [1073741824]"))
+        self.assertGreater(self.longest("8MB"), 1000)
+        self.assertEqual(self.longest("1kB"), 0)
+        result = self.run_it(["plan", "sweep.yaml", "--longest", "--memory", "1kB"])
+        self.assertIn(b" 0          -  does not fit", result.stdout)
+        self.put("sweep.yaml", SMALL)
+        result = self.run_it(["plan", "sweep.yaml", "--longest", "--memory", "80GB", "--device", "cuda"])
+        self.assert_runs(result)
+        self.assertRegex(result.stderr.decode(), r"note: .*; cases on cuda are planned for compute capability 9\.0\n")
+        if b"this build has no" not in result.stdout:
+            self.assertRegex(result.stdout, rb"p1-cuda-threads.1/dilated/linear +\d{6,} ")
+
     def test_memory_that_is_no_size(self):
         self.put("sweep.yaml", SMALL)
         self.refused(["plan", "sweep.yaml", "--memory", "much"], "much")
@@ -339,7 +376,14 @@ class Surroundings(CommandLine):
         self.measured()
         self.refused(["export", "results/small", "--format", "csv", "-o", "nosuch/x.csv"], r"cannot write")
         self.refused(["export", "results/small", "--format", "csv", "-o", "."], r"cannot write")
-        self.refused(["export", "results/small", "--format", "csv", "-o", "/dev/full"], r"cannot write")
+        self.refused(["export", "results/small", "--format", "csv", "-o", "/dev/full"], r"cannot write", 4)
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        self.refused(["export", "results/small", "--format", "csv", "-o", "x.csv"], r"cannot write", preexec_fn=limit)
+        self.put("old.csv", "as it was")
+        self.refused(["export", "results/small", "--format", "csv", "-o", "old.csv"], r"cannot write",
+                     preexec_fn=limit)
+        self.assertEqual((self.folder / "old.csv").read_text(), "as it was")
         self.refused(["export", "results/small", "--format", "xml"], r"unknown.*format|format.*unknown|xml")
         with open("/dev/full", "wb") as full:
             self.assert_refused(self.run_it(["export", "results/small", "--format", "csv"], stdout=full),
@@ -460,8 +504,94 @@ class RunTime(CommandLine):
         self.assertEqual(self.statuses(), {"skipped"})
         self.assert_runs(self.run_it(["report", "results/small"]))
 
+    def test_reasons_to_skip_are_told(self):
+        result = self.measured(arguments=["--device", "cuda"])
+        self.assertRegex(result.stdout.decode(), r"2 skipped\nskipped 2: [^\n]+\nnothing was measured\n")
+        result = self.measured(SMALL + "baselines: [torch_sdpa]\n", ["--fresh"])
+        self.assertRegex(result.stdout.decode(), r"1 skipped\nskipped 1: runs another program: needs --allow-external\n")
+        self.assertNotIn(b"nothing was measured", result.stdout)
+
+    def test_a_filter_resumes_what_ran_without_it(self):
+        self.measured()
+        result = self.measured(arguments=["--filter", "hilbert"])
+        self.assertIn(b"(1 comparisons were measured before)", result.stdout)
+        self.measured(arguments=["--fresh", "--filter", "linear"])
+        self.refused(["run", "sweep.yaml"], r"without some of the variants.*--fresh")
+
+    def test_results_read_from_an_export(self):
+        self.measured()
+        text = self.run_it(["export", "results/small", "--format", "jsonl"]).stdout
+        (self.folder / "plain").mkdir()
+        (self.folder / "packed").mkdir()
+        (self.folder / "plain/records.jsonl").write_bytes(text)
+        (self.folder / "packed/records.jsonl.gz").write_bytes(gzip.compress(text))
+        for folder in ("plain", "packed"):
+            self.assertEqual(self.run_it(["export", folder, "--format", "jsonl"]).stdout, text)
+            self.assert_runs(self.run_it(["report", folder, "-o", "out"]))
+        (self.folder / "packed/records.jsonl.gz").write_bytes(gzip.compress(text)[:-20])
+        self.refused(["export", "packed", "--format", "csv"], r"cannot be read")
+        (self.folder / "plain/records.jsonl").write_bytes(text + text)
+        self.refused(["export", "plain", "--format", "csv"], r"line 3\): .* stands in line 1 already")
+        (self.folder / "plain/records.jsonl").write_bytes(b'{"schema": ' + b"[" * 1000000)
+        self.refused(["report", "plain"], r"nested deeper")
+
+    def scaled_export(self, factor, name):
+        """The run as an export whose times are multiplied."""
+        lines = []
+        for line in self.run_it(["export", "results/small", "--format", "jsonl"]).stdout.splitlines():
+            record = json.loads(line)
+            time = record["time_ns"]
+            time["median"], time["ci"] = time["median"] * factor, [end * factor for end in time["ci"]]
+            time["samples"] = [sample * factor for sample in time["samples"]]
+            lines.append(json.dumps(record) + "\n")
+        (self.folder / name).mkdir()
+        (self.folder / name / "records.jsonl").write_text("".join(lines))
+
+    def test_two_runs(self):
+        self.measured()
+        self.scaled_export(3, "slow")
+        result = self.run_it(["compare", "results/small", "results/small"])
+        self.assert_runs(result)
+        self.assertIn(b"no difference shown in 2", result.stdout)
+        result = self.run_it(["compare", "results/small", "slow", "-o", "out", "--format", "markdown"])
+        self.assert_runs(result)
+        self.assertIn(b"B is slower", result.stdout)
+        self.assertEqual((self.folder / "out/compare.md").read_bytes(), result.stdout)
+        self.assertIn("B is slower", (self.folder / "out/compare.csv").read_text())
+        self.assertIn("<h1>hilbench: two runs compared</h1>", (self.folder / "out/compare.html").read_text())
+        gate = ["compare", "results/small", "slow", "--fail-above"]
+        self.assert_runs(self.run_it([*gate, "10"]), 1)
+        self.assert_runs(self.run_it([*gate, "2000"]))
+        self.assert_runs(self.run_it(["compare", "slow", "results/small", "--fail-above", "10"]))
+        self.measured(arguments=["--device", "cuda", "-o", "other"])
+        self.assert_runs(self.run_it(["compare", "results/small", "other", "--fail-above", "10"]), 3)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to become somebody who may not")
+    def test_folders_that_may_not_be_used(self):
+        self.measured()
+        shutil.copy(PROGRAM, self.folder / "hilbench")
+        self.folder.chmod(0o755)
+        (self.folder / "locked").mkdir(mode=0o700)
+        def nobody():
+            os.setgid(65534)
+            os.setuid(65534)
+        def refused(*arguments, says="Permission denied"):
+            result = subprocess.run(["./hilbench", *arguments], cwd=self.folder, preexec_fn=nobody, timeout=120,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assert_refused(result, says, 4)
+        refused("run", "sweep.yaml", "-o", "locked")
+        refused("run", "sweep.yaml", "-o", "locked/deeper")
+        refused("run", "sweep.yaml", "--dump", "locked")
+        refused("report", "locked")
+        refused("report", "results/small", "-o", "locked/out")
+        refused("export", "results/small", "--format", "csv", "-o", "locked/x.csv")
+        (self.folder / "results/small/results.sqlite").chmod(0)
+        refused("export", "results/small", "--format", "csv", says="unable to open|ermission")
+
     def test_a_gpu_that_is_not_there(self):
         self.put("sweep.yaml", SMALL)
+        self.refused(["run", "sweep.yaml", "--device", "cuda", "--profile", "dilated/linear"],
+                     r"no GPU to run 'dilated/linear' on \(--profile\)", 4)
         self.refused(["run", "sweep.yaml", "--device", "cuda:99"], "no device cuda:99", status=4)
 
     def test_processes_and_cold_caches(self):

@@ -75,6 +75,26 @@ TEST(CounterSets, OneThatTheDeviceLacksIsAbsentWithTheReason) {
   EXPECT_THROW(counter_set("nonsense", 90), std::out_of_range);
 }
 
+TEST(FinishCounters, AShareAboveOneHasNoValue) {
+  CounterSet set = kSet;
+  set.derived = {
+      {.name = "l2_hit_rate", .unit = "ratio", .numerator = {"misses"}, .denominator = {"reads"}},
+      {.name = "misses_per_read", .unit = "ratio", .numerator = {"misses"}, .denominator = {"reads"}}};
+  const auto of = [&](double misses) {
+    return finish_counters(set, {{"reads", {.value = 10000}}, {"misses", {.value = misses}}}, "perf", 1);
+  };
+  const auto impossible = of(10155);
+  EXPECT_FALSE(impossible.at("l2_hit_rate").value);
+  EXPECT_EQ(impossible.at("l2_hit_rate").reason,
+            "its counts contradict each other: they give 1.0155, a share is 0 to 1");
+  EXPECT_EQ(impossible.at("misses_per_read").value, 1.0155) << "no share";
+  EXPECT_EQ(impossible.at("misses").value, 10155) << "the counts stay";
+  const auto near = of(10001);
+  EXPECT_EQ(near.at("l2_hit_rate").value, 1);
+  EXPECT_EQ(near.at("l2_hit_rate").source, "perf, rounded from 1.0001");
+  EXPECT_EQ(of(9999).at("l2_hit_rate").source, "perf");
+}
+
 TEST(FinishCounters, DerivesRatios) {
   const auto counters =
       finish_counters(kSet, {{"reads", {.value = 200}}, {"misses", {.value = 50}}}, "perf", 1);

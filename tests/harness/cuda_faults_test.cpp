@@ -25,6 +25,7 @@
 #include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/forward_variants.hpp"
 #include "kernels/variant.hpp"
+#include "tests/harness/own_variants.hpp"
 #include "tests/kernels/cuda/faults.hpp"
 
 namespace hilbench {
@@ -126,29 +127,6 @@ std::span<const Variant* const> variant_table() {
     return all;
   }();
   return kTable;
-}
-const Variant* find_variant(std::string_view name, DeviceKind) {
-  for (const Variant* variant : variant_table())
-    if (variant->name == name) return variant;
-  return nullptr;
-}
-const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu*) {
-  return find_variant(spec.kernel, work.device);
-}
-std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
-                                              const VariantSpec& spec, const Gpu*) {
-  return variant.unsupported(work, spec);
-}
-std::vector<std::string_view> kernel_names() {
-  std::vector<std::string_view> names;
-  for (const Variant* variant : variant_table()) names.push_back(variant->name);
-  return names;
-}
-bool known_kernel(std::string_view name) {
-  return find_variant(name, DeviceKind::cuda) != nullptr;
-}
-bool known_baseline(std::string_view) {
-  return false;
 }
 
 namespace {

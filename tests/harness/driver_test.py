@@ -6,6 +6,7 @@ Usage: driver_test.py PATH_OF_HILBENCH FOLDER_OF_STUBS [unittest arguments]
 
 import os
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -113,6 +114,17 @@ class DriverTest(unittest.TestCase):
             with self.subTest(stub=stub):
                 report, _ = self.program.run("doctor", env=self.surroundings(**stub))
                 self.assertRegex(report, f"(?m)^  {part}$")
+
+    def test_libraries_without_their_functions(self):
+        folder = self.program.folder / "empty"
+        folder.mkdir()
+        names = ["libnvidia-ml.so.1"] + [f"lib{name}.so.{n}" for name in ("cublas", "cudnn") for n in range(8, 15)]
+        for name in names:
+            shutil.copy(STUBS / "libhilbench-empty.so", folder / name)
+        report, _ = self.program.run("doctor", env=self.surroundings(folder))
+        self.assertRegex(report, r"(?m)^  absent  NVML +NVML has no nvmlInit_v2$")
+        self.assertRegex(report, r"(?m)^  absent  cuBLAS +cuBLAS lacks cublasCreate_v2: ")
+        self.assertRegex(report, r"(?m)^  absent  cuDNN +(cuDNN lacks cudnn\w+: |this build has no cuDNN)")
 
     def test_what_needs_no_gpu_does_not_load_the_driver(self):
         env = self.surroundings()

@@ -83,6 +83,32 @@ TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {
   EXPECT_GT(device_bytes(case_of(longest + 8192), {}), usable.device);
 }
 
+TEST(MemoryNeed, LongestSequenceMayBeShorterThanASegment) {
+  Case work = case_of(1);
+  work.pattern = {{std::int64_t{1} << 30, 1}};
+  const Host host = gpu_host(std::int64_t{8} << 30, std::int64_t{64} << 30);
+  const std::int64_t longest = longest_sequence(work, {}, {}, kKernel, 1, host);
+  EXPECT_GT(longest, 1'000'000);
+  EXPECT_LT(longest, std::int64_t{1} << 30);
+  const auto fits = [&](std::int64_t length) {
+    work.sequence_length = length;
+    return !reason_not_to_fit(shared_need(work, {}) + own_need(work, {}, kKernel, 1),
+                              usable_memory(work, host));
+  };
+  EXPECT_TRUE(fits(longest));
+  EXPECT_FALSE(fits(longest + 1));
+}
+
+TEST(MemoryNeed, NamedMemoryStandsForThatOfTheDevice) {
+  Host host = gpu_host(std::int64_t{80} << 30, std::int64_t{64} << 30);
+  host.named_memory_bytes = std::int64_t{8} << 30;
+  EXPECT_EQ(usable_memory(case_of(1), host).device, 7 * kGib);
+  EXPECT_EQ(usable_memory(case_of(1), host).host, 0.9 * 64 * kGib);
+  Case on_cpu = case_of(1);
+  on_cpu.device = DeviceKind::cpu;
+  EXPECT_EQ(usable_memory(on_cpu, host).device, 0.9 * 8 * kGib);
+}
+
 TEST(MemoryNeed, LongestSequenceIsNoneWhereNothingFitsAndEndsAt32Bits) {
   EXPECT_EQ(longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_host(1 << 20, 0)), 0);
   const std::int64_t endless =

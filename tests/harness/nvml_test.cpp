@@ -13,7 +13,8 @@ namespace {
 class Nvml : public testing::Test {
  protected:
   ~Nvml() override {
-    for (const char* name : {"HILBENCH_STUB_MIG", "HILBENCH_STUB_THROTTLE", "HILBENCH_STUB_PIDS"})
+    for (const char* name :
+         {"HILBENCH_STUB_MIG", "HILBENCH_STUB_NO_ECC", "HILBENCH_STUB_THROTTLE", "HILBENCH_STUB_PIDS"})
       ::unsetenv(name);
   }
   static void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
@@ -32,6 +33,9 @@ TEST_F(Nvml, TellsClocksTemperatureAndPower) {
                                    {"throttle", nlohmann::json::array()},
                                    {"foreign_processes", 0},
                                    {"mig", false},
+                                   {"driver", "580.1"},
+                                   {"power_limit_w", 700.0},
+                                   {"ecc", true},
                                    {"reason", nullptr}};
   EXPECT_EQ(state(), expected);
 }
@@ -42,6 +46,13 @@ TEST_F(Nvml, TakesWhatASliceLacksFromTheWholeGpu) {
   EXPECT_EQ(slice["mig"], true);
   EXPECT_EQ(slice["sm_mhz"], nlohmann::json({1980.0, 1980.0}));
   EXPECT_EQ(slice["power_w"], nlohmann::json({120.5, 120.5}));
+  EXPECT_EQ(slice["power_limit_w"], 700.0);
+}
+
+TEST_F(Nvml, LeavesOutWhatAGpuDoesNotTell) {
+  set("HILBENCH_STUB_NO_ECC", "1");
+  EXPECT_TRUE(state().at("ecc").is_null());
+  EXPECT_TRUE(state("nothing").at("driver").is_null());
 }
 
 TEST_F(Nvml, NamesWhatHeldTheClocksBack) {

@@ -236,7 +236,7 @@ TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
   record.verify->rel_l2 = kInfinity;
   record.time->samples_ns = {1, kInfinity};
   record.tflops = kInfinity;
-  record.speedup->ci = {-kInfinity, std::nan("")};
+  record.speedup->ci = {kInfinity, std::nan("")};
   record.counters["rate"] = {.value = std::nan(""), .unit = "ratio"};
   const json out = to_json(record);
   EXPECT_TRUE(out["verify"]["max_abs"].is_null());
@@ -275,11 +275,30 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
                                                  {"/time_ns/ci", json::array({1})},
                                                  {"/time_ns/samples", json::array({"1"})},
                                                  {"/speedup/verdict", "great"},
-                                                 {"/counters/page_faults", 3}}) {
+                                                 {"/counters/page_faults", 3},
+                                                 {"/speedup/ci", json::array({1.2, 1.1})},
+                                                 {"/speedup/ratio", -1.0},
+                                                 {"/speedup/ratio", 0},
+                                                 {"/time_ns/ci", json::array({3, 1})},
+                                                 {"/time_ns/ci", json::array({-3, 1})},
+                                                 {"/time_ns/median", -1},
+                                                 {"/time_ns/samples", json::array({1, -1})},
+                                                 {"/verify/max_abs", -1},
+                                                 {"/memory_bytes", -1}}) {
     json wrong = good;
     wrong[json::json_pointer(pointer)] = value;
     EXPECT_THROW(record_from_json(wrong), UsageError) << pointer;
   }
+}
+
+// As it was stored before rates were checked.
+TEST(RecordJson, AnImpossibleShareIsNotReadAsAValue) {
+  json stored = to_json(kernel_record());
+  stored["counters"]["l2_read_hit_rate"] = {
+      {"value", 1.0155}, {"unit", "ratio"}, {"source", "cupti_range"}, {"passes", 3}, {"reason", nullptr}};
+  const Counter read = record_from_json(stored).counters.at("l2_read_hit_rate");
+  EXPECT_FALSE(read.value);
+  EXPECT_EQ(read.reason, "its counts contradict each other: they give 1.0155, a share is 0 to 1");
 }
 
 }  // namespace

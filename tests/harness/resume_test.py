@@ -224,7 +224,7 @@ variants: [{kernel: dilated}]
         before = (self.results / "results.sqlite").read_bytes()
         changes = {
             "measure": SWEEP.replace("budget_s: 0.05", "budget_s: 0.06"),
-            "variants": SWEEP.replace("hilbert, random", "hilbert"),
+            "variants": SWEEP.replace("hilbert, random", "hilbert, random, residue"),
             "reference": SWEEP + "reference: dilated/hilbert\n",
             "counters": SWEEP + "counters: [default]\n",
         }
@@ -232,8 +232,20 @@ variants: [{kernel: dilated}]
             with self.subTest(name):
                 self.assertNotEqual(text, SWEEP)
                 _, err = self.program.run("run", self.program.sweep(text, "changed.yaml"), "-o", "out", *few, status=2)
-                self.assertIn("measured with other settings", err)
+                self.assertIn("without some of the variants" if name == "variants" else "measured with other settings",
+                              err)
                 self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
+
+    def test_fewer_variants_are_done_and_nothing_is_lost(self):
+        few = ["--axis", "sequence_length=33,34"]
+        self.program.run("run", self.sweep, "-o", "out", *few)
+        before = (self.results / "results.sqlite").read_bytes()
+        text = SWEEP.replace("hilbert, random", "hilbert")
+        self.assertNotEqual(text, SWEEP)
+        for arguments in ([self.program.sweep(text, "fewer.yaml")], [self.sweep, "--filter", "hilbert"]):
+            out, _ = self.program.run("run", *arguments, "-o", "out", *few)
+            self.assertIn("(2 comparisons were measured before)", out)
+            self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
 
     def test_read_only_folder(self):
         self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33")
@@ -249,7 +261,7 @@ variants: [{kernel: dilated}]
         self.assertEqual(len(out.splitlines()), len(VARIANTS))
         self.program.run("report", "out", "-o", "report", **someone)
         self.assertTrue((report / "report.html").exists())
-        _, err = self.program.run("run", self.sweep, "-o", "out", status=2, **someone)
+        _, err = self.program.run("run", self.sweep, "-o", "out", status=4, **someone)
         self.assertRegex(err, r"^hilbench: error: cannot write to the output folder \(out\)")
         self.assertEqual([file.name for file in self.results.iterdir()], ["results.sqlite"])
 

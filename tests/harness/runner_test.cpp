@@ -50,7 +50,22 @@ class RunnerTest : public testing::Test {
 
 TEST(Fingerprint, IsTheSameForTheSameSettings) {
   EXPECT_EQ(fingerprint_of(base_sweep()), fingerprint_of(base_sweep()));
-  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u);
+  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u + 1 + 2 * 16 + 1) << "settings and two variants";
+}
+
+TEST(Fingerprint, CoversWhatAsksForFewerVariants) {
+  const Sweep sweep = base_sweep();
+  Comparison comparison = make_plan(sweep, test_host()).comparisons.at(0);
+  const std::string all = fingerprint(sweep, comparison);
+  comparison.variants.erase(comparison.variants.begin());
+  const std::string one = fingerprint(sweep, comparison);
+  EXPECT_TRUE(covers(all, all));
+  EXPECT_TRUE(covers(all, one));
+  EXPECT_FALSE(covers(one, all));
+  Sweep other = base_sweep();
+  other.measure.seed = 2;
+  EXPECT_FALSE(covers(fingerprint(other, make_plan(other, test_host()).comparisons.at(0)), one));
+  EXPECT_FALSE(covers("0123456789abcdef", one)) << "of another version";
 }
 
 TEST(Fingerprint, DiffersWithEachSetting) {
@@ -125,6 +140,33 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
   summary = run_plan(sweep, plan, host, options, progress);
   EXPECT_EQ(summary.skipped, 4) << "resumed ones count too";
   EXPECT_EQ(summary.resumed, 2);
+}
+
+TEST_F(RunnerTest, AFilterFindsItsVariantsDone) {
+  const Sweep sweep = parse(
+      "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
+  const Host host = test_host();
+  Progress progress(stderr, Progress::Style::silent);
+  const RunOptions options{.folder = folder_ / "out"};
+  const RunSummary whole = run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  ASSERT_EQ(whole.skip_reasons.size(), 1u);
+  EXPECT_EQ(whole.skip_reasons.begin()->second, 2);
+  Plan part = make_plan(sweep, host);
+  part.comparisons[0].variants.pop_back();
+  const RunSummary again = run_plan(sweep, part, host, options, progress);
+  EXPECT_EQ(again.resumed, 1);
+  EXPECT_EQ(again.skipped, 1) << "what the filter leaves out does not count";
+  EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u) << "and stays";
+  const RunOptions other{.folder = folder_ / "part"};
+  run_plan(sweep, part, host, other, progress);
+  try {
+    run_plan(sweep, make_plan(sweep, host), host, other, progress);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("without some of the variants"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(RunnerTest, RefusesAComparisonMeasuredOtherwiseUnlessFresh) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <stdexcept>
 
 namespace hilbench {
 namespace {
@@ -181,6 +182,27 @@ TEST(MedianInterval, IsQuickEnoughToAskForEveryRound) {
   EXPECT_GT(sum, 0);
   RecordProperty("ms_per_call", std::to_string(took.count() / 100));
   EXPECT_LT(took.count() / 100, 20);  // a sanitizer build on a busy machine passes; about 0.5 otherwise
+}
+
+TEST(UnpairedRatio, IsThatOfTheMediansWithBothSpreads) {
+  Rounds slow, fast;
+  for (int i = 0; i < 40; ++i) {
+    slow.ns.push_back(200 + i % 7);
+    fast.ns.push_back(100 + i % 5);
+  }
+  fast.ns.push_back(101);  // not as many
+  const Ratio ratio = unpaired_ratio(slow, fast, 1);
+  EXPECT_DOUBLE_EQ(ratio.value, median(slow.ns) / median(fast.ns));
+  EXPECT_LE(ratio.ci.low, ratio.value);
+  EXPECT_GE(ratio.ci.high, ratio.value);
+  EXPECT_LT(ratio.ci.high - ratio.ci.low, 0.1);
+  EXPECT_EQ(unpaired_ratio(slow, fast, 1).ci.low, ratio.ci.low) << "seeded";
+  Rounds other = slow;  // one process of two was slower: the interval knows it
+  for (int i = 0; i < 40; ++i) other.ns.push_back(220 + i % 7);
+  other.process_rounds = {40, 40};
+  EXPECT_GT(unpaired_ratio(other, fast, 1).ci.high, 2.1);
+  EXPECT_LT(unpaired_ratio(other, fast, 1).ci.low, 2.05);
+  EXPECT_THROW(unpaired_ratio({}, fast, 1), std::invalid_argument);
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ TEST_F(StoreTest, ReadsFromAReadOnlyFolder) {
               if (Store::open_for_reading(folder_).records().size() != 3) return 1;
               try {
                 (void)Store::open_for_writing(folder_);
-              } catch (const UsageError& error) {
+              } catch (const EnvironmentError& error) {
                 return std::string(error.what()).find("cannot write") != std::string::npos ? 0 : 2;
               }
               return 3;

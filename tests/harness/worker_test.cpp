@@ -19,6 +19,7 @@
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/variant.hpp"
+#include "tests/harness/own_variants.hpp"
 
 namespace hilbench {
 namespace {
@@ -109,27 +110,6 @@ std::span<const Variant* const> variant_table() {
                                     &spoiled<one_rank_throws>("one_rank_throws"),
                                     &spoiled<nothing>("boaster")};
   return kTable;
-}
-const Variant* find_variant(std::string_view name, DeviceKind) {
-  for (const Variant* variant : variant_table())
-    if (variant->name == name) return variant;
-  return nullptr;
-}
-const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu*) {
-  return find_variant(spec.kernel, work.device);
-}
-std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
-                                              const VariantSpec& spec, const Gpu*) {
-  return variant.unsupported(work, spec);
-}
-std::vector<std::string_view> kernel_names() {
-  return {kDilatedCpu.name};
-}
-bool known_kernel(std::string_view name) {
-  return find_variant(name, DeviceKind::cpu) != nullptr;
-}
-bool known_baseline(std::string_view name) {
-  return name == kPeak.name;
 }
 
 namespace {

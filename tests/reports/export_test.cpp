@@ -59,6 +59,12 @@ TEST(Export, CsvQuotesAsTheRfcSays) {
   EXPECT_EQ(text.substr(text.size() - 2), "\r\n");
 }
 
+TEST(Export, CsvHoldsNothingThatATerminalWouldActOn) {
+  Record record = failed_record();
+  record.reason = "\x1b[31mred\x07";
+  EXPECT_NE(exported("csv", {record}).find(",failed, [31mred ,"), std::string::npos);
+}
+
 TEST(Export, CsvOfNothingIsItsHeader) {
   EXPECT_EQ(exported("csv", {}).find("\r\n"), exported("csv", {}).size() - 2);
 }
@@ -82,6 +88,36 @@ TEST(Export, GbenchSummaryHasOneRowEach) {
   ASSERT_EQ(file["benchmarks"].size(), 1u);
   EXPECT_EQ(file["benchmarks"][0]["real_time"], 2);
   EXPECT_EQ(file["benchmarks"][0]["iterations"], 3);
+}
+
+TEST(Export, BencherHasMeasuresWithTheirBounds) {
+  Record record = timed_record();
+  record.tflops = 1.5;
+  record.speedup = Speedup{.against = "dilated/linear", .ratio = 1.1, .ci = {1.05, 1.2}};
+  const json file = json::parse(exported("bencher", {record, failed_record()}));
+  EXPECT_EQ(file, (json{{"n8/dilated/linear",
+                         {{"latency", {{"value", 2.0}, {"lower_value", 1.0}, {"upper_value", 3.0}}},
+                          {"tflops", {{"value", 1.5}}},
+                          {"speedup", {{"value", 1.1}, {"lower_value", 1.05}, {"upper_value", 1.2}}}}}}));
+  EXPECT_EQ(json::parse(exported("bencher", {})), json::object());
+}
+
+TEST(Export, GithubHasTimesOrWhatIsBetterBigger) {
+  Record record = timed_record();
+  record.tflops = 1.5;
+  record.speedup = Speedup{.against = "dilated/linear", .ratio = 1.1, .ci = {1.05, 1.2}};
+  const json times = json::parse(exported("github", {record, failed_record()}));
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0]["name"], "n8/dilated/linear");
+  EXPECT_EQ(times[0]["unit"], "ns");
+  EXPECT_EQ(times[0]["value"], 2.0);
+  EXPECT_EQ(times[0]["range"], "1 to 3");
+  const json bigger = json::parse(exported("github-bigger", {record, failed_record()}));
+  ASSERT_EQ(bigger.size(), 2u);
+  EXPECT_EQ(bigger[0]["name"], "n8/dilated/linear speedup");
+  EXPECT_EQ(bigger[0]["value"], 1.1);
+  EXPECT_EQ(bigger[1]["unit"], "TFLOP/s");
+  EXPECT_FALSE(bigger[1].contains("range"));
 }
 
 TEST(Export, NoFormatPrintsWhatIsNotFinite) {

@@ -20,6 +20,14 @@ TEST(Table, CsvQuotesAndLeavesPageColumnsOut) {
   EXPECT_EQ(to_csv(small()), "a,b\r\nx|y,\"1,5\"\"q\"\"\"\r\n");
 }
 
+TEST(Table, NoFormKeepsWhatATerminalWouldActOn) {
+  Table table = small();
+  table.rows[0][0].text = "\x1b]0;owned\x07 a\rb\x7f";
+  EXPECT_EQ(to_csv(table), "a,b\r\n ]0;owned  a b ,\"1,5\"\"q\"\"\"\r\n");
+  for (const std::string& text : {to_csv(table), to_markdown(table), to_html(table)})
+    for (const char c : {'\x1b', '\x07', '\x7f'}) EXPECT_EQ(text.find(c), std::string::npos) << text;
+}
+
 TEST(Table, MarkdownEscapesAndLeavesDataColumnsOut) {
   EXPECT_EQ(to_markdown(small()), "| A | C |\n|---|---:|\n| x\\|y | \\<b\\>&'\" |\n");
 }

@@ -1,0 +1,44 @@
+#include "harness/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+// Whether brackets outside of strings nest deeper than allowed. Text that is no JSON may be called either.
+bool too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '[' || c == '{')) {
+      if (++depth > kDeepestJson) return true;
+    } else if (!in_string && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, std::string_view what) {
+  if (too_deep(text))
+    throw UsageError({.what = fmt::format("{} cannot be read", what),
+                      .why = fmt::format("its JSON is nested deeper than {} levels", kDeepestJson)});
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError({.what = fmt::format("{} cannot be read", what), .why = one_line(error.what(), 200)});
+  }
+}
+
+}  // namespace hilbench

@@ -1,0 +1,47 @@
+"""pandas reads the csv export with the types that the jsonl export has. usage: pandas_csv.py WRITE_EXPORTS"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+
+
+def check(condition, text):
+    if not condition:
+        sys.exit(f"FAILED: {text}")
+
+
+def main(write_exports):
+    try:
+        import pandas
+    except ImportError:
+        print("skipped: no pandas (Debian: python3-pandas; PyPI: pandas)")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as parent:
+        folder = os.path.join(parent, "store")
+        subprocess.run([write_exports, folder, "1.0"], check=True)
+        frame = pandas.read_csv(os.path.join(folder, "csv"))
+        with open(os.path.join(folder, "jsonl"), encoding="utf-8") as file:
+            records = [json.loads(line) for line in file]
+    check(len(frame) == len(records), "a row for each record")
+    check(not any(name.startswith("Unnamed") for name in frame.columns), "every column has a name")
+    check(frame.columns.is_unique, "names of columns are unique")
+    for name in ("time_median_ns", "time_ci_low_ns", "sequence_length", "threads", "counter_page_faults"):
+        check(pandas.api.types.is_numeric_dtype(frame[name]), f"{name} is a number")
+    check(frame["causal"].dtype == bool, "causal is true or false")
+    for row, record in zip(frame.to_dict("records"), records):
+        check(row["variant"] == record["variant"], "rows stand in the records' order")
+        time = record["time_ns"]
+        check(math.isnan(row["time_median_ns"]) if time is None else row["time_median_ns"] == time["median"],
+              "the same median, or none")
+        if time is not None:
+            check([float(part) for part in row["time_samples_ns"].split()] == time["samples"], "the same samples")
+    check(frame.groupby("variant")["time_median_ns"].median().notna().sum() == 2, "grouping works")
+    return 0
+
+
+sys.exit(main(*sys.argv[1:]))

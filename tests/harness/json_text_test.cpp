@@ -1,0 +1,50 @@
+#include "harness/json_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_json(text, "the answer");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+std::string nested(int depth) {
+  return std::string(static_cast<std::size_t>(depth), '[') +
+         std::string(static_cast<std::size_t>(depth), ']');
+}
+
+TEST(JsonText, ReadsWhatIsJson) {
+  EXPECT_EQ(parse_json(R"({"a": [1, "]]]"]})", "x"), (nlohmann::json{{"a", {1, "]]]"}}}));
+  EXPECT_EQ(parse_json(nested(kDeepestJson), "x").size(), 1u);
+}
+
+TEST(JsonText, SaysWhatCannotBeRead) {
+  EXPECT_EQ(refusal("{").rfind("the answer cannot be read: [json.exception", 0), 0u) << refusal("{");
+  EXPECT_NE(refusal(""), "");
+  EXPECT_NE(refusal("{} {}"), "");
+}
+
+TEST(JsonText, BoundsTheDepth) {
+  EXPECT_EQ(refusal(nested(kDeepestJson + 1)),
+            "the answer cannot be read: its JSON is nested deeper than 100 levels");
+  EXPECT_NE(refusal(std::string(1'000'000, '[')).find("nested deeper"), std::string::npos);
+  EXPECT_NE(refusal(R"({"a": )" + nested(1'000'000) + "}").find("nested deeper"), std::string::npos);
+}
+
+TEST(JsonText, BracketsInStringsDoNotCount) {
+  const std::string brackets(1000, '[');
+  EXPECT_EQ(parse_json('"' + brackets + '"', "x"), brackets);
+  EXPECT_EQ(parse_json(R"("\\\"[)" + brackets + '"', "x").get<std::string>().size(), 1003u);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,163 @@
+#include "reports/two_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+Record& find(ReportInput& input, std::string_view case_id, std::string_view variant_id) {
+  for (Record& record : input.records)
+    if (record.case_id == case_id && record.variant_id == variant_id) return record;
+  throw std::out_of_range("no such record");
+}
+
+constexpr std::string_view kCase = "n8192-w2048-r1-h8-d64-fp32-p1-cpu";
+
+// The sample, its times of one case and variant multiplied.
+ReportInput slowed(double factor, std::string_view variant = "dilated/hilbert") {
+  ReportInput input = sample::input();
+  input.source = "results/after";
+  Timing& time = *find(input, kCase, variant).time;
+  for (double& ns : time.samples_ns) ns *= factor;
+  time.median_ns *= factor;
+  time.ci_ns = {time.ci_ns.low * factor, time.ci_ns.high * factor};
+  return input;
+}
+
+const RunPair& pair_of(const TwoRuns& runs, std::string_view variant) {
+  for (const RunPair& pair : runs.pairs)
+    if (pair.a->case_id == kCase && pair.a->variant_id == variant) return pair;
+  throw std::out_of_range("no such pair");
+}
+
+TEST(TwoRuns, TheSameRunTwiceShowsNoDifference) {
+  const ReportInput a = sample::input(), b = sample::input();
+  const TwoRuns runs = pair_runs(a, b);
+  EXPECT_EQ(runs.pairs.size(), a.records.size());
+  EXPECT_TRUE(runs.only_a.empty() && runs.only_b.empty() && runs.environment.empty());
+  for (const RunPair& pair : runs.pairs) {
+    if (!pair.a->time) {
+      EXPECT_EQ(pair.withheld.find(to_string(pair.a->status)), 0u) << pair.withheld;
+      continue;
+    }
+    ASSERT_TRUE(pair.ratio) << pair.withheld;
+    EXPECT_DOUBLE_EQ(pair.ratio->ratio, 1);
+    EXPECT_EQ(verdict_of(pair.ratio->ci), Verdict::no_difference);
+  }
+  const GateAnswer answer = gate(runs, 25);
+  EXPECT_EQ(answer.code, ExitCode::done) << answer.reasons.front();
+}
+
+TEST(TwoRuns, TellsWhatBecameSlower) {
+  const ReportInput a = sample::input(), b = slowed(1.25);
+  const TwoRuns runs = pair_runs(a, b);
+  const Measured ratio = *pair_of(runs, "dilated/hilbert").ratio;
+  EXPECT_DOUBLE_EQ(ratio.ratio, 1 / 1.25);
+  EXPECT_LT(ratio.ci.high, 0.9);
+  EXPECT_GT(ratio.ci.low, 0.7);
+  const std::string csv = to_csv(two_runs_table(runs));
+  EXPECT_NE(csv.find(std::string(kCase) + ",dilated/hilbert,ok,ok,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",B is slower,"), std::string::npos) << csv;
+}
+
+TEST(TwoRuns, GateFailsAboveItsThresholdAndIsOpenWhereTheIntervalReachesIt) {
+  const ReportInput a = sample::input(), b = slowed(1.25);
+  const TwoRuns runs = pair_runs(a, b);
+  EXPECT_EQ(gate(runs, 15).code, ExitCode::failed);
+  ASSERT_EQ(gate(runs, 15).reasons.size(), 1u);
+  EXPECT_NE(gate(runs, 15).reasons[0].find("/dilated/hilbert: B takes +25.0 %"), std::string::npos)
+      << gate(runs, 15).reasons[0];
+  EXPECT_EQ(gate(runs, 25).code, ExitCode::inconclusive);
+  EXPECT_EQ(gate(runs, 35).code, ExitCode::done);
+  EXPECT_EQ(gate(pair_runs(b, a), 5).code, ExitCode::done) << "faster is no regression";
+}
+
+TEST(TwoRuns, GateFailsWhereAVariantIsLost) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  Record& lost = find(b, kCase, "dilated/hilbert");
+  lost.status = Status::failed;
+  lost.reason = "wrong output";
+  const GateAnswer answer = gate(pair_runs(a, b), 50);
+  EXPECT_EQ(answer.code, ExitCode::failed);
+  EXPECT_EQ(answer.reasons.at(0), std::string(kCase) + "/dilated/hilbert: failed in B: wrong output");
+  EXPECT_EQ(pair_of(pair_runs(a, b), "dilated/hilbert").withheld, "failed in B");
+  EXPECT_EQ(gate(pair_runs(b, a), 50).code, ExitCode::done) << "mended is no regression";
+}
+
+TEST(TwoRuns, NothingToCompareIsInconclusive) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  for (Record& record : b.records) record.case_id += "-other";
+  const TwoRuns runs = pair_runs(a, b);
+  EXPECT_TRUE(runs.pairs.empty());
+  EXPECT_EQ(runs.only_a.size(), a.records.size());
+  EXPECT_EQ(runs.only_b.size(), b.records.size());
+  EXPECT_EQ(gate(runs, 5).code, ExitCode::inconclusive);
+  const std::string text = to_text(two_runs_document(runs, gate(runs, 5).reasons));
+  EXPECT_NE(text.find("== Only in A"), std::string::npos);
+  EXPECT_NE(text.find("no variant has a time in both"), std::string::npos);
+}
+
+TEST(TwoRuns, WithholdsWhatAnotherProcessDisturbed) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  find(b, kCase, "dilated/hilbert").environment["device_state"] = {{"foreign_processes", 1}};
+  const TwoRuns runs = pair_runs(a, b);
+  EXPECT_FALSE(pair_of(runs, "dilated/hilbert").ratio);
+  EXPECT_EQ(pair_of(runs, "dilated/hilbert").withheld, "withheld: another process used the GPU in B");
+}
+
+TEST(TwoRuns, NamesWhatDiffersBesideTheIds) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  for (Record& record : b.records) {
+    record.environment["build"]["commit"] = "abc1234";
+    record.environment["host"]["cpu"] = "Another CPU";
+    record.environment["time"] = "2027-01-01T00:00:00Z";
+    record.environment["device_state"] = {{"driver", "580.1"}, {"power_w", {1, 2}}};
+    record.threads = 4;
+  }
+  const TwoRuns runs = pair_runs(a, b);
+  std::vector<std::string> keys;
+  for (const TwoRuns::Difference& difference : runs.environment) keys.push_back(difference.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"host.cpu", "build.commit", "device_state.driver"}));
+  EXPECT_EQ(runs.environment[1].a, "unknown");
+  EXPECT_EQ(pair_of(runs, "dilated/hilbert").differs, "threads 2 / 4");
+  const Document document = two_runs_document(runs, {});
+  EXPECT_EQ(document.sections.front().id, "environment");
+  const std::string text = to_text(document);
+  EXPECT_LT(text.find("Another CPU"), text.find("dilated/hilbert"));
+  EXPECT_NE(text.find("The machines differ"), std::string::npos);
+}
+
+TEST(TwoRuns, EveryFormIsSafeAndTellsTheSame) {
+  const ReportInput a = sample::input();
+  ReportInput b = slowed(1.25);
+  find(b, kCase, "dilated/hilbert").variant_id = sample::kHostile;
+  const TwoRuns runs = pair_runs(a, b);
+  const Document document = two_runs_document(runs, {});
+  const std::string html = to_html(document), markdown = to_markdown(document), text = to_text(document);
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(markdown.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(markdown.find("| claims |"), std::string::npos);
+  for (const std::string& form : {html, markdown, text}) EXPECT_NE(form.find("Only in B"), std::string::npos);
+  EXPECT_NE(text.find("A / B"), std::string::npos);
+}
+
+TEST(Text, AlignsTables) {
+  const Table table = {
+      .name = "t",
+      .caption = "",
+      .columns = {{"a", "name"}, {"b", "ms", Align::right}, {"c", "C", Align::left, Show::data}},
+      .rows = {{{"x"}, {"1.5"}, {"no"}}, {{"longer\x1b"}, {"12.25"}, {"no"}}}};
+  const Document document = {.title = "T", .machine = "M", .sections = {{"s", "S", {table}}}};
+  EXPECT_EQ(to_text(document), "T\nmachine: M\n\n== S\nname        ms\nx          1.5\nlonger   12.25\n");
+}
+
+}  // namespace
+}  // namespace hilbench
