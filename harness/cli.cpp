@@ -75,6 +75,8 @@ void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
       ->required();
   command.add_option("-o", arguments.output, "folder to write to; default: DIR");
   command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports");
+  command.add_option("--charts", arguments.charts,
+                     "Chart.js for report.html: its minified file, or none; default: where packages put it");
   command.callback([&] { action = [&] { return report_command(arguments); }; });
 }
 

@@ -178,6 +178,7 @@ ReportInput report_input(const ReportArguments& arguments) {
     input = {store.records(), store.meta(), arguments.folder, {}};
   }
   input.claims_file = arguments.claims;
+  input.chart_library = arguments.charts;
   return input;
 }
 

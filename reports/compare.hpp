@@ -29,6 +29,15 @@ struct Quartet {
 };
 Quartet quartet_of(const CaseView& view, std::int64_t order_chunk);
 
+// A kernel in linear order against a verified baseline of the same case.
+struct Duel {
+  const CaseView* where = nullptr;
+  const Record* kernel = nullptr;
+  const Record* rival = nullptr;
+  Measured ratio;  // rival's time / kernel's time
+};
+std::vector<Duel> duels_of(const View& view);
+
 // Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);
 

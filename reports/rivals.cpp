@@ -15,29 +15,10 @@
 namespace hilbench {
 namespace {
 
-struct Duel {
-  const CaseView* where = nullptr;
-  const Record* kernel = nullptr;
-  const Record* rival = nullptr;
-  Measured ratio;  // rival's time / kernel's time
-};
 using D = const Duel&;
 
 bool plain_linear(const Record& record) {
   return record.kind == RecordKind::kernel && record.variant_id == record.variant.kernel + "/linear";
-}
-
-std::vector<Duel> duels_of(const View& view) {
-  std::vector<Duel> duels;
-  for (const CaseView& of_case : view.cases)
-    for (const Record* kernel : of_case.records) {
-      if (!plain_linear(*kernel)) continue;
-      for (const Record* rival : of_case.records)
-        if (rival->kind == RecordKind::baseline && rival->verify)
-          if (const auto ratio = time_ratio(*rival, *kernel))
-            duels.push_back({&of_case, kernel, rival, *ratio});
-    }
-  return duels;
 }
 
 std::string rate_of(const Record& record) {
@@ -54,6 +35,19 @@ std::string work_text(const Case& work) {
 }
 
 }  // namespace
+
+std::vector<Duel> duels_of(const View& view) {
+  std::vector<Duel> duels;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* kernel : of_case.records) {
+      if (!plain_linear(*kernel)) continue;
+      for (const Record* rival : of_case.records)
+        if (rival->kind == RecordKind::baseline && rival->verify)
+          if (const auto ratio = time_ratio(*rival, *kernel))
+            duels.push_back({&of_case, kernel, rival, *ratio});
+    }
+  return duels;
+}
 
 Table rivals_table(const View& view) {
   const std::vector<ColumnOf<Duel>> columns = {
