@@ -1,5 +1,5 @@
 // Charts: one form for all of them, points with intervals on two axes, drawn by Chart.js. A point is
-// {x, y, low, high, text, lines, record}: low and high on the axis that `bars` names, text beside it, lines for
+// {x, y, low, high, text, lines, record}: low and high on the axis that `bars` names, text beside it, lines() for
 // whoever points at it.
 const drawn = [];
 const variantPlaces = new Map(DATA.variants.map((variant, place) => [variant.id, place]));
@@ -146,7 +146,7 @@ function optionsOf(spec) {
       tooltip: {
         displayColors: false,
         callbacks: {title: (items) => items[0]?.raw.title ?? items[0]?.dataset.label ?? "",
-                    label: (item) => item.raw.lines ?? ""},
+                    label: (item) => item.raw.lines?.() ?? ""},
       },
     },
   };
@@ -159,7 +159,10 @@ function walkByKeyboard(canvas, chart, readout) {
   const walkable = (at) => chart.isDatasetVisible(at) && chart.data.datasets[at].pointRadius !== 0;
   canvas.addEventListener("keydown", (event) => {
     const step = {ArrowRight: 1, ArrowLeft: -1}[event.key], turn = {ArrowDown: 1, ArrowUp: -1}[event.key];
-    if (event.key === "Enter" && points()[place]?.record) return openRecord(points()[place].record);
+    if (event.key === "Enter" && points()[place]?.record) {
+      event.preventDefault();  // else the same key presses the button that the record opens with
+      return openRecord(points()[place].record);
+    }
     if (!step && !turn) return;
     event.preventDefault();
     const sets = chart.data.datasets.length;
@@ -173,7 +176,7 @@ function walkByKeyboard(canvas, chart, readout) {
     chart.setActiveElements(active);
     chart.tooltip.setActiveElements(active, {x: at.x, y: at.y});
     chart.update("none");
-    readout.textContent = [points()[place].title ?? chart.data.datasets[series].label, ...points()[place].lines ?? []].join("; ");
+    readout.textContent = [points()[place].title ?? chart.data.datasets[series].label, ...points()[place].lines?.() ?? []].join("; ");
   });
 }
 
@@ -198,7 +201,7 @@ function legendOf(chart, series) {
 // A figure whose `spec()` is asked anew whenever controls or colours change:
 // {x, y, series, lines, rows, height, caption}; null where nothing is left to draw.
 function figure({id, title, controls = [], spec}) {
-  const host = el("div", {class: "plot"}), below = el("div"), caption = el("figcaption");
+  const host = el("div", {class: "plot", style: "height: 380px"}), below = el("div"), caption = el("figcaption");
   const readout = el("p", {class: "readout", "aria-live": "polite"});
   const block = el("figure", {id}, el("h3", {}, title),
                    controls.length ? el("div", {class: "controls"}, ...controls) : null, host, below, readout, caption);

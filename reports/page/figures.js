@@ -53,7 +53,7 @@ function speedupFigure(id, title, xTitle, key, others) {
     const xs = distinct(chosen.map((record) => record.of[key]));
     const series = byVariant(chosen, (record) => ({x: record.of[key], at: record.of[key], y: record.speedup[0],
       low: record.speedup[1], high: record.speedup[2],
-      lines: linesOf(record, `speedup ${ratioInterval(record.speedup)} over ${record.against}`)}), {bars: "y"});
+      lines: () => linesOf(record, `speedup ${ratioInterval(record.speedup)} over ${record.against}`)}), {bars: "y"});
     series.forEach((one, place) => one.points.forEach((point) => {
       point.x *= 2 ** ((xs.length > 8 ? 0.03 : 0.055) * (place - (series.length - 1) / 2));
     }));
@@ -70,9 +70,9 @@ function claimsFigure() {
   const rows = DATA.claims.slice(0, MOST_ROWS);
   const points = (key, below) => rows.flatMap((claim, row) => claim[key] ? [{x: claim[key][0], y: row + below, low: claim[key][1],
     high: claim[key][2], title: `${claim.title} (${claim.provenance})`,
-    lines: [claim.work, `${key} ${ratioInterval(claim[key])}`, `claimed ${num(claim.claimed, 3)}: ${claim.verdict}`]}] : []);
+    lines: () => [claim.work, `${key} ${ratioInterval(claim[key])}`, `claimed ${num(claim.claimed, 3)}: ${claim.verdict}`]}] : []);
   const claimed = rows.map((claim, row) => ({x: claim.claimed, y: row, title: `${claim.title} (${claim.provenance})`,
-                                             lines: [claim.work, `claimed ${num(claim.claimed, 3)}: ${claim.verdict}`]}));
+                                             lines: () => [claim.work, `claimed ${num(claim.claimed, 3)}: ${claim.verdict}`]}));
   return figure({id: "figure-claims", title: "Speedup of Hilbert order: claimed and measured", spec: () => ({
     rows: rows.map((claim) => `${claim.id} (${claim.provenance}): ${claim.work}`),
     x: {log: true, title: "speedup of hilbert over linear (right of 1: faster)"}, y: rowsAxis(rows), lines: [["x", 1]],
@@ -89,7 +89,7 @@ function rivalsFigure() {
     points: DATA.rivals.filter((duel) => duel.rival === rival)
       .map((duel) => ({x: duel.ratio[0], low: duel.ratio[1], high: duel.ratio[2],
                        y: names.indexOf(`${duel.kernel}: ${duel.work}`), title: `${duel.kernel} against ${rival}`,
-                       lines: [duel.work, `rival's time / kernel's ${ratioInterval(duel.ratio)}`]}))
+                       lines: () => [duel.work, `rival's time / kernel's ${ratioInterval(duel.ratio)}`]}))
       .filter((point) => point.y >= 0)}));
   return figure({id: "figure-rivals", title: "Rivals' time over the kernel's", spec: () => ({
     rows: names, x: {log: true, title: "time of the rival / time of the kernel (right of 1: the kernel is faster)"},
@@ -107,7 +107,7 @@ function rooflineFigure() {
   }
   return figure({id: "figure-roofline", title: roofs.length ? "Roofline" : "Rate against arithmetic intensity", spec: () => {
     const series = byVariant(points, (record) => ({x: record.flops / record.min_bytes, y: record.tflops,
-      lines: linesOf(record, rateText(record.tflops), record.of_peak ? `${percentText(record.of_peak)} of the measured peak` : null,
+      lines: () => linesOf(record, rateText(record.tflops), record.of_peak ? `${percentText(record.of_peak)} of the measured peak` : null,
                      `${num(record.flops / record.min_bytes, 3)} FLOP per compulsory byte`)}));
     const xs = series.flatMap((one) => one.points.map((point) => point.x));
     const ys = series.flatMap((one) => one.points.map((point) => point.y));
@@ -139,7 +139,7 @@ function casePanel(id, title, chosen, valueOf, axis, caption) {
     return {rows: rows.map((record) => record.id + (record.id.startsWith(record.kernel) ? "" : ` (${record.kernel})`)), stems: true,
             x: log ? {...axis, log} : {min: 0, ...axis}, y: rowsAxis(rows), series: rows.map((record, row) => {
               const [x, low, high, text] = valueOf(record);
-              return {name: record.id, bars: "x", points: [{x, low, high, y: row, record, title: record.id, text: text.replace(/ \[.*/, ""), lines: linesOf(record, text)}]};
+              return {name: record.id, bars: "x", points: [{x, low, high, y: row, record, title: record.id, text: text.replace(/ \[.*/, ""), lines: () => linesOf(record, text)}]};
             }), caption};
   }});
 }
@@ -166,7 +166,7 @@ function casePanels() {
   }
   if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock while timed", chosen, (record) => {
     const range = CLOCK(record);
-    return range ? [(range[0] + range[1]) / 2, range[0], range[1], `${range[0]} to ${range[1]} MHz`] : null;
+    return range ? [(range[0] + range[1]) / 2, range[0], range[1], range[0] === range[1] ? `${range[0]} MHz` : `${range[0]} to ${range[1]} MHz`] : null;
   }, {title: "MHz"}, "From the lowest to the highest reading around the timing."));
   const amortised = figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
     const records = timed.filter((record) => record.case === chosen.place && record.permute_ns && record.speedup);
@@ -174,7 +174,7 @@ function casePanels() {
             y: {title: "speedup (above 1: pays)"}, lines: [["y", 1]],
             series: records.map((record, place) => ({name: record.id, line: true, hidden: place >= 8, points: [1, 3, 10, 30, 100, 300, 1000].map((k) => {
               const y = record.speedup[0] * record.time.ns[0] / (record.time.ns[0] + record.permute_ns / k);
-              return {x: k, y, record, title: record.id, lines: linesOf(record, `${k} uses: ${num(y)}`, `one permutation: ${timeText(record.permute_ns)}`)};
+              return {x: k, y, record, title: record.id, lines: () => linesOf(record, `${k} uses: ${num(y)}`, `one permutation: ${timeText(record.permute_ns)}`)};
             })})),
             caption: "Kernel time plus 1/k of the time that permuting K and V takes, against the reference, which permutes nothing."};
   }});
@@ -199,7 +199,7 @@ function metricFigure() {
   const block = figure({id: "figure-metric", title: "Speedup against a count", controls: [control], spec: () => {
     const [title, of] = metrics.get(metric);
     const series = byVariant(compared, (record) => ({x: of(record) ?? NaN, y: record.speedup[0], low: record.speedup[1], high: record.speedup[2],
-      lines: linesOf(record, `${title}: ${num(of(record))}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
+      lines: () => linesOf(record, `${title}: ${num(of(record))}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
     const xs = series.flatMap((one) => one.points.map((point) => point.x)), least = Math.min(...xs), most = Math.max(...xs);
     const log = least > 0 && most / least > 20;
     return {x: {title, log}, y: {title: "speedup (above 1: faster)"}, lines: [["y", 1]], series,
@@ -216,7 +216,7 @@ function errorFigure() {
     rows: names, x: {log: true, title: "largest |output - reference| / tolerance (left of 1: verified)"}, y: rowsAxis(names), lines: [["x", 1]],
     series: [{name: "largest error", points: records.filter((record) => names.includes(record.id)).map((record) => ({
       x: Math.max(record.verify.max_abs / record.verify.tolerance, 1e-6), y: names.indexOf(record.id), record, title: record.id,
-      lines: linesOf(record, `${record.verify.max_abs.toExponential(2)} of ${record.verify.tolerance.toExponential(2)} over ${record.verify.rows} rows`)}))}],
+      lines: () => linesOf(record, `${record.verify.max_abs.toExponential(2)} of ${record.verify.tolerance.toExponential(2)} over ${record.verify.rows} rows`)}))}],
     caption: "A point for each case, against a double-precision reference, before anything is timed. Shares below 1e-6 are drawn there."})});
 }
 
@@ -228,7 +228,7 @@ function ringFigures() {
     const records = timed.filter((record) => record.of.family === family);
     const series = byVariant(records, (record) => {
       const [y, low, high, text] = valueOf(record) ?? [NaN];
-      return {x: record.of.ring, at: record.of.ring, y, low, high, lines: linesOf(record, text, record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null)};
+      return {x: record.of.ring, at: record.of.ring, y, low, high, lines: () => linesOf(record, text, record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null)};
     }, {bars: "y"});
     const xs = distinct(records.map((record) => record.of.ring));
     series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.03 * (place - (series.length - 1) / 2)); }));

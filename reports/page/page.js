@@ -3,6 +3,15 @@ function redrawAll() {
   if (typeof Chart !== "undefined") for (const entry of drawn) entry.draw();
 }
 
+// One figure after the other, so that the page answers in between.
+async function drawAll() {
+  for (const entry of [...drawn]) {
+    if (!entry.chart) entry.draw();
+    await new Promise((then) => setTimeout(then));
+  }
+  document.documentElement.dataset.drawn = "yes";
+}
+
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   const button = document.getElementById("theme");
@@ -50,7 +59,8 @@ if (typeof Chart !== "undefined") {
 enhanceTables();
 document.getElementById("explorer").replaceWith(recordsSection());
 fillNavigation();
-redrawAll();
+if (typeof Chart !== "undefined") document.body.append(el("footer", {}, `Charts: Chart.js ${Chart.version}, MIT licence, inlined.`));
 addEventListener("hashchange", openNamedRecord);
 openNamedRecord();
 document.documentElement.dataset.ready = "yes";
+if (typeof Chart !== "undefined") drawAll();

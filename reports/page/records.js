@@ -120,7 +120,7 @@ function samplesFigures(record) {
   const [size, unit] = unitOf(TIMES, time.ns[0]), values = time.samples.map((ns) => ns / size);
   let begin = 0;
   const series = time.rounds.map((rounds, process) => {
-    const points = values.slice(begin, begin + rounds).map((y, place) => ({x: begin + place + 1, y, lines: [`round ${place + 1}: ${num(y)} ${unit}`]}));
+    const points = values.slice(begin, begin + rounds).map((y, place) => ({x: begin + place + 1, y, lines: () => [`round ${place + 1}: ${num(y)} ${unit}`]}));
     begin += rounds;
     return {name: time.rounds.length > 1 ? `process ${process + 1}` : "sample", line: true, points};
   });
@@ -165,6 +165,7 @@ function openRecord(record) {
   history.replaceState(null, "", `#record=${encodeURIComponent(`${record.of.id}/${record.id}`)}`);
   dialog.onclose = () => {
     for (const entry of drawn.splice(before)) entry.chart?.destroy();
+    dialog.replaceChildren();
     history.replaceState(null, "", location.pathname + location.search);
   };
   dialog.showModal();

@@ -94,15 +94,18 @@ class Browser:
 
     def open(self, file, fragment=""):
         """Seconds from the navigation until the page's last script has run."""
+        self._go("about:blank")
         self.messages.clear()
         self.requests.clear()
-        self.call("Page.navigate", url="about:blank")
-        self.loaded = False
         begin = time.monotonic()
-        self.call("Page.navigate", url=f"file://{os.path.abspath(file)}{fragment}")
-        while not self.loaded and time.monotonic() < begin + 60:
-            self._note(self._next())
+        self._go(f"file://{os.path.abspath(file)}{fragment}")
         return time.monotonic() - begin
+
+    def _go(self, address):
+        self.loaded = False
+        self.call("Page.navigate", url=address)
+        while not self.loaded:
+            self._note(self._next())
 
     def js(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)

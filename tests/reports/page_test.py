@@ -46,8 +46,17 @@ def set_value(browser, selector, value):
                    box.dispatchEvent(new Event('input')); box.dispatchEvent(new Event('change')); }})()""")
 
 
+def drawn(browser):
+    for _ in range(300):
+        if browser.js("document.documentElement.dataset.drawn") == "yes":
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def painted(browser):
     """For each canvas how many pixels bear ink, 0 where nothing was drawn."""
+    expect(drawn(browser), "every figure is drawn in the end")
     return browser.js("""[...document.querySelectorAll('canvas')].map((canvas) => {
       const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       let ink = 0;
@@ -125,6 +134,7 @@ def check_keyboard(browser, file):
     browser.open(file, address)
     expect(browser.js("document.getElementById('record').open"), "the address opens it again")
     browser.key("Escape")
+    expect(drawn(browser), "figures are drawn beside an open record")
     browser.js("document.querySelector('#figure-times canvas').focus()")
     browser.key("ArrowRight")
     first = browser.js("document.querySelector('#figure-times .readout').textContent")
@@ -188,6 +198,7 @@ def check_large(browser, hilbench, writer):
         browser.window(1440)
         shown = browser.open(file)
         print(f"10,000 records: report in {made:.2f} s (with figures of all forms), {size / 1e6:.2f} MB, interactive in {shown:.2f} s")
+        expect(drawn(browser), "10,000 records: figures are drawn")
         expect(size < 10e6, f"the page of 10,000 records has {size} bytes")
         expect(shown < 2, f"it is interactive after {shown:.2f} s")
         expect(browser.js("document.documentElement.dataset.ready") == "yes", "10,000 records: the scripts end")
