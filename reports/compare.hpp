@@ -1,6 +1,7 @@
 // Pairing: which records answer which claim, and the ratio between two records of one case.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,9 @@ struct Duel {
   const Record* rival = nullptr;
   Measured ratio;  // rival's time / kernel's time
 };
-std::vector<Duel> duels_of(const View& view);
+// Those of the first `most_kernels` (case, kernel) that have any: each costs a bootstrap.
+inline constexpr std::size_t kMostDuelRows = 60;  // of a figure
+std::vector<Duel> duels_of(const View& view, std::size_t most_kernels = SIZE_MAX);
 
 // Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);

@@ -28,14 +28,15 @@ std::string classes(const Column& column, Tone tone) {
   return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
-// Long text keeps its row low: its first words, the whole of it when opened.
+// Long text keeps its row low: its first words, the rest when opened.
 std::string cell_html(const Column& column, const Cell& cell) {
   constexpr std::size_t kShown = 56, kFolded = 84;
   if (column.align != Align::wrapped || cell.text.size() <= kFolded) return html_text(cell.text);
   std::size_t cut = cell.text.rfind(' ', kShown);
   if (cut == std::string::npos || cut == 0) return html_text(cell.text);
-  return fmt::format("<details><summary>{} ...</summary>{}</details>",
-                     html_text(std::string_view(cell.text).substr(0, cut)), html_text(cell.text));
+  return fmt::format("<details><summary>{}</summary>{}</details>",
+                     html_text(std::string_view(cell.text).substr(0, cut)),
+                     html_text(std::string_view(cell.text).substr(cut)));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ function datasetsOf(series) {
     const look = lookOf(one.name, place);
     return {
       label: one.name, data: one.points, bars: one.bars, showLine: Boolean(one.line), hidden: one.hidden,
-      borderColor: look.colour, backgroundColor: look.colour, pointStyle: look.shape, borderWidth: 1.8,
+      borderColor: one.paint ? paint(one.paint) : look.colour, backgroundColor: look.colour, pointStyle: look.shape, borderWidth: 1.8,
       borderDash: one.line ? look.dash : [], pointRadius: one.bare ? 0 : 4.5, pointHoverRadius: one.bare ? 0 : 7,
       pointHitRadius: one.bare ? 0 : 9, pointBorderWidth: 1.8, order: one.bare ? 1 : 0,
     };
@@ -186,7 +186,7 @@ function legendOf(chart, series) {
     if (one.unnamed) return;
     const look = lookOf(one.name, place);
     const mark = el("span", {"aria-hidden": "true"}, one.bare ? "\u2014" : look.glyph);
-    mark.style.color = look.colour;
+    mark.style.color = one.paint ? paint(one.paint) : look.colour;
     const button = el("button", {type: "button", "aria-pressed": String(!one.hidden), click: () => {
       const shown = !chart.isDatasetVisible(place);
       series.forEach((other, at) => { if (other.name === one.name) chart.setDatasetVisibility(at, shown); });

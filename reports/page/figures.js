@@ -116,7 +116,7 @@ function rooflineFigure() {
     for (const roof of roofs) {
       const ridge = roof.peak * 1e12 / roof.copy, foot = least / 1.5;
       low = Math.min(low, foot * roof.copy / 1e12);
-      series.push({name: `measured limits, ${roof.dtype}`, line: true, bare: true, points: [
+      series.push({name: `measured limits, ${roof.dtype}`, line: true, bare: true, paint: "--soft", points: [
         {x: foot, y: foot * roof.copy / 1e12}, {x: ridge, y: roof.peak}, {x: Math.max(most, ridge * 2), y: roof.peak}]});
       most = Math.max(most, ridge * 2);
     }

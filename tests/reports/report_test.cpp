@@ -111,10 +111,10 @@ TEST(Tables, TellWhatExplainsARatio) {
       << "columns that nothing fills are left out";
   const std::string said = explanation(view.cases[0]);
   EXPECT_TRUE(said.starts_with("dilated/hilbert at ")) << said;
-  EXPECT_NE(said.find("of dilated/linear (faster; random order, the control, at 0.9"),
-            std::string::npos)
+  EXPECT_NE(said.find("of dilated/linear (faster; random order, the control, at 0.9"), std::string::npos)
       << said;
-  EXPECT_NE(said.find("slower): DRAM bytes per compulsory byte 2.50 against 2.00"), std::string::npos) << said;
+  EXPECT_NE(said.find("slower): DRAM bytes per compulsory byte 2.50 against 2.00"), std::string::npos)
+      << said;
   EXPECT_NE(said.find("L1 sectors per load request 8.57 against 14.1"), std::string::npos) << said;
 }
 
@@ -153,6 +153,29 @@ TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {
   EXPECT_EQ(verdict_text(record), "");
   record.environment["device_state"] = {{"foreign_processes", 1}};
   EXPECT_EQ(verdict_text(record), "withheld: another process used the GPU");
+}
+
+TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
+  const ReportInput input = sample::input();
+  const View view = view_of(input);
+  const std::vector<ClaimAnswer> answers = answer_claims(load_claims({}), view);
+  const Table table = headline_claims_table(answers);
+  const Table judged = judged_claims_table(answers);
+  EXPECT_GT(table.rows.size(), 2u);
+  EXPECT_LT(table.rows.size(), judged.rows.size());
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& row : table.rows)
+    EXPECT_TRUE(seen.insert({row[0].text, row[3].text}).second) << row[0].text;
+  for (const auto& row : judged.rows) EXPECT_TRUE(seen.contains({row[0].text, row[2].text})) << row[0].text;
+}
+
+TEST(Document, SaysNothingOfHilbertOrderWithoutItsControl) {
+  ReportInput input = sample::input();
+  EXPECT_NE(document_without_pictures(input).answer[0].find("Random order, the negative control, in 4 of"),
+            std::string::npos);
+  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  EXPECT_NE(document_without_pictures(input).answer[0].find("No random order stands beside it"),
+            std::string::npos);
 }
 
 TEST(Figures, TellKernelsAndDtypesApart) {

@@ -6,7 +6,7 @@
 
 int main(int count, char** arguments) {
   using namespace hilbench;
-  const std::vector<Record> records = count > 1 ? sample::many(std::strtoull(arguments[1], nullptr, 10))
-                                                : sample::input().records;
+  const std::vector<Record> records =
+      count > 1 ? sample::many(std::strtoull(arguments[1], nullptr, 10)) : sample::input().records;
   for (const Record& record : records) std::puts(to_json(record).dump().c_str());
 }
