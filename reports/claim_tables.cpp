@@ -264,7 +264,7 @@ Table headline_claims_table(const std::vector<ClaimAnswer>& answers) {
        [](H h) {
          return Cell{span_text(h.control, 4), Tone::muted};
        }},
-      {{"verdict", "verdict of its rows"}, headline_verdict},
+      {{"verdict", "verdict of its rows", Align::wrapped}, headline_verdict},
       {{"source", "source", Align::wrapped}, [](H h) { return Cell{h.claim->source}; }},
   };
   return make_table<Headline>("claims-headlines", "Claims that these records test", columns,

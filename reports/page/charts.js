@@ -95,11 +95,15 @@ function logTicks(low, high) {
 // "1.005", "0.02", "1e-6": as many digits as the value has, six at most.
 const tickText = (value) => (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(6))));
 
-// What the points of an axis reach over, their intervals included.
+// What the points of an axis reach over, and their intervals, but for those that would press the points flat.
 function reachOf(series, name) {
-  const values = series.filter((one) => !one.hidden).flatMap((one) => one.points.flatMap((point) =>
-    (one.bars === name && point.low != null ? [point[name], point.low, point.high] : [point[name]])));
-  return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const shown = series.filter((one) => !one.hidden), none = [Infinity, -Infinity];
+  const over = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], none);
+  const [least, most] = over(shown.flatMap((one) => one.points.map((point) => point[name])));
+  const [low, high] = over(shown.filter((one) => one.bars === name).flatMap((one) =>
+    one.points.flatMap((point) => (point.low == null ? [] : [point.low, point.high]))));
+  const room = 2 * (most - least || Math.abs(most) * 0.1);
+  return [Math.max(Math.min(least, low), least - room), Math.min(Math.max(most, high), most + room)];
 }
 
 function axisOptions(axis, name, spec) {
@@ -226,7 +230,8 @@ function figure({id, title, controls = [], spec}) {
                                      options: optionsOf(now), plugins: [guides, intervalBars]});
     walkByKeyboard(canvas, entry.chart, readout);
     below.replaceChildren(now.series.length > 1 && !now.stems ? legendOf(entry.chart, now.series) : "");
-    caption.textContent = now.caption;
+    const waiting = now.series.some((one) => one.hidden && !one.unnamed);
+    caption.textContent = now.caption + (waiting ? " Struck series wait in the legend." : "");
   };
   drawn.push(entry);
   block.redraw = entry.draw;

@@ -8,7 +8,7 @@ function linesOf(record, ...more) {
           ...more, record.verdict || null, "click or Enter: the record"].filter(Boolean);
 }
 
-// Series by variant, in the order of the records; beyond eight they wait in the legend.
+// Series by variant, in the order of the records; beyond eight they wait in the legend, the control never.
 function byVariant(records, pointOf, more = {}) {
   const series = new Map();
   for (const record of records) {
@@ -17,7 +17,7 @@ function byVariant(records, pointOf, more = {}) {
     if (!series.has(record.id)) series.set(record.id, {name: record.id, points: [], ...more});
     series.get(record.id).points.push({...point, title: record.id, record});
   }
-  return [...series.values()].map((one, place) => ({...one, hidden: place >= 8}));
+  return [...series.values()].map((one, place) => ({...one, hidden: place >= 8 && !one.name.includes("/random")}));
 }
 
 function median(values) {
@@ -59,7 +59,7 @@ function speedupFigure(id, title, xTitle, key, others) {
     }));
     return {x: {log: true, title: xTitle, min: xs[0] / 1.6, max: xs.at(-1) * 1.6, ticks: xs, text: String},
             y: {title: "speedup (above 1: faster)"}, lines: [["y", 1]], series: withMedians(series),
-            caption: "Time of the reference over time of the variant, kernel time alone. Bars: 95 % intervals; lines join the " +
+            caption: "Time of the reference over time of the variant, kernel time alone. Bars: 95 % intervals, cut where they leave the picture; lines join the " +
               `medians over the cases at one place. Points of one ${xTitle} are set side by side. random is the negative ` +
               "control: what it shows too is not another order's. @tokens computes a different function."};
   }});
@@ -168,7 +168,7 @@ function casePanels() {
     const range = CLOCK(record);
     return range ? [(range[0] + range[1]) / 2, range[0], range[1], range[0] === range[1] ? `${range[0]} MHz` : `${range[0]} to ${range[1]} MHz`] : null;
   }, {title: "MHz"}, "From the lowest to the highest reading around the timing."));
-  const amortised = figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
+  const amortised = timed.some((record) => record.permute_ns && record.speedup) && figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
     const records = timed.filter((record) => record.case === chosen.place && record.permute_ns && record.speedup);
     return {x: {log: true, title: "k, executions that share one permutation", min: 0.9, max: 1100, ticks: [1, 3, 10, 30, 100, 300, 1000]},
             y: {title: "speedup (above 1: pays)"}, lines: [["y", 1]],
@@ -180,7 +180,7 @@ function casePanels() {
   }});
   const control = select("Case", DATA.cases.map((one, place) => [place, one.label]), (value) => {
     chosen.place = Number(value);
-    for (const panel of [...panels, amortised]) panel.redraw();
+    for (const panel of [...panels, amortised]) panel?.redraw?.();
   }, null);
   control.querySelector("select").value = chosen.place;
   return [el("div", {class: "controls"}, control), el("div", {class: "panels"}, ...panels), amortised];
@@ -249,15 +249,17 @@ function ringFigures() {
     for (const one of figures) one.redraw();
   }, null);
   control.querySelector("select").value = family;
-  return [el("div", {class: "controls"}, control), el("div", {class: "panels"}, ...figures)];
+  return [el("div", {class: "controls"}, control), el("div", {class: "panels wide"}, ...figures)];
 }
 
-// Sections of figures, each before the section that the second entry names.
+// Sections of figures. Where the page already has the section, as markup, they go below its title.
 function figureSections() {
   const sections = [];
   const add = (id, title, blocks) => {
     const filled = blocks.filter(Boolean);
-    if (filled.length) sections.push(el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), ...filled));
+    const known = document.querySelector(`#${id} h2`);
+    if (known) known.after(...filled);
+    else if (filled.length) sections.push(el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), ...filled));
   };
   if (compared.length) {
     const several = (key) => new Set(compared.map((record) => record.of[key])).size > 1;
