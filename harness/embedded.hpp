@@ -14,6 +14,7 @@ std::string_view embedded_page_charts();
 std::string_view embedded_page_figures();
 std::string_view embedded_page_tables();
 std::string_view embedded_page_records();
+std::string_view embedded_page_record();
 std::string_view embedded_page_start();
 // harness/counters/sets/*.yaml
 std::string_view embedded_counter_perf();

@@ -86,8 +86,9 @@ std::string scripts_of(const std::string& data, const ChartLibrary& charts, cons
   if (!charts.script.empty())
     html += fmt::format("<script nonce=\"{}\">\n{}\n</script>\n", nonce, charts.script);
   html += fmt::format("<script nonce=\"{}\">\n\"use strict\";\n(() => {{\n", nonce);
-  for (const std::string_view part : {embedded_page_values(), embedded_page_charts(), embedded_page_figures(),
-                                      embedded_page_tables(), embedded_page_records(), embedded_page_start()})
+  for (const std::string_view part :
+       {embedded_page_values(), embedded_page_charts(), embedded_page_figures(), embedded_page_tables(),
+        embedded_page_records(), embedded_page_record(), embedded_page_start()})
     html += part;
   return html + "})();\n</script>\n";
 }

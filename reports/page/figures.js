@@ -59,7 +59,8 @@ function speedupFigure(id, title, xTitle, key, others) {
     }));
     return {x: {log: true, title: xTitle, min: xs[0] / 1.6, max: xs.at(-1) * 1.6, ticks: xs, text: String},
             y: {title: "speedup (above 1: faster)"}, lines: [["y", 1]], series: withMedians(series),
-            caption: "Time of the reference over time of the variant, kernel time alone. Bars: 95 % intervals, cut where they leave the picture; lines join the " +
+            caption: "Time of the reference over time of the variant, kernel time alone. " +
+              "Bars: 95 % intervals, cut where they leave the picture; lines join the " +
               `medians over the cases at one place. Points of one ${xTitle} are set side by side. random is the negative ` +
               "control: what it shows too is not another order's. @tokens computes a different function."};
   }});
@@ -139,7 +140,8 @@ function casePanel(id, title, chosen, valueOf, axis, caption) {
     return {rows: rows.map((record) => record.id + (record.id.startsWith(record.kernel) ? "" : ` (${record.kernel})`)), stems: true,
             x: log ? {...axis, log} : {min: 0, ...axis}, y: rowsAxis(rows), series: rows.map((record, row) => {
               const [x, low, high, text] = valueOf(record);
-              return {name: record.id, bars: "x", points: [{x, low, high, y: row, record, title: record.id, text: text.replace(/ \[.*/, ""), lines: () => linesOf(record, text)}]};
+              const point = {x, low, high, y: row, record, title: record.id, text: text.replace(/ \[.*/, "")};
+              return {name: record.id, bars: "x", points: [{...point, lines: () => linesOf(record, text)}]};
             }), caption};
   }});
 }
@@ -152,6 +154,24 @@ const EXPLAINED = {
   llc_read_hit_rate: "Share of last-level reads that hit.", l1d_read_hit_rate: "Share of L1 reads that hit.",
   dram_of_copy: "DRAM bytes per second over the measured copy bandwidth.",
 };
+
+// Kernel time and 1/k of a permutation against the reference, which permutes nothing.
+function amortisedFigure(chosen) {
+  const uses = [1, 3, 10, 30, 100, 300, 1000];
+  const pointAt = (record, k) => {
+    const y = record.speedup[0] * record.time.ns[0] / (record.time.ns[0] + record.permute_ns / k);
+    return {x: k, y, record, title: record.id,
+            lines: () => linesOf(record, `${k} uses: ${num(y)}`, `one permutation: ${timeText(record.permute_ns)}`)};
+  };
+  return figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
+    const records = timed.filter((record) => record.case === chosen.place && record.permute_ns && record.speedup);
+    return {x: {log: true, title: "k, executions that share one permutation", min: 0.9, max: 1100, ticks: uses},
+            y: {title: "speedup (above 1: pays)"}, lines: [["y", 1]],
+            series: records.map((record, place) => ({name: record.id, line: true, hidden: place >= 8,
+                                                     points: uses.map((k) => pointAt(record, k))})),
+            caption: "Kernel time plus 1/k of the time that permuting K and V takes, against the reference, which permutes nothing."};
+  }});
+}
 
 function casePanels() {
   const chosen = {place: Math.max(0, DATA.cases.findIndex((one, place) => timed.some((record) => record.case === place)))};
@@ -166,18 +186,11 @@ function casePanels() {
   }
   if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock while timed", chosen, (record) => {
     const range = CLOCK(record);
-    return range ? [(range[0] + range[1]) / 2, range[0], range[1], range[0] === range[1] ? `${range[0]} MHz` : `${range[0]} to ${range[1]} MHz`] : null;
+    if (!range) return null;
+    const [low, high] = range;
+    return [(low + high) / 2, low, high, low === high ? `${low} MHz` : `${low} to ${high} MHz`];
   }, {title: "MHz"}, "From the lowest to the highest reading around the timing."));
-  const amortised = timed.some((record) => record.permute_ns && record.speedup) && figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
-    const records = timed.filter((record) => record.case === chosen.place && record.permute_ns && record.speedup);
-    return {x: {log: true, title: "k, executions that share one permutation", min: 0.9, max: 1100, ticks: [1, 3, 10, 30, 100, 300, 1000]},
-            y: {title: "speedup (above 1: pays)"}, lines: [["y", 1]],
-            series: records.map((record, place) => ({name: record.id, line: true, hidden: place >= 8, points: [1, 3, 10, 30, 100, 300, 1000].map((k) => {
-              const y = record.speedup[0] * record.time.ns[0] / (record.time.ns[0] + record.permute_ns / k);
-              return {x: k, y, record, title: record.id, lines: () => linesOf(record, `${k} uses: ${num(y)}`, `one permutation: ${timeText(record.permute_ns)}`)};
-            })})),
-            caption: "Kernel time plus 1/k of the time that permuting K and V takes, against the reference, which permutes nothing."};
-  }});
+  const amortised = timed.some((record) => record.permute_ns && record.speedup) ? amortisedFigure(chosen) : null;
   const control = select("Case", DATA.cases.map((one, place) => [place, one.label]), (value) => {
     chosen.place = Number(value);
     for (const panel of [...panels, amortised]) panel?.redraw?.();
@@ -193,7 +206,8 @@ function metricFigure() {
     if (compared.some((record) => counter(record, one.name) != null))
       metrics.set(one.name, [`${readable(one.name)}${one.unit ? ` (${one.unit})` : ""}, ${one.source}`, (record) => counter(record, one.name)]);
   if (metrics.size === 0) return null;
-  let metric = ["dram_of_compulsory", "llc_read_hit_rate", "layout_lines_64_per_tile", metrics.keys().next().value].find((key) => metrics.has(key));
+  let metric = ["dram_of_compulsory", "llc_read_hit_rate", "layout_lines_64_per_tile", metrics.keys().next().value]
+    .find((key) => metrics.has(key));
   const control = select("Count", [...metrics].map(([key, [title]]) => [key, title]), (value) => { metric = value; block.redraw(); }, null);
   control.querySelector("select").value = metric;
   const block = figure({id: "figure-metric", title: "Speedup against a count", controls: [control], spec: () => {
@@ -212,11 +226,12 @@ function metricFigure() {
 function errorFigure() {
   const records = timed.filter((record) => record.verify && record.verify.tolerance > 0);
   const names = distinct(records.map((record) => record.id)).slice(0, MOST_ROWS);
+  const told = ({verify}) => `${verify.max_abs.toExponential(2)} of ${verify.tolerance.toExponential(2)} over ${verify.rows} rows`;
   return figure({id: "figure-error", title: "Largest error as a share of the tolerance", spec: () => ({
     rows: names, x: {log: true, title: "largest |output - reference| / tolerance (left of 1: verified)"}, y: rowsAxis(names), lines: [["x", 1]],
     series: [{name: "largest error", points: records.filter((record) => names.includes(record.id)).map((record) => ({
       x: Math.max(record.verify.max_abs / record.verify.tolerance, 1e-6), y: names.indexOf(record.id), record, title: record.id,
-      lines: () => linesOf(record, `${record.verify.max_abs.toExponential(2)} of ${record.verify.tolerance.toExponential(2)} over ${record.verify.rows} rows`)}))}],
+      lines: () => linesOf(record, told(record))}))}],
     caption: "A point for each case, against a double-precision reference, before anything is timed. Shares below 1e-6 are drawn there."})});
 }
 
@@ -228,12 +243,15 @@ function ringFigures() {
     const records = timed.filter((record) => record.of.family === family);
     const series = byVariant(records, (record) => {
       const [y, low, high, text] = valueOf(record) ?? [NaN];
-      return {x: record.of.ring, at: record.of.ring, y, low, high, lines: () => linesOf(record, text, record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null)};
+      const how = record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null;
+      return {x: record.of.ring, at: record.of.ring, y, low, high, lines: () => linesOf(record, text, how)};
     }, {bars: "y"});
     const xs = distinct(records.map((record) => record.of.ring));
     series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.03 * (place - (series.length - 1) / 2)); }));
-    return {x: {log: true, title: "ranks", min: 0.8, max: xs.at(-1) * 1.3, ticks: xs, text: String}, y: axis, series: withMedians(series), caption};
+    return {x: {log: true, title: "ranks", min: 0.8, max: xs.at(-1) * 1.3, ticks: xs, text: String}, y: axis,
+            series: withMedians(series), caption};
   }});
+  const overlap = (record) => counter(record, "ring_overlap");
   const figures = [
     ring("figure-ring-time", "Time against ring size", {title: "milliseconds (lower is better)", min: 0},
          (record) => [record.time.ns[0] / 1e6, record.time.ns[1] / 1e6, record.time.ns[2] / 1e6, timeInterval(record.time)],
@@ -242,7 +260,7 @@ function ringFigures() {
          (record) => record.comm_bytes == null ? null : [record.comm_bytes, null, null, bytesText(record.comm_bytes)],
          "As the closed form plans them; a run whose transport counts others fails."),
     ring("figure-ring-overlap", "Hidden share of the exchange against ring size", {title: "overlap", min: 0, max: 1, text: percentText},
-         (record) => counter(record, "ring_overlap") == null ? null : [counter(record, "ring_overlap"), null, null, percentText(counter(record, "ring_overlap"))],
+         (record) => overlap(record) == null ? null : [overlap(record), null, null, percentText(overlap(record))],
          "(computation + exchange - both together) / exchange. Left out where repeated runs differ by more than the exchange takes.")];
   const control = select("Case", distinct(ringed.map((record) => record.of.family)), (value) => {
     family = value;
@@ -259,13 +277,16 @@ function figureSections() {
     const filled = blocks.filter(Boolean);
     const known = document.querySelector(`#${id} h2`);
     if (known) known.after(...filled);
-    else if (filled.length) sections.push(el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), ...filled));
+    else if (filled.length) sections.push(sectionOf(id, title, ...filled));
   };
   if (compared.length) {
     const several = (key) => new Set(compared.map((record) => record.of[key])).size > 1;
-    add("speedups", "Speedup by length and dilation", [el("div", {class: "panels wide"},
-      ...several("n") || !several("r") ? [speedupFigure("figure-length", "Speedup against sequence length", "sequence length", "n", {key: "r", title: "Largest dilation"})] : [],
-      ...several("r") ? [speedupFigure("figure-dilation", "Speedup against dilation", "largest dilation", "r", {key: "n", title: "Sequence length"})] : [])]);
+    const panels = [];
+    if (several("n") || !several("r")) panels.push(speedupFigure("figure-length", "Speedup against sequence length", "sequence length",
+                                                                 "n", {key: "r", title: "Largest dilation"}));
+    if (several("r")) panels.push(speedupFigure("figure-dilation", "Speedup against dilation", "largest dilation",
+                                                "r", {key: "n", title: "Sequence length"}));
+    add("speedups", "Speedup by length and dilation", [el("div", {class: "panels wide"}, ...panels)]);
   }
   if (timed.length) add("one-case", "One case: times and what explains them", casePanels());
   if (compared.length) add("counts", "What the counts explain", [metricFigure()]);

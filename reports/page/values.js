@@ -84,3 +84,7 @@ function select(label, options, changed, all = "all") {
   }
   return el("label", {class: "control"}, el("span", {}, label), box);
 }
+
+function sectionOf(id, title, ...blocks) {
+  return el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), ...blocks);
+}
