@@ -18,9 +18,10 @@ for argument in "$@"; do
 done
 
 packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
-  nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libopenblas0-pthread libopenmpi-dev openmpi-bin gnuplot-nox)
+  nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libopenblas0-pthread libopenmpi-dev openmpi-bin gnuplot-nox
+  libjs-chart.js)
 if [ $tests = ON ]; then
-  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml clang libclang-rt-dev libomp-dev)
+  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium clang libclang-rt-dev libomp-dev)
 fi
 
 has_cuda=no
@@ -48,7 +49,7 @@ if command -v dpkg-query >/dev/null; then
   fi
 elif [ $install = yes ]; then
   echo "quickstart.sh: no dpkg here, so nothing is installed. hilbench needs a C++20 compiler, CMake 3.22, Ninja, pkg-config," >&2
-  echo "fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc, for rings over processes Open MPI; and at run time OpenBLAS and gnuplot." >&2
+  echo "fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc, for rings over processes Open MPI; and at run time OpenBLAS, gnuplot and Chart.js." >&2
 fi
 
 # Headers of the cuDNN baseline, which a build without them leaves out. In the build folder, so that neither root nor a

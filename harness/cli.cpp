@@ -92,6 +92,10 @@ void add_report(CLI::App& app, ReportArguments& arguments, Action& action) {
   command.add_option("-o", arguments.output, "folder to write to; default: DIR")->check(not_empty());
   command.add_option("--claims", arguments.claims, "claims file; default: those of the seed reports")
       ->check(not_empty());
+  command
+      .add_option("--charts", arguments.charts,
+                  "Chart.js for report.html: its minified file, or none; default: where packages put it")
+      ->check(not_empty());
   command.callback([&] { action = [&] { return report_command(arguments); }; });
 }
 

@@ -220,12 +220,6 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
-ReportInput report_input(const ReportArguments& arguments) {
-  ReportInput input = read_results(arguments.folder);
-  input.claims_file = arguments.claims;
-  return input;
-}
-
 Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
   return filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
 }

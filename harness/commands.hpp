@@ -35,6 +35,7 @@ struct ReportArguments {
   std::filesystem::path folder;
   std::filesystem::path output;  // empty: beside the store
   std::filesystem::path claims;  // empty: those of this build
+  std::filesystem::path charts;  // empty: as packages install it
 };
 ExitCode report_command(const ReportArguments& arguments);
 

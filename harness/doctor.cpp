@@ -21,6 +21,7 @@
 #include "kernels/ring/mpi.hpp"
 #include "kernels/ring/nccl.hpp"
 #include "kernels/variant.hpp"
+#include "reports/chart_library.hpp"
 
 namespace hilbench {
 namespace {
@@ -173,6 +174,11 @@ constexpr auto kParts = std::to_array<Part>({
     {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
     {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},
     {"gnuplot", [] { return look_at_program("gnuplot", "figures in reports", "gnuplot-nox"); }},
+    {"Chart.js",
+     [] {
+       const ChartLibrary charts = find_chart_library({});
+       return Finding{!charts.script.empty(), charts.note.empty() ? "charts in report.html" : charts.note};
+     }},
     {"rsvg-convert",
      [] { return look_at_program("rsvg-convert", "PNG figures in reports", "librsvg2-bin"); }},
 });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 #include "reports/format.hpp"
@@ -195,6 +196,79 @@ Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
       {{"why", "remark", Align::wrapped}, [](L l) { return Cell{l.level->why}; }},
   };
   return make_table<LevelRow>("claim_levels", "Claims about caches, level by level", columns, rows);
+}
+
+namespace {
+
+// All judged rows of a claim that compare the same quantity.
+struct Headline {
+  const ClaimRow* claim = nullptr;
+  std::string compares;
+  std::vector<std::string> provenances;
+  std::vector<double> claimed, measured, control;
+  std::map<ClaimVerdict, std::size_t> verdicts;
+};
+
+std::string span_text(const std::vector<double>& values, int significant) {
+  if (values.empty()) return "";
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string from = number_text(*low, significant), to = number_text(*high, significant);
+  return from == to ? from : fmt::format("{} to {}", from, to);
+}
+
+std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
+  std::vector<Headline> headlines;
+  for (A answer : answers_where(answers, true)) {
+    const std::string compares = compared(answer);
+    auto found = std::find_if(headlines.begin(), headlines.end(), [&](const Headline& known) {
+      return known.claim->claim_id == answer.claim->claim_id && known.compares == compares;
+    });
+    if (found == headlines.end())
+      found = headlines.insert(found, {.claim = answer.claim, .compares = compares});
+    auto& provenances = found->provenances;
+    if (std::find(provenances.begin(), provenances.end(), answer.claim->provenance) == provenances.end())
+      provenances.push_back(answer.claim->provenance);
+    if (answer.claim->claimed) found->claimed.push_back(*answer.claim->claimed);
+    if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
+    if (answer.measured) found->measured.push_back(answer.measured->ratio);
+    if (answer.control) found->control.push_back(answer.control->ratio);
+    ++found->verdicts[answer.verdict];
+  }
+  return headlines;
+}
+
+Cell headline_verdict(const Headline& headline) {
+  std::vector<std::string> parts;
+  std::size_t rows = 0;
+  for (const auto& [verdict, count] : headline.verdicts) rows += count;
+  for (const auto& [verdict, count] : headline.verdicts)
+    parts.push_back(rows == 1 ? std::string(to_string(verdict))
+                              : fmt::format("{} {}", count, to_string(verdict)));
+  return {fmt::format("{}", fmt::join(parts, ", ")),
+          parts.size() == 1 ? tone_of(headline.verdicts.begin()->first) : Tone::neutral};
+}
+
+}  // namespace
+
+Table headline_claims_table(const std::vector<ClaimAnswer>& answers) {
+  using H = const Headline&;
+  const std::vector<ColumnOf<Headline>> columns = {
+      {{"claim", "claim"}, [](H h) { return Cell{h.claim->claim_id}; }},
+      {{"title", "what it says", Align::wrapped}, [](H h) { return Cell{h.claim->title}; }},
+      {{"provenance", "obtained"},
+       [](H h) { return Cell{fmt::format("{}", fmt::join(h.provenances, ", "))}; }},
+      {{"compares", "compares"}, [](H h) { return Cell{h.compares}; }},
+      {{"claimed", "claimed", Align::right}, [](H h) { return Cell{span_text(h.claimed, 3)}; }},
+      {{"measured", "measured here", Align::right}, [](H h) { return Cell{span_text(h.measured, 4)}; }},
+      {{"random", "random order (control)", Align::right},
+       [](H h) {
+         return Cell{span_text(h.control, 4), Tone::muted};
+       }},
+      {{"verdict", "verdict of its rows", Align::wrapped}, headline_verdict},
+      {{"source", "source", Align::wrapped}, [](H h) { return Cell{h.claim->source}; }},
+  };
+  return make_table<Headline>("claims-headlines", "Claims that these records test", columns,
+                              headlines_of(answers));
 }
 
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -81,11 +82,28 @@ class Loader {
   std::vector<ClaimRow> load(const YAML::Node& root) {
     if (!root.IsMap() || !root["claims"] || !root["claims"].IsSequence())
       reader_.fail(root.Mark(), "not a claims file", "it needs a list under the key 'claims'");
+    if (const YAML::Node seeds = root["seeds"]) load_titles(seeds);
     for (const YAML::Node& claim : root["claims"]) load_claim(claim);
     return std::move(rows_);
   }
 
  private:
+  void load_titles(const YAML::Node& seeds) {
+    if (!seeds.IsMap()) reader_.fail(seeds.Mark(), "'seeds' is not a map", "it gives each FILE its TITLE");
+    for (const auto& seed : seeds) {
+      const std::string file = plain_text(seed.first);
+      titles_[file] = reader_.text_of(seeds, file.c_str());
+    }
+  }
+
+  // "TITLE: SECTION"; a document without a title goes by its file's name.
+  std::string source_of(const YAML::Node& source) const {
+    const std::string file = reader_.text_of(source, "seed");
+    const auto title = titles_.find(file);
+    return fmt::format("{}: {}", title == titles_.end() ? file : title->second,
+                       reader_.text_of(source, "section"));
+  }
+
   void load_claim(const YAML::Node& claim) {
     if (!claim.IsMap()) reader_.fail(claim.Mark(), "claim is not a map", "each entry of 'claims' has keys");
     std::vector<std::string_view> allowed(kClaimKeys.begin(), kClaimKeys.end());
@@ -98,8 +116,7 @@ class Loader {
     base.title = reader_.text_of(claim, "title");
     if (!claim["source"] || !claim["source"].IsMap())
       reader_.fail(claim.Mark(), "claim without source", "'source' is {seed: FILE, section: TITLE}");
-    base.source =
-        reader_.text_of(claim["source"], "seed") + ", " + reader_.text_of(claim["source"], "section");
+    base.source = source_of(claim["source"]);
     base.provenance = reader_.choice_of(claim, "provenance", kProvenances);
     if (claim["metric"]) base.metric = reader_.text_of(claim, "metric");
     if (claim["note"]) base.note = reader_.text_of(claim, "note");
@@ -301,6 +318,7 @@ class Loader {
 
   const YamlReader& reader_;
   std::set<std::string> ids_;
+  std::map<std::string, std::string> titles_;
   std::vector<ClaimRow> rows_;
 };
 

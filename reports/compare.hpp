@@ -1,6 +1,7 @@
 // Pairing: which records answer which claim, and the ratio between two records of one case.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,17 @@ struct Quartet {
   const Record* random = nullptr;    // dilated/random, scope memory, tensors kv
 };
 Quartet quartet_of(const CaseView& view, std::int64_t order_chunk);
+
+// A kernel in linear order against a verified baseline of the same case.
+struct Duel {
+  const CaseView* where = nullptr;
+  const Record* kernel = nullptr;
+  const Record* rival = nullptr;
+  Measured ratio;  // rival's time / kernel's time
+};
+// Those of the first `most_kernels` (case, kernel) that have any: each costs a bootstrap.
+inline constexpr std::size_t kMostDuelRows = 60;  // of a figure
+std::vector<Duel> duels_of(const View& view, std::size_t most_kernels = SIZE_MAX);
 
 // Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);

@@ -85,31 +85,37 @@ std::string overrides_of(const View& view) {
   return kept;
 }
 
-std::string command_of(const Record& record, const View& view) {
-  const auto file = view.meta.find("sweep_file");
-  const std::string sweep = file != view.meta.end() && !file->second.empty()
-                                ? file->second
-                                : fmt::format("sweeps/{}.yaml", record.sweep);
-  const std::string filter =
-      fmt::format("^{}/{}$", regex_escaped(record.case_id), regex_escaped(record.variant_id));
-  return fmt::format("hilbench run {}{} --filter {} --fresh -o {}", shell_quoted(sweep), overrides_of(view),
-                     shell_quoted(filter), shell_quoted("results/" + record.sweep + "-repeat"));
+// `text` for the inside of a shell word in single quotes.
+std::string inside_quotes(std::string_view text) {
+  std::string inside;
+  for (const char c : text) {
+    if (c == '\'')
+      inside += "'\\''";
+    else
+      inside += c;
+  }
+  return inside;
 }
 
 }  // namespace
+
+RepeatCommand repeat_command(const std::string& sweep, const View& view) {
+  const auto file = view.meta.find("sweep_file");
+  const std::string path =
+      file != view.meta.end() && !file->second.empty() ? file->second : fmt::format("sweeps/{}.yaml", sweep);
+  return {fmt::format("hilbench run {}{} --filter ", shell_quoted(path), overrides_of(view)),
+          fmt::format(" --fresh -o {}", shell_quoted("results/" + sweep + "-repeat"))};
+}
+
+std::string repeat_word(std::string_view id) {
+  return inside_quotes(regex_escaped(id));
+}
 
 std::string shell_quoted(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + '\'';
+  return fmt::format("'{}'", inside_quotes(text));
 }
 
 std::string regex_escaped(std::string_view text) {
@@ -211,7 +217,12 @@ Table commands_table(std::span<const CaseView> cases, const View& view) {
   const std::vector<ColumnOf<const Record*>> columns = {
       {{"case", "", Align::left, Show::data}, [](R r) { return Cell{r->case_id}; }},
       {{"variant", "variant"}, [](R r) { return Cell{r->variant_id}; }},
-      {{"command", "command"}, [&view](R r) { return Cell{command_of(*r, view)}; }},
+      {{"command", "command"},
+       [&view](R r) {
+         const RepeatCommand command = repeat_command(r->sweep, view);
+         return Cell{fmt::format("{}'^{}/{}$'{}", command.head, repeat_word(r->case_id),
+                                 repeat_word(r->variant_id), command.tail)};
+       }},
   };
   return make_table<const Record*>("commands", "", columns, rows);
 }

@@ -39,28 +39,45 @@ std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   return tiles;
 }
 
-// What Hilbert order did to kernel time over all cases that hold the pair.
-std::string hilbert_sentence(const View& view) {
+// How an order fared against linear order over the cases that hold both.
+struct Tally {
   std::size_t faster = 0, slower = 0, undecided = 0, unsettled = 0;
   double low = 0, high = 0;
+
+  std::size_t cases() const { return faster + slower + undecided; }
+  void add(const Measured& ratio) {
+    low = cases() == 0 ? ratio.ratio : std::min(low, ratio.ratio);
+    high = std::max(high, ratio.ratio);
+    unsettled += !sign_settled(ratio.ci, ratio.processes);
+    const Verdict verdict = verdict_of(ratio.ci);
+    ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
+  }
+  std::string text() const {
+    return fmt::format("faster in {}, slower in {}, no difference shown in {}; speedup {} to {}", faster,
+                       slower, undecided, number_text(low), number_text(high));
+  }
+};
+
+// What Hilbert order did to kernel time, and random order, the negative control, beside it.
+std::string hilbert_sentence(const View& view) {
+  Tally hilbert, random;
   for (const CaseView& of_case : view.cases) {
     const Quartet quartet = quartet_of(of_case, ClaimRow{}.order_chunk);
     if (!quartet.standard || !quartet.hilbert) continue;
     const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;
-    low = faster + slower + undecided == 0 ? ratio->ratio : std::min(low, ratio->ratio);
-    high = std::max(high, ratio->ratio);
-    unsettled += !sign_settled(ratio->ci, ratio->processes);
-    const Verdict verdict = verdict_of(ratio->ci);
-    ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
+    hilbert.add(*ratio);
+    if (!quartet.random) continue;
+    if (const auto control = time_ratio(*quartet.standard, *quartet.random)) random.add(*control);
   }
-  const std::size_t cases = faster + slower + undecided;
-  if (cases == 0) return "No case here holds dilated/linear and dilated/hilbert (chunk 4096), both timed.";
-  const std::string open = unsettled > 0 ? fmt::format(" {} of them {}.", unsettled, kUnsettled) : "";
-  return fmt::format(
-      "Hilbert order against linear order, kernel time, {}: faster in {}, slower in {}, no difference shown "
-      "in {}; speedup {} to {}.{}",
-      plural(cases, "case", "cases"), faster, slower, undecided, number_text(low), number_text(high), open);
+  if (hilbert.cases() == 0)
+    return "No case here holds dilated/linear and dilated/hilbert (chunk 4096), both timed.";
+  std::string said = fmt::format("Hilbert order against linear order, kernel time, {}: {}.",
+                                 plural(hilbert.cases(), "case", "cases"), hilbert.text());
+  if (hilbert.unsettled > 0) said += fmt::format(" {} of them {}.", hilbert.unsettled, kUnsettled);
+  if (random.cases() == 0) return said + " No random order stands beside it, so chance is not told apart.";
+  return said + fmt::format(" Random order, the negative control, in {} of these cases: {}.", random.cases(),
+                            random.text());
 }
 
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
@@ -106,6 +123,13 @@ std::string caches_text() {
 
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine) {
   Section section{.id = "claims", .title = "Claims against measurement", .blocks = {}};
+  section.blocks.push_back(Paragraph{
+      "The seed reports, seeds for short, are the five documents that proposed Hilbert Ring Attention. Each "
+      "of "
+      "their claims stands here against what these records show; its source names the document and the "
+      "section, and how its authors came by it: measured, modelled, or unsourced."});
+  if (Table headlines = headline_claims_table(answers); !headlines.rows.empty())
+    section.blocks.push_back(std::move(headlines));
   section.blocks.push_back(Paragraph{fmt::format(
       "Ratios are standard / hilbert: above 1 says that Hilbert order needs less. Measured on {}, not on the "
       "machine of the claim.",
@@ -131,18 +155,24 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
        "Processes of one build differ by up to 1 % without a cause: where one process measured, an interval "
        "that comes nearer to 1 than that leaves the sign open, and the verdict says so. None is given where "
        "another process used the GPU.",
-       caches_text()}});
-  if (Table judged = judged_claims_table(answers); !judged.rows.empty())
+       caches_text()},
+      "How a claim is judged"});
+  if (Table judged = judged_claims_table(answers); !judged.rows.empty()) {
+    judged.fold = plural(judged.rows.size(), "judged row, case by case", "judged rows, case by case");
     section.blocks.push_back(std::move(judged));
-  if (Table levels = claim_levels_table(answers); !levels.rows.empty())
+  }
+  if (Table levels = claim_levels_table(answers); !levels.rows.empty()) {
+    levels.fold =
+        plural(levels.rows.size(), "level of the caches, one by one", "levels of the caches, one by one");
     section.blocks.push_back(std::move(levels));
+  }
   section.blocks.push_back(
       Paragraph{"Claims that these records cannot test stand further below, with the reason."});
   return section;
 }
 
 Section comparison_section(const View& view) {
-  Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}};
+  Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}, .form = Form::text};
   section.blocks.push_back(Paragraph{
       "Speedup is the time of the reference over the time of the variant, paired round by round: "
       "above 1 is faster. An "
@@ -209,7 +239,7 @@ Section rings_section(Table rings) {
 }
 
 Section locality_section(const View& view) {
-  Section section{.id = "locality", .title = "Locality", .blocks = {}};
+  Section section{.id = "locality", .title = "Locality", .blocks = {}, .form = Form::text};
   section.blocks.push_back(
       Paragraph{"Counts of the layout are exact: how far apart the rows stand that one tile reads, and how "
                 "many distinct lines "
@@ -221,11 +251,6 @@ Section locality_section(const View& view) {
     section.blocks.push_back(Paragraph{"No record here holds locality counts."});
   else
     section.blocks.push_back(table);
-  const Table unavailable = unavailable_table(view);
-  if (!unavailable.rows.empty()) {
-    section.blocks.push_back(Heading{"Counters that could not be read"});
-    section.blocks.push_back(unavailable);
-  }
   return section;
 }
 
@@ -273,7 +298,8 @@ Section method_section(const View& view) {
 }
 
 Section commands_section(const View& view) {
-  Section section{.id = "commands", .title = "Commands that repeat each row", .blocks = {}};
+  Section section{
+      .id = "commands", .title = "Commands that repeat each row", .blocks = {}, .form = Form::text};
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   section.blocks.push_back(Paragraph{
       "Each command measures one row again, its reference beside it, in a folder of its own; without its "
@@ -306,22 +332,27 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
         "summary", "Every variant against the reference",
         "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
         std::move(summary)));
-  if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
+  if (Table rivals = rivals_page_table(view); !rivals.rows.empty()) {
+    rivals.fold = "As numbers, with times and rates";
     document.sections.push_back(table_section("rivals", "Kernels against their rivals",
                                               "Time of the rival over time of the kernel in linear order, "
                                               "paired round by round, with the 95 % interval: "
                                               "above 1 the kernel is faster. All of a row computed the same "
                                               "case from the same inputs and were verified.",
                                               std::move(rivals)));
+  }
   if (Table rings = rings_table(view); !rings.rows.empty())
     document.sections.push_back(rings_section(std::move(rings)));
   if (!figures.empty()) {
-    Section section{.id = "figures", .title = "Figures", .blocks = {}};
+    Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
     document.sections.push_back(std::move(section));
   }
   document.sections.push_back(comparison_section(view));
   document.sections.push_back(locality_section(view));
+  if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
+    document.sections.push_back(
+        table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
   if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
     document.sections.push_back(
         table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));

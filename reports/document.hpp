@@ -1,10 +1,12 @@
 // The report as a value: what it says, before it becomes HTML or Markdown.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "reports/chart_library.hpp"
 #include "reports/compare.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/load.hpp"
@@ -20,16 +22,20 @@ struct Heading {
 };
 struct Bullets {
   std::vector<std::string> items;
+  std::string fold = {};  // as of Table
 };
 struct Command {
   std::string text;
 };
 using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure>;
 
+enum class Form { both, text };  // text: Markdown only; the page makes the same of its data
+
 struct Section {
   std::string id;
   std::string title;
   std::vector<Block> blocks;
+  Form form = Form::both;
 };
 
 struct Tile {
@@ -53,7 +59,11 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
 
 std::string to_markdown(const Document& document);
 std::string to_text(const Document& document);  // for a terminal; figures are named only
-// Self-contained: style and figures inlined, no script, nothing fetched.
+// Self-contained and all markup, without a script.
 std::string to_html(const Document& document);
+// Self-contained: style, scripts, chart library and `data` (page_data()) inlined; nothing is fetched, and the
+// page forbids it. Sections of prose and small tables are markup and need no script; figures and the table of
+// all records are made from the data.
+std::string to_html(const Document& document, const nlohmann::json& data, const ChartLibrary& charts);
 
 }  // namespace hilbench

@@ -96,7 +96,23 @@ const Record* subject_of(const CaseView& of_case) {
   return first;
 }
 
+// Random order of the same kernel, the negative control, beside a verdict on another order.
+std::string control_text(const CaseView& of_case, const Record& subject) {
+  for (const Record* record : of_case.records)
+    if (record->speedup && record->variant_id == subject.variant.kernel + "/random")
+      return fmt::format("; random order, the control, at {}: {}",
+                         ratio_text(record->speedup->ratio, record->speedup->ci), verdict_text(*record));
+  return "; no random order beside it";
+}
+
 }  // namespace
+
+std::vector<CounterFigure> counter_figures(const CaseView& where, const Record& record) {
+  std::vector<CounterFigure> figures;
+  for (const Explaining& figure : kExplaining)
+    figures.push_back({figure.key, figure.title, figure.of({&where, &record})});
+  return figures;
+}
 
 Table explained_table(std::span<const CaseView> cases) {
   std::vector<Row> rows;
@@ -149,9 +165,9 @@ std::string explanation(const CaseView& of_case) {
         fmt::format("{} {} against {}", figure.words, number_text(*mine, 3), number_text(*theirs, 3)));
   }
   if (figures.empty()) return "";
-  return fmt::format("{} at {} of {} ({}): {}.", subject->variant_id,
+  return fmt::format("{} at {} of {} ({}{}): {}.", subject->variant_id,
                      ratio_text(subject->speedup->ratio, subject->speedup->ci), reference->variant_id,
-                     verdict_text(*subject), fmt::join(figures, "; "));
+                     verdict_text(*subject), control_text(of_case, *subject), fmt::join(figures, "; "));
 }
 
 }  // namespace hilbench

@@ -160,7 +160,7 @@ std::optional<Plot> roofline_plot(const View& view) {
     }
   }
   if (series.empty()) return std::nullopt;
-  Plot plot{.name = "roofline", .title = "Roofline"};
+  Plot plot{.name = "roofline", .title = "Rate against arithmetic intensity"};
   const std::string thinned = thin(series);
   std::vector<std::string> curves;
   std::vector<std::string> roofs;
@@ -191,7 +191,9 @@ std::optional<Plot> roofline_plot(const View& view) {
     curves.push_back(fmt::format("'{}' using 1:2 with points {} title {}", file, look(i),
                                  gnuplot_quoted(series[i].first)));
   }
-  plot.script = titled("Roofline: higher is better, the line is this machine's limit", view, plot.height) +
+  plot.script = titled(roofs.empty() ? "Rate against arithmetic intensity: higher is better"
+                                     : "Roofline: higher is better, the line is this machine's limit",
+                       view, plot.height) +
                 std::string(frame()) +
                 fmt::format(
                     "set logscale xy\nset samples 400\nset xrange [{}:{}]\nset xtics ({})\nset ytics "

@@ -1,39 +1,17 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
+#include "harness/embedded.hpp"
 #include "reports/document.hpp"
+#include "reports/page_data.hpp"
 
 namespace hilbench {
-
-std::string_view embedded_report_style();  // page.css
-
 namespace {
 
 constexpr std::array<std::string_view, 5> kToneClasses = {"plain", "good", "bad", "neutral", "muted"};
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-// Several pictures share one page: the prolog goes, ids get the figure's name, and the namespace addresses,
-// which HTML implies, go so that the page names no address at all.
-std::string inlined(const Figure& figure) {
-  const std::size_t begin = figure.svg.find("<svg");
-  if (begin == std::string::npos) return "";
-  std::string svg = figure.svg.substr(begin);
-  replace_all(svg, "xmlns=\"http://www.w3.org/2000/svg\"", "");
-  replace_all(svg, "xmlns:xlink=\"http://www.w3.org/1999/xlink\"", "role=\"img\"");
-  replace_all(svg, "xlink:href=", "href=");
-  for (const std::string_view quote : {"'", "\""}) {
-    replace_all(svg, fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, figure.name));
-    replace_all(svg, fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, figure.name));
-  }
-  replace_all(svg, "url(#", fmt::format("url(#{}-", figure.name));
-  return svg;
-}
 
 struct Renderer {
   std::string operator()(const Paragraph& block) const {
@@ -46,23 +24,25 @@ struct Renderer {
     return fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", html_text(block.text));
   }
   std::string operator()(const Table& block) const { return to_html(block); }
-  std::string operator()(const Figure& block) const {
-    return fmt::format(
-        "<figure id=\"figure-{}\">\n<div class=\"picture\" tabindex=\"0\">{}</div>\n"
-        "<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n",
-        block.name, inlined(block), html_text(block.title), html_text(block.caption));
-  }
+  std::string operator()(const Figure&) const { return ""; }  // drawn from the data
   std::string operator()(const Bullets& block) const {
     std::string html = "<ul>\n";
     for (const std::string& item : block.items) html += fmt::format("<li>{}</li>\n", html_text(item));
-    return html + "</ul>\n";
+    html += "</ul>\n";
+    if (block.fold.empty()) return html;
+    return fmt::format("<details class=\"fold\">\n<summary>{}</summary>\n{}</details>\n",
+                       html_text(block.fold), html);
   }
 };
 
-std::string header_of(const Document& document) {
+// What scripts fill and serve is left out where there are none.
+enum class Scripts { none, some };
+
+std::string header_of(const Document& document, Scripts scripts) {
   std::string html = fmt::format(
-      "<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n"
+      "<header>\n{}<h1>{}</h1>\n<p class=\"question\">{}</p>\n"
       "<p class=\"machine\"><span>Machine</span> {}</p>\n",
+      scripts == Scripts::some ? "<button type=\"button\" id=\"theme\">Dark</button>\n" : "",
       html_text(document.title), html_text(document.question), html_text(document.machine));
   for (std::size_t i = 0; i < document.answer.size(); ++i)
     html += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_text(document.answer[i]));
@@ -71,29 +51,83 @@ std::string header_of(const Document& document) {
     html += fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n",
                         kToneClasses[static_cast<std::size_t>(tile.tone)], html_text(tile.label),
                         html_text(tile.value));
-  html += "</dl>\n<nav aria-label=\"Sections\">\n";
-  for (const Section& section : document.sections)
-    html += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, html_text(section.title));
-  return html + "</nav>\n</header>\n";
+  html += "</dl>\n";
+  if (scripts == Scripts::some) html += "<nav aria-label=\"Sections\"></nav>\n";
+  return html + "</header>\n";
+}
+
+// A word that the page's own scripts bear and that text inside the data cannot foresee.
+std::string nonce_of(std::string_view text) {
+  std::uint64_t low = 14695981039346656037u, high = 1099511628211u;  // FNV-1a from two bases
+  for (const char c : text) {
+    low = (low ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    high = (high ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  }
+  return fmt::format("{:016x}{:016x}", low, high);
+}
+
+std::string head_of(const Document& document, const std::string& script_source) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src '{}'; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light "
+      "dark\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n",
+      script_source, html_text(document.title), embedded_page_style());
+}
+
+// Where the scripts put what they make; `note` stands in the figures' place where there are none.
+std::string places_of(const std::string& note) {
+  return fmt::format(
+      "<div id=\"figures\">{}</div>\n<div id=\"explorer\"></div>\n<noscript><p>Figures and the table of all "
+      "records need JavaScript; tables/*.csv and report.md hold the same.</p></noscript>\n",
+      note.empty() ? "" : fmt::format("<p class=\"note\">Charts are left out: {}.</p>", html_text(note)));
+}
+
+std::string scripts_of(const std::string& data, const ChartLibrary& charts, const std::string& nonce) {
+  std::string html = fmt::format(
+      "<dialog id=\"record\"></dialog>\n<script type=\"application/json\" id=\"data\">{}</script>\n", data);
+  if (!charts.script.empty())
+    html += fmt::format("<script nonce=\"{}\">\n{}\n</script>\n", nonce, charts.script);
+  html += fmt::format("<script nonce=\"{}\">\n\"use strict\";\n(() => {{\n", nonce);
+  for (const std::string_view part :
+       {embedded_page_values(), embedded_page_charts(), embedded_page_figures(), embedded_page_tables(),
+        embedded_page_records(), embedded_page_record(), embedded_page_start()})
+    html += part;
+  return html + "})();\n</script>\n";
+}
+
+std::string to_html(const Section& section) {
+  std::string html =
+      fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
+                  section.id, html_text(section.title));
+  for (const Block& block : section.blocks) html += std::visit(Renderer{}, block);
+  return html + "</section>\n";
 }
 
 }  // namespace
 
 std::string to_html(const Document& document) {
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light "
-      "dark\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      html_text(document.title), embedded_report_style());
-  html += header_of(document) + "<main>\n";
-  for (const Section& section : document.sections) {
-    html += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
-                        section.id, html_text(section.title));
-    for (const Block& block : section.blocks) html += std::visit(Renderer{}, block);
-    html += "</section>\n";
-  }
+  std::string html = head_of(document, "none") + "<body>\n" + header_of(document, Scripts::none) + "<main>\n";
+  for (const Section& section : document.sections) html += to_html(section);
   return html + "</main>\n</body>\n</html>\n";
+}
+
+std::string to_html(const Document& document, const nlohmann::json& data, const ChartLibrary& charts) {
+  const std::string text = script_safe(data), nonce = nonce_of(text);
+  std::string html =
+      head_of(document, "nonce-" + nonce) + "<body>\n" + header_of(document, Scripts::some) + "<main>\n";
+  bool placed = false;
+  for (const Section& section : document.sections) {
+    if (section.form == Form::text) {
+      if (!placed) html += places_of(charts.note);
+      placed = true;
+      continue;
+    }
+    html += to_html(section);
+  }
+  return html + "</main>\n" + scripts_of(text, charts, nonce) + "</body>\n</html>\n";
 }
 
 }  // namespace hilbench

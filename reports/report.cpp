@@ -8,8 +8,10 @@
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "reports/chart_library.hpp"
 #include "reports/document.hpp"
 #include "reports/figures.hpp"
+#include "reports/page_data.hpp"
 #include "reports/tables.hpp"
 
 namespace hilbench {
@@ -48,6 +50,7 @@ void write_file(const fs::path& file, const std::string& text) {
 
 ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   const std::vector<ClaimRow> claims = load_claims(input.claims_file);
+  const ChartLibrary charts = find_chart_library(input.chart_library);
   make_folder(folder / "tables");
   make_folder(folder / "figures");
   const View view = view_of(input);
@@ -59,9 +62,10 @@ ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
         locality_table(view), problems_table(view), unavailable_table(view), environment_table(view),
         commands_table(view.cases, view)})
     write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
+  if (!charts.note.empty()) drawn.notes.push_back(charts.note);
   const Document document = document_of(view, answers, std::move(drawn.figures), drawn.notes);
   write_file(folder / "report.md", to_markdown(document));
-  write_file(folder / "report.html", to_html(document));
+  write_file(folder / "report.html", to_html(document, page_data(view, answers), charts));
   return {.folder = folder, .notes = std::move(drawn.notes)};
 }
 

@@ -15,6 +15,7 @@ struct ReportInput {
   std::map<std::string, std::string> meta;  // of the store: sweep name, title, command, ...
   std::filesystem::path source;             // DIR as the user gave it
   std::filesystem::path claims_file;        // empty: the claims embedded in this build
+  std::filesystem::path chart_library;      // find_chart_library()
 };
 
 struct ReportOutput {

@@ -15,29 +15,10 @@
 namespace hilbench {
 namespace {
 
-struct Duel {
-  const CaseView* where = nullptr;
-  const Record* kernel = nullptr;
-  const Record* rival = nullptr;
-  Measured ratio;  // rival's time / kernel's time
-};
 using D = const Duel&;
 
 bool plain_linear(const Record& record) {
   return record.kind == RecordKind::kernel && record.variant_id == record.variant.kernel + "/linear";
-}
-
-std::vector<Duel> duels_of(const View& view) {
-  std::vector<Duel> duels;
-  for (const CaseView& of_case : view.cases)
-    for (const Record* kernel : of_case.records) {
-      if (!plain_linear(*kernel)) continue;
-      for (const Record* rival : of_case.records)
-        if (rival->kind == RecordKind::baseline && rival->verify)
-          if (const auto ratio = time_ratio(*rival, *kernel))
-            duels.push_back({&of_case, kernel, rival, *ratio});
-    }
-  return duels;
 }
 
 std::string rate_of(const Record& record) {
@@ -54,6 +35,23 @@ std::string work_text(const Case& work) {
 }
 
 }  // namespace
+
+std::vector<Duel> duels_of(const View& view, std::size_t most_kernels) {
+  std::vector<Duel> duels;
+  std::size_t kernels = 0;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* kernel : of_case.records) {
+      if (!plain_linear(*kernel)) continue;
+      const std::size_t before = duels.size();
+      if (kernels == most_kernels) return duels;
+      for (const Record* rival : of_case.records)
+        if (rival->kind == RecordKind::baseline && rival->verify)
+          if (const auto ratio = time_ratio(*rival, *kernel))
+            duels.push_back({&of_case, kernel, rival, *ratio});
+      kernels += duels.size() > before;
+    }
+  return duels;
+}
 
 Table rivals_table(const View& view) {
   const std::vector<ColumnOf<Duel>> columns = {
@@ -107,17 +105,15 @@ Table rivals_page_table(const View& view) {
 }
 
 std::optional<Plot> rivals_plot(const View& view) {
-  constexpr std::size_t kMostRows = 60;
   constexpr std::string_view kWideTics = "0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 8, 16";
   constexpr std::string_view kNarrowTics = "0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 2, 2.4";
   double least = 1, most = 1;
-  const std::vector<Duel> duels = duels_of(view);
+  const std::vector<Duel> duels = duels_of(view, kMostDuelRows);
   Series series;  // x: the ratio, y: the row
   std::string labels;
   std::size_t rows = 0;
   const Record* last = nullptr;
   for (D duel : duels) {
-    if (duel.kernel != last && rows == kMostRows) break;
     if (duel.kernel != last)
       labels += fmt::format(
           "1\t{}\t{}\n", rows++,

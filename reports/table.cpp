@@ -30,6 +30,17 @@ std::string classes(const Column& column, Tone tone) {
   return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
+// Long text keeps its row low: its first words, the rest when opened.
+std::string cell_html(const Column& column, const Cell& cell) {
+  constexpr std::size_t kShown = 56, kFolded = 84;
+  if (column.align != Align::wrapped || cell.text.size() <= kFolded) return html_text(cell.text);
+  std::size_t cut = cell.text.rfind(' ', kShown);
+  if (cut == std::string::npos || cut == 0) return html_text(cell.text);
+  return fmt::format("<details><summary>{}</summary>{}</details>",
+                     html_text(std::string_view(cell.text).substr(0, cut)),
+                     html_text(std::string_view(cell.text).substr(cut)));
+}
+
 }  // namespace
 
 std::string html_text(std::string_view text) {
@@ -103,9 +114,11 @@ std::string to_markdown(const Table& table) {
 }
 
 std::string to_html(const Table& table) {
-  std::string html =
-      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n",
-                  html_text(table.caption.empty() ? table.name : table.caption));
+  std::string html = table.fold.empty() ? ""
+                                        : fmt::format("<details class=\"fold\">\n<summary>{}</summary>\n",
+                                                      html_text(table.fold));
+  html += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n",
+                      html_text(table.caption.empty() ? table.name : table.caption));
   if (!table.caption.empty()) html += fmt::format("<caption>{}</caption>\n", html_text(table.caption));
   html += "<thead><tr>";
   for (const Column& column : table.columns)
@@ -117,10 +130,11 @@ std::string to_html(const Table& table) {
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i)
       if (table.columns[i].show != Show::data)
-        html += fmt::format("<td{}>{}</td>", classes(table.columns[i], row[i].tone), html_text(row[i].text));
+        html += fmt::format("<td{}>{}</td>", classes(table.columns[i], row[i].tone),
+                            cell_html(table.columns[i], row[i]));
     html += "</tr>\n";
   }
-  return html + "</tbody>\n</table>\n</div>\n";
+  return html + "</tbody>\n</table>\n</div>\n" + (table.fold.empty() ? "" : "</details>\n");
 }
 
 }  // namespace hilbench

@@ -35,6 +35,7 @@ struct Table {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
+  std::string fold = {};                // HTML shows these words, and the table when they are opened
 };
 
 // A column and how to fill it from a row's source.
@@ -47,7 +48,7 @@ struct ColumnOf {
 template <class Source>
 Table make_table(std::string name, std::string caption, const std::vector<ColumnOf<Source>>& columns,
                  const std::vector<Source>& sources) {
-  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}};
+  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}, .fold = {}};
   for (const auto& column : columns) table.columns.push_back(column.column);
   for (const Source& source : sources) {
     auto& row = table.rows.emplace_back();

@@ -42,23 +42,11 @@ Cell data(std::optional<double> value) {
   return {data_text(value)};
 }
 
-// Speedup with the permutation paid once every `uses` executions.
-std::optional<double> amortised(const Record& record, double uses) {
-  if (!record.speedup || !record.permute_ns || !record.time) return std::nullopt;
-  return record.speedup->ratio * record.time->median_ns /
-         (record.time->median_ns + *record.permute_ns / uses);
-}
-
 std::string amortised_text(const Record& record) {
-  if (!amortised(record, 1)) return "";
-  return fmt::format("{} / {} / {}", number_text(*amortised(record, 1), 3),
-                     number_text(*amortised(record, 10), 3), number_text(*amortised(record, 100), 3));
-}
-
-std::optional<double> peak_fraction(const VariantRow& row) {
-  if (!row.record->tflops || !row.where->peak_flops_per_s || row.record->variant_id == "peak")
-    return std::nullopt;
-  return *row.record->tflops * 1e12 / *row.where->peak_flops_per_s;
+  if (!amortised_speedup(record, 1)) return "";
+  return fmt::format("{} / {} / {}", number_text(*amortised_speedup(record, 1), 3),
+                     number_text(*amortised_speedup(record, 10), 3),
+                     number_text(*amortised_speedup(record, 100), 3));
 }
 
 template <class Get>
@@ -101,7 +89,8 @@ Cell error_cell(const VariantRow& row) {
 std::vector<ColumnOf<VariantRow>> identity_columns() {
   return {{{"case", "case", Align::left, Show::data},
            [](const VariantRow& r) { return text(r.record->case_id); }},
-          {{"variant", "variant"}, [](const VariantRow& r) { return text(r.record->variant_id); }}};
+          {{"variant", "variant"}, [](const VariantRow& r) { return text(r.record->variant_id); }},
+          {{"kernel", "kernel that ran"}, [](const VariantRow& r) { return text(r.record->kernel); }}};
 }
 
 std::vector<ColumnOf<VariantRow>> speed_columns() {
@@ -133,8 +122,12 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return text(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
       {{"tflops", "", Align::right, Show::data}, [](R r) { return data(r.record->tflops); }},
       {{"of_peak", "of peak", Align::right, Show::page},
-       [](R r) { return text(peak_fraction(r) ? percent_text(*peak_fraction(r)) : ""); }},
-      {{"peak_fraction", "", Align::right, Show::data}, [](R r) { return data(peak_fraction(r)); }},
+       [](R r) {
+         return text(peak_fraction(*r.where, *r.record) ? percent_text(*peak_fraction(*r.where, *r.record))
+                                                        : "");
+       }},
+      {{"peak_fraction", "", Align::right, Show::data},
+       [](R r) { return data(peak_fraction(*r.where, *r.record)); }},
   };
 }
 
@@ -147,11 +140,11 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
       {{"amortised", "speedup with permutation, over 1 / 10 / 100 uses", Align::right, Show::page},
        [](R r) { return text(amortised_text(*r.record)); }},
       {{"speedup_permuted_1", "", Align::right, Show::data},
-       [](R r) { return data(amortised(*r.record, 1)); }},
+       [](R r) { return data(amortised_speedup(*r.record, 1)); }},
       {{"speedup_permuted_10", "", Align::right, Show::data},
-       [](R r) { return data(amortised(*r.record, 10)); }},
+       [](R r) { return data(amortised_speedup(*r.record, 10)); }},
       {{"speedup_permuted_100", "", Align::right, Show::data},
-       [](R r) { return data(amortised(*r.record, 100)); }},
+       [](R r) { return data(amortised_speedup(*r.record, 100)); }},
       {{"error", "largest error of tolerance", Align::right, Show::page}, error_cell},
       {{"max_abs", "", Align::right, Show::data},
        [](R r) { return data(r.record->verify ? std::optional(r.record->verify->max_abs) : std::nullopt); }},
@@ -176,6 +169,17 @@ void append(std::vector<ColumnOf<Source>>& columns, std::vector<ColumnOf<Source>
 }
 
 }  // namespace
+
+std::optional<double> amortised_speedup(const Record& record, double uses) {
+  if (!record.speedup || !record.permute_ns || !record.time) return std::nullopt;
+  return record.speedup->ratio * record.time->median_ns /
+         (record.time->median_ns + *record.permute_ns / uses);
+}
+
+std::optional<double> peak_fraction(const CaseView& where, const Record& record) {
+  if (!record.tflops || !where.peak_flops_per_s || record.variant_id == "peak") return std::nullopt;
+  return *record.tflops * 1e12 / *where.peak_flops_per_s;
+}
 
 std::string verdict_text(const Record& record) {
   if (!record.speedup)

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/compare.hpp"
@@ -15,6 +17,8 @@ namespace hilbench {
 // One row for each claim and case that answers it. On the page judged claims and untestable ones are two
 // tables with columns of their own; the CSV is one.
 Table claims_table(const std::vector<ClaimAnswer>& answers);
+// One row for each claim and quantity that these records test: what is claimed and measured over all cases.
+Table headline_claims_table(const std::vector<ClaimAnswer>& answers);
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers);
 Table untestable_claims_table(const std::vector<ClaimAnswer>& answers);
 // One row for each level of the caches of each claim about them: counts, ratios, verdict, and how it was
@@ -25,6 +29,12 @@ Table comparison_table(std::span<const CaseView> cases);
 // The ratios of `cases` beside the counters that explain them; columns that nothing fills are left out. Rows
 // of variants that no counter saw are left out too.
 Table explained_table(std::span<const CaseView> cases);
+// The columns of explained_table for one record: what a counter tells of its time, in one order for all.
+struct CounterFigure {
+  std::string_view key, title;
+  std::optional<double> value;
+};
+std::vector<CounterFigure> counter_figures(const CaseView& where, const Record& record);
 // The same of one case in words: hilbert, or else the first kernel variant, against its reference. Empty
 // where no counter tells anything.
 std::string explanation(const CaseView& of_case);
@@ -54,6 +64,16 @@ std::string values_text(const std::vector<std::string>& values);
 std::string verdict_text(const Record& record);
 // The command that repeats each row.
 Table commands_table(std::span<const CaseView> cases, const View& view);
+
+// The command that repeats a record is head + '^CASE/VARIANT$' + tail; ids as repeat_word() writes them.
+struct RepeatCommand {
+  std::string head, tail;
+};
+RepeatCommand repeat_command(const std::string& sweep, const View& view);
+std::string repeat_word(std::string_view id);
+// Speedup with the permutation paid once every `uses` executions.
+std::optional<double> amortised_speedup(const Record& record, double uses);
+std::optional<double> peak_fraction(const CaseView& where, const Record& record);
 
 // A shell word that means `text` exactly; `regex` with its metacharacters escaped.
 std::string shell_quoted(std::string_view text);

@@ -394,6 +394,7 @@ class Surroundings(CommandLine):
         self.refused(["report", "results/small", "-o", "sweep.yaml"], r"sweep\.yaml")
         self.refused(["report", "results/small", "-o", "/proc/hilbench"], r"/proc/hilbench")
         self.refused(["report", "results/small", "-o", "out", "--claims", "nosuch.yaml"], r"nosuch\.yaml")
+        self.refused(["report", "results/small", "-o", "out", "--charts", "nosuch.js"], r"nosuch\.js")
         self.put("claims.yaml", "[" * 20000)
         self.refused(["report", "results/small", "-o", "out", "--claims", "claims.yaml"], r"claims\.yaml")
         self.put("claims.yaml", "a: &a [x, x, x, x]\n" +

@@ -153,5 +153,17 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
   EXPECT_THROW(load_claims("/no/such/claims.yaml"), UsageError);
 }
 
+TEST(Claims, NameTheirDocumentByItsTitle) {
+  const std::string claim =
+      "claims:\n  - {id: a, title: T, source: {seed: x.txt, section: S}, provenance: measured, rows: "
+      "[{metric: speedup, "
+      "value: 2}]}\n";
+  EXPECT_EQ(parse_claims(claim, "c.yaml").at(0).source, "x.txt: S");
+  EXPECT_EQ(parse_claims("seeds: {x.txt: A Report}\n" + claim, "c.yaml").at(0).source, "A Report: S");
+  EXPECT_THROW(parse_claims("seeds: [x.txt]\n" + claim, "c.yaml"), UsageError);
+  for (const ClaimRow& row : load_claims({}))
+    EXPECT_EQ(row.source.find(".txt"), std::string::npos) << row.source;
+}
+
 }  // namespace
 }  // namespace hilbench

@@ -149,4 +149,25 @@ inline ReportInput input() {
   return made;
 }
 
+// `count` records over as many cases as they need, seven to a case.
+inline std::vector<Record> many(std::size_t count) {
+  std::vector<Record> records;
+  for (std::int64_t i = 0; records.size() < count; ++i) {
+    const Case of = work(4096 + 16 * i, {{2048, std::int64_t{1} << (i % 5)}});
+    std::vector<Record> first;
+    if (records.empty()) {
+      add_comparison(first, of, 1);
+    } else {
+      first.assign(records.begin(), records.begin() + 7);
+      for (Record& made : first) {
+        made.work = of;
+        made.case_id = case_id(of);
+      }
+    }
+    records.insert(records.end(), first.begin(), first.end());
+  }
+  records.resize(count);
+  return records;
+}
+
 }  // namespace hilbench::sample

@@ -1,0 +1,105 @@
+// One record by itself, in a dialog.
+function facts(rows) {
+  return el("div", {class: "scroll"}, el("table", {class: "facts"}, el("tbody", {}, ...rows.filter(([, value]) => value !== "" && value != null)
+    .map(([name, value]) => el("tr", {}, el("th", {scope: "row"}, name), el("td", {}, String(value)))))));
+}
+function flattened(value, path = "") {
+  if (value === null || typeof value !== "object") return [[path, value === null ? "unknown" : String(value)]];
+  const words = (one) => flattened(one).map(([key, text]) => (key ? `${key} ${text}` : text)).join(", ");
+  if (Array.isArray(value)) return [[path, value.map(words).join("; ")]];
+  return Object.entries(value).flatMap(([key, inside]) => flattened(inside, path ? `${path}.${key}` : key));
+}
+
+function samplesFigures(record) {
+  const {time} = record;
+  if (!time?.samples) {
+    const names = ["least", "first quartile", "median", "third quartile", "most"];
+    return [el("p", {}, `This run has more than ${DATA.held.most_samples} samples, so the page holds what sums each record up; `,
+               "the samples are in the store and its export."),
+            facts((time?.quartiles ?? []).map((value, place) => [names[place], timeText(value)]))];
+  }
+  if (typeof Chart === "undefined") return [facts([["samples, in order", time.samples.map(timeText).join(", ")]])];
+  const [size, unit] = unitOf(TIMES, time.ns[0]), values = time.samples.map((ns) => ns / size);
+  let begin = 0;
+  const series = time.rounds.map((rounds, process) => {
+    const points = values.slice(begin, begin + rounds).map((y, place) =>
+      ({x: begin + place + 1, y, lines: () => [`round ${place + 1}: ${num(y)} ${unit}`]}));
+    begin += rounds;
+    return {name: time.rounds.length > 1 ? `process ${process + 1}` : "sample", line: true, points};
+  });
+  return [el("div", {class: "panels"},
+    figure({id: "figure-samples", title: "Samples in the order measured", spec: () => ({height: 230, x: {title: "round"}, y: {title: unit},
+      lines: [["y", time.ns[0] / size]], series, caption: `Dashed: the median, ${timeInterval(time)}.`})}),
+    distributionFigure(values, unit, time.ns[0] / size, time.timer))];
+}
+
+function distributionFigure(values, unit, middle, timer) {
+  const low = Math.min(...values), high = Math.max(...values);
+  const bins = Math.min(24, Math.max(6, Math.ceil(Math.sqrt(values.length) * 1.5)));
+  const width = (high - low) / bins || low * 1e-3 || 1, counts = new Array(bins).fill(0);
+  for (const value of values) ++counts[Math.min(bins - 1, Math.floor((value - low) / width))];
+  const steps = counts.flatMap((y, bin) => [{x: low + bin * width, y}, {x: low + (bin + 1) * width, y}]);
+  const outline = [{x: low, y: 0}, ...steps, {x: low + bins * width, y: 0}];
+  return figure({id: "figure-distribution", title: "Their distribution", spec: () => ({
+    height: 230, x: {title: unit}, y: {title: "samples", min: 0}, lines: [["x", middle]],
+    series: [{name: "samples", line: true, bare: true, points: outline}],
+    caption: `${values.length} samples in ${bins} bins, timed by ${timer}.`})});
+}
+
+function recordFacts(record) {
+  const ring = record.of.ring > 1;
+  return facts([
+    ["status", record.status], ["reason", record.why], ["kernel that ran", record.kernel],
+    ["time, median [95 %]", timeInterval(record.time)],
+    ["speedup [95 %]", record.speedup ? `${ratioInterval(record.speedup)} over ${record.against}` : ""],
+    ["verdict", record.verdict], ["rate", rateText(record.tflops)], ["of the measured peak", percentText(record.of_peak)],
+    ["one permutation", timeText(record.permute_ns)],
+    ["speedup, paid over 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
+    ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],
+    ["bytes sent", ring ? bytesText(record.comm_bytes) : ""],
+    ["ring", record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : ""],
+    ["threads", record.threads], ["caches", record.cache]]);
+}
+
+function verificationFacts(verify) {
+  if (!verify) return el("p", {}, "Nothing was verified.");
+  return facts([["largest error", `${verify.max_abs.toExponential(3)} of ${verify.tolerance.toExponential(3)} allowed`],
+                ["relative L2 error", verify.rel_l2?.toExponential(3)],
+                ["largest error of LSE", verify.lse_max_abs?.toExponential(3) ?? "gives none"],
+                ["(row, head) pairs compared", verify.rows]]);
+}
+
+function counterFacts(record) {
+  const passes = (one) => (one.passes ? `, ${one.passes} passes` : "");
+  return facts([
+    ...countersOf(record).map((one) => [readable(one.name), `${num(one.value, 6)} ${one.unit} (${one.source}${passes(one)})`]),
+    ...Object.entries(record.unread ?? {}).map(([place, why]) =>
+      [readable(DATA.counters[place].name), `not read: ${DATA.reasons[why] || "no reason given"}`])]);
+}
+
+function openRecord(record) {
+  const dialog = document.getElementById("record"), before = drawn.length, command = commandOf(record);
+  const copy = el("button", {type: "button", click: async () => {
+    await navigator.clipboard?.writeText(command).catch(() => {});
+    copy.textContent = "Copied";
+  }}, "Copy");
+  const titled = (title, ...blocks) => [el("h3", {}, title), ...blocks];
+  dialog.replaceChildren(
+    el("form", {method: "dialog"}, el("h2", {}, record.id), el("button", {class: "close", "aria-label": "Close"}, "Close")),
+    el("p", {class: "case"}, record.of.label, el("br"), el("code", {}, record.of.id)), recordFacts(record),
+    ...titled("The command that repeats it", el("pre", {tabindex: "0"}, el("code", {}, command)), copy),
+    ...record.time ? titled("Samples", ...samplesFigures(record)) : [],
+    ...titled("Verification", verificationFacts(record.verify)),
+    ...record.counters || record.unread ? titled("Counters", counterFacts(record)) : [],
+    ...titled("Environment", facts([...flattened(record.passing), ...flattened(DATA.environments[record.environment])])));
+  if (typeof Chart !== "undefined") for (const entry of drawn.slice(before)) entry.draw();
+  history.replaceState(null, "", `#record=${encodeURIComponent(`${record.of.id}/${record.id}`)}`);
+  dialog.onclose = () => {
+    for (const entry of drawn.splice(before)) entry.chart?.destroy();
+    dialog.replaceChildren();
+    history.replaceState(null, "", location.pathname + location.search);
+  };
+  dialog.showModal();
+  for (const entry of drawn.slice(before)) entry.chart?.resize();
+  dialog.scrollTop = 0;
+}

@@ -1,0 +1,235 @@
+"""report.html in headless Chromium: page_test.py HILBENCH RECORDS_JSONL_WRITER [FOLDER for screenshots]
+
+The writer prints the sample records of tests/reports/sample_records.hpp, hostile names among them, or as many
+records as it is asked for. Exit 77: no Chromium here.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chromium  # noqa: E402
+
+ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+faults = []
+
+
+def expect(holds, what):
+    if not holds:
+        faults.append(what)
+        print("FAULT:", what)
+
+
+def quiet(browser, file, where):
+    expect(browser.messages == [], f"{where}: console says {browser.messages[:3]}")
+    outside = [one for one in browser.requests if one != f"file://{file}" and one != "about:blank"]
+    expect(outside == [], f"{where}: asks for {outside[:3]}")
+
+
+def report(hilbench, folder, *options):
+    begin = time.monotonic()
+    subprocess.run([hilbench, "report", folder, *options], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return os.path.join(folder, "report.html"), time.monotonic() - begin
+
+
+def rows(browser):
+    return browser.js("[...document.querySelectorAll('#records tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+
+
+def set_value(browser, selector, value):
+    browser.js(f"""(() => {{ const box = document.querySelector({json.dumps(selector)}); box.value = {json.dumps(value)};
+                   box.dispatchEvent(new Event('input')); box.dispatchEvent(new Event('change')); }})()""")
+
+
+def drawn(browser):
+    for _ in range(300):
+        if browser.js("document.documentElement.dataset.drawn") == "yes":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def painted(browser):
+    """For each canvas how many pixels bear ink, 0 where nothing was drawn."""
+    expect(drawn(browser), "every figure is drawn in the end")
+    return browser.js("""[...document.querySelectorAll('canvas')].map((canvas) => {
+      const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let ink = 0;
+      for (let at = 3; at < data.length; at += 4) ink += data[at] > 0;
+      return ink; })""")
+
+
+def check_looks(browser, file, pictures):
+    for width in (1440, 390):
+        for scheme in ("light", "dark"):
+            where = f"{width} pixels, {scheme}"
+            browser.window(width, 900, scheme)
+            browser.open(file)
+            quiet(browser, file, where)
+            expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{where}: the scripts end")
+            expect(browser.js("document.documentElement.scrollWidth") <= width, f"{where}: the page scrolls sideways")
+            dark = browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 23)"
+            expect(dark == (scheme == "dark"), f"{where}: follows the preferred colours")
+            ink = painted(browser)
+            expect(len(ink) >= 6 and min(ink) > 300, f"{where}: figures are drawn: {ink}")
+            if pictures:
+                browser.screenshot(os.path.join(pictures, f"{width}-{scheme}.png"))
+    browser.js("document.getElementById('theme').click()")
+    expect(browser.js("document.documentElement.dataset.theme") == "light", "the switch changes the colours")
+    expect(min(painted(browser)) > 300, "figures are drawn again in the other colours")
+
+
+def check_tables(browser, file, folder):
+    browser.window(1440)
+    browser.open(file)
+    every = rows(browser)
+    expect(len(every) > 20, "the table of records is filled")
+    times = "[...document.querySelectorAll('#records thead button')].find((one) => one.textContent.startsWith('speedup')).click()"
+    ratio = lambda row: float(row[4].split()[0])  # noqa: E731
+    for name, order in (("ascending", 1), ("descending", -1)):
+        browser.js(times)
+        ratios = [ratio(row) * order for row in rows(browser) if row[4]]
+        expect(ratios == sorted(ratios) and len(ratios) > 8, f"records sort by speedup, {name}")
+        expect(browser.js("document.querySelector('#records th[aria-sort]').getAttribute('aria-sort')") == name, f"aria-sort says {name}")
+    expect(rows(browser)[-1][4] == "", "records without a speedup come last")
+    set_value(browser, "#records input", "hilbert@tokens 16384")
+    found = rows(browser)
+    expect(found and all("hilbert@tokens" in row[0] for row in found) and len(found) == 2, f"words filter records: {len(found)}")
+    set_value(browser, "#records input", "")
+    set_value(browser, "#records .control:last-child select", "failed")
+    expect([row[5] for row in rows(browser)] == ["failed"], "verdicts filter records")
+    browser.open(file)
+    browser.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    heads = "document.querySelector('#untestable thead button')"
+    browser.js(heads + ".click()")
+    names = browser.js("[...document.querySelectorAll('#untestable tbody tr')].map((row) => row.cells[0].textContent)")
+    expect(names == sorted(names) and len(names) > 20, "tables of claims sort")
+    set_value(browser, "#untestable input", "memory")
+    shown = browser.js("[...document.querySelectorAll('#untestable tbody tr')].filter((row) => !row.hidden).length")
+    expect(0 < shown < len(names), "tables of claims filter")
+    commands = {(row["case"], row["variant"]): row["command"] for row in csv.DictReader(open(os.path.join(folder, "tables", "commands.csv")))}
+    told = browser.js("""[...document.querySelectorAll('#records tbody .open')].map((opener) => { opener.click();
+      const dialog = document.getElementById('record');
+      const told = [dialog.querySelector('.case code').textContent, dialog.querySelector('h2').textContent, dialog.querySelector('pre').textContent];
+      dialog.close();
+      return told; })""")
+    expect(len(told) > 20 and all(commands[(case, variant)] == command for case, variant, command in told), "each record tells the command of commands.csv")
+
+
+def check_keyboard(browser, file):
+    browser.open(file)
+    browser.js("document.querySelector('#records tbody .open').focus()")
+    browser.key("Enter")
+    expect(browser.js("document.getElementById('record').open"), "Enter opens a record")
+    expect(browser.js("document.querySelectorAll('#record canvas').length") == 2, "a record shows its samples twice")
+    expect("#record=" in browser.js("location.hash"), "a record has an address")
+    address = browser.js("location.hash")
+    browser.key("Escape")
+    expect(not browser.js("document.getElementById('record').open"), "Escape closes it")
+    browser.open(file, address)
+    expect(browser.js("document.getElementById('record').open"), "the address opens it again")
+    browser.key("Escape")
+    expect(drawn(browser), "figures are drawn beside an open record")
+    browser.js("document.querySelector('#figure-times canvas').focus()")
+    browser.key("ArrowRight")
+    first = browser.js("document.querySelector('#figure-times .readout').textContent")
+    browser.key("ArrowDown")
+    second = browser.js("document.querySelector('#figure-times .readout').textContent")
+    expect("ms" in first and second and first != second, f"arrow keys read a figure: {first!r}, {second!r}")
+    browser.key("Enter")
+    expect(browser.js("document.getElementById('record').open"), "Enter on a point opens its record")
+    browser.key("Escape")
+    browser.js("document.querySelector('#figure-dilation .legend button, #figure-length .legend button').click()")
+    expect(browser.js("document.querySelector('.legend button').getAttribute('aria-pressed')") in ("true", "false"), "legends are buttons")
+    browser.js("""(() => { const box = document.querySelector('#one-case select'); box.value = '1'; box.dispatchEvent(new Event('change')); })()""")
+    expect(min(painted(browser)) > 300, "another case is drawn")
+    quiet(browser, file, "keyboard")
+
+
+def check_hostile(browser, hilbench, lines):
+    with tempfile.TemporaryDirectory() as folder:
+        records = [json.loads(line) for line in lines]
+        for record in records:
+            record["sweep"] = ATTACK
+            record["environment"]["host"]["cpu"] = ATTACK
+            record["reason"] = record["reason"] and ATTACK
+            record["case"] += ATTACK
+            record["variant"] += ATTACK
+            record["counters"][ATTACK] = {"value": 1.5, "unit": ATTACK, "source": ATTACK, "passes": 1, "reason": None}
+            if record["speedup"]:
+                record["speedup"]["against"] += ATTACK
+        with open(os.path.join(folder, "records.jsonl"), "w") as out:
+            out.writelines(json.dumps(record) + "\n" for record in records)
+        with open(os.path.join(folder, "meta.json"), "w") as out:
+            json.dump({"sweep": ATTACK, "title": ATTACK, "command": ATTACK, "sweep_file": ATTACK}, out)
+        file, _ = report(hilbench, folder)
+        browser.window(1440)
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
+        browser.open(file)
+        browser.js("document.querySelectorAll('#records .open').forEach((opener) => { opener.click(); document.getElementById('record').close(); })")
+        expect(browser.js("document.documentElement.dataset.ready") == "yes", "hostile names: the scripts end")
+        expect(browser.js("window.alarms") == 0, "hostile names run")
+        expect(browser.js("document.querySelectorAll('img').length") == 0, "hostile names become elements")
+        expect(browser.js("document.body.textContent.includes('onerror=alert')"), "hostile names are shown as text")
+        quiet(browser, file, "hostile names")
+
+
+def check_without_charts(browser, hilbench, folder):
+    file, _ = report(hilbench, folder, "--charts", "none")
+    browser.open(file)
+    expect(browser.js("document.documentElement.dataset.ready") == "yes", "without charts: the scripts end")
+    expect(len(rows(browser)) > 20 and browser.js("document.querySelectorAll('canvas').length") == 0, "without charts: tables alone")
+    browser.js("document.querySelector('#records .open').click()")
+    expect(browser.js("document.getElementById('record').open"), "without charts: records open")
+    quiet(browser, file, "without charts")
+
+
+def check_large(browser, hilbench, writer):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "records.jsonl"), "w") as out:
+            subprocess.run([writer, "10000"], check=True, stdout=out)
+        file, made = report(hilbench, folder)
+        size = os.path.getsize(file)
+        browser.window(1440)
+        shown = min(browser.open(file) for _ in range(3))  # what else the machine does only ever adds
+        print(f"10,000 records: report in {made:.2f} s (with figures of all forms), {size / 1e6:.2f} MB, interactive in {shown:.2f} s")
+        expect(drawn(browser), "10,000 records: figures are drawn")
+        expect(size < 10e6, f"the page of 10,000 records has {size} bytes")
+        expect(shown < 2, f"it is interactive after {shown:.2f} s")
+        expect(browser.js("document.documentElement.dataset.ready") == "yes", "10,000 records: the scripts end")
+        set_value(browser, "#records input", "hilbert@tokens")
+        expect(all("hilbert@tokens" in row[0] for row in rows(browser)), "10,000 records are filtered")
+        quiet(browser, file, "10,000 records")
+
+
+def main():
+    hilbench, writer = sys.argv[1:3]
+    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    if not chromium.program():
+        print("no Chromium here (Debian: chromium)")
+        return 77
+    lines = subprocess.run([writer], check=True, capture_output=True, text=True).stdout.splitlines()
+    with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
+        with open(os.path.join(folder, "records.jsonl"), "w") as out:
+            out.writelines(line + "\n" for line in lines)
+        file, _ = report(hilbench, folder)
+        if "Chart.js v" not in open(file).read():
+            print("no Chart.js here (Debian: libjs-chart.js)")
+            return 77
+        check_looks(browser, file, pictures)
+        check_tables(browser, file, folder)
+        check_keyboard(browser, file)
+        check_hostile(browser, hilbench, lines)
+        check_without_charts(browser, hilbench, folder)
+        check_large(browser, hilbench, writer)
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
