@@ -320,6 +320,7 @@ ExitCode plan_command(const RunArguments& arguments) {
 ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
+  input.chart_library = arguments.charts;
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);

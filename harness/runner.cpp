@@ -132,9 +132,11 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
     if (!stored || covers(*stored, wanted)) continue;
     const bool same_settings = settings_of(*stored) == settings_of(wanted);
     throw UsageError(
-        {.what = same_settings
-                     ? fmt::format("the store holds {} without some of the variants", comparison.case_id)
-                     : fmt::format("the store holds {} measured with other settings", comparison.case_id),
+        {.what =
+             same_settings
+                 ? fmt::format("the store holds {} without some of the variants as they are asked for now",
+                               comparison.case_id)
+                 : fmt::format("the store holds {} measured with other settings", comparison.case_id),
          .where = options.folder.string(),
          .why = same_settings ? "variants of a case are measured together, or not at all"
                               : "measure, inputs or counters have changed since",

@@ -235,11 +235,11 @@ TEST(Plan, PutsARankOnEachGpu) {
   EXPECT_FALSE(on_gpus(1, "ring_size: 4", "", "oversubscribe: true").skip);
   expect_skipped(on_gpus(4, "ring_size: 4", "", "cache: cold"), "cache must be warm");
   expect_skipped(on_gpus(4, "ring_size: 4", ", transport: threads"),
-                 "transport threads moves host memory, this case runs on GPUs");
+                 "transport threads: moves host memory, this case runs on GPUs");
   if (nccl_absence().empty()) {
     EXPECT_FALSE(on_gpus(4, "ring_size: 4", ", transport: nccl").skip);
     expect_skipped(on_gpus(2, "ring_size: 4", ", transport: nccl", "oversubscribe: true"),
-                   "nccl has a rank for each GPU, of 2 here");
+                   "transport nccl: ring_size 4: a rank for each GPU, of 2 here");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/ring/threads.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
 
@@ -11,7 +12,10 @@ namespace {
 
 AttentionOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads,
                            RowsFinishedBy finished_by = RowsFinishedBy::bed) {
-  const auto bed = cpu_ring_bed(static_cast<int>(problem.work.ring_size), threads);
+  std::vector<std::shared_ptr<Transport>> ends;
+  for (auto& end : thread_transports(static_cast<int>(problem.work.ring_size), kRingTimeout_s))
+    ends.push_back(std::move(end));
+  const auto bed = cpu_ring_bed(std::move(ends), threads);
   return run_rings({{problem, spec, kDilatedCpu, finished_by}}, *bed, threads).front();
 }
 
