@@ -984,28 +984,17 @@ class DilatedWgmma : public ForwardKernel {
     if (clears_apart) clear_uncovered(shape_, params, stream);
     const bool gathered = params.key_slots != nullptr;
     const Instance& instance = gathered ? gathered_ : strided_;
-    const KernelParams kernel = {params.q,
-                                 params.k,
-                                 params.v,
-                                 params.o,
-                                 params.lse,
-                                 params.q_slots,
-                                 params.key_slots,
-                                 params.key_positions,
-                                 params.tiles,
-                                 clears_apart ? nullptr : params.fill,
-                                 params.counters,
-                                 params.tile_count,
-                                 shape_.sequence,
-                                 params.kv_rows,
-                                 shape_.batch,
-                                 shape_.heads,
-                                 shape_.kv_heads,
-                                 params.query_step,
-                                 params.key_step,
-                                 params.key_slot_step,
-                                 params.o_fp32,
-                                 params.scale};
+    const KernelParams kernel = {params.q,         params.k,
+                                 params.v,         params.o,
+                                 params.lse,       params.q_slots,
+                                 params.key_slots, params.key_positions,
+                                 params.tiles,     clears_apart ? nullptr : params.fill,
+                                 params.counters,  params.tile_count,
+                                 shape_.sequence,  params.kv_rows,
+                                 shape_.batch,     shape_.heads,
+                                 shape_.kv_heads,  params.query_step,
+                                 params.key_step,  params.key_slot_step,
+                                 params.o_fp32,    params.scale};
     const StridedMaps maps = gathered ? StridedMaps{} : maps_.of(shape_, params, instance.block_keys);
     const int blocks =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
