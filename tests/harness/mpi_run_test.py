@@ -169,6 +169,19 @@ class RingTest(LaunchedTest):
         out, _ = self.launch(2, "plan", self.program.sweep(QUICK))
         self.assertEqual(out.count("3 cases; 2 variants to measure, 4 skipped"), 1, out)
 
+    def test_processes_that_are_bound_are_told_of(self):
+        process = self.start(2, "run", self.program.sweep(QUICK.replace("threads: 1", "threads: 300")), "-o", "out",
+                             "--filter", "n64-")
+        _, err = process.communicate(timeout=240)
+        self.assertEqual(err.count("rank 0 may use fewer cores"), 1, err)
+
+    def test_cold_caches(self):
+        self.launch(2, "run", self.program.sweep(QUICK.replace("measure: {", "measure: {cache: cold, ")), "-o", "out",
+                    "--axis", "ring_size=2", "--filter", "n64-")
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+
+class IdleTest(LaunchedTest):
     def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
         text = LONG.replace("budget_s: 4", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")
         process = self.start(3, "run", self.program.sweep(text), "-o", "out", "--filter", "n64-")
@@ -179,17 +192,6 @@ class RingTest(LaunchedTest):
         after = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
         self.assertLess((after - before) / os.sysconf("SC_CLK_TCK"), 0.2, "seconds of 4 s")
         self.finish(process)
-        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
-
-    def test_processes_that_are_bound_are_told_of(self):
-        process = self.start(2, "run", self.program.sweep(QUICK.replace("threads: 1", "threads: 300")), "-o", "out",
-                             "--filter", "n64-")
-        _, err = process.communicate(timeout=240)
-        self.assertEqual(err.count("rank 0 may use fewer cores"), 1, err)
-
-    def test_cold_caches(self):
-        self.launch(2, "run", self.program.sweep(QUICK.replace("measure: {", "measure: {cache: cold, ")), "-o", "out",
-                    "--axis", "ring_size=2", "--filter", "n64-")
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
 

@@ -160,7 +160,8 @@ TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {
 TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
   const ReportInput input = sample::input();
   const View view = view_of(input);
-  const std::vector<ClaimAnswer> answers = answer_claims(load_claims({}), view);
+  const auto claims = load_claims({});  // answers refer to them
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
   const Table table = headline_claims_table(answers);
   const Table judged = judged_claims_table(answers);
   EXPECT_GT(table.rows.size(), 2u);
