@@ -19,6 +19,7 @@
 #include "baselines/external/external.hpp"
 #include "harness/embedded.hpp"
 #include "harness/error.hpp"
+#include "harness/json_text.hpp"
 #include "harness/rounding.hpp"
 
 namespace hilbench {
@@ -29,7 +30,6 @@ using nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
-constexpr std::size_t kDeepestAnswer = 32;
 
 // A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
 // them, however they end.
@@ -122,21 +122,6 @@ std::vector<std::string> command_of(const std::string& name, const External& ext
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
 }
 
-// How deep lists and objects of a line of JSON stand in each other: what nests without end would exhaust the
-// stack of whoever walks it.
-std::size_t nesting(std::string_view line) {
-  std::size_t depth = 0, deepest = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"') quoted = !quoted;
-    if (quoted && c == '\\') ++i;
-    if (!quoted && (c == '[' || c == '{')) deepest = std::max(deepest, ++depth);
-    if (!quoted && (c == ']' || c == '}') && depth > 0) --depth;
-  }
-  return deepest;
-}
-
 // Reads `size` floats that a program was to write.
 OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile> file, std::int64_t size) {
   const auto bytes = static_cast<std::size_t>(size) * sizeof(float);
@@ -222,8 +207,8 @@ OutputReader ExternalProgram::output() {
 
 json ExternalProgram::ask(const json& request) {
   const std::string line = process_->ask(request.dump());
-  if (nesting(line) > kDeepestAnswer)
-    break_off(name_, fmt::format("an answer nests at most {} levels", kDeepestAnswer), line);
+  if (is_too_deep(line))
+    break_off(name_, fmt::format("an answer nests at most {} levels", kDeepestJson), line);
   const json answer = json::parse(line, nullptr, false);
   if (!answer.is_object()) break_off(name_, "an answer is a JSON object on a line", line);
   const auto said = [&](const char* key) {

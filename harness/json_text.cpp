@@ -7,10 +7,7 @@
 #include "harness/error.hpp"
 
 namespace hilbench {
-namespace {
-
-// Whether brackets outside of strings nest deeper than allowed. Text that is no JSON may be called either.
-bool too_deep(std::string_view text) {
+bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -28,10 +25,8 @@ bool too_deep(std::string_view text) {
   return false;
 }
 
-}  // namespace
-
 nlohmann::json parse_json(std::string_view text, std::string_view what) {
-  if (too_deep(text))
+  if (is_too_deep(text))
     throw UsageError({.what = fmt::format("{} cannot be read", what),
                       .why = fmt::format("its JSON is nested deeper than {} levels", kDeepestJson)});
   try {

@@ -10,6 +10,9 @@ namespace hilbench {
 // once a level.
 inline constexpr int kDeepestJson = 100;
 
+// Whether brackets outside of strings nest deeper than that. Text that is no JSON may be called either.
+bool is_too_deep(std::string_view text);
+
 // `what` begins the message: "the answer", "line 3". Throws UsageError where the text is no JSON, or nested
 // deeper than kDeepestJson.
 nlohmann::json parse_json(std::string_view text, std::string_view what);

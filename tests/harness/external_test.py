@@ -43,7 +43,7 @@ FAULTS = {
     "endless_time": ("failed", "an answer is a JSON object on a line"),
     "bad_time_among_good": ("failed", "run wants 1 times_ns above 0"),
     "times_by_name": ("failed", "run wants 1 times_ns above 0"),
-    "deep": ("failed", "an answer nests at most 32 levels"),
+    "deep": ("failed", "an answer nests at most 100 levels"),
     "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
     "leaves_a_child": ("failed", "^'leaves_a_child' left with status 1: gone, but for what it started$"),
     "dies_on_load": ("failed", "^'dies_on_load' left with status 1: no more coffee$"),
