@@ -245,19 +245,19 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
 }
 
 Cell headline_verdict(const Headline& headline) {
-  std::map<std::string, std::size_t> said;  // verdicts that read alike count together
-  Tone tone = Tone::neutral;
+  std::vector<std::pair<Cell, std::size_t>> said;  // verdicts that read alike count together
   std::size_t rows = 0;
   for (const auto& [kind, count] : headline.verdicts) {
     const Cell told = told_verdict(kind.first, kind.second);
-    said[told.text] += count;
-    tone = told.tone;
+    if (said.empty() || said.back().first.text != told.text) said.emplace_back(told, 0);
+    said.back().second += count;
     rows += count;
   }
   std::vector<std::string> parts;
-  for (const auto& [text, count] : said)
-    parts.push_back(rows == 1 ? text : fmt::format("{} {}", count, text));
-  return {fmt::format("{}", fmt::join(parts, ", ")), parts.size() == 1 ? tone : Tone::neutral};
+  for (const auto& [told, count] : said)
+    parts.push_back(rows == 1 ? told.text : fmt::format("{} {}", count, told.text));
+  return {fmt::format("{}", fmt::join(parts, ", ")),
+          said.size() == 1 ? said.front().first.tone : Tone::neutral};
 }
 
 }  // namespace

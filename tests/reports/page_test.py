@@ -216,10 +216,9 @@ def check_rings(browser, hilbench, lines, pictures):
                {one["fitted"] for one in said if one["ring"] != 2} == {False}, "rings: what was fitted is told")
         browser.js("document.querySelector('#figure-ring-time canvas').focus()")
         told = set()
-        for turn in ("ArrowRight", "ArrowDown"):
-            for _ in range(4):
-                browser.key(turn)
-                told.add(browser.js("document.querySelector('#figure-ring-time .readout').textContent"))
+        for key in 4 * ["ArrowRight"] + ["ArrowDown"] + 4 * ["ArrowRight"]:
+            browser.key(key)
+            told.add(browser.js("document.querySelector('#figure-ring-time .readout').textContent"))
         expect(any("predicted" in one and "8 ranks" in one and "not fitted" in one for one in told), f"rings: keyboard reads predictions: {told}")
         expect("fitted on" in browser.js("document.getElementById('rings').textContent"), "rings: the fit is told in words")
         if pictures:
