@@ -281,7 +281,7 @@ function errorFigure() {
 
 // Series of what the model says, hollow beside those of what was measured, whose names and switches they share.
 function forecastSeries(family, records, forecastOf) {
-  const told = DATA.forecasts.filter((one) => one.family === family);
+  const told = DATA.forecasts.filter((one) => one.family === family).sort((a, b) => a.ring - b.ring);
   const named = byVariant(records, () => ({x: 1, y: 1})), apart = (place) => 2 ** (0.03 * (place - (named.length - 1) / 2) + 0.012);
   return named.map((one, place) => ({
     name: one.name, unnamed: true, hollow: true, hidden: one.hidden, bars: "y",
