@@ -93,6 +93,8 @@ def block_caches(folder):
                      judged[0]["claimed"], level, percents("against_linear"), percents("against_random"),
                      len(judged), ", ".join(sorted({r["verdict"] for r in judged}))])
     rows.sort(key=lambda row: row[:2])
+    if not rows:
+        return "No hardware counter judged a claim here."
     return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear, %",
                      "against random (control), %", "runs", "verdict"], rows)
 

@@ -91,6 +91,14 @@ def block_claims_said(folder):
     return " ".join(said)
 
 
+def block_lines(folder):
+    rows = [[row["claim"], work(row["case"]) if row["case"] else "all cases of its sweep", f"{float(row['claimed']):.3g}",
+             f"{float(row['measured']):.4g} exactly", row["verdict"]]
+            for row in own(folder.rows("claims")) if row["compares"] == "lines of the layout" and row["measured"]]
+    return markdown(["claim", "case (segment/dilation)", "claimed", "lines, linear / hilbert", "verdict"], rows) if rows else (
+        "No claim about cache lines was tested by the layout alone.")
+
+
 # ---- orders
 
 class Pair:
