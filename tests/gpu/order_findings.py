@@ -292,9 +292,13 @@ def block_counts_said(folder):
 # ---- what is missing
 
 def block_not_run(folder):
-    reasons = collections.Counter((record["reason"] or "", sweep) for sweep in folder.sweeps
-                                  for record in folder.records(sweep) if record["status"] == "skipped")
-    rows = [[sweep, count, reason] for (reason, sweep), count in sorted(reasons.items(), key=lambda one: (one[0][1], one[0][0]))]
+    SECONDS = re.compile(r"about ([0-9.e+-]+) s")
+    skipped = [(sweep, record["reason"] or "") for sweep in folder.sweeps for record in folder.records(sweep)
+               if record["status"] == "skipped"]
+    rows = []
+    for (sweep, reason), group in grouped(skipped, lambda one: (one[0], SECONDS.sub("about SPAN s", one[1]))).items():
+        seconds = [found[1] for _, text in group if (found := SECONDS.search(text))]
+        rows.append([sweep, len(group), reason.replace("SPAN", span(seconds, 2))])
     parts = []
     absent = [path for path in sorted((SWEEPS / "claims").glob("*.yaml")) if path.stem not in folder.sweeps]
     for path in absent:
