@@ -198,6 +198,13 @@ const EXPLAINED = {
   dram_of_copy: "DRAM bytes per second over the measured copy bandwidth.",
 };
 
+// Exact counts of the layout, which need no hardware.
+const LAID_OUT = {
+  layout_lines_64_per_tile: ["64-byte lines that a tile touches", "Distinct lines of K that one tile of queries reads, mean over tiles."],
+  layout_pages_4k_per_tile: ["4 KiB pages that a tile touches", "Distinct pages of K that one tile of queries reads, mean over tiles."],
+  layout_mean_jump: ["Rows between one key and the next", "How far apart keys stand that a tile reads one after the other, mean over tiles."],
+};
+
 // Kernel time and 1/k of a permutation against the reference, which permutes nothing.
 function amortisedFigure(chosen) {
   const uses = [1, 3, 10, 30, 100, 300, 1000];
@@ -227,6 +234,12 @@ function casePanels() {
       (record) => record.figures[key] == null ? null : [record.figures[key], null, null, num(record.figures[key], 3)],
       {title: DATA.figures[key]}, `${caption} Read in executions of their own, after the timing.`));
   }
+  for (const [name, [title, caption]] of Object.entries(LAID_OUT))
+    if (timed.some((record) => counter(record, name) != null))
+      panels.push(casePanel(`figure-case-${name}`, title, chosen, (record) => {
+        const count = counter(record, name);
+        return count == null ? null : [count, null, null, num(count, 4)];
+      }, {title}, `${caption} Exact, counted from the layout.`));
   if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock while timed", chosen, (record) => {
     const range = CLOCK(record);
     if (!range) return null;
