@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "harness/doctor.hpp"
+#include "harness/forecast.hpp"
 #include "harness/host.hpp"
 #include "harness/launch.hpp"
 #include "harness/launched_run.hpp"
@@ -53,11 +54,14 @@ DeviceChoice parse_device(const std::string& device) {
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep,
-                    {.axes = arguments.axes,
-                     .device = parse_device(arguments.device).kind,
-                     .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
-                    known_names());
+  Sweep sweep =
+      load_sweep(arguments.sweep,
+                 {.axes = arguments.axes,
+                  .device = parse_device(arguments.device).kind,
+                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
+                 known_names());
+  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
+  return sweep;
 }
 
 bool wants_gpu(const Sweep& sweep) {
@@ -178,6 +182,22 @@ Plan filtered(Plan plan, const std::string& filter) {
   return result;
 }
 
+// Skips every variant of the cases in which one execution of the reference takes longer than `limit_s`.
+Plan limited(Plan plan, const std::optional<double>& limit_s) {
+  if (!limit_s) return plan;
+  for (Comparison& comparison : plan.comparisons) {
+    if (!comparison.reference) continue;
+    const std::optional<double> seconds = comparison.variants[*comparison.reference].seconds;
+    if (!seconds || *seconds <= *limit_s) continue;
+    for (PlannedVariant& variant : comparison.variants)
+      if (!variant.skip)
+        variant.skip = fmt::format(
+            "one execution would take about {:.3g} s, more than --execution-limit {:g}", *seconds, *limit_s);
+    comparison.reference.reset();
+  }
+  return plan;
+}
+
 void write_text(const std::filesystem::path& file, const std::string& text) {
   if (!file.empty()) return write_file(file, text);
   std::cout << text << std::flush;
@@ -221,7 +241,8 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
 }
 
 Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
-  return filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
+  return limited(filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter),
+                 arguments.execution_limit_s);
 }
 
 ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Processes* processes) {
@@ -312,7 +333,8 @@ ExitCode plan_command(const RunArguments& arguments) {
   host.processes = launch.processes;
   const std::string table = arguments.longest
                                 ? longest_table(sweep, host)
-                                : plan_table(filtered(make_plan(sweep, host), arguments.filter));
+                                : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),
+                                                     arguments.execution_limit_s));
   if (launch.rank == 0) fmt::print("{}", table);
   return ExitCode::done;
 }
@@ -321,6 +343,7 @@ ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
   input.chart_library = arguments.charts;
+  add_forecasts(input);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);

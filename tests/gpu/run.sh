@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
-# stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring; default: all but ring
+# Tests and measures on a machine with a GPU, from the bundle that pack.sh made, or what a processor can do in a built
+# tree too. A short table comes last; logs and stores go to OUT.
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring cpu threads; default: all
+#                                   but the last three
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+#   cpu       the processor: its peak, rivals, the order studies, and the claims at sizes that it can do
+#   threads   rings of threads on the processor
 #   ring      on a machine with 2 GPUs or more: the tests that need several, and rings over each transport
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
@@ -14,6 +17,9 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd) || exit 4
 shift
+[[ -d $here/sweeps ]] || here=$(cd "$here/../.." && pwd)  # in the tree
+hilbench=bin/hilbench
+[[ -x $here/$hilbench ]] || hilbench=build/hilbench
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
@@ -61,8 +67,12 @@ sanitize() {
 sweep() {
   local name start status
   name=$(sed -n 's/^name: //p' "$1")
+  if [[ -e results/$name ]]; then
+    note "$name" "left out: results/$name is there already"
+    return
+  fi
   start=$(date +%s)
-  timeout 540 bin/hilbench run "$@" >"$out/$name.log" 2>&1
+  timeout 540 "$hilbench" run "$@" >"$out/$name.log" 2>&1
   status=$?
   note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
   tar cJf "$out/$name.tar.xz" -C results "$name" && rm -r "results/${name:?}"
@@ -83,7 +93,7 @@ rings() {
   local transport=$1 length status
   shift
   for length; do
-    timeout 540 bin/hilbench run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
+    timeout 540 "$hilbench" run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
       --axis "sequence_length=$length" >>"$out/ring-$transport.log" 2>&1
     status=$?
     note "ring-$transport $length" "exit $status, $(grep 'records ok' "$out/ring-$transport.log" | tail -1)"
@@ -92,13 +102,35 @@ rings() {
 }
 
 ring() {
-  if [[ $(bin/hilbench list devices | grep -c 'cuda:') -lt 2 ]]; then
+  if [[ $("$hilbench" list devices | grep -c 'cuda:') -lt 2 ]]; then
     note ring "left out: one GPU here"
     return
   fi
   run_programs peer_tests nccl_tests ring_multigpu_tests
   rings peer 16384,65536 262144
   rings nccl 16384,65536 262144
+}
+
+# What a processor can do of the sweeps within ten minutes on 2 cores, five on 16: cases of which one execution is
+# estimated to take longer than `limit` seconds are skipped and say so. Two claims are about GPUs' memory and one about
+# rings of GPUs.
+cpu() {
+  local cores limit=0.4 file
+  cores=$(nproc)
+  [[ $cores -le 4 ]] || limit=0.2
+  sweep sweeps/cpu-peak.yaml --axis "threads=1,2,$cores" --budget 4 --execution-limit 1
+  [[ ! -f sweeps/cpu-rivals.yaml ]] || sweep sweeps/cpu-rivals.yaml --allow-external --budget 4 --execution-limit 1
+  sweep sweeps/cache/cpu-order.yaml
+  sweep sweeps/cache/cpu-working-set.yaml
+  for file in sweeps/claims/*.yaml; do
+    case $(basename "$file" .yaml) in
+      analysis-projection | scaling-max-sequence | scaling-projection) ;;
+      # What a variant holds does not depend on how often it runs, nor on the rest of the sweep.
+      guide-memory | hybrid-memory)
+        sweep "$file" --device cpu --budget 2 --execution-limit "$limit" --filter '/dilated/(linear|hilbert)$' ;;
+      *) sweep "$file" --device cpu --budget 2 --execution-limit "$limit" ;;
+    esac
+  done
 }
 
 for step in "${steps[@]}"; do
@@ -109,11 +141,13 @@ for step in "${steps[@]}"; do
     simt) sweep sweeps/gpu-simt.yaml ;;
     longest)
       for memory in 8GB 80GB; do
-        bin/hilbench plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1
+        "$hilbench" plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1
       done
       sweep sweeps/longest.yaml
       ;;
-    cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
+    cache) for file in sweeps/cache/cache-*.yaml; do sweep "$file"; done ;;
+    cpu) cpu ;;
+    threads) sweep sweeps/ring/threads.yaml ;;
     ring) ring ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;
