@@ -14,6 +14,9 @@
 namespace hilbench {
 namespace {
 
+constexpr std::size_t kMostForecasts = 2000;         // each costs a jackknife over the comparisons
+constexpr std::int64_t kMostPositions = 0x7fffffff;  // rows are numbered with 32 bits
+
 std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
 }
@@ -36,6 +39,8 @@ class Forecaster {
  public:
   explicit Forecaster(ReportInput& input) : input_(input) {}
 
+  bool left_out() const { return left_out_; }
+
   void add(const RingFit& fit, std::int64_t beyond) {
     for (const RingSample& sample : fit.samples()) {
       if (sample.record->work.ring_size > 1) add(fit, sample, sample.record->work.ring_size);
@@ -48,7 +53,12 @@ class Forecaster {
     const RingQuestion question = at_ring_size(*sample.record, ranks);
     RingForecast made{.work = question.work, .variant_id = sample.record->variant_id};
     if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
+    if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
     if (ring_unsupported(question.work, question.variant)) return;
+    if (input_.forecasts.size() == kMostForecasts) {
+      left_out_ = true;
+      return;
+    }
     const RingPrediction said = predict(fit, question);
     made.ns = said.ns.value;
     made.ci_ns = said.ns.ci;
@@ -59,6 +69,7 @@ class Forecaster {
   }
 
   ReportInput& input_;
+  bool left_out_ = false;
   std::set<std::pair<std::string, std::string>> asked_;
 };
 
@@ -77,6 +88,9 @@ void add_forecasts(ReportInput& input) {
     } catch (const UsageError& error) {
       input.forecast_notes.push_back(fmt::format("No prediction: {}", error.what()));
     }
+  if (forecaster.left_out())
+    input.forecast_notes.push_back(fmt::format(
+        "The first {} predictions stand here; `hilbench predict` makes all.", input.forecasts.size()));
 }
 
 }  // namespace hilbench

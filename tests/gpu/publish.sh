@@ -23,7 +23,7 @@ trap 'rm -rf "$stores"' EXIT
 if [[ $folder == auto ]]; then
   archives=("$1"/*.tar.xz)
   tar xJf "${archives[0]}" -C "$stores"
-  folder=reports/published/$(python3 "$here/findings.py" name "$stores"/*/results.sqlite)
+  folder=$here/../../reports/published/$(python3 "$here/findings.py" name "$stores"/*/results.sqlite)
   rm -r "${stores:?}"/*
 fi
 

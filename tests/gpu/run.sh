@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Tests and measures on a machine with a GPU, from the bundle that pack.sh made, or what a processor can do in a built
 # tree too. A short table comes last; logs and stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring cpu threads; default: all
-#                                   but the last three
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring cpu cpu-rivals
+#                                   cpu-claims threads; default: all that ask for one GPU
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
-#   cpu       the processor: its peak, rivals, the order studies, and the claims at sizes that it can do
+#   cpu, cpu-rivals, cpu-claims   the processor: its peak and the order studies; the kernel beside PyTorch, which
+#             HILBENCH_PYTHON names; the claims at sizes that it can do
 #   threads   rings of threads on the processor
 #   ring      on a machine with 2 GPUs or more: the tests that need several, and rings over each transport
 set -uo pipefail
@@ -111,24 +112,31 @@ ring() {
   rings nccl 16384,65536 262144
 }
 
-# What a processor can do of the sweeps within ten minutes on 2 cores, five on 16: cases of which one execution is
-# estimated to take longer than `limit` seconds are skipped and say so. Two claims are about GPUs' memory and one about
-# rings of GPUs.
+# What a processor can do, in ten minutes on 2 cores and less on many, whose executions are shorter.
+cores=$(nproc)
+few_cores() { [[ $cores -le 4 ]]; }
+
+# The kernel against the processor, and the order studies.
 cpu() {
-  local cores limit=0.4 file
-  cores=$(nproc)
-  [[ $cores -le 4 ]] || limit=0.2
-  sweep sweeps/cpu-peak.yaml --axis "threads=1,2,$cores" --budget 4 --execution-limit 1
-  [[ ! -f sweeps/cpu-rivals.yaml ]] || sweep sweeps/cpu-rivals.yaml --allow-external --budget 4 --execution-limit 1
-  sweep sweeps/cache/cpu-order.yaml
-  sweep sweeps/cache/cpu-working-set.yaml
+  local budget=3 threads=1,2,$cores
+  few_cores || { budget=2 threads=1,$cores; }
+  sweep sweeps/cpu-peak.yaml --axis "threads=$threads" --budget "$budget" --execution-limit 1
+  sweep sweeps/cache/cpu-order.yaml --budget "$budget"
+  sweep sweeps/cache/cpu-working-set.yaml --budget "$budget"
+}
+
+# The claims: cases of which one execution is estimated to take longer than `limit` seconds are skipped and say so. Two
+# claims are about GPUs' memory and one about rings of GPUs. What a variant holds, the answer of two more, does not
+# depend on how often it runs.
+cpu_claims() {
+  local budget=2 limit=0.4 file
+  few_cores || { budget=1 limit=0.15; }
   for file in sweeps/claims/*.yaml; do
     case $(basename "$file" .yaml) in
       analysis-projection | scaling-max-sequence | scaling-projection) ;;
-      # What a variant holds does not depend on how often it runs, nor on the rest of the sweep.
       guide-memory | hybrid-memory)
-        sweep "$file" --device cpu --budget 2 --execution-limit "$limit" --filter '/dilated/(linear|hilbert)$' ;;
-      *) sweep "$file" --device cpu --budget 2 --execution-limit "$limit" ;;
+        sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" --filter '/dilated/(linear|hilbert)$' ;;
+      *) sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" ;;
     esac
   done
 }
@@ -147,6 +155,8 @@ for step in "${steps[@]}"; do
       ;;
     cache) for file in sweeps/cache/cache-*.yaml; do sweep "$file"; done ;;
     cpu) cpu ;;
+    cpu-rivals) sweep sweeps/cpu-rivals.yaml --allow-external --axis "threads=1,$cores" --budget 2 --execution-limit 1 ;;
+    cpu-claims) cpu_claims ;;
     threads) sweep sweeps/ring/threads.yaml ;;
     ring) ring ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
