@@ -54,6 +54,8 @@ std::int64_t tile_rows(const Case& work) {
 
 std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
+  if (work.dtype == Dtype::bf16)
+    if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
   if (work.pass == Pass::backward) return "dilated_cpu has no backward pass";
   if (work.ring_size > 1) return "dilated_cpu runs on one rank";
   if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
@@ -134,6 +136,7 @@ class DilatedCpu final : public Execution {
   }
 
   Case work_;
+  Bf16Products bf16_products_ = chosen_bf16_products().products;
   int threads_;
   std::int64_t floats_per_thread_;
   std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
@@ -177,6 +180,7 @@ Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const Bra
   const auto begin = static_cast<std::size_t>(tile.key_begin);
   const auto count = static_cast<std::size_t>(tile.key_count);
   return {.dtype = work_.dtype,
+          .bf16_products = bf16_products_,
           .head_dim = work_.head_dim,
           .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
           .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
@@ -222,7 +226,8 @@ std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int thr
 }
 
 nlohmann::json library() {
-  return nullptr;
+  return {{"instructions", vector_instructions()},
+          {"bf16_products", name_of(chosen_bf16_products().products)}};
 }
 
 }  // namespace

@@ -18,19 +18,31 @@ namespace HWY_NAMESPACE {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// 2^x for x up to about 0; exactly 0 below the smallest normal number, for -infinity and for NaN. Relative
-// error 8e-8: x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 6 with p(0) = 1, and n added
-// to the exponent.
+enum class Exponential {
+  fp32,  // relative error 8e-8
+  bf16,  // 3e-6: for what is rounded to bf16
+};
+
+// 2^x for x up to about 0; exactly 1 at 0, and exactly 0 below the smallest normal number, for -infinity and
+// for NaN. x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 6 or 4 with p(0) = 1, and n
+// added to the exponent.
+template <Exponential kKind = Exponential::fp32>
 HWY_INLINE Vector exp2_or_zero(Vector x) {
   const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: leaves round(x) in the low bits
   const Vector shifted = hn::Add(x, shifter);
   const Vector f = hn::Sub(x, hn::Sub(shifted, shifter));
-  Vector p = hn::Set(kFloats, 0.00015353362f);
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0013398875f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.00961843692f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0555033237f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.240226477f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.693147182f));
+  Vector p;
+  if constexpr (kKind == Exponential::fp32) {
+    p = hn::MulAdd(hn::Set(kFloats, 0.00015353362f), f, hn::Set(kFloats, 0.0013398875f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.00961843692f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.0555033237f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.240226477f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.693147182f));
+  } else {
+    p = hn::MulAdd(hn::Set(kFloats, 0.00958285294f), f, hn::Set(kFloats, 0.05590642616f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.24024099112f));
+    p = hn::MulAdd(p, f, hn::Set(kFloats, 0.69312417507f));
+  }
   p = hn::MulAdd(p, f, hn::Set(kFloats, 1.0f));
   const Ints ints;
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(ints, shifted));
