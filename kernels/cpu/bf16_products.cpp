@@ -23,11 +23,11 @@ namespace {
 
 struct Named {
   Bf16Products products;
-  std::string_view name;
+  std::string_view name, unit;
 };
-constexpr auto kNames = std::to_array<Named>({{Bf16Products::amx_bf16, "amx"},
-                                              {Bf16Products::avx512_bf16, "avx512"},
-                                              {Bf16Products::widened, "widened"}});
+constexpr auto kNames = std::to_array<Named>({{Bf16Products::amx_bf16, "amx", "bf16_amx"},
+                                              {Bf16Products::avx512_bf16, "avx512", "bf16_avx512"},
+                                              {Bf16Products::widened, "widened", "fp32_fma"}});
 
 #if HWY_ARCH_X86_64
 constexpr unsigned kFeatureLeaf = 7;
@@ -88,6 +88,14 @@ Bf16Choice chosen_bf16_products() {
   if (std::ranges::find(available, named->products) == available.end())
     return {available.front(), fmt::format("HILBENCH_BF16={}: this processor has no such products", wish)};
   return {named->products, std::nullopt};
+}
+
+std::string_view unit_of(Bf16Products products) {
+  return std::ranges::find(kNames, products, &Named::products)->unit;
+}
+
+std::string_view cpu_product_unit(Dtype dtype) {
+  return unit_of(dtype == Dtype::bf16 ? chosen_bf16_products().products : Bf16Products::widened);
 }
 
 }  // namespace hilbench

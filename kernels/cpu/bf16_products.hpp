@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/case.hpp"
+
 namespace hilbench {
 
 enum class Bf16Products {
@@ -27,5 +29,9 @@ struct Bf16Choice {
   std::optional<std::string> against;
 };
 Bf16Choice chosen_bf16_products();
+
+// Name of what bounds kernels that multiply `dtype` here (Variant::peak_unit).
+std::string_view cpu_product_unit(Dtype dtype);
+std::string_view unit_of(Bf16Products products);
 
 }  // namespace hilbench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -10,6 +11,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dilated_tile.cpp"
+#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/amx_products.hpp"
@@ -27,7 +29,7 @@ constexpr std::size_t kMaxPanel = 48;   // queries of a register tile, at most
 constexpr std::size_t kMaxLanes = 16;
 constexpr std::size_t kMaxStaged = std::max(kMaxPanel, kKeyBlock / 2);  // rows that are transposed together
 constexpr std::size_t kWidthStep = 32;  // of padded head_dim: two tile registers
-constexpr std::int64_t kLineBytes = 64;
+constexpr std::size_t kLineBytes = 64;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -221,9 +223,26 @@ struct TilePairs : Pairs {
 };
 #endif
 
+// Rows that are read or written one by one are asked for so many ahead: strides are too long for the
+// processor to foresee.
+constexpr std::size_t kRowsAhead = 8;
+
+template <int kWrites>
+void prefetch_row(const void* base, std::int64_t first_byte, std::int64_t bytes) {
+  const char* row = static_cast<const char*>(base) + first_byte;
+  for (std::int64_t byte = 0; byte < bytes; byte += std::int64_t{kLineBytes})
+    __builtin_prefetch(row + byte, kWrites, 3);
+}
+
+std::int64_t slot_of_query(const Tile& tile, std::size_t i) {
+  const std::int64_t position = tile.queries.first + static_cast<std::int64_t>(i) * tile.queries.step;
+  return tile.q_slots.empty() ? position : tile.q_slots[static_cast<std::size_t>(position)];
+}
+
 template <class Products>
 void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buffers) {
   const std::size_t words = Products::words(buffers.width);
+  const std::int64_t element = dtype_bytes(tile.dtype);
   for (std::size_t i = 0; i < panel.size(); ++i) {
     float* row = buffers.rows + i * words;
     if (i >= panel.count) {
@@ -231,12 +250,13 @@ void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buf
       buffers.query_position[panel.begin + i] = std::numeric_limits<std::int32_t>::max();
       continue;
     }
-    const std::int64_t position =
-        tile.queries.first + static_cast<std::int64_t>(panel.begin + i) * tile.queries.step;
-    const std::int64_t slot =
-        tile.q_slots.empty() ? position : tile.q_slots[static_cast<std::size_t>(position)];
-    Products::gather_row(tile, tile.q, slot, tile.q_stride, buffers, row);
-    buffers.query_position[panel.begin + i] = static_cast<std::int32_t>(position);
+    const std::size_t query = panel.begin + i;
+    if (query + kRowsAhead < static_cast<std::size_t>(tile.queries.count))
+      prefetch_row<0>(tile.q, slot_of_query(tile, query + kRowsAhead) * tile.q_stride * element,
+                      element * tile.head_dim);
+    Products::gather_row(tile, tile.q, slot_of_query(tile, query), tile.q_stride, buffers, row);
+    buffers.query_position[query] =
+        static_cast<std::int32_t>(tile.queries.first + static_cast<std::int64_t>(query) * tile.queries.step);
   }
   transpose(buffers.rows, panel.size(), words, words, buffers.q + panel.begin * words, panel.size());
   std::fill_n(buffers.o + panel.begin * buffers.width, panel.size() * buffers.width, 0.0f);
@@ -273,7 +293,7 @@ void prefetch_keys(const Tile& tile, std::size_t next) {
   for (const std::size_t end = std::min(next + kKeyBlock, keys); next < end; ++next) {
     const std::int64_t slot = tile.key_slot[tile.keys_backwards ? keys - 1 - next : next];
     const std::int64_t first = slot * tile.kv_stride * dtype_bytes(tile.dtype);
-    for (std::int64_t byte = first; byte < first + row_bytes; byte += kLineBytes) {
+    for (std::int64_t byte = first; byte < first + row_bytes; byte += std::int64_t{kLineBytes}) {
       __builtin_prefetch(static_cast<const char*>(tile.k) + byte, 0, 2);
       __builtin_prefetch(static_cast<const char*>(tile.v) + byte, 0, 2);
     }
@@ -423,7 +443,10 @@ void finish_panel(const Tile& tile, const Panel& panel, const TileBuffers& buffe
   finish_states(panel, buffers);
   transpose(buffers.o + panel.begin * buffers.width, buffers.width, panel.size(), panel.size(), buffers.rows,
             buffers.width);
+  const std::int64_t element = dtype_bytes(tile.o_dtype);
   for (std::size_t i = 0; i < panel.count; ++i) {
+    if (i + kRowsAhead < panel.count)
+      prefetch_row<1>(tile.o, position[i + kRowsAhead] * tile.q_stride * element, tile.head_dim * element);
     write_row(tile, buffers.rows + i * buffers.width, buffers.factor[panel.begin + i],
               buffers.own[panel.begin + i], position[i]);
     tile.lse[position[i] * tile.lse_stride] = lse[i];
@@ -460,6 +483,14 @@ void run_tile_here(const Tile& tile, float* workspace) {
   run_tile_with<Singles>(tile, workspace);
 }
 
+// `memory` and `bytes` are multiples of a cache line. Whoever reads it in another thread waits for that
+// thread.
+void stream_zeros_here(std::byte* memory, std::size_t bytes) {
+  auto* floats = reinterpret_cast<float*>(memory);
+  for (std::size_t i = 0; i < bytes / sizeof(float); i += kLanes)
+    hn::Stream(hn::Zero(kFloats), kFloats, floats + i);
+}
+
 std::int64_t target_here() {
   return HWY_TARGET;
 }
@@ -477,6 +508,7 @@ namespace hilbench {
 
 HWY_EXPORT(run_tile_here);
 HWY_EXPORT(round_to_bf16_here);
+HWY_EXPORT(stream_zeros_here);
 HWY_EXPORT(target_here);
 
 std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows) {
@@ -494,6 +526,18 @@ std::string_view vector_instructions() {
 
 bool multiplies_pairs() {
   return HWY_ARCH_X86_64 && HWY_DYNAMIC_DISPATCH(target_here)() <= HWY_AVX3;
+}
+
+void clear(std::byte* memory, std::size_t bytes, Clearing clearing) {
+  const bool whole_lines = (reinterpret_cast<std::uintptr_t>(memory) | bytes) % kLineBytes == 0;
+  if (clearing == Clearing::past_caches && whole_lines)
+    HWY_DYNAMIC_DISPATCH(stream_zeros_here)(memory, bytes);
+  else
+    std::memset(memory, 0, bytes);
+}
+
+void finish_clearing(Clearing clearing) {
+  if (clearing == Clearing::past_caches) hwy::FlushStream();
 }
 
 void round_to_bf16(const float* from, std::uint16_t* to, std::int64_t count) {

@@ -6,6 +6,7 @@
 // as such, probabilities are rounded to it; scores, their maxima and sums, and O stay fp32.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -61,6 +62,11 @@ void run_tile(const Tile& tile, float* workspace);
 std::string_view vector_instructions();
 // Whether that set comes with products of bf16 pairs, on processors that have them.
 bool multiplies_pairs();
+
+enum class Clearing { cached, past_caches };
+// Zeros. Others see them once the thread that wrote them has finished.
+void clear(std::byte* memory, std::size_t bytes, Clearing clearing);
+void finish_clearing(Clearing clearing);
 
 // to[i] = from[i] rounded to bf16, to nearest even.
 void round_to_bf16(const float* from, std::uint16_t* to, std::int64_t count);
