@@ -19,7 +19,7 @@ enum class Bf16Products {
 // What HILBENCH_BF16 calls it.
 std::string_view name_of(Bf16Products products);
 
-// Those that this CPU has and this process may use, the fastest first; `widened` is always the last.
+// Those that this CPU has and this process may use, the fastest first; `widened` is always among them.
 std::vector<Bf16Products> available_bf16_products();
 
 // What HILBENCH_BF16 asks for, else the fastest. Where that is not to be had, `against` says why and

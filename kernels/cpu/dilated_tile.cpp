@@ -131,13 +131,15 @@ void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, float* 
 //   kWidest               vectors of a panel at most
 //   kPairs                words are two bf16
 //   words(width)          words of a row of `width` elements
-//   gather_query, gather_key, finish_block: one row into its place; what is left when a block is complete
-//   scores, values        the products Q K^T and, onto O times `factor`, P V of a panel with a block
+//   exponential           2^x as exact as the words are
+//   gather_row            a query into a row that is transposed later, or a key into its place
+//   gather_value, finish_values  a row of V; what is left to do when the block is complete
+//   scores, values        Q K^T and, added to O times `factor`, P V of a panel with a block
 struct Singles {
   static constexpr std::size_t kWidest = kTileVectors;
   static constexpr bool kPairs = false;
-  static constexpr Exponential kExponential = Exponential::fp32;
   static std::size_t words(std::size_t width) { return width; }
+  static Vector exponential(Vector x) { return exp2_or_zero(x); }
 
   static void gather_row(const Tile& tile, const void* base, std::int64_t slot, std::int64_t stride,
                          const TileBuffers& buffers, float* to) {
@@ -167,8 +169,8 @@ struct Singles {
 // Rows of bf16 as they lie in memory; values with those of the next key, transposed when the block is full.
 struct Pairs {
   static constexpr bool kPairs = true;
-  static constexpr Exponential kExponential = Exponential::bf16;
   static std::size_t words(std::size_t width) { return width / 2; }
+  static Vector exponential(Vector x) { return exp2_or_zero_for_bf16(x); }
 
   static Vector pair_of(Vector lower, Vector upper) { return round_to_pair(lower, upper); }
   static void gather_row(const Tile& tile, const void* base, std::int64_t slot, std::int64_t stride,
@@ -351,7 +353,7 @@ void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log
   }
   const auto probability = [&](std::size_t key, std::size_t v) HWY_ATTR {
     const Vector score = hn::Load(kFloats, scores + key * kWidth + v * kLanes);
-    const Vector p = exp2_or_zero<Products::kExponential>(hn::MulSub(score, scale, shift[v]));
+    const Vector p = Products::exponential(hn::MulSub(score, scale, shift[v]));
     total[v] = hn::Add(total[v], p);
     return p;
   };

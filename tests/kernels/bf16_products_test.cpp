@@ -23,7 +23,7 @@ bool available(Bf16Products products) {
 }
 
 TEST(Bf16Products, AreThoseThatTheSystemLists) {
-  EXPECT_EQ(available_bf16_products().back(), Bf16Products::widened);
+  EXPECT_TRUE(available(Bf16Products::widened));
   EXPECT_EQ(available(Bf16Products::avx512_bf16), system_lists("avx512_bf16"));
   EXPECT_LE(available(Bf16Products::amx_bf16), system_lists("amx_bf16"));
 }
