@@ -28,6 +28,7 @@ constexpr std::size_t kKeyBlock = 128;  // keys gathered at a time: probabilitie
 constexpr std::size_t kMaxPanel = 48;   // queries of a register tile, at most
 constexpr std::size_t kMaxLanes = 16;
 constexpr std::size_t kMaxStaged = std::max(kMaxPanel, kKeyBlock / 2);  // rows that are transposed together
+constexpr std::size_t kKeysAhead = 32;  // whose scores are made beside other work
 constexpr std::size_t kWidthStep = 32;  // of padded head_dim: two tile registers
 constexpr std::size_t kLineBytes = 64;
 
@@ -49,6 +50,7 @@ struct TileBuffers {
   float* k;                      // [kKeyBlock][width]
   float* v;                      // [width / kTileRows][kKeyBlock][kTileRows]
   float* scores;                 // [kKeyBlock][panel], then probabilities
+  float* scores_ahead;           // the same, of the next panel
   float* max;                    // [queries], as in SoftmaxState
   float* sum;                    // [queries]
   float* lse;                    // [queries]: of earlier branches, then with this one
@@ -66,6 +68,7 @@ struct TileBuffers {
     k = take(kKeyBlock * width);
     v = take(kKeyBlock * width);
     scores = take(kKeyBlock * kMaxPanel);
+    scores_ahead = take(kKeyBlock * kMaxPanel);
     max = take(queries);
     sum = take(queries);
     lse = take(queries);
@@ -130,14 +133,19 @@ void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, float* 
 // How operands stand in the buffers and what multiplies them. The rest of the tile is the same for all.
 //   kWidest               vectors of a panel at most
 //   kPairs                words are two bf16
+//   kAhead                products and vector arithmetic go on side by side: scores of the next panel are
+//   made
+//                         while those of this one become probabilities
 //   words(width)          words of a row of `width` elements
 //   exponential           2^x as exact as the words are
 //   gather_row            a query into a row that is transposed later, or a key into its place
 //   gather_value, finish_values  a row of V; what is left to do when the block is complete
-//   scores, values        Q K^T and, added to O times `factor`, P V of a panel with a block
+//   scores, values        Q K^T and, added to O times `factor`, P V of a panel with a block; with kAhead,
+//                         scores_of_keys gives kKeysAhead keys' rows of Q K^T
 struct Singles {
   static constexpr std::size_t kWidest = kTileVectors;
   static constexpr bool kPairs = false;
+  static constexpr bool kAhead = false;
   static std::size_t words(std::size_t width) { return width; }
   static Vector exponential(Vector x) { return exp2_or_zero(x); }
 
@@ -157,10 +165,10 @@ struct Singles {
                               buffers.scores + key * kVectors * kLanes);
   }
   template <std::size_t kVectors>
-  void values(const TileBuffers& buffers, std::size_t head_dim, std::size_t keys, const float* factor,
-              float* o) {
+  void values(const TileBuffers& buffers, const float* p, std::size_t head_dim, std::size_t keys,
+              const float* factor, float* o) {
     for (std::size_t d = 0; d < head_dim; d += kTileRows)
-      multiply_tile<kVectors>(buffers.v + d * kKeyBlock, 1, kTileRows, buffers.scores, keys, factor,
+      multiply_tile<kVectors>(buffers.v + d * kKeyBlock, 1, kTileRows, p, keys, factor,
                               o + d * kVectors * kLanes);
   }
 };
@@ -193,6 +201,7 @@ struct Pairs {
 
 struct VectorPairs : Pairs {
   static constexpr std::size_t kWidest = kTileVectors;
+  static constexpr bool kAhead = false;
 
   template <std::size_t kVectors>
   void scores(const TileBuffers& buffers, const float* q, std::size_t head_dim, std::size_t keys) {
@@ -200,26 +209,29 @@ struct VectorPairs : Pairs {
                              (head_dim + 1) / 2, nullptr, buffers.scores);
   }
   template <std::size_t kVectors>
-  void values(const TileBuffers& buffers, std::size_t head_dim, std::size_t keys, const float* factor,
-              float* o) {
-    multiply_pairs<kVectors>(buffers.v, kKeyBlock / 2, buffers.scores, round_up(head_dim, kTileRows),
-                             (keys + 1) / 2, factor, o);
+  void values(const TileBuffers& buffers, const float* p, std::size_t head_dim, std::size_t keys,
+              const float* factor, float* o) {
+    multiply_pairs<kVectors>(buffers.v, kKeyBlock / 2, p, round_up(head_dim, kTileRows), (keys + 1) / 2,
+                             factor, o);
   }
 };
 
 struct TilePairs : Pairs {
   static constexpr std::size_t kWidest = 2;
+  static constexpr bool kAhead = true;
   AmxTiles tiles;
 
   template <std::size_t kVectors>
-  void scores(const TileBuffers& buffers, const float* q, std::size_t, std::size_t keys) {
-    multiply_amx<kVectors>(tiles, buffers.k, words(buffers.width), q, round_up(keys, 2 * kAmxRows),
-                           words(buffers.width), Start::from_zero, buffers.scores);
+  void scores_of_keys(const TileBuffers& buffers, const float* q, std::size_t key, float* scores) {
+    const std::size_t row_words = words(buffers.width);
+    multiply_amx_block<kVectors>(tiles, buffers.k + key * row_words, row_words, q, row_words,
+                                 Start::from_zero, scores + key * kVectors * kLanes);
   }
   template <std::size_t kVectors>
-  void values(const TileBuffers& buffers, std::size_t, std::size_t keys, const float* factor, float* o) {
+  void values(const TileBuffers& buffers, const float* p, std::size_t, std::size_t keys, const float* factor,
+              float* o) {
     scale_rows<kVectors>(o, buffers.width, factor);
-    multiply_amx<kVectors>(tiles, buffers.v, kKeyBlock / 2, buffers.scores, buffers.width,
+    multiply_amx<kVectors>(tiles, buffers.v, kKeyBlock / 2, p, buffers.width,
                            round_up((keys + 1) / 2, kAmxWords), Start::from_result, o);
   }
 };
@@ -303,18 +315,24 @@ void prefetch_keys(const Tile& tile, std::size_t next) {
 }
 
 template <std::size_t kVectors>
-void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position, std::size_t keys) {
+void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position, std::size_t keys,
+                 float* all_scores) {
   const Ints ints;
   const Vector masked = hn::Set(kFloats, kMinusInfinity);
   for (std::size_t key = 0; key < keys; ++key) {
     const auto position = hn::Set(ints, buffers.key_position[key]);
     for (std::size_t v = 0; v < kVectors; ++v) {
-      float* scores = buffers.scores + (key * kVectors + v) * kLanes;
+      float* scores = all_scores + (key * kVectors + v) * kLanes;
       const auto later = hn::Gt(position, hn::Load(ints, query_position + v * kLanes));
       hn::Store(hn::IfThenElse(hn::RebindMask(kFloats, later), masked, hn::Load(kFloats, scores)), kFloats,
                 scores);
     }
   }
+}
+
+template <class Products>
+const float* query_words(const Panel& panel, const TileBuffers& buffers) {
+  return buffers.q + panel.begin * Products::words(buffers.width);
 }
 
 // Largest score of each lane, by two chains of comparisons a vector.
@@ -336,9 +354,10 @@ HWY_INLINE void find_maxima(const float* HWY_RESTRICT scores, std::size_t keys, 
 }
 
 // Scores become probabilities against the raised maximum; `factor` is left for the sums made before.
-template <class Products, std::size_t kVectors>
+// `alongside(key)` is done beside the arithmetic of kKeysAhead keys from `key` on.
+template <class Products, std::size_t kVectors, class Alongside>
 void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log2, float* HWY_RESTRICT max,
-                   float* HWY_RESTRICT sum, float* HWY_RESTRICT factor) {
+                   float* HWY_RESTRICT sum, float* HWY_RESTRICT factor, const Alongside& alongside) {
   constexpr std::size_t kWidth = kVectors * kLanes;
   const Vector scale = hn::Set(kFloats, scale_log2);
   const Vector one = hn::Set(kFloats, 1.0f);  // the scores' units are log2 already
@@ -358,18 +377,22 @@ void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log
     return p;
   };
   if constexpr (Products::kPairs) {
+    const auto store_pair = [&](std::size_t pair, std::size_t v, Vector first, Vector second) HWY_ATTR {
+      hn::Store(Products::pair_of(first, second), kFloats, scores + pair * kWidth + v * kLanes);
+    };
     std::size_t pair = 0;
-    for (; pair < keys / 2; ++pair)
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const Vector first = probability(2 * pair, v);
-        hn::Store(Products::pair_of(first, probability(2 * pair + 1, v)), kFloats,
-                  scores + pair * kWidth + v * kLanes);
-      }
+    for (std::size_t block = 0; block < keys; block += kKeysAhead) {
+      alongside(block);
+      for (const std::size_t end = std::min(keys, block + kKeysAhead) / 2; pair < end; ++pair)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          const Vector first = probability(2 * pair, v);
+          store_pair(pair, v, first, probability(2 * pair + 1, v));
+        }
+    }
     for (; pair < round_up(keys, 2 * kAmxWords) / 2; ++pair)
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const Vector last = 2 * pair < keys ? probability(2 * pair, v) : hn::Zero(kFloats);
-        hn::Store(Products::pair_of(last, hn::Zero(kFloats)), kFloats, scores + pair * kWidth + v * kLanes);
-      }
+      for (std::size_t v = 0; v < kVectors; ++v)
+        store_pair(pair, v, 2 * pair < keys ? probability(2 * pair, v) : hn::Zero(kFloats),
+                   hn::Zero(kFloats));
   } else {
     for (std::size_t key = 0; key < keys; ++key)
       for (std::size_t v = 0; v < kVectors; ++v)
@@ -378,35 +401,73 @@ void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log
   for (std::size_t v = 0; v < kVectors; ++v) hn::Store(total[v], kFloats, sum + v * kLanes);
 }
 
-// Attention of a panel's queries to a block of keys.
-template <std::size_t kVectors, class Products>
+// Attention of a panel's queries to a block of keys. With Products::kAhead the scores are there already.
+template <std::size_t kVectors, class Products, class Alongside>
 void attend(Products& products, const Tile& tile, const Panel& panel, const KeyBlock& block,
-            const TileBuffers& buffers) {
+            const TileBuffers& buffers, float* scores, const Alongside& alongside) {
   const std::int64_t first_query = buffers.query_position[panel.begin];
-  const std::int64_t last_query = buffers.query_position[panel.begin + panel.count - 1];
-  const bool causal = tile.mask == Mask::causal;
-  if (causal && block.first_position > last_query) return;
   const auto head_dim = static_cast<std::size_t>(tile.head_dim);
-  const float* q = buffers.q + panel.begin * Products::words(buffers.width);
-  products.template scores<kVectors>(buffers, q, head_dim, block.count);
-  if (causal && block.last_position > first_query)
-    mask_scores<kVectors>(buffers, buffers.query_position + panel.begin, block.count);
+  if constexpr (!Products::kAhead)
+    products.template scores<kVectors>(buffers, query_words<Products>(panel, buffers), head_dim, block.count);
+  if (tile.mask == Mask::causal && block.last_position > first_query)
+    mask_scores<kVectors>(buffers, buffers.query_position + panel.begin, block.count, scores);
   const auto scale_log2 =
       static_cast<float>(std::numbers::log2e / std::sqrt(static_cast<double>(tile.head_dim)));
   float* factor = buffers.factor + panel.begin;
-  soften_scores<Products, kVectors>(buffers.scores, block.count, scale_log2, buffers.max + panel.begin,
-                                    buffers.sum + panel.begin, factor);
-  products.template values<kVectors>(buffers, head_dim, block.count, factor,
+  soften_scores<Products, kVectors>(scores, block.count, scale_log2, buffers.max + panel.begin,
+                                    buffers.sum + panel.begin, factor, alongside);
+  products.template values<kVectors>(buffers, scores, head_dim, block.count, factor,
                                      buffers.o + panel.begin * buffers.width);
 }
 
-template <class Products>
+template <class Products, class Alongside>
 void attend_panel(Products& products, const Tile& tile, const Panel& panel, const KeyBlock& block,
-                  const TileBuffers& buffers) {
+                  const TileBuffers& buffers, float* scores, const Alongside& alongside) {
   static_assert(Products::kWidest == 2 || Products::kWidest == 3);
-  if (panel.vectors == 1) return attend<1>(products, tile, panel, block, buffers);
-  if (panel.vectors == 2) return attend<2>(products, tile, panel, block, buffers);
-  if constexpr (Products::kWidest == 3) attend<3>(products, tile, panel, block, buffers);
+  if (panel.vectors == 1) return attend<1>(products, tile, panel, block, buffers, scores, alongside);
+  if (panel.vectors == 2) return attend<2>(products, tile, panel, block, buffers, scores, alongside);
+  if constexpr (Products::kWidest == 3) attend<3>(products, tile, panel, block, buffers, scores, alongside);
+}
+
+// The first query of the first panel that sees a key of the block: later queries see what earlier ones see.
+template <class Products>
+std::size_t first_seeing(const Tile& tile, const KeyBlock& block, const TileBuffers& buffers) {
+  const auto queries = static_cast<std::size_t>(tile.queries.count);
+  std::size_t begin = 0;
+  while (tile.mask == Mask::causal && begin < queries) {
+    const Panel panel = panel_at(begin, queries, Products::kWidest);
+    if (block.first_position <= buffers.query_position[begin + panel.count - 1]) break;
+    begin += panel.size();
+  }
+  return begin;
+}
+
+// Attention of all the tile's queries to a block of keys.
+template <class Products>
+void attend_block(Products& products, const Tile& tile, const KeyBlock& block, const TileBuffers& buffers) {
+  const auto queries = static_cast<std::size_t>(tile.queries.count);
+  float* scores = buffers.scores;
+  float* ahead = buffers.scores_ahead;
+  const auto score_keys = [&](std::size_t begin, std::size_t key, float* to) {
+    if constexpr (Products::kAhead) {
+      if (begin >= queries) return;
+      const Panel panel = panel_at(begin, queries, Products::kWidest);
+      const float* q = query_words<Products>(panel, buffers);
+      if (panel.vectors == 1)
+        products.template scores_of_keys<1>(buffers, q, key, to);
+      else
+        products.template scores_of_keys<2>(buffers, q, key, to);
+    }
+  };
+  std::size_t begin = first_seeing<Products>(tile, block, buffers);
+  for (std::size_t key = 0; key < block.count; key += kKeysAhead) score_keys(begin, key, scores);
+  while (begin < queries) {
+    const Panel panel = panel_at(begin, queries, Products::kWidest);
+    begin += panel.size();
+    attend_panel(products, tile, panel, block, buffers, scores,
+                 [&](std::size_t key) { score_keys(begin, key, ahead); });
+    if constexpr (Products::kAhead) std::swap(scores, ahead);
+  }
 }
 
 // Factors and LSE of a panel, merged with what earlier branches left in memory.
@@ -470,7 +531,7 @@ void run_tile_with(const Tile& tile, float* workspace) {
     const KeyBlock block = gather_keys<Products>(tile, buffers, next);
     if (block.count == 0) break;
     prefetch_keys(tile, next);
-    for (std::size_t i = 0; i < queries; i += kPanel) attend_panel(products, tile, panel(i), block, buffers);
+    attend_block(products, tile, block, buffers);
   }
   for (std::size_t i = 0; i < queries; i += kPanel) finish_panel(tile, panel(i), buffers);
 }
