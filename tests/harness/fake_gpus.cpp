@@ -82,6 +82,7 @@ std::unique_ptr<RingBed> cuda_ring_bed(int, const std::vector<Device*>&, RingTra
 }
 
 std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
+  control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
   return cpu_ring_bed({std::move(control)}, 1);
 }
 
