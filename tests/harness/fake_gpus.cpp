@@ -1,7 +1,7 @@
 // For the program under mpirun on a machine without GPUs: GPUs whose memory is the host's, HILBENCH_FAKE_GPUS
-// of them (default 2), none of which opens where HILBENCH_FAKE_LOST is set. Their kernel is the CPU's, and
-// what NCCL would move between them MPI does. Stands in for kernels/table.cpp and for the files that speak
-// with CUDA and NCCL.
+// of them (default 2), named after HILBENCH_FAKE_HOST, none of which opens where HILBENCH_FAKE_LOST is set.
+// Their kernel is the CPU's, and what NCCL would move between them MPI does. Stands in for kernels/table.cpp
+// and for the files that speak with CUDA and NCCL.
 #include <fmt/format.h>
 
 #include <array>
@@ -59,11 +59,12 @@ int cuda_runtime_version() {
 
 GpuSurvey survey_gpus() {
   const char* count = std::getenv("HILBENCH_FAKE_GPUS");
+  const char* host = std::getenv("HILBENCH_FAKE_HOST");
   GpuSurvey survey;
   for (int ordinal = 0; ordinal < (count != nullptr ? std::atoi(count) : 2); ++ordinal)
     survey.gpus.push_back({.ordinal = ordinal,
                            .name = "fake",
-                           .uuid = fmt::format("GPU-{}", ordinal),
+                           .uuid = fmt::format("GPU-{}{}", host != nullptr ? host : "", ordinal),
                            .compute_capability = 90,
                            .multiprocessors = 1,
                            .clock_ghz = 1,

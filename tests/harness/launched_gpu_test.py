@@ -7,6 +7,7 @@ Where PATH_OF_HILBENCH is called hilbench_fake_gpus, its GPUs are those of fake_
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -104,6 +105,21 @@ class RingTest(LaunchedGpuTest):
                          ("skipped", "transport nccl: ring_size 2: rank 1 of 2 has the GPU of rank 0; start one process "
                                      "for each GPU"))
         self.assertEqual(statuses["n65", "dilated/linear"], ("ok", None))
+
+    def test_two_hosts(self):
+        """Open MPI takes a host for another one by its name, and starts its own part there by what stands in for ssh."""
+        if not FAKE:
+            self.skipTest("GPUs of this host are no other's")
+        if "Open MPI) 4." not in subprocess.run([launched.MPIRUN, "--version"], text=True, capture_output=True).stdout:
+            self.skipTest("other versions name the stand-in otherwise")
+        agent = self.program.folder / "agent"
+        agent.write_text('#!/bin/bash\nexport HILBENCH_FAKE_HOST=$1-\nshift\nexec bash -c "$*"\n')
+        agent.chmod(0o755)
+        hosts = ["--host", f"{os.uname().nodename}:1,other:1", "--mca", "plm_rsh_agent", str(agent)]
+        self.launch(2, "run", self.program.sweep(QUICK), "-o", "out", flags=hosts)
+        for record in self.program.records("out"):
+            self.assertEqual(record["status"], "ok", record["reason"])
+            self.assertEqual(record["environment"]["transport"]["gpus"], ["GPU-0", "GPU-other-0"])
 
     def test_peer_is_of_one_process(self):
         self.launch(2, "run", self.program.sweep(QUICK.replace("{kernel: dilated,", "{kernel: dilated, transport: peer,")),

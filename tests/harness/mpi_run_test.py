@@ -55,9 +55,9 @@ class LaunchedTest(unittest.TestCase):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
 
-    def start(self, ranks, *arguments, others=()):
-        """`others`: further (number of ranks, command) that the same mpirun starts."""
-        command = [MPIRUN, *FLAGS, "-n", str(ranks), self.program.binary, *arguments]
+    def start(self, ranks, *arguments, others=(), flags=()):
+        """`others`: further (number of ranks, command) that the same mpirun starts; `flags`: its own."""
+        command = [MPIRUN, *FLAGS, *flags, "-n", str(ranks), self.program.binary, *arguments]
         for number, words in others:
             command += [":", "-n", str(number), *words]
         # Open MPI leaks some of its own.
@@ -78,8 +78,8 @@ class LaunchedTest(unittest.TestCase):
             self.assertEqual(process.returncode, status, f"{out}\n{err}")
         return out, told
 
-    def launch(self, ranks, *arguments, status=0, others=()):
-        return self.finish(self.start(ranks, *arguments, others=others), status)
+    def launch(self, ranks, *arguments, status=0, **options):
+        return self.finish(self.start(ranks, *arguments, **options), status)
 
     def rank_pid(self, rank):
         def find():
