@@ -156,6 +156,14 @@ class FaultTest(LaunchedGpuTest):
         self.assertEqual(set(self.statuses().values()), {("failed", "rank 1 of 2: this GPU does not open")})
         self.assertEqual(len(Store(self.program.folder / "out").texts()), 6)
 
+    def test_rank_that_finds_no_gpu(self):
+        if not FAKE:
+            self.skipTest("every rank finds the GPUs of this host")
+        run = [self.program.binary, "run", self.program.sweep(QUICK), "-o", "out"]
+        _, told = self.launch(1, *run[1:], status=2, others=[(1, ["env", "HILBENCH_FAKE_GPUS=0", *run])])
+        self.assertEqual(told, ["hilbench: error: rank 1 of 2 finds no GPU, rank 0 does; start one process for each GPU, or "
+                                "choose --device cpu"])
+
 
 if __name__ == "__main__":
     launched.BINARY, launched.MPIRUN = (sys.argv.pop(1) for _ in range(2))
