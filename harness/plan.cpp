@@ -180,6 +180,22 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   return planned;
 }
 
+// On one rank all rings of a variant are the same kernel: it is measured once, as the reference if that is
+// it.
+std::optional<std::string> reason_measured_already(const Sweep& sweep, const Comparison& comparison,
+                                                   const PlannedVariant& planned) {
+  if (comparison.work.ring_size > 1 || planned.spec.baseline) return std::nullopt;
+  const std::string alone = one_rank_id(planned.spec);
+  std::string measured;
+  for (const VariantSpec& other : sweep.variants) {
+    if (other.baseline || one_rank_id(other) != alone) continue;
+    const std::string id = variant_id(other);
+    if (measured.empty() || id == sweep.reference) measured = id;
+  }
+  if (measured == planned.id) return std::nullopt;
+  return fmt::format("ring_size 1: the same as {}", measured);
+}
+
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
 // first.
 void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& host) {
@@ -219,6 +235,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
     PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
+    if (!planned.skip) planned.skip = reason_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;

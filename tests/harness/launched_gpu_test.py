@@ -59,7 +59,7 @@ class RingTest(LaunchedGpuTest):
         for record in self.program.records("out"):
             params = record["params"]
             with self.subTest(case=record["case"], variant=record["variant"]):
-                if record["status"] == "skipped" and record["reason"].startswith("skip_when"):
+                if record["status"] == "skipped" and record["reason"].startswith(("skip_when", "ring_size 1: the same as")):
                     continue
                 if params["ring_size"] == 3:
                     self.assertEqual((record["status"], record["reason"]),

@@ -147,6 +147,28 @@ TEST(Plan, TellsTheBytesOfARing) {
 
 // LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
 // nothing.
+TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
+  const std::string variants =
+      "variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}, {kernel: dilated, sharding: "
+      "zigzag},\n"
+      "  {kernel: dilated, order: hilbert, ring_algorithm: ring_packed}]\n";
+  const auto plan = [&](const std::string& more) {
+    return plan_of("axes: {sequence_length: 4096, segments: [4096], ring_size: [1, 2]}\n" + variants + more);
+  };
+  const Plan first = plan("");
+  ASSERT_EQ(first.comparisons.size(), 2u);
+  const std::vector<PlannedVariant>& alone = first.comparisons[0].variants;
+  EXPECT_FALSE(alone[0].skip);
+  expect_skipped(alone[1], "ring_size 1: the same as dilated/linear");
+  expect_skipped(alone[2], "ring_size 1: the same as dilated/linear");
+  EXPECT_FALSE(alone[3].skip) << "no other variant in that order";
+  for (const PlannedVariant& planned : first.comparisons[1].variants)
+    EXPECT_FALSE(planned.skip) << planned.id;
+  const Plan named = plan("reference: dilated/linear.zigzag\n");
+  expect_skipped(named.comparisons[0].variants[0], "the same as dilated/linear.zigzag");
+  EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
+}
+
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +

@@ -141,6 +141,21 @@ TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
   EXPECT_NE(plot->script.find("title 'other'"), std::string::npos) << plot->script;
 }
 
+TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
+  std::vector<Record> records;
+  sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
+  Record zigzag = records.front();
+  ASSERT_EQ(zigzag.variant_id, "dilated/linear");
+  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant_id = variant_id(zigzag.variant);
+  records.push_back(zigzag);
+  ReportInput input;
+  input.records = records;
+  const Table table = rivals_page_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][1].text, table.rows[0][1].text + ", zigzag");
+}
+
 TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {
   Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
   sample::time(record, 1, 1, 0);
