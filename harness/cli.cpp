@@ -72,7 +72,7 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
   CLI::App& command =
       *app.add_subcommand("run",
                           "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
-                          "P processes are ranks of rings");
+                          "P processes are ranks of rings, on GPUs with one each");
   add_sweep_options(command, arguments);
   command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>")
       ->check(not_empty());

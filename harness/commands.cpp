@@ -90,15 +90,13 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
   return host;
 }
 
-// The same for one of several processes, `on_this_host` of which come before it: each takes a GPU of its own.
-Host host_for_process(const Sweep& sweep, int on_this_host) {
+// The same for one of several processes, the one of its host with that `local_rank`.
+Host host_for_process(const Sweep& sweep, int local_rank) {
   Host host = inspect_host();
   if (!wants_gpu(sweep)) return host;
   const GpuSurvey survey = survey_gpus();
   host.gpu_absence = survey.absence;
-  // A launcher may show each of its processes one GPU, always number 0.
-  const std::size_t index = survey.gpus.size() == 1 ? 0 : static_cast<std::size_t>(on_this_host);
-  if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  host.gpu = gpu_of_process(survey.gpus, local_rank);
   return host;
 }
 
@@ -279,13 +277,13 @@ AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
       processes,
       {.load = [&] { return load(arguments); },
        .inspect =
-           [&](const Sweep& sweep, int on_this_host) {
+           [&](const Sweep& sweep, int local_rank) {
              if (parse_device(arguments.device).ordinal)
                throw UsageError({.what = "a GPU is named",
                                  .where = "--device",
                                  .why = "under an MPI launcher every process takes one of its own",
                                  .remedy = "--device cuda"});
-             return host_for_process(sweep, on_this_host);
+             return host_for_process(sweep, local_rank);
            },
        .plan = [&](const Sweep& sweep, const Host& host) { return plan_for(arguments, sweep, host); }});
 }
@@ -331,6 +329,7 @@ ExitCode plan_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
   Host host = host_to_plan_for(sweep, arguments);
   host.processes = launch.processes;
+  if (launch.processes > 1 && host.gpu) host.gpus = launch.processes;  // which run() makes sure of
   const std::string table = arguments.longest
                                 ? longest_table(sweep, host)
                                 : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),

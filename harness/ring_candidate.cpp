@@ -122,7 +122,8 @@ class RingCandidate final : public Candidate {
 
  private:
   static std::unique_ptr<RingCrew> make_crew(Bench& bench, const Record& record) {
-    return record.transport == "mpi" ? bench.rings->crew(bench, record) : thread_crew(bench, record);
+    const bool processes = bench.rings != nullptr && record.transport != "threads";
+    return processes ? bench.rings->crew(bench, record) : thread_crew(bench, record);
   }
 
   // Threads share the caches that the device empties, processes may not.

@@ -248,14 +248,13 @@ class NcclTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> nccl_transport(std::unique_ptr<Transport> control, double timeout_s) {
-  const std::shared_ptr<Transport> host = std::move(control);
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s) {
   try {
-    auto transport = std::make_unique<NcclTransport>(host, timeout_s);
+    auto transport = std::make_unique<NcclTransport>(control, timeout_s);
     transport->open();
     return transport;
   } catch (const std::exception& error) {
-    host->abort(error.what());
+    control->abort(error.what());
     throw;
   }
 }

@@ -26,6 +26,7 @@ steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
+[[ $(ldd bin/hilbench) != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
@@ -102,12 +103,23 @@ rings() {
   tar cJf "$out/ring-$transport.tar.xz" -C results "ring-$transport" && rm -r "results/ring-$transport"
 }
 
+# A process for each of two GPUs.
+launched() {
+  if ! command -v mpirun >"$out/mpirun.txt"; then
+    note launched_gpu "left out: no mpirun here"
+    return
+  fi
+  timeout 500 python3 tests/launched_gpu_test.py bin/hilbench "$(<"$out/mpirun.txt")" >"$out/launched_gpu.log" 2>&1
+  note launched_gpu "exit $?, $(tail -1 "$out/launched_gpu.log")"
+}
+
 ring() {
   if [[ $("$hilbench" list devices | grep -c 'cuda:') -lt 2 ]]; then
     note ring "left out: one GPU here"
     return
   fi
   run_programs peer_tests nccl_tests ring_multigpu_tests
+  launched
   rings peer 16384,65536 262144
   rings nccl 16384,65536 262144
 }
