@@ -63,10 +63,7 @@ RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host
 }
 
 // On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
-std::optional<std::string> reason_against_gpus_of_processes(const Case& work, RingTransport transport,
-                                                            const Host& host) {
-  if (transport == RingTransport::peer)
-    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
+std::optional<std::string> reason_against_gpus_of_processes(const Case& work, const Host& host) {
   if (work.ring_size > host.processes)
     return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
   if (work.ring_size > host.gpus) return fmt::format("ring_size {}: {}", work.ring_size, host.no_further_gpu);
@@ -78,11 +75,13 @@ std::optional<std::string> reason_against_gpus(const Measure& measure, const Cas
                                                RingTransport transport, const Host& host) {
   if (transport == RingTransport::threads || transport == RingTransport::mpi)
     return "moves host memory, this case runs on GPUs";
+  if (transport == RingTransport::peer && host.processes > 1)
+    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
   if (std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
       !absence.empty())
     return absence;
   if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
-  if (host.processes > 1) return reason_against_gpus_of_processes(work, transport, host);
+  if (host.processes > 1) return reason_against_gpus_of_processes(work, host);
   if (work.ring_size <= host.gpus) return std::nullopt;
   if (transport == RingTransport::nccl)
     return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);

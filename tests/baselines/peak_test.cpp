@@ -61,5 +61,23 @@ TEST(PeakVariant, RunsTheFlopsItClaims) {
   EXPECT_FALSE(kPeak.has_output);
 }
 
+// A vdpbf16ps takes twice the products of an FMA at half its rate or at the same; a core's tile unit makes
+// 512 products a cycle. Beyond that, work was left out.
+TEST(PeakVariant, MultipliesBf16AsTheKernelDoes) {
+  Case work;
+  work.dtype = Dtype::bf16;
+  const double fp32 = measure_peak(1, 0.2).fp32_fma_flops;
+  for (const Bf16Products products : available_bf16_products()) {
+    SCOPED_TRACE(name_of(products));
+    setenv("HILBENCH_BF16", std::string(name_of(products)).c_str(), 1);
+    EXPECT_EQ(kPeak.peak_unit(work), unit_of(products));
+    EXPECT_EQ(kPeak.own_flops(work, 2), 2 * kPeak.own_flops(work, 1));
+    unsetenv("HILBENCH_BF16");
+    const double rate = measure_bf16_flops(products, 1, 0.2);
+    EXPECT_GT(rate, 0.3 * fp32);
+    EXPECT_LT(rate, products == Bf16Products::amx_bf16 ? 1024 * 6.5e9 : 2.6 * fp32);
+  }
+}
+
 }  // namespace
 }  // namespace hilbench
