@@ -72,7 +72,7 @@ std::string_view name_of(Bf16Products products) {
 std::vector<Bf16Products> available_bf16_products() {
   std::vector<Bf16Products> available = {Bf16Products::widened};
   if (!multiplies_pairs()) return available;
-  // Processors with AMX have vdpbf16ps at half the rate of fp32 FMAs in the same units.
+  // On processors with AMX widened products go before vdpbf16ps, which has fewer units there.
   if (has_avx512_bf16())
     available.insert(has_amx_bf16() ? available.end() : available.begin(), Bf16Products::avx512_bf16);
   if (may_use_tiles()) available.insert(available.begin(), Bf16Products::amx_bf16);
