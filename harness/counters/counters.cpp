@@ -19,6 +19,13 @@ std::vector<std::string> parse_names(const YAML::Node& node) {
   return node.as<std::vector<std::string>>();
 }
 
+OverRanks parse_ranks(const YAML::Node& event) {
+  if (const YAML::Node ranks = event["ranks"])
+    return ranks.as<std::string>() == "max" ? OverRanks::max : OverRanks::mean;
+  const auto unit = event["unit"].as<std::string>();
+  return unit == "percent" || unit == "ratio" ? OverRanks::mean : OverRanks::sum;
+}
+
 CounterSet parse_set(const YAML::Node& node, const YAML::Node& file) {
   CounterSet set;
   set.name = node["name"].as<std::string>();
@@ -30,8 +37,8 @@ CounterSet parse_set(const YAML::Node& node, const YAML::Node& file) {
   }
   if (const YAML::Node passes = node["passes"]) set.passes = passes.as<std::map<std::string, int>>();
   for (const YAML::Node& event : node["events"])
-    set.events.push_back(
-        {event["name"].as<std::string>(), event["event"].as<std::string>(), event["unit"].as<std::string>()});
+    set.events.push_back({event["name"].as<std::string>(), event["event"].as<std::string>(),
+                          event["unit"].as<std::string>(), parse_ranks(event)});
   for (const YAML::Node& derived : node["derived"])
     set.derived.push_back({derived["name"].as<std::string>(), derived["unit"].as<std::string>(),
                            parse_names(derived["numerator"]), parse_names(derived["denominator"]),
