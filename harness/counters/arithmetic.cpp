@@ -68,7 +68,12 @@ RawCount over_ranks(const CounterEvent& event, const std::vector<RawCounts>& ran
   RawCount all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RawCount own = find_raw(ranks[rank], event.name);
-    if (!own.value) return {.reason = fmt::format("rank {}: {}", rank, own.reason)};
+    if (!own.value) {
+      const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const RawCounts& other) {
+        return find_raw(other, event.name).reason == own.reason;
+      });
+      return {.reason = alike ? own.reason : fmt::format("rank {}: {}", rank, own.reason)};
+    }
     all.ranks.push_back(*own.value);
     all.scaled = all.scaled || own.scaled;
   }

@@ -160,6 +160,8 @@ TEST(OverRanks, AddUpOrTakeTheLargestOrTheMean) {
   EXPECT_EQ(all.at("use").value, 25);
   EXPECT_FALSE(all.at("half").value);
   EXPECT_EQ(all.at("half").reason, "rank 1: hidden");
+  const RawCounts hidden = {{"bytes", {.reason = "hidden"}}};
+  EXPECT_EQ(over_ranks(set, {hidden, hidden}).at("bytes").reason, "hidden") << "for all alike";
   EXPECT_EQ(finish_counters(set, all, "x", 1).at("time").ranks, (std::vector<double>{7, 5}));
   EXPECT_EQ(over_ranks(set, {}).at("bytes").reason, "no rank counted");
 }
