@@ -51,7 +51,7 @@ std::vector<CounterSet> parse_sets() {
   std::vector<CounterSet> sets;
   for (const std::string_view text :
        {embedded_counter_perf(), embedded_counter_sm_61(), embedded_counter_sm_75(), embedded_counter_sm_80(),
-        embedded_counter_sm_90()}) {
+        embedded_counter_sm_90(), embedded_counter_nvml()}) {
     const YAML::Node file = YAML::Load(std::string(text));
     for (const YAML::Node& node : file["sets"]) sets.push_back(parse_set(node, file));
   }
@@ -99,6 +99,7 @@ std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads
   if (set.backend == "perf") return open_perf(set, threads);
   if (set.backend == "cupti_range") return open_cupti_range(set);
   if (set.backend == "cupti_events") return open_cupti_events(set);
+  if (set.backend == "nvml") return open_nvml_links(set);
   return open_none(set, fmt::format("this build has no counter backend '{}'", set.backend));
 }
 

@@ -47,7 +47,7 @@ std::string target_name(CounterTarget target);  // "the CPU", "compute capabilit
 struct CounterSet {
   std::string name;
   std::string help;
-  std::string backend;                                  // "perf", "cupti_range", "cupti_events"
+  std::string backend;                                  // "perf", "cupti_range", "cupti_events", "nvml"
   CounterTarget first = kCpuTarget, last = kCpuTarget;  // targets that it is for
   std::map<std::string, int> passes;  // executions by chip ("GA100"), where they are known ahead
   std::string unavailable;            // why nothing of it can be counted; empty: try

@@ -157,7 +157,7 @@ class Session {
       if (known_.back()) metrics_.push_back(name.c_str());
     }
     if (metrics_.empty()) throw CuptiError(fmt::format("{} has none of the metrics of this set", chip));
-    host_->schedule(metrics_);
+    schedule(chip);
     profiler_.emplace(context_);
   }
 
@@ -180,6 +180,17 @@ class Session {
   }
 
  private:
+  void schedule(const std::string& chip) {
+    try {
+      host_->schedule(metrics_);
+    } catch (const CuptiError& error) {
+      throw CuptiError(fmt::format(
+          "{}; {} has these metrics, but this device does not offer all of them: a virtual machine "
+          "may withhold some, such as those of NVLink",
+          error.what(), chip));
+    }
+  }
+
   void* context_;
   std::vector<std::uint8_t> availability_;
   std::vector<std::string> names_;  // metrics of the set

@@ -44,14 +44,15 @@ TEST(CuptiSets, AreAcceptedByTheHostLibraryInThePassesThatTheySay) {
 TEST(CuptiSets, NvlinkIsASetOfItsOwn) {
   if (const std::string why = host_library_absence(); !why.empty()) GTEST_SKIP() << why;
   for (const CounterTarget target : kWithNvlink) {
-    ASSERT_NE(find_counter_set("nvlink", target), nullptr) << target;
-    CounterSet set = *find_counter_set("nvlink", target);
+    ASSERT_NE(find_counter_set("nvlink_packets", target), nullptr) << target;
+    CounterSet set = *find_counter_set("nvlink_packets", target);
     const std::string chip = set.passes.begin()->first;
     for (const CounterEvent& event : set.events) EXPECT_EQ(event.event.substr(0, 3), "nvl") << event.event;
     set.events.push_back({"dram_read_bytes", "dram__bytes_read.sum", "B"});
     EXPECT_NE(check_cupti_set(set, chip).unavailable, "") << chip;
   }
-  EXPECT_NE(counter_set("nvlink", 61).unavailable, "");
+  for (const CounterTarget target : {61, 80, 90, 121})
+    EXPECT_EQ(counter_set("nvlink", target).backend, "nvml") << target;
   EXPECT_NE(counter_set("nvlink", kCpuTarget).unavailable, "");
 }
 

@@ -51,7 +51,8 @@ TEST_F(SharedGpu, AColdCacheIsColdForAllRanks) {
 
 // What CUPTI tells of the links where no data cross them.
 TEST_F(SharedGpu, NothingGoesOverNvlink) {
-  const Record record = measure_rings({.ranks = 2}, {RingAlgorithm::ring}, {"nvlink"}).begin()->second;
+  const Record record =
+      measure_rings({.ranks = 2}, {RingAlgorithm::ring}, {"nvlink", "nvlink_packets"}).begin()->second;
   EXPECT_EQ(record.status, Status::ok) << record.reason;
   for (const auto& [name, counter] : record.counters) {
     std::printf("%s: %s\n", name.c_str(),

@@ -22,7 +22,8 @@ TEST_P(RingOfGpus, NvlinkCarriesTheCountedBytes) {
   const RingTaskShape shape = {
       .ranks = 2, .sequence_length = 32768, .pattern = {{32768, 4}}, .transport = GetParam()};
   const double most = GetParam() == RingTransport::nccl ? 1.05 : 1.02;
-  const auto rings = measure_rings(shape, {RingAlgorithm::ring, RingAlgorithm::ring_packed}, {"nvlink"});
+  const auto rings =
+      measure_rings(shape, {RingAlgorithm::ring, RingAlgorithm::ring_packed}, {"nvlink", "nvlink_packets"});
   ASSERT_EQ(rings.size(), 2u);
   for (const auto& [id, record] : rings) {
     ASSERT_EQ(record.status, Status::ok) << id << ": " << record.reason;
