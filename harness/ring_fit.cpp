@@ -128,12 +128,9 @@ RingModel first_guess(const std::vector<Observation>& observed) {
   return model;
 }
 
-// What explains the times no better than this share of the squares is left out.
-constexpr double kWorthIt = 0.995;
-
 // `hidden` by golden section; it stays 0 where the times do not tell it.
 Solution fit_from(const std::vector<Observation>& observed, RingModel guess) {
-  constexpr double kGolden = 0.6180339887498949, kNarrow = 0.004;
+  constexpr double kGolden = 0.6180339887498949, kWorthIt = 0.995, kNarrow = 0.004;
   const Solution exposed = solve(observed, guess);
   const auto at = [&](double hidden) {
     guess = exposed.model;
@@ -159,7 +156,9 @@ Solution fit_from(const std::vector<Observation>& observed, RingModel guess) {
   return best;
 }
 
+// A tile's walk counts where it explains the times clearly better.
 RingModel fit(const std::vector<const RingSample*>& samples) {
+  constexpr double kWorthIt = 0.9;
   const std::vector<Observation> observed = observations(samples);
   const RingModel guess = first_guess(observed);
   RingModel without = guess;

@@ -62,9 +62,11 @@ ModelTime exchange_time(const RingShape::Step& step, const RingModel& model) {
   return priced(amounts, model);
 }
 
-ModelTime packing_time(double bytes, const RingModel& model) {
+// On a GPU by a kernel for K and one for V.
+ModelTime packing_time(const RingShape& shape, std::size_t rank, const RingModel& model) {
   Coefficients amounts{};
-  amounts[at(Coefficient::pack)] = bytes;
+  amounts[at(Coefficient::pack)] = shape.packed_bytes[rank];
+  if (shape.fills_device && shape.packed_bytes[rank] > 0) amounts[at(Coefficient::launch)] = 2;
   return priced(amounts, model);
 }
 
@@ -75,7 +77,7 @@ class Timeline {
       : shape_(shape), model_(model), part_(part), now_(shape.ranks.size()) {
     if (part_ == RingPart::computation) return;
     for (std::size_t rank = 0; rank < now_.size(); ++rank) {
-      now_[rank] = packing_time(shape_.packed_bytes[rank], model_);
+      now_[rank] = packing_time(shape_, rank, model_);
       busy_ = busy_ + now_[rank];
     }
   }

@@ -7,7 +7,7 @@
 //              is what makes small pieces slower than large ones. A GPU has many multiprocessors: there a
 //              piece takes the longer of its FLOPs at the device's rate and of one tile's walk.
 //   exchange   t = latency * shards received + byte * bytes received; packed rows are made first, at `pack`
-//              a byte.
+//              a byte, on a GPU by two launches.
 //   step       lasts until its computation and its exchange are both done, and longer by the part of the
 //              shorter one that is not hidden: max(t_c, t_x) + (1 - hidden) * min(t_c, t_x). A message comes
 //              when its sender and its receiver have both posted it.

@@ -52,6 +52,20 @@ TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
               2 * (others + flops + 3 * 64 * 512), 1e-6);
 }
 
+// Every second row of a shard of 512, K and V.
+TEST(RingModel, PacksBeforeItSends) {
+  Case work = ring_case(1024, 2);
+  work.pattern = {{1024, 2}};
+  const VariantSpec packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
+  const RingModel model{.ns = {100, 0, 0, 0, 1000, 0.5, 9}};
+  const double bytes = 256 * 2 * 64 * 2;
+  EXPECT_NEAR(model_time(ring_shape(work, packed, 1), model, RingPart::exchange).ns,
+              9 * bytes + 2 * 100 + 1000 + 0.5 * bytes, 1e-6);
+  work.device = DeviceKind::cpu;
+  EXPECT_NEAR(model_time(ring_shape(work, packed, 2), model, RingPart::exchange).ns,
+              9 * bytes + 1000 + 0.5 * bytes, 1e-6);
+}
+
 TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {
   const RingModel model = known_model();
   for (const std::int64_t ranks : {1, 2, 4, 7}) {
