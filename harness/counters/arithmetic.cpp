@@ -58,13 +58,9 @@ Counter derive(const DerivedCounter& derived, const RawCounts& raw, std::string_
   return counter;
 }
 
-double together(OverRanks how, const std::vector<double>& values) {
-  if (how == OverRanks::max) return *std::max_element(values.begin(), values.end());
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return how == OverRanks::sum ? sum : sum / static_cast<double>(values.size());
-}
-
 RawCount over_ranks(const CounterEvent& event, const std::vector<RawCounts>& ranks) {
+  if (event.ranks == OverRanks::none)
+    return {.reason = "the ranks of a ring wait for each other while each begins to count"};
   RawCount all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RawCount own = find_raw(ranks[rank], event.name);
@@ -78,7 +74,8 @@ RawCount over_ranks(const CounterEvent& event, const std::vector<RawCounts>& ran
     all.scaled = all.scaled || own.scaled;
   }
   if (all.ranks.empty()) return {.reason = "no rank counted"};
-  all.value = together(event.ranks, all.ranks);
+  all.value = std::accumulate(all.ranks.begin(), all.ranks.end(), 0.0);
+  if (event.ranks == OverRanks::mean) *all.value /= static_cast<double>(all.ranks.size());
   return all;
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> parse_names(const YAML::Node& node) {
 
 OverRanks parse_ranks(const YAML::Node& event) {
   if (const YAML::Node ranks = event["ranks"])
-    return ranks.as<std::string>() == "max" ? OverRanks::max : OverRanks::mean;
+    return ranks.as<std::string>() == "none" ? OverRanks::none : OverRanks::mean;
   const auto unit = event["unit"].as<std::string>();
   return unit == "percent" || unit == "ratio" ? OverRanks::mean : OverRanks::sum;
 }

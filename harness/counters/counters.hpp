@@ -15,9 +15,9 @@
 
 namespace hilbench {
 
-// What the counts of a ring's ranks make together: traffic adds up, durations that run side by side do not,
-// and shares and averages are those of a rank.
-enum class OverRanks { sum, max, mean };
+// What the counts of a ring's ranks make together: traffic adds up, shares and averages are those of a rank.
+// Durations make nothing: ranks wait for each other while each begins and ends to count.
+enum class OverRanks { sum, mean, none };
 
 // One event of a set, and one ratio derived from events.
 struct CounterEvent {

@@ -140,10 +140,10 @@ TEST(FinishCounters, DoesNotDivideByZero) {
   EXPECT_EQ(counters.at("hit_rate").reason, "reads is 0");
 }
 
-TEST(OverRanks, AddUpOrTakeTheLargestOrTheMean) {
+TEST(OverRanks, AddUpOrTakeTheMean) {
   CounterSet set = kSet;
   set.events = {{"bytes", "a", "B"},
-                {"time", "b", "ns", OverRanks::max},
+                {"time", "b", "ns", OverRanks::none},
                 {"use", "c", "percent", OverRanks::mean},
                 {"half", "d", "B"}};
   const RawCounts all = over_ranks(
@@ -155,14 +155,15 @@ TEST(OverRanks, AddUpOrTakeTheLargestOrTheMean) {
   EXPECT_EQ(all.at("bytes").value, 3);
   EXPECT_TRUE(all.at("bytes").scaled);
   EXPECT_EQ(all.at("bytes").ranks, (std::vector<double>{1, 2}));
-  EXPECT_EQ(all.at("time").value, 7);
-  EXPECT_FALSE(all.at("time").scaled);
+  EXPECT_FALSE(all.at("time").value) << "a rank's own holds the waiting for others";
+  EXPECT_NE(all.at("time").reason, "");
   EXPECT_EQ(all.at("use").value, 25);
   EXPECT_FALSE(all.at("half").value);
   EXPECT_EQ(all.at("half").reason, "rank 1: hidden");
   const RawCounts hidden = {{"bytes", {.reason = "hidden"}}};
   EXPECT_EQ(over_ranks(set, {hidden, hidden}).at("bytes").reason, "hidden") << "for all alike";
-  EXPECT_EQ(finish_counters(set, all, "x", 1).at("time").ranks, (std::vector<double>{7, 5}));
+  EXPECT_FALSE(all.at("use").scaled);
+  EXPECT_EQ(finish_counters(set, all, "x", 1).at("use").ranks, (std::vector<double>{10, 40}));
   EXPECT_EQ(over_ranks(set, {}).at("bytes").reason, "no rank counted");
 }
 
@@ -177,10 +178,10 @@ TEST(OverRanks, AreToldByTheSets) {
   for (const CounterSet& set : counter_sets())
     for (const CounterEvent& event : set.events) {
       const bool share = event.unit == "percent" || event.unit == "ratio" || event.name == "sm_active_cycles";
-      const bool beside = event.name == "gpu_time" || event.name == "sm_cycles";
-      EXPECT_EQ(event.ranks, share    ? OverRanks::mean
-                             : beside ? OverRanks::max
-                                      : OverRanks::sum)
+      const bool duration = event.name == "gpu_time" || event.name == "sm_cycles";
+      EXPECT_EQ(event.ranks, share      ? OverRanks::mean
+                             : duration ? OverRanks::none
+                                        : OverRanks::sum)
           << set.name << " " << event.name;
     }
 }

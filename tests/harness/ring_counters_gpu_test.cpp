@@ -29,7 +29,8 @@ TEST_F(SharedGpu, TheWorkOfAllRanksIsCounted) {
     EXPECT_GT(counted(record, "l2_read_requests"), 0) << id;
     EXPECT_GT(counted(record, "dram_read_bytes") + counted(record, "dram_write_bytes"), 0) << id;
     EXPECT_GT(counted(record, "tensor_pipe_use"), 0) << id;
-    EXPECT_EQ(record.counters.at("gpu_time").source, "cupti_range") << id;
+    EXPECT_EQ(record.counters.at("dram_read_bytes").source, "cupti_range") << id;
+    EXPECT_FALSE(record.counters.at("gpu_time").value) << id << ": the ranks wait for each other";
   }
 }
 
@@ -49,21 +50,15 @@ TEST_F(SharedGpu, AColdCacheIsColdForAllRanks) {
   EXPECT_LT(reads(CacheState::warm), 0.5 * cold);
 }
 
-// What CUPTI tells of the links where no data cross them.
 TEST_F(SharedGpu, NothingGoesOverNvlink) {
   const Record record =
       measure_rings({.ranks = 2}, {RingAlgorithm::ring}, {"nvlink", "nvlink_packets"}).begin()->second;
   EXPECT_EQ(record.status, Status::ok) << record.reason;
-  for (const auto& [name, counter] : record.counters) {
-    std::printf("%s: %s\n", name.c_str(),
-                counter.value ? std::to_string(*counter.value).c_str() : counter.reason.c_str());
+  for (const auto& [name, counter] : record.counters)
     EXPECT_NE(counter.value.has_value(), !counter.reason.empty()) << name;
-  }
   const Counter& received = record.counters.at("nvlink_received_data_bytes");
   if (!received.value) GTEST_SKIP() << received.reason;
-  int gpus = 0;
-  for (const double bytes : received.ranks) gpus += bytes >= 0 ? 1 : 0;
-  if (gpus > 1) GTEST_SKIP() << "the ranks have a GPU each";
+  if (received.ranks.size() > 1) GTEST_SKIP() << "the ranks have a GPU each";
   EXPECT_LT(*received.value, 0.01 * *record.comm_bytes);
 }
 
