@@ -7,7 +7,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "baselines/bf16_peak.hpp"
 #include "harness/host.hpp"
+#include "kernels/cpu/bf16_products.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/peak.cpp"
@@ -89,6 +91,24 @@ float run_fmas(int threads) {
   return sum;
 }
 
+// What bounds a case in `dtype`, from every thread.
+Bf16Products products_of(const Case& work) {
+  return work.dtype == Dtype::bf16 ? chosen_bf16_products().products : Bf16Products::widened;
+}
+
+float run_products(Bf16Products products, int threads) {
+  if (products == Bf16Products::widened) return run_fmas(threads);
+  float sum = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  sum += run_bf16_products(products);
+  return sum;
+}
+
+double flops_of_products(Bf16Products products, int threads) {
+  return products == Bf16Products::widened ? flops_of_run(threads)
+                                           : threads * flops_of_bf16_products(products);
+}
+
 template <class Run>
 double best_seconds(double budget_s, Run run) {
   double best_s = std::numeric_limits<double>::infinity();
@@ -138,8 +158,8 @@ double copy_rate(int threads, double budget_s) {
 
 class PeakExecution : public Execution {
  public:
-  explicit PeakExecution(int threads) : threads_(threads) {}
-  void run(const Operands&, const Index&) override { sum_ = run_fmas(threads_); }
+  PeakExecution(const Case& work, int threads) : products_(products_of(work)), threads_(threads) {}
+  void run(const Operands&, const Index&) override { sum_ = run_products(products_, threads_); }
   std::map<std::string, Counter> measured() override {
     constexpr double kSeconds = 0.4;
     const double rate = copy_rate(threads_, kSeconds);
@@ -148,6 +168,7 @@ class PeakExecution : public Execution {
   }
 
  private:
+  Bf16Products products_;
   int threads_;
   volatile float sum_ = 0;  // written, so that the work cannot be left out
 };
@@ -164,20 +185,29 @@ Peak measure_peak(int threads, double seconds) {
   return peak;
 }
 
+double measure_bf16_flops(Bf16Products products, int threads, double seconds) {
+  volatile float sum = run_products(products, threads);
+  return flops_of_products(products, threads) /
+         best_seconds(seconds, [&] { sum = run_products(products, threads); });
+}
+
 const Variant kPeak = {
     .name = "peak",
-    .help = "measured fp32 FMA peak of the threads in use: the roof, not attention",
+    .help = "measured peak of the threads in use, fp32 FMAs or bf16 products: the roof, not attention",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cpu,
     .has_output = false,
-    .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
+    .peak_unit = [](const Case& work) { return unit_of(products_of(work)); },
     .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
-    .own_flops = [](const Case&, int threads) { return flops_of_run(threads); },
-    .prepare = [](const Case&, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<PeakExecution>(threads);
+    .own_flops = [](const Case& work, int threads) { return flops_of_products(products_of(work), threads); },
+    .prepare = [](const Case& work, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<PeakExecution>(work, threads);
     },
-    .library = [] { return nlohmann::json(); },
+    .library =
+        [] {
+          return nlohmann::json{{"bf16_products", name_of(chosen_bf16_products().products)}};
+        },
 };
 
 }  // namespace hilbench

@@ -1,6 +1,7 @@
 // Measured limits of this machine: the roofline, and the guard against impossible figures.
 #pragma once
 
+#include "kernels/cpu/bf16_products.hpp"
 #include "kernels/variant.hpp"
 
 namespace hilbench {
@@ -13,7 +14,12 @@ struct Peak {
 // arrays alone take longer to set up.
 Peak measure_peak(int threads, double seconds);
 
-// The baseline `peak`: a fixed number of FMAs, no attention and no output.
+// FLOP/s of independent products in bf16 by the given instructions, `threads` threads together: best of
+// several short runs within about `seconds`. `widened` means fp32 FMAs.
+double measure_bf16_flops(Bf16Products products, int threads, double seconds);
+
+// The baseline `peak`: a fixed number of FMAs, or of bf16 products for cases in bf16; no attention, no
+// output.
 extern const Variant kPeak;
 
 }  // namespace hilbench

@@ -15,10 +15,10 @@
 namespace hilbench {
 namespace {
 
-// The GPUs that follow the task's own, for the ranks of a ring beyond the first.
-std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& work) {
+// The GPUs that follow the task's own, for the ranks of a ring beyond the first in this process.
+std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& work, bool launched) {
   std::vector<std::unique_ptr<Device>> further;
-  if (work.device != DeviceKind::cuda || work.ring_size == 1) return further;
+  if (work.device != DeviceKind::cuda || work.ring_size == 1 || launched) return further;
   const auto gpus = static_cast<std::int64_t>(survey_gpus().gpus.size());
   for (std::int64_t rank = 1; rank < std::min(work.ring_size, gpus); ++rank)
     further.push_back(open_cuda_device(static_cast<int>((task.device_ordinal + rank) % gpus)));
@@ -69,7 +69,7 @@ Bench::Bench(const Task& task, Processes* processes)
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
       cache(task.measure.cache),
-      further_devices(further_gpus(task, work)),
+      further_devices(further_gpus(task, work, processes != nullptr)),
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
@@ -98,6 +98,7 @@ const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t
 void Bench::observe() {
   device->observe();
   for (const auto& further : further_devices) further->observe();
+  if (rings != nullptr) rings->observe();
 }
 
 bool Bench::lost() const {
@@ -107,10 +108,12 @@ bool Bench::lost() const {
 
 nlohmann::json Bench::device_state() const {
   nlohmann::json state = device->state();
-  if (further_devices.empty()) return state;
+  std::vector<nlohmann::json> beside;
+  if (rings != nullptr) beside = rings->device_states();
+  for (const auto& each : further_devices) beside.push_back(each->state());
+  if (beside.empty()) return state;
   state["further"] = nlohmann::json::array();
-  for (const auto& each : further_devices) {
-    nlohmann::json further = each->state();
+  for (nlohmann::json& further : beside) {
     if (const auto found = further.find("foreign_processes"); found != further.end() && found->is_number())
       state["foreign_processes"] =
           found->get<std::int64_t>() + state.value("foreign_processes", std::int64_t{0});

@@ -34,7 +34,7 @@ struct StoredInputs {
 // What all variants of a comparison share: device, inputs, output buffers, oracles.
 class Bench {
  public:
-  // `processes`: those of an MPI program that this one leads. `task` outlives the bench.
+  // `processes`: those of an MPI program that this one is of. `task` outlives the bench.
   explicit Bench(const Task& task, Processes* processes = nullptr);
   ~Bench();
 
@@ -45,7 +45,7 @@ class Bench {
   const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
 
   // Of all devices: clocks, temperature, power and other programs. A ring's record tells of those beside the
-  // first under `further`, and counts the programs on all of them.
+  // first under `further`, and counts the programs on all of them. Throws as RingCrew::ask().
   void observe();
   nlohmann::json device_state() const;
   bool lost() const;  // some device, as Device::lost()
@@ -54,7 +54,8 @@ class Bench {
   const int threads;
   const std::uint64_t seed;
   const CacheState cache;
-  // GPUs of a ring beside `device`: the next ones, as many as it has ranks and the machine has GPUs.
+  // GPUs of a ring beside `device`: the next ones, as many as it has ranks and the machine has GPUs; of
+  // `processes` each has its own.
   const std::vector<std::unique_ptr<Device>> further_devices;
   const std::unique_ptr<Device> device;  // current on a GPU
   const InputTensors inputs;

@@ -38,6 +38,8 @@ CLI::Validator not_empty() {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "");
 }
 
+constexpr double kLongestBudgetSeconds = 1e6;
+
 void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
       ->required();
@@ -54,6 +56,14 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
       "--memory",
       [&arguments](const std::string& text) { arguments.memory_bytes = parse_bytes(text, "--memory"); },
       "plan for a device with so much memory (80GB, 8GiB), whatever it has");
+  command
+      .add_option("--budget", arguments.budget_s,
+                  "seconds to time one comparison for, in place of the sweep's budget_s")
+      ->check(CLI::Range(0.0, kLongestBudgetSeconds));
+  command
+      .add_option("--execution-limit", arguments.execution_limit_s,
+                  "skip cases of which one execution is estimated to take more seconds than this")
+      ->check(CLI::Range(0.0, kLongestBudgetSeconds));
   command.add_flag("--allow-external", arguments.allow_external,
                    "run the programs behind external baselines; without it they are skipped");
 }
@@ -62,7 +72,7 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
   CLI::App& command =
       *app.add_subcommand("run",
                           "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
-                          "P processes are ranks of rings");
+                          "P processes are ranks of rings, on GPUs with one each");
   add_sweep_options(command, arguments);
   command.add_option("-o", arguments.folder, "folder of the results; default: results/<sweep name>")
       ->check(not_empty());

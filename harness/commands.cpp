@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "harness/doctor.hpp"
+#include "harness/forecast.hpp"
 #include "harness/host.hpp"
 #include "harness/launch.hpp"
 #include "harness/launched_run.hpp"
@@ -53,11 +54,14 @@ DeviceChoice parse_device(const std::string& device) {
 }
 
 Sweep load(const RunArguments& arguments) {
-  return load_sweep(arguments.sweep,
-                    {.axes = arguments.axes,
-                     .device = parse_device(arguments.device).kind,
-                     .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
-                    known_names());
+  Sweep sweep =
+      load_sweep(arguments.sweep,
+                 {.axes = arguments.axes,
+                  .device = parse_device(arguments.device).kind,
+                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
+                 known_names());
+  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
+  return sweep;
 }
 
 bool wants_gpu(const Sweep& sweep) {
@@ -86,15 +90,13 @@ Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
   return host;
 }
 
-// The same for one of several processes, `on_this_host` of which come before it: each takes a GPU of its own.
-Host host_for_process(const Sweep& sweep, int on_this_host) {
+// The same for one of several processes, the one of its host with that `local_rank`.
+Host host_for_process(const Sweep& sweep, int local_rank) {
   Host host = inspect_host();
   if (!wants_gpu(sweep)) return host;
   const GpuSurvey survey = survey_gpus();
   host.gpu_absence = survey.absence;
-  // A launcher may show each of its processes one GPU, always number 0.
-  const std::size_t index = survey.gpus.size() == 1 ? 0 : static_cast<std::size_t>(on_this_host);
-  if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  host.gpu = gpu_of_process(survey.gpus, local_rank);
   return host;
 }
 
@@ -178,6 +180,22 @@ Plan filtered(Plan plan, const std::string& filter) {
   return result;
 }
 
+// Skips every variant of the cases in which one execution of the reference takes longer than `limit_s`.
+Plan limited(Plan plan, const std::optional<double>& limit_s) {
+  if (!limit_s) return plan;
+  for (Comparison& comparison : plan.comparisons) {
+    if (!comparison.reference) continue;
+    const std::optional<double> seconds = comparison.variants[*comparison.reference].seconds;
+    if (!seconds || *seconds <= *limit_s) continue;
+    for (PlannedVariant& variant : comparison.variants)
+      if (!variant.skip)
+        variant.skip = fmt::format(
+            "one execution would take about {:.3g} s, more than --execution-limit {:g}", *seconds, *limit_s);
+    comparison.reference.reset();
+  }
+  return plan;
+}
+
 void write_text(const std::filesystem::path& file, const std::string& text) {
   if (!file.empty()) return write_file(file, text);
   std::cout << text << std::flush;
@@ -221,7 +239,8 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
 }
 
 Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
-  return filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter);
+  return limited(filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter),
+                 arguments.execution_limit_s);
 }
 
 ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Processes* processes) {
@@ -258,13 +277,13 @@ AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
       processes,
       {.load = [&] { return load(arguments); },
        .inspect =
-           [&](const Sweep& sweep, int on_this_host) {
+           [&](const Sweep& sweep, int local_rank) {
              if (parse_device(arguments.device).ordinal)
                throw UsageError({.what = "a GPU is named",
                                  .where = "--device",
                                  .why = "under an MPI launcher every process takes one of its own",
                                  .remedy = "--device cuda"});
-             return host_for_process(sweep, on_this_host);
+             return host_for_process(sweep, local_rank);
            },
        .plan = [&](const Sweep& sweep, const Host& host) { return plan_for(arguments, sweep, host); }});
 }
@@ -310,9 +329,11 @@ ExitCode plan_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
   Host host = host_to_plan_for(sweep, arguments);
   host.processes = launch.processes;
+  if (launch.processes > 1 && host.gpu) host.gpus = launch.processes;  // which run() makes sure of
   const std::string table = arguments.longest
                                 ? longest_table(sweep, host)
-                                : plan_table(filtered(make_plan(sweep, host), arguments.filter));
+                                : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),
+                                                     arguments.execution_limit_s));
   if (launch.rank == 0) fmt::print("{}", table);
   return ExitCode::done;
 }
@@ -321,6 +342,7 @@ ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
   input.chart_library = arguments.charts;
+  add_forecasts(input);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);

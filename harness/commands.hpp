@@ -20,6 +20,8 @@ struct RunArguments {
   std::vector<std::string> axes;
   std::string device;                        // "", "cpu" or "cuda[:i]"
   std::optional<std::int64_t> memory_bytes;  // to plan with in place of the device's
+  std::optional<double> budget_s;            // in place of the sweep's measure.budget_s
+  std::optional<double> execution_limit_s;   // cases whose executions are estimated to be longer are skipped
   bool longest = false;                      // `plan` only
   bool fresh = false;
   bool dry_run = false;

@@ -75,11 +75,14 @@ class CpuDevice final : public Device {
     constexpr double kGlance_s = 0.005;
     constexpr double kLook_s = 0.05;
     constexpr int kAttempts = 40;
-    if (unit != "fp32_fma") return std::nullopt;
-    double peak = measure_peak(threads_, kGlance_s).fp32_fma_flops;
-    for (int attempt = 0; attempt < kAttempts && peak < suspect; ++attempt)
-      peak = std::max(peak, threads_ * measure_peak(1, kLook_s).fp32_fma_flops);
-    return peak;
+    for (const Bf16Products products : available_bf16_products()) {
+      if (unit_of(products) != unit) continue;
+      double peak = measure_bf16_flops(products, threads_, kGlance_s);
+      for (int attempt = 0; attempt < kAttempts && peak < suspect; ++attempt)
+        peak = std::max(peak, threads_ * measure_bf16_flops(products, 1, kLook_s));
+      return peak;
+    }
+    return std::nullopt;
   }
 
  private:

@@ -18,6 +18,7 @@
 #include "harness/host.hpp"
 #include "harness/nvml.hpp"
 #include "harness/probe.hpp"
+#include "kernels/cpu/bf16_products.hpp"
 #include "kernels/ring/mpi.hpp"
 #include "kernels/ring/nccl.hpp"
 #include "kernels/variant.hpp"
@@ -37,9 +38,12 @@ Finding look_at_cpu() {
   std::string caches;
   for (const CacheLevel& cache : host.data_caches)
     caches += fmt::format(", L{} {} KiB", cache.level, cache.bytes / 1024);
-  return {true, fmt::format("{}: {} cores, {} threads by default, {}{}, {:.1f} GiB of memory free", host.cpu,
-                            host.cores, default_threads(host), host.simd, caches,
-                            static_cast<double>(host.available_memory_bytes) / (1 << 30))};
+  const Bf16Choice bf16 = chosen_bf16_products();
+  if (bf16.against) return {.text = *bf16.against};
+  return {true, fmt::format(
+                    "{}: {} cores, {} threads by default, {}, bf16 products: {}{}, {:.1f} GiB of memory free",
+                    host.cpu, host.cores, default_threads(host), host.simd, name_of(bf16.products), caches,
+                    static_cast<double>(host.available_memory_bytes) / (1 << 30))};
 }
 
 Finding look_at_blas() {

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "harness/build_info.hpp"
+#include "harness/data_tlb.hpp"
 
 namespace hilbench {
 namespace {
@@ -173,10 +174,12 @@ json host_json(const Host& host) {
   json caches = json::array();
   for (const CacheLevel& cache : host.data_caches)
     caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
+  const std::int64_t tlb = data_tlb_entries();
   return {{"cpu", host.cpu},
           {"sockets", host.sockets},
           {"cores", host.cores},
           {"caches", std::move(caches)},
+          {"data_tlb_entries", tlb > 0 ? json(tlb) : json(nullptr)},
           {"memory_bytes", host.memory_bytes},
           {"available_memory_bytes", available_memory()},
           {"simd", host.simd},

@@ -29,7 +29,10 @@ struct Host {
   std::string simd;                         // what Highway dispatches to: "AVX3_DL"
   double nominal_ghz = 0;                   // 0: unknown
   std::optional<Gpu> gpu;                   // the one to use; inspect_host() does not look
-  int gpus = 0;  // here, for the ranks of a ring; 1 where they differ from each other
+  // For the ranks of a ring: those here, 1 where they differ from each other; of several `processes`, how
+  // many of them have one of their own, from rank 0 on, and why the next has none.
+  int gpus = 0;
+  std::string no_further_gpu;
   std::string gpu_absence = "no GPU was looked for";  // why there is none
   int processes = 1;            // of an MPI program that run the sweep, on this host and others
   bool gpu_is_assumed = false;  // it is not here: for plans alone, and for cases that name `cuda`

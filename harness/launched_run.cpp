@@ -87,9 +87,8 @@ Json gpu_facts(const Host& host) {
   return {{"name", host.gpu->name}, {"uuid", host.gpu->uuid}, {"memory", host.gpu->memory_bytes}};
 }
 
-// A rank of a ring of GPUs has one of its own, and all are of one model.
+// All processes plan for the same kind of GPU.
 void check_gpus(const std::vector<Json>& values) {
-  std::map<std::string, std::size_t> ranks;  // by GPU
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
     const Json &gpu = values[rank].at("gpu"), &first = values[0].at("gpu");
     const auto refuse = [&](const std::string& why) {
@@ -97,19 +96,20 @@ void check_gpus(const std::vector<Json>& values) {
                         .remedy = "start one process for each GPU, or choose --device cpu"});
     };
     if (gpu.is_null() != first.is_null())
-      refuse(gpu.is_null() ? "finds no GPU of its own" : "finds a GPU, rank 0 none");
-    if (gpu.is_null()) continue;
-    if (gpu.at("name") != first.at("name"))
+      refuse(gpu.is_null() ? "finds no GPU, rank 0 does" : "finds a GPU, rank 0 none");
+    if (!gpu.is_null() && gpu.at("name") != first.at("name"))
       refuse(fmt::format("has an {}, rank 0 an {}", gpu.at("name").get<std::string>(),
                          first.at("name").get<std::string>()));
-    const auto [at, alone] = ranks.emplace(gpu.at("uuid"), rank);
-    if (!alone) refuse(fmt::format("has the GPU of rank {}", at->second));
   }
 }
 
 // What every process plans for.
 Host common_host(Host own, const std::vector<Json>& values) {
   own.processes = static_cast<int>(values.size());
+  std::vector<std::string> uuids;
+  for (const Json& value : values)
+    if (own.gpu) uuids.push_back(value.at("gpu").at("uuid"));
+  count_own_gpus(uuids, own);
   own.cores = values[0].at("cores");
   own.nominal_ghz = values[0].at("ghz");
   for (const Json& value : values) {
@@ -148,7 +148,7 @@ class Follower {
     const Case& work = task_.records.front().work;
     std::string fault;
     try {
-      if (processes.rank() < work.ring_size) bench_ = std::make_unique<Bench>(task_);
+      if (processes.rank() < work.ring_size) bench_ = std::make_unique<Bench>(task_, &processes);
     } catch (const std::exception& error) {
       fault = error.what();
     }
@@ -189,15 +189,29 @@ int obey_all(Processes& processes, const AgreedWork& work) {
 
 }  // namespace
 
+std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank) {
+  if (gpus.empty()) return std::nullopt;
+  return gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
+}
+
+void count_own_gpus(const std::vector<std::string>& uuids, Host& host) {
+  std::map<std::string, std::size_t> ranks;  // by GPU
+  for (std::size_t rank = 0; rank < uuids.size(); ++rank) {
+    const auto [at, own] = ranks.emplace(uuids[rank], rank);
+    if (own) continue;
+    host.no_further_gpu = fmt::format("rank {} of {} has the GPU of rank {}; start one process for each GPU",
+                                      rank, uuids.size(), at->second);
+    break;
+  }
+  host.gpus = static_cast<int>(ranks.size());
+}
+
 AgreedWork agree(Processes& processes, const Planner& planner) {
-  const std::string host_name = host_identity();
-  const std::vector<Json> hosts = gather_values(processes, [&] { return host_name; });
-  const auto below = std::count(hosts.begin(), hosts.begin() + processes.rank(), Json(host_name));
   AgreedWork work;
   const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
     work.sweep = planner.load();
     expect_one_process_each(work.sweep);
-    work.host = planner.inspect(work.sweep, static_cast<int>(below));
+    work.host = planner.inspect(work.sweep, processes.local_rank());
     return {{"build", build_facts()},
             {"sweep", {{"name", work.sweep.file.string()}, {"hash", hash_of(work.sweep.text)}}},
             {"cores", work.host.cores},

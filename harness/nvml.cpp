@@ -177,6 +177,8 @@ GpuMonitor::GpuMonitor(const std::string& uuid) : state_(std::make_unique<State>
     return;
   }
   state_->find_whole();
+  static std::set<std::string> used;  // this process still has a context there
+  state_->in_use_by_us = !used.insert(uuid).second;
   state_->count_processes();
   state_->in_use_by_us = true;
 }

@@ -57,20 +57,32 @@ bool has_ring_here(const VariantSpec& spec) {
 
 RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host& host) {
   if (spec.transport != RingTransport::automatic) return spec.transport;
-  if (work.device == DeviceKind::cuda) return RingTransport::peer;
-  return host.processes > 1 ? RingTransport::mpi : RingTransport::threads;
+  const bool launched = host.processes > 1;
+  if (work.device == DeviceKind::cuda) return launched ? RingTransport::nccl : RingTransport::peer;
+  return launched ? RingTransport::mpi : RingTransport::threads;
 }
 
-// On GPUs: rank k has the k-th of them, from the chosen one on.
+// On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
+std::optional<std::string> reason_against_gpus_of_processes(const Case& work, RingTransport transport,
+                                                            const Host& host) {
+  if (transport == RingTransport::peer)
+    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
+  if (work.ring_size > host.processes)
+    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
+  if (work.ring_size > host.gpus) return fmt::format("ring_size {}: {}", work.ring_size, host.no_further_gpu);
+  return std::nullopt;
+}
+
+// On GPUs of one process: rank k has the k-th of them, from the chosen one on.
 std::optional<std::string> reason_against_gpus(const Measure& measure, const Case& work,
                                                RingTransport transport, const Host& host) {
-  if (host.processes > 1) return "one process has the ranks of all GPUs: run it without a launcher";
   if (transport == RingTransport::threads || transport == RingTransport::mpi)
     return "moves host memory, this case runs on GPUs";
   if (std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
       !absence.empty())
     return absence;
   if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
+  if (host.processes > 1) return reason_against_gpus_of_processes(work, transport, host);
   if (work.ring_size <= host.gpus) return std::nullopt;
   if (transport == RingTransport::nccl)
     return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);
@@ -168,6 +180,22 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   return planned;
 }
 
+// On one rank all rings of a variant are the same kernel: it is measured once, as the reference if that is
+// it.
+std::optional<std::string> reason_measured_already(const Sweep& sweep, const Comparison& comparison,
+                                                   const PlannedVariant& planned) {
+  if (comparison.work.ring_size > 1 || planned.spec.baseline) return std::nullopt;
+  const std::string alone = one_rank_id(planned.spec);
+  std::string measured;
+  for (const VariantSpec& other : sweep.variants) {
+    if (other.baseline || one_rank_id(other) != alone) continue;
+    const std::string id = variant_id(other);
+    if (measured.empty() || id == sweep.reference) measured = id;
+  }
+  if (measured == planned.id) return std::nullopt;
+  return fmt::format("ring_size 1: the same as {}", measured);
+}
+
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
 // first.
 void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& host) {
@@ -207,6 +235,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
     PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
+    if (!planned.skip) planned.skip = reason_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;

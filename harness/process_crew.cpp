@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "harness/error.hpp"
+#include "kernels/ring/nccl.hpp"
 
 namespace hilbench {
 namespace {
@@ -19,20 +21,24 @@ class ProcessCrew final : public RingCrew {
   ProcessCrew(ProcessRings& rings, Bench& bench, const Record& record, int number)
       : rings_(rings),
         number_(number),
+        on_gpus_(record.work.device == DeviceKind::cuda),
         transport_({{"name", record.transport},
                     {"threads_per_rank", threads_of_a_rank(bench.threads, record.work.ring_size)},
                     {"processes", rings.processes().size()},
                     {"library", mpi_version()}}) {
+    std::set<std::string> hosts;
     try {
-      for (const Json& answer : ask({{"do", "make"}, {"variant", record.variant_id}}))
+      for (const Json& answer : ask({{"do", "make"}, {"variant", record.variant_id}})) {
         clocks_.push_back(answer.at("clock"));
+        hosts.insert(answer.at("host").get<std::string>());
+        timer_ = answer.at("timer");
+      }
     } catch (...) {
       drop();
       throw;
     }
-    std::vector<std::string> hosts = clocks_;
-    std::sort(hosts.begin(), hosts.end());
-    transport_["hosts"] = std::unique(hosts.begin(), hosts.end()) - hosts.begin();
+    transport_["hosts"] = hosts.size();
+    if (on_gpus_) transport_.update({{"version", nccl_version()}, {"gpus", clocks_}});
   }
   ~ProcessCrew() override { drop(); }
 
@@ -43,7 +49,15 @@ class ProcessCrew final : public RingCrew {
   }
   std::vector<std::string> clocks() const override { return clocks_; }
   Json transport() const override { return transport_; }
-  std::string timer() const override { return "steady_clock"; }
+  std::string timer() const override { return timer_; }
+  int devices() const override { return on_gpus_ ? static_cast<int>(clocks_.size()) : 1; }
+  double device_bytes() override {
+    double most = 0;
+    if (!on_gpus_) return most;
+    for (const Json& answer : ask({{"do", "device bytes"}}))
+      most = std::max(most, answer.at("bytes").get<double>());
+    return most;
+  }
 
  private:
   void drop() noexcept {
@@ -57,8 +71,10 @@ class ProcessCrew final : public RingCrew {
 
   ProcessRings& rings_;
   const int number_;
+  const bool on_gpus_;
   Json transport_;
   std::vector<std::string> clocks_;
+  std::string timer_;
 };
 
 }  // namespace
@@ -66,22 +82,77 @@ class ProcessCrew final : public RingCrew {
 ProcessRanks::ProcessRanks(Processes& processes, const Case& work, Bench* bench,
                            const std::vector<Record>& records, std::string fault)
     : processes_(processes),
+      on_gpus_(work.device == DeviceKind::cuda),
       bench_(bench),
       records_(records),
       fault_(std::move(fault)),
       transport_(processes.ring(static_cast<int>(work.ring_size))) {}
 
+// What runs on a GPU for a ring that failed would not end by itself, and memory is not freed before it does.
+ProcessRanks::~ProcessRanks() {
+  if (processes_.broken().empty()) return;
+  for (auto& [number, member] : ranks_)
+    if (member.bed != nullptr) member.bed->abort(0, processes_.broken());
+}
+
+// GPUs are joined by all ranks or by none: whoever came to the others in vain would wait for the time limit.
+bool ProcessRanks::all_have_benches() {
+  const std::vector<std::string> faults = transport_->gather(fault_);
+  return std::all_of(faults.begin(), faults.end(), [](const std::string& fault) { return fault.empty(); });
+}
+
+std::unique_ptr<RingBed> ProcessRanks::joined_bed(const Record& record) {
+  std::unique_ptr<RingBed> bed;
+  if (!on_gpus_) {
+    bed = cpu_ring_bed({transport_}, threads_of_a_rank(bench_->threads, record.work.ring_size));
+    bed->join(0);
+    return bed;
+  }
+  try {
+    bed = cuda_ring_bed(transport_, *bench_->device, processes_.timeout_s());
+    bed->join(0);
+  } catch (const TransportError&) {
+    throw;
+  } catch (const std::exception& error) {  // the others are joining
+    throw TransportError(
+        fmt::format("rank {} of {}: {}", transport_->rank(), transport_->size(), error.what()));
+  }
+  return bed;
+}
+
 Json ProcessRanks::make(const Json& order) {
+  const bool all_can = !on_gpus_ || all_have_benches();
   if (bench_ == nullptr) throw std::runtime_error(fault_);
+  if (!all_can) return Json::object();  // who cannot says so
   const auto record = std::find_if(records_.begin(), records_.end(), [&](const Record& candidate) {
     return candidate.variant_id == order.at("variant");
   });
   if (record == records_.end()) throw std::logic_error("no variant of the comparison is meant");
   Member& member = ranks_[order.at("ring")];
-  member.bed = cpu_ring_bed({transport_}, threads_of_a_rank(bench_->threads, record->work.ring_size));
-  member.bed->join(0);
+  member.bed = joined_bed(*record);
   member.rank = std::make_unique<RingRank>(*bench_, *record, *member.bed, 0);
-  return {{"clock", host_identity()}};
+  const std::string host = host_identity();
+  return {{"clock", on_gpus_ ? bench_->device->gpu_uuid() : host},
+          {"timer", member.bed->timer()},
+          {"host", host}};
+}
+
+Json ProcessRanks::answer(const Json& order) {
+  const std::string& what = order.at("do").get_ref<const std::string&>();
+  const bool leads = transport_->rank() == 0;  // its bench observes its own device
+  if (what == "make") return make(order);
+  if (what == "observe") {
+    if (!leads) bench_->device->observe();
+    return Json::object();
+  }
+  if (what == "state") return {{"state", leads ? Json() : bench_->device->state()}};
+  if (what == "drop") {
+    ranks_.erase(order.at("ring"));
+    return Json::object();
+  }
+  Member& member = ranks_.at(order.at("ring"));
+  if (what == "device bytes") return {{"bytes", member.bed->device_bytes()}};
+  return member.rank->answer(order);
 }
 
 Json ProcessRanks::obey(const Json& order) noexcept {
@@ -95,12 +166,7 @@ Json ProcessRanks::obey(const Json& order) noexcept {
     return {{"error", reason}};
   };
   try {
-    if (order.at("do") == "make") return make(order);
-    if (order.at("do") == "drop") {
-      ranks_.erase(order.at("ring"));
-      return Json::object();
-    }
-    return ranks_.at(order.at("ring")).rank->answer(order);
+    return answer(order);
   } catch (const TransportError& error) {  // names the ranks
     transport_->abort(error.what());
     processes_.set_broken(error.what());
@@ -129,6 +195,22 @@ std::unique_ptr<RingCrew> ProcessRings::crew(Bench& bench, const Record& record)
     own_ = std::make_unique<ProcessRanks>(processes_, record.work, &bench, task_.records);
   }
   return std::make_unique<ProcessCrew>(*this, bench, record, made_++);
+}
+
+bool ProcessRings::has_rings_of_gpus() const {
+  return own_ != nullptr && task_.records.front().work.device == DeviceKind::cuda;
+}
+
+void ProcessRings::observe() {
+  if (has_rings_of_gpus()) ask({{"do", "observe"}});
+}
+
+std::vector<Json> ProcessRings::device_states() {
+  if (!has_rings_of_gpus()) return {};
+  std::vector<Json> states;
+  for (const Json& answer : ask({{"do", "state"}})) states.push_back(answer.at("state"));
+  states.erase(states.begin());  // this rank's
+  return states;
 }
 
 std::vector<Json> ProcessRings::ask(const Json& order) {

@@ -14,21 +14,30 @@ namespace hilbench {
 
 // One process's part in the rings of a comparison, which share a transport and of which one runs at a time.
 // Orders, beside those that a RingRank knows, each with the `ring` that is meant:
-//   {"do": "make", "variant": id}   gives what clock it reads: {"clock": ...}
+//   {"do": "make", "variant": id}   {"clock": which one it reads, "timer": ..., "host": ...}
+//   {"do": "device bytes"}          {"bytes": RingBed's}
 //   {"do": "drop"}                  {}
+// and without one, of the GPUs of ranks above 0:
+//   {"do": "observe"}               {}
+//   {"do": "state"}                 {"state": Device::state(), null of rank 0}
 class ProcessRanks {
  public:
   // All processes at once, those that are beyond the ring too. `bench` is of the comparison, `records` are
   // its variants, `fault` says why there is no bench. Throws TransportError.
   ProcessRanks(Processes& processes, const Case& work, Bench* bench, const std::vector<Record>& records,
                std::string fault = "");
+  ~ProcessRanks();
   // Its answer, or {"error": why}. Where the fault came while data moved the processes are broken.
   nlohmann::json obey(const nlohmann::json& order) noexcept;
 
  private:
+  nlohmann::json answer(const nlohmann::json& order);
   nlohmann::json make(const nlohmann::json& order);
+  bool all_have_benches();
+  std::unique_ptr<RingBed> joined_bed(const Record& record);
 
   Processes& processes_;
+  const bool on_gpus_;
   Bench* bench_;
   const std::vector<Record>& records_;
   const std::string fault_;
@@ -36,7 +45,7 @@ class ProcessRanks {
     std::unique_ptr<RingBed> bed;
     std::unique_ptr<RingRank> rank;
   };
-  std::shared_ptr<Transport> transport_;  // null beyond the ring
+  std::shared_ptr<Transport> transport_;  // on the hosts; null beyond the ring
   std::map<int, Member> ranks_;
 };
 
@@ -50,9 +59,14 @@ class ProcessRings {
 
   // Answers of all ranks of a ring. Throws std::runtime_error.
   std::vector<nlohmann::json> ask(const nlohmann::json& order);
+  // Of the GPUs of the other ranks, while there are rings of them. Throw as ask() does.
+  void observe();
+  std::vector<nlohmann::json> device_states();
   Processes& processes() { return processes_; }
 
  private:
+  bool has_rings_of_gpus() const;
+
   Processes& processes_;
   const Task& task_;
   std::unique_ptr<ProcessRanks> own_;

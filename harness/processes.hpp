@@ -21,6 +21,7 @@ class Processes {
 
   int rank() const { return program_.rank(); }
   int size() const { return program_.size(); }
+  int local_rank() const { return program_.local_rank(); }  // among those of this host
   bool leads() const { return rank() == 0; }
 
   // Everyone's text, by rank: before orders are given.

@@ -66,4 +66,8 @@ std::unique_ptr<RingBed> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> en
 std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
                                        RingTransport transport, double timeout_s = kRingTimeout_s);
 
+// One rank, on a GPU, of a ring of GPUs of several processes over `nccl`; `control` joins the same processes
+// on the host, and may serve several rings, one after the other.
+std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device, double timeout_s);
+
 }  // namespace hilbench

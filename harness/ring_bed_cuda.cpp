@@ -1,6 +1,6 @@
 // Ranks are timed by events of their own GPU. Host threads wake up tens of microseconds apart, so that every
 // GPU is held back while the ranks enqueue a run, and none begins before all are held no longer: what is
-// timed is the slowest GPU, without the host.
+// timed is the slowest GPU, without the host. Between processes the GPUs tell each other.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "harness/error.hpp"
 #include "harness/ring_bed.hpp"
+#include "kernels/cuda/device_memory.hpp"
 #include "kernels/cuda/event.hpp"
 #include "kernels/cuda/hold.hpp"
 #include "kernels/cuda/status.hpp"
@@ -58,7 +59,8 @@ struct Place {
 // What times a rank, on its own GPU.
 struct RankClock {
   cuda::Event begin, end;
-  cuda::Mark held;  // the GPU is held back no longer
+  cuda::Mark held;                     // the GPU is held back no longer
+  cuda::DeviceMemory<std::byte> told;  // between processes: what a rank sends, then what each of them sent
   HostClock::time_point enqueues;
   std::array<double, 4> enqueued_ns = {};  // how long the last runs took to enqueue
   std::size_t runs = 0;
@@ -77,15 +79,26 @@ class CudaRingBed final : public RingBed {
     for (int rank = 0; rank < ranks; ++rank)
       seats_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
     clocks_.resize(seats_.size());
-    control_ = nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s);
+    for (auto& end : nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s))
+      control_.push_back(std::move(end));
+  }
+  CudaRingBed(std::shared_ptr<Transport> control, Device& device, double timeout_s)
+      : nccl_(true), timeout_s_(timeout_s), alone_(control->size() > 1) {
+    places_.push_back(std::make_unique<Place>(device));
+    seats_.push_back({.device = &device});
+    clocks_.resize(1);
+    control_.push_back(std::move(control));
   }
 
   void join(int rank) override {
     HILBENCH_CUDA(cudaSetDevice(place_of(rank).ordinal));
-    std::unique_ptr<Transport>& control = control_[static_cast<std::size_t>(rank)];
-    seat(rank).transport = nccl_ ? nccl_transport(std::move(control), timeout_s_) : std::move(control);
+    seat(rank).transport = std::move(control_[static_cast<std::size_t>(rank)]);
+    if (nccl_) seat(rank).transport = nccl_transport(seat(rank).transport, timeout_s_);
     seat(rank).ring_device = cuda_ring_device();
-    clocks_[static_cast<std::size_t>(rank)] = std::make_unique<RankClock>();
+    auto& own = clocks_[static_cast<std::size_t>(rank)] = std::make_unique<RankClock>();
+    if (alone_)
+      own->told = cuda::DeviceMemory<std::byte>(
+          std::vector<std::byte>(static_cast<std::size_t>(transport(rank).size()) + 1));
     transport(rank).barrier();  // every rank's clock is there
   }
 
@@ -103,6 +116,12 @@ class CudaRingBed final : public RingBed {
   void start(int rank) override {
     RankClock& own = clock_of(rank);
     cuda::hold(static_cast<std::int64_t>(own.hold_ns() * place_of(rank).clock_ghz), nullptr);
+    if (alone_) {
+      own.enqueues = HostClock::now();
+      meet(rank);
+      own.begin.record();
+      return;
+    }
     own.held.set(nullptr);
     transport(rank).barrier();
     for (const auto& other : clocks_) other->held.hold(nullptr);
@@ -147,6 +166,21 @@ class CudaRingBed final : public RingBed {
   }
 
  private:
+  // The GPU goes on when all have told it that they are held back no longer. Since each is held back until
+  // its own host has enqueued the run, none waits for a host from here on.
+  void meet(int rank) {
+    Transport& ring = transport(rank);
+    std::byte* const told = clock_of(rank).told.data();
+    std::vector<Transport::Message> sends, receives;
+    for (int peer = 0; peer < ring.size(); ++peer) {
+      if (peer == ring.rank()) continue;
+      sends.push_back({peer, told, 1});
+      receives.push_back({peer, told + 1 + peer, 1});
+    }
+    ring.post(sends, receives);
+    ring.wait();
+  }
+
   Seat& seat(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
   RankClock& clock_of(int rank) { return *clocks_[static_cast<std::size_t>(rank)]; }
   Place& place_of(int rank) const { return *places_[static_cast<std::size_t>(rank) % places_.size()]; }
@@ -163,9 +197,10 @@ class CudaRingBed final : public RingBed {
 
   const bool nccl_;
   const double timeout_s_;
+  const bool alone_ = false;  // the other ranks are in processes of their own
   std::vector<std::unique_ptr<Place>> places_;
   std::vector<std::unique_ptr<RankClock>> clocks_;
-  std::vector<std::unique_ptr<Transport>> control_;  // of ranks that have not joined
+  std::vector<std::shared_ptr<Transport>> control_;  // of ranks that have not joined
 };
 
 }  // namespace
@@ -173,6 +208,10 @@ class CudaRingBed final : public RingBed {
 std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
                                        RingTransport transport, double timeout_s) {
   return std::make_unique<CudaRingBed>(ranks, devices, transport, timeout_s);
+}
+
+std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device, double timeout_s) {
+  return std::make_unique<CudaRingBed>(std::move(control), device, timeout_s);
 }
 
 }  // namespace hilbench

@@ -9,4 +9,8 @@ std::unique_ptr<RingBed> cuda_ring_bed(int, const std::vector<Device*>&, RingTra
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 
+std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport>, Device&, double) {
+  throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
+}
+
 }  // namespace hilbench

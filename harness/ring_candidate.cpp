@@ -134,7 +134,8 @@ class RingCandidate final : public Candidate {
 
  private:
   static std::unique_ptr<RingCrew> make_crew(Bench& bench, const Record& record) {
-    return record.transport == "mpi" ? bench.rings->crew(bench, record) : thread_crew(bench, record);
+    const bool processes = bench.rings != nullptr && record.transport != "threads";
+    return processes ? bench.rings->crew(bench, record) : thread_crew(bench, record);
   }
 
   // Whether ranks empty the caches: those of threads are the device's, processes and GPUs have their own.

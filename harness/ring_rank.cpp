@@ -69,8 +69,8 @@ Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
   std::uint64_t before = 0;
   for (std::int64_t i = 0; i < executions; ++i) {
     if (cold) evict_caches();
-    before = transport.bytes_sent();
     bed_.start(seat_);
+    before = transport.bytes_sent();
     execution_->run(operands(), part);
     bed_.stop(seat_);
     const auto [begin, end] = bed_.span(seat_);

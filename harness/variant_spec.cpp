@@ -50,7 +50,8 @@ const std::array kFields = {
     choice<&VariantSpec::order_span, OrderSpan>("order_span", kSpans,
                                                 "the order inside each shard, or of the whole sequence"),
     choice<&VariantSpec::transport, RingTransport>(
-        "transport", kTransports, "how ranks exchange data (auto: threads on the CPU, mpi under mpirun)"),
+        "transport", kTransports,
+        "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "harness/external.hpp"
 #include "harness/nvtx.hpp"
 #include "harness/pipe.hpp"
+#include "harness/processes.hpp"
 #include "harness/stats.hpp"
 #include "harness/timing.hpp"
 #include "kernels/orders/locality.hpp"
@@ -69,6 +70,8 @@ class TaskRun {
       tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
     }
   }
+
+  bool lost() const { return bench_ != nullptr && bench_->lost(); }
 
  private:
   struct Entrant {
@@ -244,7 +247,13 @@ class TaskRun {
 }  // namespace
 
 void run_task(const Task& task, const std::function<void(const Event&)>& tell, Processes* processes) {
-  TaskRun(task, tell, processes).run();
+  TaskRun run(task, tell, processes);
+  try {
+    run.run();
+  } catch (...) {
+    if (processes != nullptr && run.lost()) processes->set_broken("the device is lost to rank 0");
+    throw;
+  }
 }
 
 int worker_main(int task_fd, int event_fd) {

@@ -28,6 +28,13 @@ Tone tone_of(ClaimVerdict verdict) {
   }
 }
 
+// The same with what is reproduced: borne out alike, a claimed loss is no success.
+Cell told_verdict(ClaimVerdict verdict, bool gain) {
+  const std::string text(to_string(verdict));
+  if (verdict != ClaimVerdict::reproduced || gain) return {text, tone_of(verdict)};
+  return {text + ": no gain claimed", Tone::neutral};
+}
+
 // Caches are told by the level that decided, or as the layout's count where none did.
 std::string compared(A answer) {
   constexpr std::array<std::string_view, 8> kNames = {
@@ -206,7 +213,7 @@ struct Headline {
   std::string compares;
   std::vector<std::string> provenances;
   std::vector<double> claimed, measured, control;
-  std::map<ClaimVerdict, std::size_t> verdicts;
+  std::map<std::pair<ClaimVerdict, bool>, std::size_t> verdicts;  // bool: a gain was claimed
 };
 
 std::string span_text(const std::vector<double>& values, int significant) {
@@ -232,20 +239,25 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
     if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
     if (answer.measured) found->measured.push_back(answer.measured->ratio);
     if (answer.control) found->control.push_back(answer.control->ratio);
-    ++found->verdicts[answer.verdict];
+    ++found->verdicts[{answer.verdict, claims_a_gain(*answer.claim)}];
   }
   return headlines;
 }
 
 Cell headline_verdict(const Headline& headline) {
-  std::vector<std::string> parts;
+  std::vector<std::pair<Cell, std::size_t>> said;  // verdicts that read alike count together
   std::size_t rows = 0;
-  for (const auto& [verdict, count] : headline.verdicts) rows += count;
-  for (const auto& [verdict, count] : headline.verdicts)
-    parts.push_back(rows == 1 ? std::string(to_string(verdict))
-                              : fmt::format("{} {}", count, to_string(verdict)));
+  for (const auto& [kind, count] : headline.verdicts) {
+    const Cell told = told_verdict(kind.first, kind.second);
+    if (said.empty() || said.back().first.text != told.text) said.emplace_back(told, 0);
+    said.back().second += count;
+    rows += count;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [told, count] : said)
+    parts.push_back(rows == 1 ? told.text : fmt::format("{} {}", count, told.text));
   return {fmt::format("{}", fmt::join(parts, ", ")),
-          parts.size() == 1 ? tone_of(headline.verdicts.begin()->first) : Tone::neutral};
+          said.size() == 1 ? said.front().first.tone : Tone::neutral};
 }
 
 }  // namespace
@@ -279,7 +291,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       claimed_column(),
       {{"measured", "measured [interval]", Align::right},
        [](A a) { return Cell{measured_text(a.measured)}; }},
-      {{"verdict", "verdict"}, verdict_cell},
+      {{"verdict", "verdict"}, [](A a) { return told_verdict(a.verdict, claims_a_gain(*a.claim)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
          return Cell{measured_text(a.control), Tone::muted};

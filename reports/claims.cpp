@@ -350,6 +350,11 @@ std::string_view to_string(ClaimVerdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
+bool claims_a_gain(const ClaimRow& claim) {
+  return claim.claimed.value_or(0) > 1 || claim.quantity == Quantity::break_even ||
+         claim.quantity == Quantity::longest;
+}
+
 ClaimVerdict judge(double claimed, const Interval& measured) {
   const bool holds_one = measured.low <= 1 && measured.high >= 1;
   if (claimed == 1) return holds_one ? ClaimVerdict::reproduced : ClaimVerdict::contradicted;

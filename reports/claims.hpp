@@ -52,6 +52,9 @@ struct ClaimRow {
   std::string note;
 };
 
+// Whether the row says that Hilbert order gains something: a claim of a loss that is reproduced is none.
+bool claims_a_gain(const ClaimRow& claim);
+
 // All rows of all claims; a row that states several quantities becomes several ClaimRows.
 // Throws UsageError where the file is not a claims file. Empty path: embedded.
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file);

@@ -40,6 +40,8 @@ struct Duel {
   const Record* rival = nullptr;
   Measured ratio;  // rival's time / kernel's time
 };
+// What ran, and the ring options of its variant.
+std::string duellist_text(const Record& kernel);
 // Those of the first `most_kernels` (case, kernel) that have any: each costs a bootstrap.
 inline constexpr std::size_t kMostDuelRows = 60;  // of a figure
 std::vector<Duel> duels_of(const View& view, std::size_t most_kernels = SIZE_MAX);

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <set>
 
 #include "harness/stats.hpp"
@@ -21,21 +21,31 @@ std::string plural(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+// None where these records test no claim: there is nothing to count.
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
-  constexpr std::array<std::pair<ClaimVerdict, Tone>, 6> kOrder = {
-      {{ClaimVerdict::reproduced, Tone::good},
-       {ClaimVerdict::smaller_than_claimed, Tone::neutral},
-       {ClaimVerdict::no_difference, Tone::neutral},
-       {ClaimVerdict::contradicted, Tone::bad},
-       {ClaimVerdict::mixed, Tone::neutral},
-       {ClaimVerdict::not_testable, Tone::muted}}};
+  const auto count = [&](auto counts) {
+    return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), counts));
+  };
+  const auto with = [&](ClaimVerdict verdict) {
+    return count([verdict](const ClaimAnswer& a) { return a.verdict == verdict; });
+  };
+  const std::size_t untestable = with(ClaimVerdict::not_testable);
+  if (untestable == answers.size()) return {};
+  const std::size_t reproduced = with(ClaimVerdict::reproduced);
+  const std::size_t gains = count(
+      [](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && claims_a_gain(*a.claim); });
   std::vector<Tile> tiles;
-  for (const auto& [verdict, tone] : kOrder) {
-    const auto count =
-        std::count_if(answers.begin(), answers.end(),
-                      [&, wanted = verdict](const ClaimAnswer& a) { return a.verdict == wanted; });
-    tiles.push_back({std::to_string(count), std::string(to_string(verdict)), count > 0 ? tone : Tone::muted});
-  }
+  const auto add = [&](std::size_t value, std::string label, Tone tone) {
+    tiles.push_back({std::to_string(value), std::move(label), value > 0 ? tone : Tone::muted});
+  };
+  add(gains, "gains reproduced", Tone::good);
+  add(reproduced - gains, "claims of a loss or of no difference reproduced", Tone::neutral);
+  for (const auto& [verdict, tone] : {std::pair{ClaimVerdict::smaller_than_claimed, Tone::neutral},
+                                      {ClaimVerdict::no_difference, Tone::neutral},
+                                      {ClaimVerdict::contradicted, Tone::bad},
+                                      {ClaimVerdict::mixed, Tone::neutral}})
+    add(with(verdict), std::string(to_string(verdict)), tone);
+  add(untestable, std::string(to_string(ClaimVerdict::not_testable)), Tone::muted);
   return tiles;
 }
 
@@ -58,11 +68,12 @@ struct Tally {
   }
 };
 
-// What Hilbert order did to kernel time, and random order, the negative control, beside it.
-std::string hilbert_sentence(const View& view) {
+// What Hilbert order with chunks of `chunk` did to kernel time, and random order, the negative control,
+// beside it; empty where no case holds both sides.
+std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
   Tally hilbert, random;
   for (const CaseView& of_case : view.cases) {
-    const Quartet quartet = quartet_of(of_case, ClaimRow{}.order_chunk);
+    const Quartet quartet = quartet_of(of_case, chunk);
     if (!quartet.standard || !quartet.hilbert) continue;
     const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;
@@ -70,14 +81,44 @@ std::string hilbert_sentence(const View& view) {
     if (!quartet.random) continue;
     if (const auto control = time_ratio(*quartet.standard, *quartet.random)) random.add(*control);
   }
-  if (hilbert.cases() == 0)
-    return "No case here holds dilated/linear and dilated/hilbert (chunk 4096), both timed.";
-  std::string said = fmt::format("Hilbert order against linear order, kernel time, {}: {}.",
+  if (hilbert.cases() == 0) return "";
+  std::string said = fmt::format("Hilbert order{} against linear order, kernel time, {}: {}.", chunk_text,
                                  plural(hilbert.cases(), "case", "cases"), hilbert.text());
   if (hilbert.unsettled > 0) said += fmt::format(" {} of them {}.", hilbert.unsettled, kUnsettled);
   if (random.cases() == 0) return said + " No random order stands beside it, so chance is not told apart.";
   return said + fmt::format(" Random order, the negative control, in {} of these cases: {}.", random.cases(),
                             random.text());
+}
+
+// Each kernel in linear order against each rival over all cases; empty where there is none.
+std::string rivals_sentence(const View& view) {
+  std::map<std::string, std::map<std::string, Tally>> kernels;
+  for (const Duel& duel : duels_of(view, kMostDuelRows))
+    kernels[duel.kernel->kernel][duel.rival->variant_id].add(duel.ratio);
+  std::vector<std::string> parts;
+  for (const auto& [kernel, rivals] : kernels) {
+    std::vector<std::string> ratios;
+    for (const auto& [rival, tally] : rivals)
+      ratios.push_back(
+          fmt::format("{} {} to {}", rival, number_text(tally.low, 3), number_text(tally.high, 3)));
+    parts.push_back(fmt::format("{}: {}", kernel, fmt::join(ratios, ", ")));
+  }
+  return parts.empty() ? ""
+                       : fmt::format("Rival's time over the kernel's, above 1 the kernel is faster. {}.",
+                                     fmt::join(parts, "; "));
+}
+
+// The page's first sentences: the order that the claims are about, else what these records do compare.
+std::vector<std::string> main_sentences(const View& view) {
+  if (std::string claimed = hilbert_sentence(view, ClaimRow{}.order_chunk, ""); !claimed.empty())
+    return {std::move(claimed)};
+  std::vector<std::string> said;
+  for (std::string& one :
+       std::vector{hilbert_sentence(view, 0, " over the whole length"), rivals_sentence(view)})
+    if (!one.empty()) said.push_back(std::move(one));
+  if (said.empty() && view.record_count > 0)
+    said.push_back("No case here holds an order, or a rival, beside linear order, both timed.");
+  return said;
 }
 
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
@@ -86,6 +127,9 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
     claims.insert(answer.claim);
     if (answer.verdict != ClaimVerdict::not_testable) tested.insert(answer.claim);
   }
+  if (tested.empty())
+    return fmt::format("These records test none of the {} of the seed reports.",
+                       plural(claims.size(), "claim", "claims"));
   return fmt::format("Of {} of the seed reports, {} could be tested with these records.",
                      plural(claims.size(), "claim", "claims"), tested.size());
 }
@@ -128,8 +172,13 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
       "of "
       "their claims stands here against what these records show; its source names the document and the "
       "section, and how its authors came by it: measured, modelled, or unsourced."});
-  if (Table headlines = headline_claims_table(answers); !headlines.rows.empty())
-    section.blocks.push_back(std::move(headlines));
+  Table headlines = headline_claims_table(answers);
+  if (headlines.rows.empty()) {
+    section.blocks.push_back(
+        Paragraph{"These records test none of them. They stand further below, each with the reason."});
+    return section;
+  }
+  section.blocks.push_back(std::move(headlines));
   section.blocks.push_back(Paragraph{fmt::format(
       "Ratios are standard / hilbert: above 1 says that Hilbert order needs less. Measured on {}, not on the "
       "machine of the claim.",
@@ -210,7 +259,7 @@ Section table_section(std::string id, std::string title, std::string text, Table
   return section;
 }
 
-Section rings_section(Table rings) {
+Section rings_section(Table rings, const std::vector<std::string>& predicted) {
   Section section{.id = "rings", .title = "Rings against one rank", .blocks = {}};
   section.blocks.push_back(Paragraph{
       "Time until the last rank is done, bytes that all ranks send together, computation and exchange alone, "
@@ -232,8 +281,10 @@ Section rings_section(Table rings) {
        "Over NVLink, where it was counted: user data that all ranks received in one execution, by counters "
        "of "
        "the links, and the same over the bytes that the transport says it sent."}});
+  if (!predicted.empty()) section.blocks.push_back(Bullets{predicted});
   const std::size_t rows = rings.rows.size();
   if (rows > kMostRingRowsOnPage) rings.rows.resize(kMostRingRowsOnPage);
+  rings.fold = plural(rows, "row, ring size by ring size", "rows, ring size by ring size");
   section.blocks.push_back(std::move(rings));
   if (rows > kMostRingRowsOnPage)
     section.blocks.push_back(
@@ -325,9 +376,11 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
       .title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
       .question = "Does the order of memory make long-context attention faster; where, and by how much?",
       .machine = view.machine,
-      .answer = {hilbert_sentence(view), claims_sentence(answers), status_sentence(view)},
+      .answer = main_sentences(view),
       .tiles = claim_tiles(answers),
       .sections = {}};
+  document.answer.push_back(claims_sentence(answers));
+  document.answer.push_back(status_sentence(view));
   if (!view.title.empty()) document.title += ": " + view.title;
   document.sections.push_back(claims_section(answers, view.machine));
   if (Table summary = summary_table(view); !summary.rows.empty())
@@ -345,7 +398,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                                               std::move(rivals)));
   }
   if (Table rings = rings_table(view); !rings.rows.empty())
-    document.sections.push_back(rings_section(std::move(rings)));
+    document.sections.push_back(
+        rings_section(std::move(rings), {view.forecast_notes.begin(), view.forecast_notes.end()}));
   if (!figures.empty()) {
     Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
     for (Figure& figure : figures) section.blocks.push_back(std::move(figure));

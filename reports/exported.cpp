@@ -112,7 +112,11 @@ ReportInput read_exported(const fs::path& folder) {
 ReportInput read_results(const fs::path& folder) {
   if (holds_export(folder)) return read_exported(folder);
   const Store store = Store::open_for_reading(folder);
-  return {store.records(), store.meta(), folder, {}};
+  ReportInput input;
+  input.records = store.records();
+  input.meta = store.meta();
+  input.source = folder;
+  return input;
 }
 
 }  // namespace hilbench

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct View {
   std::vector<CaseView> cases;  // in the store's order
   std::size_t record_count = 0;
   std::map<Status, std::size_t> status_counts;
+  std::span<const RingForecast> forecasts;
+  std::span<const std::string> forecast_notes;
 };
 
 // Points into `input`, which must outlive the view.

@@ -46,12 +46,12 @@ std::string header_of(const Document& document, Scripts scripts) {
       html_text(document.title), html_text(document.question), html_text(document.machine));
   for (std::size_t i = 0; i < document.answer.size(); ++i)
     html += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_text(document.answer[i]));
-  html += "<dl class=\"tiles\">\n";
+  if (!document.tiles.empty()) html += "<dl class=\"tiles\">\n";
   for (const Tile& tile : document.tiles)
     html += fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n",
                         kToneClasses[static_cast<std::size_t>(tile.tone)], html_text(tile.label),
                         html_text(tile.value));
-  html += "</dl>\n";
+  if (!document.tiles.empty()) html += "</dl>\n";
   if (scripts == Scripts::some) html += "<nav aria-label=\"Sections\"></nav>\n";
   return html + "</header>\n";
 }

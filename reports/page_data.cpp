@@ -55,6 +55,11 @@ class Pool {
   json values_ = json::array();
 };
 
+// What a case is but for its ring size.
+std::string family_text(const Case& work) {
+  return case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
+}
+
 json case_json(const CaseView& of_case) {
   const Case& work = *of_case.work;
   std::int64_t segment = 0, dilation = 1;
@@ -62,7 +67,7 @@ json case_json(const CaseView& of_case) {
     segment = std::max(segment, branch.segment_length);
     dilation = std::max(dilation, branch.dilation);
   }
-  const std::string family = case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
+  const std::string family = family_text(work);
   json made = {{"id", of_case.case_id},
                {"word", repeat_word(of_case.case_id)},
                {"family", family},
@@ -71,7 +76,9 @@ json case_json(const CaseView& of_case) {
                {"w", segment},
                {"r", dilation},
                {"dtype", to_string(work.dtype)},
-               {"ring", work.ring_size}};
+               {"ring", work.ring_size},
+               {"kv", 2.0 * static_cast<double>(work.batch * work.sequence_length * work.kv_heads *
+                                                work.head_dim * dtype_bytes(work.dtype))}};
   put(made, "peak", of_case.peak_flops_per_s);
   put(made, "copy", of_case.copy_bytes_per_s);
   return made;
@@ -150,6 +157,7 @@ class Builder {
                  {"command", {{"head", command.head}, {"tail", command.tail}}},
                  {"claims", claims()},
                  {"rivals", rivals()},
+                 {"forecasts", forecasts()},
                  {"figures", figures_}};
     data["cases"] = std::move(cases);
     data["records"] = std::move(records);
@@ -246,11 +254,23 @@ class Builder {
   json rivals() const {
     json rows = json::array();
     for (const Duel& duel : duels_of(view_, kMostDuelRows))
-      rows.push_back({{"kernel", duel.kernel->kernel},
+      rows.push_back({{"kernel", duellist_text(*duel.kernel)},
                       {"work", case_text(*duel.where->work) +
                                    (duel.where->work->mask == Mask::causal ? ", causal" : "")},
                       {"rival", duel.rival->variant_id},
                       {"ratio", measured(duel.ratio)}});
+    return rows;
+  }
+
+  json forecasts() const {
+    json rows = json::array();
+    for (const RingForecast& one : view_.forecasts) {
+      json made = {{"family", family_text(one.work)}, {"variant", one.variant_id},
+                   {"ring", one.work.ring_size},      {"ns", interval(one.ns, one.ci_ns)},
+                   {"bytes", number(one.sent_bytes)}, {"fitted", one.fitted}};
+      put(made, "hidden", one.hidden);
+      rows.push_back(std::move(made));
+    }
     return rows;
   }
 

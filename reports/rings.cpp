@@ -13,9 +13,10 @@ namespace {
 
 struct RingRow {
   const Record* record = nullptr;
-  std::optional<Measured> speedup;        // over one rank on the same work
-  std::optional<Measured> efficiency;     // the same by what the ring has more of
-  std::optional<Measured> same_per_rank;  // one rank on the work of one rank / the ring
+  std::optional<Measured> speedup;         // over one rank on the same work
+  std::optional<Measured> efficiency;      // the same by what the ring has more of
+  std::optional<Measured> same_per_rank;   // one rank on the work of one rank / the ring
+  const RingForecast* forecast = nullptr;  // of this ring, where there is one
 };
 using R = const RingRow&;
 
@@ -110,6 +111,8 @@ std::vector<RingRow> ring_rows(const View& view) {
     else if (std::find(families.begin(), families.end(), family) == families.end())
       families.push_back(family);
   }
+  std::map<std::pair<std::string, std::string>, const RingForecast*> forecasts;
+  for (const RingForecast& one : view.forecasts) forecasts[{case_id(one.work), one.variant_id}] = &one;
   std::vector<RingRow> rows;
   for (const std::string& family : families) {
     std::vector<RingRow> of_family;
@@ -125,6 +128,10 @@ std::vector<RingRow> ring_rows(const View& view) {
                        row.record->work.ring_size);
     };
     std::stable_sort(of_family.begin(), of_family.end(), [&](R a, R b) { return place(a) < place(b); });
+    for (RingRow& row : of_family)
+      if (const auto found = forecasts.find({row.record->case_id, row.record->variant_id});
+          found != forecasts.end())
+        row.forecast = found->second;
     rows.insert(rows.end(), of_family.begin(), of_family.end());
   }
   return rows;
@@ -157,6 +164,24 @@ void add_ratio(std::vector<ColumnOf<RingRow>>& columns, const std::string& key, 
       {{key + "_low", "", Align::right, Show::data}, data([](const Measured& m) { return m.ci.low; })});
   columns.push_back(
       {{key + "_high", "", Align::right, Show::data}, data([](const Measured& m) { return m.ci.high; })});
+}
+
+void add_forecast(std::vector<ColumnOf<RingRow>>& columns) {
+  const auto data = [&](const char* key, auto get) {
+    columns.push_back({{key, "", Align::right, Show::data},
+                       [get](R r) { return Cell{r.forecast ? data_text(get(*r.forecast)) : ""}; }});
+  };
+  columns.push_back({{"predicted", "predicted [95 %]", Align::right, Show::page}, [](R r) {
+                       if (!r.forecast) return Cell{};
+                       return Cell{time_text(r.forecast->ns, r.forecast->ci_ns) +
+                                   (r.forecast->fitted ? ", fitted on this" : "")};
+                     }});
+  data("predicted_ns", [](const RingForecast& f) { return std::optional(f.ns); });
+  data("predicted_ns_low", [](const RingForecast& f) { return std::optional(f.ci_ns.low); });
+  data("predicted_ns_high", [](const RingForecast& f) { return std::optional(f.ci_ns.high); });
+  data("predicted_overlap", [](const RingForecast& f) { return f.hidden; });
+  columns.push_back({{"predicted_fitted", "", Align::left, Show::data},
+                     [](R r) { return Cell{r.forecast ? (r.forecast->fitted ? "true" : "false") : ""}; }});
 }
 
 ColumnOf<RingRow> data_column(const char* key, std::optional<double> (*value)(R)) {
@@ -222,6 +247,7 @@ Table rings_table(const View& view) {
   add_ratio(columns, "speedup", "over one rank, same work [95 %]", &RingRow::speedup);
   add_ratio(columns, "efficiency", "efficiency, same work [95 %]", &RingRow::efficiency);
   add_ratio(columns, "efficiency_per_rank", "efficiency, same work a rank [95 %]", &RingRow::same_per_rank);
+  add_forecast(columns);
   columns.push_back({{"rank_memory", "memory of a rank", Align::right, Show::page}, [](R r) {
                        const auto bytes = counter_of(r, "ring_rank_memory");
                        return Cell{bytes ? bytes_text(*bytes) : ""};

@@ -17,8 +17,10 @@ namespace {
 
 using D = const Duel&;
 
+// In linear order, with whatever ring options.
 bool plain_linear(const Record& record) {
-  return record.kind == RecordKind::kernel && record.variant_id == record.variant.kernel + "/linear";
+  return record.kind == RecordKind::kernel &&
+         one_rank_id(record.variant) == record.variant.kernel + "/linear";
 }
 
 std::string rate_of(const Record& record) {
@@ -35,6 +37,11 @@ std::string work_text(const Case& work) {
 }
 
 }  // namespace
+
+std::string duellist_text(const Record& kernel) {
+  const std::string ring = kernel.variant_id.substr(one_rank_id(kernel.variant).size());
+  return kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
+}
 
 std::vector<Duel> duels_of(const View& view, std::size_t most_kernels) {
   std::vector<Duel> duels;
@@ -84,7 +91,7 @@ Table rivals_page_table(const View& view) {
   std::vector<ColumnOf<const Duel*>> columns = {
       {{"work", "case (segment/dilation)", Align::wrapped},
        [](R r) { return Cell{work_text(*r->where->work)}; }},
-      {{"variant", "kernel"}, [](R r) { return Cell{r->kernel->kernel}; }},
+      {{"variant", "kernel"}, [](R r) { return Cell{duellist_text(*r->kernel)}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},
       {{"of_peak", "of peak", Align::right}, [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
@@ -117,7 +124,7 @@ std::optional<Plot> rivals_plot(const View& view) {
     if (duel.kernel != last)
       labels += fmt::format(
           "1\t{}\t{}\n", rows++,
-          gnuplot_field(fmt::format("{}: {}", duel.kernel->kernel, work_text(*duel.where->work))));
+          gnuplot_field(fmt::format("{}: {}", duellist_text(*duel.kernel), work_text(*duel.where->work))));
     last = duel.kernel;
     least = std::min(least, duel.ratio.ci.low);
     most = std::max(most, duel.ratio.ci.high);

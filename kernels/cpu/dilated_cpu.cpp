@@ -24,13 +24,20 @@ namespace {
 
 constexpr std::int64_t kMinHeadDim = 16;
 constexpr std::int64_t kMaxHeadDim = 256;
-// Queries that share one gathered block of keys: whole register tiles of 12, 24 and 48 queries.
-constexpr std::int64_t kMaxTileRows = 192;
+// Queries that share one gathered block of keys: whole register tiles of 12, 24, 32 and 48 queries, as long
+// as they and their results stay in a second-level cache.
+constexpr std::int64_t kMaxTileRows = 576;
+constexpr std::int64_t kMaxTileElements = 576 * 128;
 constexpr std::int64_t kPanelRows = 48;
-constexpr std::int64_t kMinTiles = 24;  // of a branch: enough for threads to share them evenly
+// Of a branch: enough for threads to share them evenly. Cases that do not say how many there are get the
+// last.
+constexpr std::int64_t kMinTilesPerThread = 8;
+constexpr std::int64_t kMinTiles = 24;
+// Outputs from this size on are cleared past the caches, which would not keep them.
+constexpr std::size_t kStreamedBytes = std::size_t{8} << 20;
 
-std::string_view peak_unit(const Case&) {
-  return "fp32_fma";
+std::string_view peak_unit(const Case& work) {
+  return cpu_product_unit(work.dtype);
 }
 
 std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
@@ -41,19 +48,22 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
 // As many rows as amortise the gathering, but no more than the longest branch has, and fewer where a branch
 // would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
+  const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
   std::int64_t longest = 1;
-  std::int64_t fair = kMaxTileRows;
+  std::int64_t fair = std::min(kMaxTileRows, kMaxTileElements / work.head_dim / kPanelRows * kPanelRows);
   for (const Branch& branch : work.pattern) {
     const std::int64_t rows = rows_of_segment(work, branch);
     const std::int64_t all_rows = rows * segment_count(work, branch) * work.batch * work.heads;
     longest = std::max(longest, rows);
-    fair = std::min(fair, std::max(kPanelRows, all_rows / kMinTiles / kPanelRows * kPanelRows));
+    fair = std::min(fair, std::max(kPanelRows, all_rows / min_tiles / kPanelRows * kPanelRows));
   }
   return std::min(fair, longest);
 }
 
 std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
+  if (work.dtype == Dtype::bf16)
+    if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
   if (work.pass == Pass::backward) return "dilated_cpu has no backward pass";
   if (work.ring_size > 1) return "dilated_cpu runs on one rank";
   if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
@@ -121,6 +131,7 @@ class DilatedCpu final : public Execution {
                const IndexTile& tile) const;
   bool covered(std::int64_t position, std::size_t head) const;
   void clear_uncovered(const Operands& operands) const;
+  void clear_uncovered_in(std::int64_t row, const Operands& operands, Clearing clearing) const;
   void round_collected(const Operands& operands) const;
   // Where O is collected before it is rounded; null where tiles write to o itself.
   float* collected(const Operands& operands) const {
@@ -134,6 +145,7 @@ class DilatedCpu final : public Execution {
   }
 
   Case work_;
+  Bf16Products bf16_products_ = chosen_bf16_products().products;
   int threads_;
   std::int64_t floats_per_thread_;
   std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
@@ -149,23 +161,34 @@ bool DilatedCpu::covered(std::int64_t position, std::size_t head) const {
 }
 
 // Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
-// Neighbouring heads are cleared together.
 void DilatedCpu::clear_uncovered(const Operands& operands) const {
   const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
   if (work_.queries == Queries::dense || std::ranges::all_of(first_branch_, all_selected)) return;
+  const std::int64_t rows = work_.batch * work_.sequence_length;
+  const auto bytes =
+      static_cast<std::size_t>(rows * work_.heads * work_.head_dim * dtype_bytes(output_dtype(operands)));
+  const Clearing clearing = bytes >= kStreamedBytes ? Clearing::past_caches : Clearing::cached;
+#pragma omp parallel num_threads(threads_)
+  {
+#pragma omp for schedule(static) nowait
+    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, operands, clearing);
+    finish_clearing(clearing);
+  }
+}
+
+// Of one row; neighbouring heads are cleared together.
+void DilatedCpu::clear_uncovered_in(std::int64_t row, const Operands& operands, Clearing clearing) const {
   const auto heads = static_cast<std::size_t>(work_.heads);
-  const auto row_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
+  const auto head_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
   auto* o = static_cast<std::byte*>(output(operands));
-#pragma omp parallel for schedule(static) num_threads(threads_)
-  for (std::int64_t row = 0; row < work_.batch * work_.sequence_length; ++row) {
-    std::size_t done = 0;
-    for (std::size_t head = 0; head <= heads; ++head) {
-      if (head < heads && !covered(row % work_.sequence_length, head)) continue;
-      const std::size_t place = static_cast<std::size_t>(row) * heads + done;
-      std::memset(o + place * row_bytes, 0, (head - done) * row_bytes);
-      std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
-      done = head + 1;
-    }
+  const std::int64_t position = row % work_.sequence_length;
+  std::size_t done = 0;
+  for (std::size_t head = 0; head <= heads; ++head) {
+    if (head < heads && !covered(position, head)) continue;
+    const std::size_t place = static_cast<std::size_t>(row) * heads + done;
+    clear(o + place * head_bytes, (head - done) * head_bytes, clearing);
+    std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
+    done = head + 1;
   }
 }
 
@@ -177,6 +200,7 @@ Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const Bra
   const auto begin = static_cast<std::size_t>(tile.key_begin);
   const auto count = static_cast<std::size_t>(tile.key_count);
   return {.dtype = work_.dtype,
+          .bf16_products = bf16_products_,
           .head_dim = work_.head_dim,
           .q = static_cast<const std::byte*>(operands.q) + first_q * row_bytes,
           .k = static_cast<const std::byte*>(operands.k) + first_kv * row_bytes,
@@ -222,7 +246,8 @@ std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int thr
 }
 
 nlohmann::json library() {
-  return nullptr;
+  return {{"instructions", vector_instructions()},
+          {"bf16_products", name_of(chosen_bf16_products().products)}};
 }
 
 }  // namespace

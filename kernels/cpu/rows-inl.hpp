@@ -6,7 +6,10 @@
 #define HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
 #endif
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "harness/rounding.hpp"
 #include "kernels/cpu/simd-inl.hpp"
@@ -76,6 +79,53 @@ HWY_INLINE void widen_row_to_slabs(const Element* HWY_RESTRICT from, std::size_t
   for (; i < width; i += kTileRows, to += slab_stride)
     for (std::size_t j = 0; j < kTileRows; ++j) to[j] = i + j < count ? to_float(from[i + j]) : 0;
 }
+
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+// to: `count` bf16 elements of `from`, then zeros up to `width`.
+HWY_INLINE void copy_row(const std::uint16_t* HWY_RESTRICT from, std::size_t count, std::size_t width,
+                         float* HWY_RESTRICT to) {
+  auto* bytes = reinterpret_cast<std::byte*>(to);
+  std::memcpy(bytes, from, count * sizeof(std::uint16_t));
+  std::memset(bytes + count * sizeof(std::uint16_t), 0, (width - count) * sizeof(std::uint16_t));
+}
+
+// Words of two bf16: element i of `from`, 0 from `count` on, into one half of to[i] for i < width. The lower
+// half comes first and clears the upper.
+enum class Half { lower, upper };
+HWY_INLINE void join_row(const std::uint16_t* HWY_RESTRICT from, std::size_t count, std::size_t width,
+                         Half half, float* HWY_RESTRICT to) {
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Rebind<std::uint16_t, Floats> narrow;
+  for (std::size_t i = 0; i < width; i += kLanes) {
+    const auto element = hn::PromoteTo(
+        words, i + kLanes <= count
+                   ? hn::LoadU(narrow, from + i)
+                   : hn::MaskedLoad(hn::FirstN(narrow, count - std::min(i, count)), narrow, from + i));
+    const auto joined = half == Half::lower ? element
+                                            : hn::Or(hn::BitCast(words, hn::Load(kFloats, to + i)),
+                                                     hn::ShiftLeft<16>(element));
+    hn::Store(hn::BitCast(kFloats, joined), kFloats, to + i);
+  }
+}
+
+// Probabilities, which are finite and not negative, rounded to the nearest bf16.
+HWY_INLINE Vector round_to_pair(Vector lower, Vector upper) {
+  const hn::RebindToUnsigned<Floats> words;
+  const hn::Repartition<std::uint16_t, Floats> halves;
+  const auto half_unit = hn::Set(words, 0x8000);
+  const auto low = hn::ShiftRight<16>(hn::Add(hn::BitCast(words, lower), half_unit));
+  const auto high = hn::Add(hn::BitCast(words, upper), half_unit);
+  return hn::BitCast(kFloats, hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, low)));
+}
+
+// rows[row][v] *= factor[v], for [count][kVectors] whole vectors.
+template <std::size_t kVectors>
+HWY_INLINE void scale_rows(float* HWY_RESTRICT rows, std::size_t count, const float* HWY_RESTRICT factor) {
+  for (std::size_t row = 0; row < count; ++row)
+    for (std::size_t v = 0; v < kVectors; ++v, rows += kLanes)
+      hn::Store(hn::Mul(hn::Load(kFloats, rows), hn::Load(kFloats, factor + v * kLanes)), kFloats, rows);
+}
+#endif
 
 // to[column][row] = from[row][column]; `rows` and `columns` are multiples of 4, or of the vector length if
 // that is less.

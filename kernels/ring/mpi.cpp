@@ -38,7 +38,7 @@ void check(int status, const char* call) {
 struct MpiProgram::State {
   std::mutex mutex;  // for every call of MPI
   MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 0;
+  int rank = 0, size = 0, local_rank = 0;
   int rings = 0;
   bool failed = false;
   std::list<std::string> last_words;  // being sent until the program ends
@@ -323,6 +323,10 @@ MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
   HILBENCH_MPI(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN));
   HILBENCH_MPI(MPI_Comm_rank(state_->comm, &state_->rank));
   HILBENCH_MPI(MPI_Comm_size(state_->comm, &state_->size));
+  MPI_Comm host = MPI_COMM_NULL;
+  HILBENCH_MPI(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  HILBENCH_MPI(MPI_Comm_rank(host, &state_->local_rank));
+  HILBENCH_MPI(MPI_Comm_free(&host));
 }
 
 MpiProgram::~MpiProgram() {
@@ -338,6 +342,10 @@ int MpiProgram::rank() const {
 
 int MpiProgram::size() const {
   return state_->size;
+}
+
+int MpiProgram::local_rank() const {
+  return state_->local_rank;
 }
 
 void MpiProgram::abandon(int exit_status) {

@@ -26,6 +26,7 @@ class MpiProgram {
   ~MpiProgram();
   int rank() const;  // of this process among all
   int size() const;
+  int local_rank() const;  // of this process among those that share memory with it: of its host
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status);
 

@@ -31,7 +31,8 @@ constexpr std::chrono::milliseconds kWatchInterval{50};
 
 // An exchange, until it is complete on the GPU.
 struct Flight {
-  cuda::Mark ready, done;  // on stream 0 after what came before, on the side stream after the exchange
+  // On stream 0 after what came before; on the side stream before and after the exchange.
+  cuda::Mark ready, begun, done;
   std::set<int> peers;
   std::optional<Clock::time_point> seen_ready;
   bool waited = false;  // wait() has returned for it
@@ -115,6 +116,7 @@ class NcclTransport final : public Transport {
   void enqueue(Flight& flight, std::span<const Message> sends, std::span<const Message> receives) {
     flight.ready.set(nullptr);
     flight.ready.hold(stream_.get());
+    flight.begun.set(stream_.get());
     check(nccl().group_start(), "ncclGroupStart");
     for (const Message& message : sends)
       if (message.bytes > 0) {
@@ -131,6 +133,9 @@ class NcclTransport final : public Transport {
     check(nccl().group_end(), "ncclGroupEnd");
     settle(fmt::format("rank {} to take part in an exchange", fmt::join(flight.peers, ", ")));
     flight.done.set(stream_.get());
+    // A kernel that fills the GPU and came first would keep NCCL's waiting for its end: what follows on
+    // stream 0 begins after the side stream has come to the exchange.
+    flight.begun.hold(nullptr);
   }
 
   void check(ncclResult_t status, const char* call) const {
@@ -243,14 +248,13 @@ class NcclTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> nccl_transport(std::unique_ptr<Transport> control, double timeout_s) {
-  const std::shared_ptr<Transport> host = std::move(control);
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s) {
   try {
-    auto transport = std::make_unique<NcclTransport>(host, timeout_s);
+    auto transport = std::make_unique<NcclTransport>(control, timeout_s);
     transport->open();
     return transport;
   } catch (const std::exception& error) {
-    host->abort(error.what());
+    control->abort(error.what());
     throw;
   }
 }

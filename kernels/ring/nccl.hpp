@@ -20,6 +20,6 @@ std::string nccl_version();
 // Exchanges run on a stream of their own. One that does not complete within `timeout_s` of its start on the
 // GPU is aborted, and stream 0 goes on without its data: what was computed from them is worth something only
 // if a barrier() that was called after a synchronisation with the device passes.
-std::unique_ptr<Transport> nccl_transport(std::unique_ptr<Transport> control, double timeout_s);
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s);
 
 }  // namespace hilbench

@@ -161,12 +161,12 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
   const bool finishes = device_.finishes_rows() && part != RingPart::exchange;
-  if (finishes) device_.clear(own.o, o_fp32_, own.lse);
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     const NvtxRange in_step(fmt::format("step {}", number));
     const Step& step = steps_[number];
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
     if (exchanges) post(own, step);
+    if (finishes && number == 0) device_.clear(own.o, o_fp32_, own.lse);  // beside the first exchange
     if (part != RingPart::exchange)
       for (const Piece& piece : step.pieces) compute(own, piece);
     if (exchanges) transport_.wait();

@@ -50,7 +50,7 @@ const guides = {
     const {ctx, scales, chartArea: area} = chart, spec = chart.options.spec;
     ctx.save();
     ctx.font = "12px system-ui, sans-serif";
-    for (const [axis, at] of spec.lines ?? []) {
+    for (const [axis, at, name] of spec.lines ?? []) {
       const place = scales[axis].getPixelForValue(at);
       if (!Number.isFinite(place)) continue;
       ctx.strokeStyle = paint("--soft");
@@ -59,6 +59,13 @@ const guides = {
       if (axis === "y") { ctx.moveTo(area.left, place); ctx.lineTo(area.right, place); }
       else { ctx.moveTo(place, area.top); ctx.lineTo(place, area.bottom); }
       ctx.stroke();
+      if (!name) continue;
+      ctx.save();  // upright beside its line
+      ctx.fillStyle = paint("--soft");
+      ctx.translate(place - 4, area.bottom - 6);
+      ctx.rotate(-Math.PI / 2);
+      ctx.fillText(name, 0, 0);
+      ctx.restore();
     }
     ctx.setLineDash([]);
     ctx.strokeStyle = paint("--line");
@@ -112,12 +119,13 @@ function axisOptions(axis, name, spec) {
   const options = {
     type: axis.log ? "logarithmic" : "linear", reverse: axis.reverse,
     min: "min" in axis ? axis.min : axis.log ? from / 1.15 : undefined, max: axis.max ?? (axis.log ? to * 1.15 : undefined),
-    suggestedMin: axis.log ? undefined : from - room, suggestedMax: axis.log ? undefined : to + room,
+    suggestedMin: axis.log ? undefined : from < 0 ? from - room : Math.max(from - room, 0), suggestedMax: axis.log ? undefined : to + room,
     title: {display: Boolean(axis.title), text: axis.title, color: paint("--soft")},
     grid: {color: paint("--grid"), drawTicks: false}, border: {color: paint("--line")},
     ticks: {color: paint("--soft"), maxRotation: 0, padding: 6, autoSkipPadding: 12,
             callback: (value) => (axis.text ?? tickText)(value)},
   };
+  if (axis.binary) options.ticks.stepSize = 2 ** Math.ceil(Math.log2(Math.max(to, 1) / 8));
   if (axis.ticks) options.afterBuildTicks = (scale) => { scale.ticks = axis.ticks.map((value) => ({value})); };
   else if (axis.log) options.afterBuildTicks = (scale) => { scale.ticks = logTicks(scale.min, scale.max); };
   return options;
@@ -128,8 +136,8 @@ function datasetsOf(series) {
     const look = lookOf(one.name, place);
     return {
       label: one.name, data: one.points, bars: one.bars, showLine: Boolean(one.line), hidden: one.hidden,
-      borderColor: one.paint ? paint(one.paint) : look.colour, backgroundColor: look.colour, pointStyle: look.shape, borderWidth: 1.8,
-      borderDash: one.line ? look.dash : [], pointRadius: one.bare ? 0 : 4.5, pointHoverRadius: one.bare ? 0 : 7,
+      borderColor: one.paint ? paint(one.paint) : look.colour, backgroundColor: one.hollow ? paint("--paper") : look.colour, pointStyle: look.shape, borderWidth: 1.8,
+      borderDash: one.line ? look.dash : [], pointRadius: one.bare ? 0 : one.hollow ? 6.5 : 4.5, pointHoverRadius: one.bare ? 0 : 7,
       pointHitRadius: one.bare ? 0 : 9, pointBorderWidth: 1.8, order: one.bare ? 1 : 0,
     };
   });

@@ -36,14 +36,25 @@ function withMedians(series) {
   return [...series, ...lines];
 }
 
+// The kernel that the reference ran, where others stand beside it: their speed over it would hide what orders do.
+const REFERENCE_KERNEL = (() => {
+  const reference = timed.find((record) => record.id === compared[0]?.against)?.kernel;
+  return compared.some((record) => record.kernel === reference) ? reference : "";
+})();
+function kernelSelect(held, hold) {
+  const kernels = distinct(compared.map((record) => record.kernel));
+  if (kernels.length < 2) return [];
+  const control = select("Kernel that ran", kernels, hold);
+  control.querySelector("select").value = held.kernel = REFERENCE_KERNEL;
+  return [control];
+}
+
 function speedupFigure(id, title, xTitle, key, others) {
   const held = {kernel: "", dtype: ""};
   let block = null;
   const hold = (name) => (value) => { held[name] = value; block.redraw(); };
-  const controls = [];
-  const kernels = distinct(compared.map((record) => record.kernel));
+  const controls = kernelSelect(held, hold("kernel"));
   const dtypes = distinct(compared.map((record) => record.of.dtype));
-  if (kernels.length > 1) controls.push(select("Kernel that ran", kernels, hold("kernel")));
   if (dtypes.length > 1) controls.push(select("Data type", dtypes, hold("dtype")));
   const values = distinct(compared.map((record) => record.of[others.key]));
   if (values.length > 1) controls.push(select(others.title, values, hold("other")));
@@ -63,6 +74,38 @@ function speedupFigure(id, title, xTitle, key, others) {
               "Bars: 95 % intervals, cut where they leave the picture; lines join the " +
               `medians over the cases at one place. Points of one ${xTitle} are set side by side. random is the negative ` +
               "control: what it shows too is not another order's. @tokens computes a different function."};
+  }});
+  return block;
+}
+
+// What holds K and V of a whole case, or does not: caches of the device, and the reach of a core's data TLB.
+function memoryMarks() {
+  const {host, device} = DATA.environments[compared[0]?.environment] ?? {}, marks = [];
+  if (device?.l2_bytes) return [[device.l2_bytes, "L2"]];
+  for (const {level, bytes, shared_by: sharing} of host?.caches ?? [])
+    marks.push([bytes, `L${level}${sharing < host.cores ? " of a core" : ""}`]);
+  if (host?.data_tlb_entries) marks.push([4096 * host.data_tlb_entries, "TLB reach of a core, 4 KiB pages"]);
+  return marks.sort(([a], [b]) => a - b);
+}
+
+function workingSetFigure() {
+  const marks = memoryMarks(), held = {kernel: "", other: ""};
+  if (marks.length === 0 || distinct(compared.map((record) => record.of.kv)).length < 2) return null;
+  const controls = kernelSelect(held, (value) => { held.kernel = value; block.redraw(); });
+  const dilations = distinct(compared.map((record) => record.of.r));
+  if (dilations.length > 1) controls.push(select("Largest dilation", dilations, (value) => { held.other = value; block.redraw(); }));
+  const block = figure({id: "figure-working-set", title: "Speedup against what K and V hold", controls, spec: () => {
+    const chosen = compared.filter((record) => (!held.kernel || record.kernel === held.kernel) && (!held.other || String(record.of.r) === held.other));
+    const series = byVariant(chosen, (record) => ({x: record.of.kv, at: record.of.kv, y: record.speedup[0], low: record.speedup[1],
+      high: record.speedup[2], lines: () => linesOf(record, `K and V: ${bytesText(record.of.kv)}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
+    const xs = distinct(chosen.map((record) => record.of.kv));
+    series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.06 * (place - (series.length - 1) / 2)); }));
+    return {x: {log: true, title: "K and V of the case", min: Math.min(xs[0], marks[0][0]) / 1.6, max: Math.max(xs.at(-1), marks.at(-1)[0]) * 1.6, ticks: xs,
+                text: (bytes) => inUnit(BYTES, bytes, 1)},
+            y: {title: "speedup (above 1: faster)"}, lines: [["y", 1], ...marks.map(([bytes, name]) => ["x", bytes, name])],
+            series: withMedians(series),
+            caption: `Dashed: ${marks.map(([bytes, name]) => `${name} ${inUnit(BYTES, bytes, 3)}`).join(", ")}. A dilated case reads part of K and V, ` +
+              "one segment after another: what order changes there is the lines and pages that the part lies on. random is the negative control."};
   }});
   return block;
 }
@@ -123,7 +166,7 @@ function rooflineFigure() {
     }
     const top = Math.max(...ys, ...roofs.map((roof) => roof.peak)) * 1.6;
     return {x: {log: true, title: "FLOP per compulsory byte", min: least / 1.5, max: most}, series,
-            y: {log: true, title: "rate", min: low / 1.6, max: top, text: rateText},
+            y: {log: true, title: "rate", min: low / 1.6, max: top, text: (tflops) => inUnit(RATES, tflops, 1)},
             caption: roofs.length ? "Higher is better. The roof is the peak measured beside the records and the measured copy bandwidth: " +
               roofs.map((roof) => `${roof.dtype} ${rateText(roof.peak)}, ${num(roof.copy / 1e9, 3)} GB/s`).join("; ") +
               ". Compulsory bytes: operands read once, the output written once."
@@ -155,6 +198,13 @@ const EXPLAINED = {
   dram_of_copy: "DRAM bytes per second over the measured copy bandwidth.",
 };
 
+// Exact counts of the layout, which need no hardware.
+const LAID_OUT = {
+  layout_lines_64_per_tile: ["64-byte lines that a tile touches", "Distinct lines of K that one tile of queries reads, mean over tiles."],
+  layout_pages_4k_per_tile: ["4 KiB pages that a tile touches", "Distinct pages of K that one tile of queries reads, mean over tiles."],
+  layout_mean_jump: ["Rows between one key and the next", "How far apart keys stand that a tile reads one after the other, mean over tiles."],
+};
+
 // Kernel time and 1/k of a permutation against the reference, which permutes nothing.
 function amortisedFigure(chosen) {
   const uses = [1, 3, 10, 30, 100, 300, 1000];
@@ -184,6 +234,12 @@ function casePanels() {
       (record) => record.figures[key] == null ? null : [record.figures[key], null, null, num(record.figures[key], 3)],
       {title: DATA.figures[key]}, `${caption} Read in executions of their own, after the timing.`));
   }
+  for (const [name, [title, caption]] of Object.entries(LAID_OUT))
+    if (timed.some((record) => counter(record, name) != null))
+      panels.push(casePanel(`figure-case-${name}`, title, chosen, (record) => {
+        const count = counter(record, name);
+        return count == null ? null : [count, null, null, num(count, 4)];
+      }, {title}, `${caption} Exact, counted from the layout.`));
   if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock while timed", chosen, (record) => {
     const range = CLOCK(record);
     if (!range) return null;
@@ -210,9 +266,10 @@ function metricFigure() {
     .find((key) => metrics.has(key));
   const control = select("Count", [...metrics].map(([key, [title]]) => [key, title]), (value) => { metric = value; block.redraw(); }, null);
   control.querySelector("select").value = metric;
-  const block = figure({id: "figure-metric", title: "Speedup against a count", controls: [control], spec: () => {
+  const held = {kernel: ""}, kernels = kernelSelect(held, (value) => { held.kernel = value; block.redraw(); });
+  const block = figure({id: "figure-metric", title: "Speedup against a count", controls: [control, ...kernels], spec: () => {
     const [title, of] = metrics.get(metric);
-    const series = byVariant(compared, (record) => ({x: of(record) ?? NaN, y: record.speedup[0], low: record.speedup[1], high: record.speedup[2],
+    const series = byVariant(compared.filter((record) => !held.kernel || record.kernel === held.kernel), (record) => ({x: of(record) ?? NaN, y: record.speedup[0], low: record.speedup[1], high: record.speedup[2],
       lines: () => linesOf(record, `${title}: ${num(of(record))}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
     const xs = series.flatMap((one) => one.points.map((point) => point.x)), least = Math.min(...xs), most = Math.max(...xs);
     const log = least > 0 && most / least > 20;
@@ -235,32 +292,52 @@ function errorFigure() {
     caption: "A point for each case, against a double-precision reference, before anything is timed. Shares below 1e-6 are drawn there."})});
 }
 
+// Series of what the model says, hollow beside those of what was measured, whose names and switches they share.
+function forecastSeries(family, records, forecastOf) {
+  const told = DATA.forecasts.filter((one) => one.family === family).sort((a, b) => a.ring - b.ring);
+  const named = byVariant(records, () => ({x: 1, y: 1})), apart = (place) => 2 ** (0.03 * (place - (named.length - 1) / 2) + 0.012);
+  return named.map((one, place) => ({
+    name: one.name, unnamed: true, hollow: true, hidden: one.hidden, bars: "y",
+    points: told.filter((forecast) => forecast.variant === one.name).flatMap((forecast) => {
+      const [y, low, high, text] = forecastOf(forecast) ?? [NaN];
+      if (!Number.isFinite(y)) return [];
+      const basis = forecast.fitted ? "the model was fitted on this ring" : "not fitted on this ring";
+      return [{x: forecast.ring * apart(place), y, low, high, title: `${one.name}, predicted`, lines: () => [`${forecast.ring} ranks`, text, basis]}];
+    })}));
+}
+
 function ringFigures() {
   const ringed = timed.filter((record) => record.of.ring > 1);
   if (ringed.length === 0) return [];
   let family = ringed[0].of.family;
-  const ring = (id, title, axis, valueOf, caption) => figure({id, title, spec: () => {
+  const ring = (id, title, axis, valueOf, forecastOf, caption) => figure({id, title, spec: () => {
     const records = timed.filter((record) => record.of.family === family);
     const series = byVariant(records, (record) => {
       const [y, low, high, text] = valueOf(record) ?? [NaN];
       const how = record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null;
       return {x: record.of.ring, at: record.of.ring, y, low, high, lines: () => linesOf(record, text, how)};
     }, {bars: "y"});
-    const xs = distinct(records.map((record) => record.of.ring));
+    const forecasts = forecastSeries(family, records, forecastOf).filter((one) => one.points.length > 0);
+    const xs = distinct([...records.map((record) => record.of.ring),
+                         ...DATA.forecasts.filter((one) => one.family === family).map((one) => one.ring)]);
     series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.03 * (place - (series.length - 1) / 2)); }));
     return {x: {log: true, title: "ranks", min: 0.8, max: xs.at(-1) * 1.3, ticks: xs, text: String}, y: axis,
-            series: withMedians(series), caption};
+            series: [...withMedians(series), ...forecasts],
+            caption: forecasts.length ? `${caption} Hollow and larger: predicted by a model fitted on 1 and 2 ranks; the text below tells how well it fits.`
+              : caption};
   }});
   const overlap = (record) => counter(record, "ring_overlap");
   const figures = [
     ring("figure-ring-time", "Time against ring size", {title: "milliseconds (lower is better)", min: 0},
          (record) => [record.time.ns[0] / 1e6, record.time.ns[1] / 1e6, record.time.ns[2] / 1e6, timeInterval(record.time)],
+         (one) => [...one.ns.map((ns) => ns / 1e6), timeInterval(one)],
          "From when the first rank begins to when the last is done; bars: 95 % intervals. Ranks of a thread ring share the machine's cores."),
-    ring("figure-ring-bytes", "Bytes sent against ring size", {title: "bytes sent by all ranks", min: 0, text: bytesText},
+    ring("figure-ring-bytes", "Bytes sent against ring size", {title: "bytes sent by all ranks", min: 0, text: bytesText, binary: true},
          (record) => record.comm_bytes == null ? null : [record.comm_bytes, null, null, bytesText(record.comm_bytes)],
-         "As the closed form plans them; a run whose transport counts others fails."),
+         (one) => [one.bytes, null, null, bytesText(one.bytes)], "As the closed form plans them; a run whose transport counts others fails."),
     ring("figure-ring-overlap", "Hidden share of the exchange against ring size", {title: "overlap", min: 0, max: 1, text: percentText},
          (record) => overlap(record) == null ? null : [overlap(record), null, null, percentText(overlap(record))],
+         (one) => one.hidden == null ? null : [one.hidden, null, null, percentText(one.hidden)],
          "(computation + exchange - both together) / exchange. Left out where repeated runs differ by more than the exchange takes.")];
   const control = select("Case", distinct(ringed.map((record) => record.of.family)), (value) => {
     family = value;
@@ -286,7 +363,7 @@ function figureSections() {
                                                                  "n", {key: "r", title: "Largest dilation"}));
     if (several("r")) panels.push(speedupFigure("figure-dilation", "Speedup against dilation", "largest dilation",
                                                 "r", {key: "n", title: "Sequence length"}));
-    add("speedups", "Speedup by length and dilation", [el("div", {class: "panels wide"}, ...panels)]);
+    add("speedups", "Speedup by length and dilation", [el("div", {class: "panels wide"}, ...panels), workingSetFigure()]);
   }
   if (timed.length) add("one-case", "One case: times and what explains them", casePanels());
   if (compared.length) add("counts", "What the counts explain", [metricFigure()]);

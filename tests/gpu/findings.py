@@ -5,10 +5,11 @@ findings.py page FOLDER         writes every block '<!-- generated: NAME [SWEEP 
                                 VARIANTS is a regular expression for what follows a kernel's name
 findings.py check FOLDER        says whether that would change anything: exit 1 where it would
 findings.py meta STORE FILE     what a report needs of a store beside its records, as JSON
+findings.py name STORE          what a folder for results of the store's machine is called
+
+A folder of a processor's results without a README.md gets cpu_findings.md for one.
 """
 
-import csv
-import gzip
 import json
 import pathlib
 import re
@@ -16,77 +17,11 @@ import sqlite3
 import statistics
 import sys
 
+import order_findings
+from published import Folder, chosen, grouped, interval, markdown, number, own, span, work
+
 META_KEYS = ("sweep", "title", "description", "sweep_file", "command")
-
-
-class Folder:
-    def __init__(self, path):
-        self.path = pathlib.Path(path)
-        self.sweeps = sorted(p.parent.name for p in self.path.glob("*/records.jsonl.gz"))
-
-    def rows(self, table, sweep=None):
-        """Rows of tables/TABLE.csv of one sweep or of all, each with its sweep."""
-        for name in [sweep] if sweep else self.sweeps:
-            with open(self.path / name / "tables" / f"{table}.csv", newline="") as file:
-                for row in csv.DictReader(file):
-                    yield {**row, "in_sweep": name}
-
-    def records(self, sweep):
-        with gzip.open(self.path / sweep / "records.jsonl.gz", "rt") as file:
-            return [json.loads(line) for line in file]
-
-
-def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
-
-
-def number(text, digits=4):
-    if text in ("", None):
-        return ""
-    value = float(text)
-    return f"{value:.{digits}g}" if abs(value) < 1 else f"{value:.{max(digits - len(str(int(abs(value)))), 0)}f}"
-
-
-def span(values, digits=3, sign=""):
-    values = [float(value) for value in values if value != ""]
-    if not values:
-        return ""
-    least, most = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
-    return least if least == most else f"{least} to {most}"
-
-
-def interval(row, key="speedup"):
-    if row[key] == "":
-        return ""
-    return f"{float(row[key]):.3f} [{float(row[key + '_low']):.3f}, {float(row[key + '_high']):.3f}]"
-
-
-def work(case):
-    """n8192-w4096-r2-h8-d64-fp32-p1-cuda as 'n 8192, 4096/2, h 8, d 64, fp32' and what else its id tells."""
-    parts = case.split("-")
-    segments, dilations = parts[1][1:].split("."), parts[2][1:].split(".")
-    pattern = " + ".join(f"{w}/{r}" for w, r in zip(segments, dilations))
-    rest = [part.replace(".", " ", 1) for part in parts[8:]]
-    return ", ".join([f"n {parts[0][1:]}, {pattern}, h {parts[3][1:]}, d {parts[4][1:]}, {parts[5]}"] + rest)
-
-
-def own(rows):
-    """Of answers over all cases of a sweep those alone that the claim's own sweep gives."""
-    return (row for row in rows if row["case"] or row["in_sweep"] == row["claim"])
-
-
-def chosen(rows, variants):
-    """Rows of kernels whose variant, behind the kernel's name, matches `variants`."""
-    return [row for row in rows if "/" in row["variant"]
-            and re.fullmatch(variants or ".*", row["variant"].split("/", 1)[1])]
-
-
-def grouped(rows, key):
-    groups = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
+CPU_PAGE = pathlib.Path(__file__).with_name("cpu_findings.md")
 
 
 def block_runs(folder):
@@ -102,12 +37,15 @@ def block_runs(folder):
             ", ".join(f"{count} {status}" for status, count in counts.items() if count),
             ", ".join(builds), min(r["environment"]["time"] for r in records)[:10],
             ", ".join(sorted({r["params"]["kernel"] for r in records if r["kind"] == "kernel"})),
+        ] + ([
             f"{min(clocks):.0f} to {max(clocks):.0f}" if clocks else "",
             ", ".join(sorted({cause for state in states for cause in state.get("throttle") or []})) or "none",
             max((state.get("foreign_processes") or 0 for state in states), default=0),
-        ])
-    return markdown(["sweep", "cases", "records", "build", "day", "kernels", "SM clock, MHz", "throttled by",
-                     "other processes"], rows)
+        ] if not order_findings.on_processor(folder) else [
+            span((r["environment"]["host"]["load_average"][0] for r in records), 1)]))
+    gpu = ["SM clock, MHz", "throttled by", "other processes"]
+    return markdown(["sweep", "cases", "records", "build", "day", "kernels"]
+                    + (["load, one minute"] if order_findings.on_processor(folder) else gpu), rows)
 
 
 def block_verdicts(folder):
@@ -117,8 +55,10 @@ def block_verdicts(folder):
         verdicts = [row["verdict"] for row in rows if row["verdict"] != "not testable here"]
         if verdicts:
             verdict = verdicts[0] if len(set(verdicts)) == 1 else "differs between runs"
+            if verdict == "reproduced":
+                verdict = "gain reproduced" if order_findings.claims_a_gain(rows[0]) else "loss reproduced"
             kinds.setdefault(rows[0]["compares"], {}).setdefault(verdict, []).append(claim)
-    names = ["reproduced", "smaller than claimed", "no difference shown", "contradicted", "mixed",
+    names = ["gain reproduced", "loss reproduced", "smaller than claimed", "no difference shown", "contradicted", "mixed",
              "differs between runs"]
     rows = [[kind] + [len(verdicts.get(name, [])) for name in names] for kind, verdicts in sorted(kinds.items())]
     return markdown(["compares"] + names, rows)
@@ -153,6 +93,8 @@ def block_caches(folder):
                      judged[0]["claimed"], level, percents("against_linear"), percents("against_random"),
                      len(judged), ", ".join(sorted({r["verdict"] for r in judged}))])
     rows.sort(key=lambda row: row[:2])
+    if not rows:
+        return "No hardware counter judged a claim here."
     return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear, %",
                      "against random (control), %", "runs", "verdict"], rows)
 
@@ -233,7 +175,8 @@ def block_spread(folder):
             f"and by {max(spreads):.2f} % at most.")
 
 
-BLOCKS = {name[6:]: function for name, function in list(globals().items()) if name.startswith("block_")}
+BLOCKS = {name[6:]: function for name, function in [*globals().items(), *vars(order_findings).items()]
+          if name.startswith("block_")}
 MARK = re.compile(r"(<!-- generated: (\w+)(?: ([\w-]+))?(?: (\S+))? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -258,9 +201,16 @@ def main(command, path, *more):
         text = json.dumps({key: meta[key] for key in META_KEYS if key in meta}, indent=1)
         pathlib.Path(more[0]).write_text(text + "\n")
         return 0
+    if command == "name":
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
+            print(order_findings.machine_name(store))
+        return 0
     folder = Folder(path)
     if not (folder.path / "README.md").exists():
-        return 0
+        if command == "check" or not folder.sweeps or not order_findings.on_processor(folder):
+            return 0
+        title = order_findings.machine_title(folder)
+        (folder.path / "README.md").write_text(CPU_PAGE.read_text().replace("MACHINE", title))
     page, written = page_of(folder), (folder.path / "README.md").read_text()
     if command == "check":
         print("as generated" if page == written else f"{path}/README.md differs from what its tables say")
@@ -270,6 +220,6 @@ def main(command, path, *more):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("page", "check", "meta"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("page", "check", "meta", "name"):
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

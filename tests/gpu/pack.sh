@@ -15,7 +15,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
-mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests"
+mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests"
 programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/kernels/ring/ring_gpu_tests
   tests/kernels/ring/ring_multigpu_tests tests/harness/cupti_tests
   tests/harness/ring_counters_gpu_tests tests/harness/ring_counters_multigpu_tests
@@ -35,9 +35,16 @@ for program in "$bundle"/bin/*; do
     cp -Lu "$library" "$bundle/lib/"
   done
 done
+# MPI and what it loads stand apart: where there is an mpirun, its own library goes with it.
+for library in "$bundle"/lib/libmpi.so*; do
+  [[ -e $library ]] || continue  # built without MPI
+  for name in $(basename "$library") $(ldd "$library" | awk '{print $1}'); do
+    [[ ! -e $bundle/lib/$name ]] || mv "$bundle/lib/$name" "$bundle/lib/mpi/"
+  done
+done
 cp -r "$root/sweeps" "$bundle/sweeps"
 cp -r "$build/tests/harness/stubs" "$bundle/stubs"
-for script in gpu_surroundings_test program fake_rival plain_attention; do
+for script in gpu_surroundings_test launched_gpu_test mpi_run_test program fake_rival plain_attention; do
   cp "$root/tests/harness/$script.py" "$bundle/tests/"
 done
 cp "$root/tests/gpu/run.sh" "$bundle/run.sh"

@@ -3,7 +3,7 @@
 # findings page FOLDER/README.md.
 # Usage: tests/gpu/publish.sh OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
 #        tests/gpu/publish.sh FOLDER       from the records that FOLDER holds: what a changed report makes of them
-# e.g. FOLDER reports/published/h200. Sweeps of FOLDER that OUT does not hold are rendered from their records.
+# e.g. FOLDER reports/published/h200; auto: reports/published/ and the processor's name. Sweeps of FOLDER that OUT does not hold are rendered from their records.
 set -euo pipefail
 
 if [[ $# -lt 1 || $# -gt 2 ]]; then
@@ -19,6 +19,13 @@ if [[ ! -x $hilbench ]]; then
 fi
 stores=$(mktemp -d)
 trap 'rm -rf "$stores"' EXIT
+
+if [[ $folder == auto ]]; then
+  archives=("$1"/*.tar.xz)
+  tar xJf "${archives[0]}" -C "$stores"
+  folder=$here/../../reports/published/$(python3 "$here/findings.py" name "$stores"/*/results.sqlite)
+  rm -r "${stores:?}"/*
+fi
 
 # A store becomes records.jsonl.gz and meta.json, which is all that a report needs.
 if [[ $# -eq 2 ]]; then

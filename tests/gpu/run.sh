@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Tests and measures on a machine with a GPU, from the bundle that pack.sh made. A short table comes last; logs and
-# stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring; default: all but ring
+# Tests and measures on a machine with a GPU, from the bundle that pack.sh made, or what a processor can do in a built
+# tree too. A short table comes last; logs and stores go to OUT.
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring cpu cpu-rivals
+#                                   cpu-claims threads; default: all that ask for one GPU
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
+#   cpu, cpu-rivals, cpu-claims   the processor: its peak and the order studies; the kernel beside PyTorch, which
+#             HILBENCH_PYTHON names; the claims at sizes that it can do
+#   threads   rings of threads on the processor
 #   ring      on a machine with 2 GPUs or more: the tests that need several, and rings over each transport
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
@@ -14,11 +18,15 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd) || exit 4
 shift
+[[ -d $here/sweeps ]] || here=$(cd "$here/../.." && pwd)  # in the tree
+hilbench=bin/hilbench
+[[ -x $here/$hilbench ]] || hilbench=build/hilbench
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
+[[ $(ldd bin/hilbench) != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
@@ -62,8 +70,12 @@ sanitize() {
 sweep() {
   local name start status
   name=$(sed -n 's/^name: //p' "$1")
+  if [[ -e results/$name ]]; then
+    note "$name" "left out: results/$name is there already"
+    return
+  fi
   start=$(date +%s)
-  timeout 540 bin/hilbench run "$@" >"$out/$name.log" 2>&1
+  timeout 540 "$hilbench" run "$@" >"$out/$name.log" 2>&1
   status=$?
   note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
   tar cJf "$out/$name.tar.xz" -C results "$name" && rm -r "results/${name:?}"
@@ -84,7 +96,7 @@ rings() {
   local transport=$1 length status
   shift
   for length; do
-    timeout 540 bin/hilbench run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
+    timeout 540 "$hilbench" run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
       --axis "sequence_length=$length" >>"$out/ring-$transport.log" 2>&1
     status=$?
     note "ring-$transport $length" "exit $status, $(grep 'records ok' "$out/ring-$transport.log" | tail -1)"
@@ -92,15 +104,55 @@ rings() {
   tar cJf "$out/ring-$transport.tar.xz" -C results "ring-$transport" && rm -r "results/ring-$transport"
 }
 
+# A process for each of two GPUs.
+launched() {
+  if ! command -v mpirun >"$out/mpirun.txt"; then
+    note launched_gpu "left out: no mpirun here"
+    return
+  fi
+  timeout 500 python3 tests/launched_gpu_test.py bin/hilbench "$(<"$out/mpirun.txt")" >"$out/launched_gpu.log" 2>&1
+  note launched_gpu "exit $?, $(tail -1 "$out/launched_gpu.log")"
+}
+
 ring() {
-  if [[ $(bin/hilbench list devices | grep -c 'cuda:') -lt 2 ]]; then
+  if [[ $("$hilbench" list devices | grep -c 'cuda:') -lt 2 ]]; then
     note ring "left out: one GPU here"
     return
   fi
   run_programs peer_tests nccl_tests ring_multigpu_tests ring_counters_multigpu_tests
+  launched
   rings peer 16384,65536 262144
   rings nccl 16384,65536 262144
   sweep sweeps/ring/counters.yaml
+}
+
+# What a processor can do, in ten minutes on 2 cores and less on many, whose executions are shorter.
+cores=$(nproc)
+few_cores() { [[ $cores -le 4 ]]; }
+
+# The kernel against the processor, and the order studies.
+cpu() {
+  local budget=3 threads=1,2,$cores
+  few_cores || { budget=2 threads=1,$cores; }
+  sweep sweeps/cpu-peak.yaml --axis "threads=$threads" --budget "$budget" --execution-limit 1
+  sweep sweeps/cache/cpu-order.yaml --budget "$budget"
+  sweep sweeps/cache/cpu-working-set.yaml --budget "$budget"
+}
+
+# The claims: cases of which one execution is estimated to take longer than `limit` seconds are skipped and say so. Two
+# claims are about GPUs' memory and one about rings of GPUs. What a variant holds, the answer of two more, does not
+# depend on how often it runs.
+cpu_claims() {
+  local budget=2 limit=0.4 file
+  few_cores || { budget=1 limit=0.15; }
+  for file in sweeps/claims/*.yaml; do
+    case $(basename "$file" .yaml) in
+      analysis-projection | scaling-max-sequence | scaling-projection) ;;
+      guide-memory | hybrid-memory)
+        sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" --filter '/dilated/(linear|hilbert)$' ;;
+      *) sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" ;;
+    esac
+  done
 }
 
 for step in "${steps[@]}"; do
@@ -111,11 +163,15 @@ for step in "${steps[@]}"; do
     simt) sweep sweeps/gpu-simt.yaml ;;
     longest)
       for memory in 8GB 80GB; do
-        bin/hilbench plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1
+        "$hilbench" plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1
       done
       sweep sweeps/longest.yaml
       ;;
-    cache) for file in sweeps/cache/*.yaml; do sweep "$file"; done ;;
+    cache) for file in sweeps/cache/cache-*.yaml; do sweep "$file"; done ;;
+    cpu) cpu ;;
+    cpu-rivals) sweep sweeps/cpu-rivals.yaml --allow-external --axis "threads=1,$cores" --budget 2 --execution-limit 1 ;;
+    cpu-claims) cpu_claims ;;
+    threads) sweep sweeps/ring/threads.yaml ;;
     ring) ring ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;

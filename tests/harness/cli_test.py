@@ -167,6 +167,8 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is no amount of memory \(--memory\)"),
     (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
+    (2, ["run", "sweep.yaml", "--budget", "-1"], r"--budget"),
+    (2, ["run", "sweep.yaml", "--execution-limit", "soon"], r"--execution-limit"),
     (2, ["run", "sweep.yaml", "--device", "cuda:"], r"unknown device 'cuda:'"),
     (2, ["run", "sweep.yaml", "--device", "cuda:x"], r"unknown device 'cuda:x'"),
     (2, ["report"], r"DIR is required"),
@@ -295,6 +297,25 @@ class BadInput(CommandLine):
         self.put("q.npy", npy((1, count, 2, 16), "<f4", b""))
         os.truncate(self.folder / "q.npy", os.path.getsize(self.folder / "q.npy") + 128 * count)
         self.refused(["plan", "sweep.yaml"], r"tensor of another shape")
+
+
+class ShorterRuns(CommandLine):
+    def test_long_executions_are_skipped_with_the_reason(self):
+        self.put("sweep.yaml", SMALL)
+        result = self.run_it(["plan", "sweep.yaml", "--execution-limit", "1000"])
+        self.assert_runs(result)
+        self.assertNotIn(b"--execution-limit", result.stdout)
+        self.measured(arguments=["--execution-limit", "0"])
+        self.assertEqual(self.statuses(), {"skipped"})
+        self.assertTrue(all("more than --execution-limit 0" in reason for _, _, reason in self.records()))
+
+    def test_another_budget_is_another_measurement(self):
+        self.put("sweep.yaml", SMALL)
+        self.measured(arguments=["--budget", "0.05"])
+        self.assertIn(b"measured before", self.measured(arguments=["--budget", "0.05"]).stdout)
+        result = self.run_it(["run", "sweep.yaml", "--budget", "0.06"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"measured with other settings", result.stderr)
 
 
 class Memory(CommandLine):

@@ -55,9 +55,9 @@ class LaunchedTest(unittest.TestCase):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
 
-    def start(self, ranks, *arguments, others=()):
-        """`others`: further (number of ranks, command) that the same mpirun starts."""
-        command = [MPIRUN, *FLAGS, "-n", str(ranks), self.program.binary, *arguments]
+    def start(self, ranks, *arguments, others=(), flags=()):
+        """`others`: further (number of ranks, command) that the same mpirun starts; `flags`: its own."""
+        command = [MPIRUN, *FLAGS, *flags, "-n", str(ranks), self.program.binary, *arguments]
         for number, words in others:
             command += [":", "-n", str(number), *words]
         # Open MPI leaks some of its own.
@@ -78,8 +78,8 @@ class LaunchedTest(unittest.TestCase):
             self.assertEqual(process.returncode, status, f"{out}\n{err}")
         return out, told
 
-    def launch(self, ranks, *arguments, status=0, others=()):
-        return self.finish(self.start(ranks, *arguments, others=others), status)
+    def launch(self, ranks, *arguments, status=0, **options):
+        return self.finish(self.start(ranks, *arguments, **options), status)
 
     def rank_pid(self, rank):
         def find():
@@ -106,6 +106,38 @@ class LaunchedTest(unittest.TestCase):
     def statuses(self):
         return {(record["case"].split("-")[0], record["variant"]): (record["status"], record["reason"])
                 for record in self.program.records("out")}
+
+    def compare_dumps(self, own, one):
+        """Both folders hold the same output."""
+        for name in ("o.npy", "lse.npy"):
+            (shape, ring), (expected_shape, whole) = read_npy(own / name), read_npy(one / name)
+            self.assertEqual(shape, expected_shape)
+            self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(ring, whole)), 1e-4)
+
+    def check_resumed(self, ranks=4):
+        """The same command measures what is missing, and leaves what was there."""
+        before = Store(self.program.folder / "out").texts()
+        self.assertEqual(Store(self.program.folder / "out").integrity, [("ok",)])
+        out, told = self.launch(ranks, "run", "sweep.yaml", "-o", "out", status=1 if b"failed" in
+                                (self.program.folder / "out" / "results.sqlite").read_bytes() else 0)
+        self.assertEqual(told, [])
+        after = Store(self.program.folder / "out").texts()
+        self.assertEqual({key: after[key] for key in before}, before)
+        self.assertEqual(len(after), 6)
+
+    def fail_rank(self, rank, how, text=LONG, ranks=4, limit_s=25):
+        """While it measures the second case of `text`; gives the errors that were told."""
+        self.program.sweep(text)
+        process = self.start(ranks, "run", "sweep.yaml", "-o", "out")
+        pid = self.rank_pid(rank)
+        self.wait_for_case(1)
+        began = time.monotonic()
+        os.kill(pid, how)
+        _, told = self.finish(process, None, 60)
+        seconds = time.monotonic() - began
+        self.assertLess(seconds, limit_s)  # timeout_s is a part; the rest is a loaded machine
+        wait_until(lambda: gone(pid), 5, "the rank that failed is still there")
+        return told
 
 
 class RingTest(LaunchedTest):
@@ -150,10 +182,7 @@ class RingTest(LaunchedTest):
         dump = self.program.folder / "dump"
         one = dump / record["case"].replace(f"-p{record['params']['ring_size']}-", "-p1-") / "dilated_linear"
         own = dump / record["case"] / record["variant"].replace("/", "_")
-        for name in ("o.npy", "lse.npy"):
-            (shape, ring), (expected_shape, whole) = read_npy(own / name), read_npy(one / name)
-            self.assertEqual(shape, expected_shape)
-            self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(ring, whole)), 1e-4)
+        self.compare_dumps(own, one)
 
     def test_fewer_ranks_than_processes_and_more(self):
         sweep = self.program.sweep(QUICK)
@@ -199,30 +228,6 @@ class IdleTest(LaunchedTest):
 
 
 class FaultTest(LaunchedTest):
-    def check_resumed(self):
-        """The same command measures what is missing, and leaves what was there."""
-        before = Store(self.program.folder / "out").texts()
-        self.assertEqual(Store(self.program.folder / "out").integrity, [("ok",)])
-        out, told = self.launch(4, "run", "sweep.yaml", "-o", "out", status=1 if b"failed" in
-                                (self.program.folder / "out" / "results.sqlite").read_bytes() else 0)
-        self.assertEqual(told, [])
-        after = Store(self.program.folder / "out").texts()
-        self.assertEqual({key: after[key] for key in before}, before)
-        self.assertEqual(len(after), 6)
-
-    def fail_rank(self, rank, how):
-        self.program.sweep(LONG)
-        process = self.start(4, "run", "sweep.yaml", "-o", "out")
-        pid = self.rank_pid(rank)
-        self.wait_for_case(1)
-        began = time.monotonic()
-        os.kill(pid, how)
-        _, told = self.finish(process, None, 60)
-        seconds = time.monotonic() - began
-        self.assertLess(seconds, 25)  # timeout_s is 3; the rest is a loaded machine
-        wait_until(lambda: gone(pid), 5, "the rank that failed is still there")
-        return told
-
     def test_killed_rank(self):
         self.fail_rank(2, signal.SIGKILL)
         self.assertEqual(len(Store(self.program.folder / "out").comparisons), 1)

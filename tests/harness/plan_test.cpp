@@ -147,6 +147,28 @@ TEST(Plan, TellsTheBytesOfARing) {
 
 // LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
 // nothing.
+TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
+  const std::string variants =
+      "variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}, {kernel: dilated, sharding: "
+      "zigzag},\n"
+      "  {kernel: dilated, order: hilbert, ring_algorithm: ring_packed}]\n";
+  const auto plan = [&](const std::string& more) {
+    return plan_of("axes: {sequence_length: 4096, segments: [4096], ring_size: [1, 2]}\n" + variants + more);
+  };
+  const Plan first = plan("");
+  ASSERT_EQ(first.comparisons.size(), 2u);
+  const std::vector<PlannedVariant>& alone = first.comparisons[0].variants;
+  EXPECT_FALSE(alone[0].skip);
+  expect_skipped(alone[1], "ring_size 1: the same as dilated/linear");
+  expect_skipped(alone[2], "ring_size 1: the same as dilated/linear");
+  EXPECT_FALSE(alone[3].skip) << "no other variant in that order";
+  for (const PlannedVariant& planned : first.comparisons[1].variants)
+    EXPECT_FALSE(planned.skip) << planned.id;
+  const Plan named = plan("reference: dilated/linear.zigzag\n");
+  expect_skipped(named.comparisons[0].variants[0], "the same as dilated/linear.zigzag");
+  EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
+}
+
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +
@@ -212,16 +234,21 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
 }
 
 // What becomes of dilated_mma on a ring of GPUs.
-PlannedVariant on_gpus(int gpus, const std::string& parameters, const std::string& options = "",
-                       const std::string& measure = "") {
-  Host host = gpu_host(90);
-  host.gpus = gpus;
+PlannedVariant ring_of(const Host& host, const std::string& parameters, const std::string& options,
+                       const std::string& measure) {
   return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], dtype: bf16, device: cuda, " +
                      parameters + "}\nvariants: [{kernel: dilated_mma" + options + "}]\nmeasure: {" +
                      measure + "}\n",
                  host)
       .comparisons.at(0)
       .variants.at(0);
+}
+
+PlannedVariant on_gpus(int gpus, const std::string& parameters, const std::string& options = "",
+                       const std::string& measure = "") {
+  Host host = gpu_host(90);
+  host.gpus = gpus;
+  return ring_of(host, parameters, options, measure);
 }
 
 TEST(Plan, PutsARankOnEachGpu) {
@@ -241,6 +268,31 @@ TEST(Plan, PutsARankOnEachGpu) {
     expect_skipped(on_gpus(2, "ring_size: 4", ", transport: nccl", "oversubscribe: true"),
                    "transport nccl: ring_size 4: a rank for each GPU, of 2 here");
   }
+}
+
+TEST(Plan, ProcessesWithAGpuEachAreRanks) {
+  const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
+  if (const auto reason = find_variant("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+    GTEST_SKIP() << *reason;
+  const auto first = [](int ranks, const std::string& transport, const std::string& measure = "") {
+    Host host = gpu_host(90);
+    host.processes = 4;
+    host.gpus = 3;
+    host.no_further_gpu = "rank 3 of 4 has the GPU of rank 0";
+    return ring_of(host, "ring_size: " + std::to_string(ranks), ", transport: " + transport, measure);
+  };
+  EXPECT_EQ(first(2, "auto").transport, "nccl");
+  expect_skipped(first(2, "mpi"), "transport mpi: moves host memory, this case runs on GPUs");
+  expect_skipped(first(2, "peer"), "transport peer: copies between GPUs of one process");
+  if (!nccl_absence().empty()) {
+    expect_skipped(first(2, "auto"), nccl_absence());
+    return;
+  }
+  EXPECT_FALSE(first(3, "auto").skip);
+  expect_skipped(first(4, "auto", "oversubscribe: true"),
+                 "transport nccl: ring_size 4: rank 3 of 4 has the GPU of rank 0");
+  expect_skipped(first(5, "auto"), "transport nccl: ring_size 5: the launcher started 4 processes");
+  expect_skipped(first(2, "auto", "cache: cold"), "cache must be warm");
 }
 
 // Q, K, V, O of a rank, two buffers of a shard of K and V, O in fp32, LSE; of all ranks that share a GPU.

@@ -75,6 +75,11 @@ struct AttentionProblem {
 
   AttentionOutput run(const Variant& variant, const VariantSpec& spec, int threads) const {
     EXPECT_EQ(variant.unsupported(work, spec), std::nullopt);
+    return run_with(*variant.prepare(work, spec, threads), variant, spec);
+  }
+
+  // By an execution that may have run before.
+  AttentionOutput run_with(Execution& execution, const Variant& variant, const VariantSpec& spec) const {
     const Index index = build_index(work, spec, variant.tile_rows(work));
     const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
     const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
@@ -85,8 +90,7 @@ struct AttentionProblem {
     AttentionOutput output{std::vector<float>(q.size()),
                            std::vector<float>(q.size() / static_cast<std::size_t>(work.head_dim),
                                               std::numeric_limits<float>::quiet_NaN())};
-    variant.prepare(work, spec, threads)
-        ->run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
+    execution.run({stored_q.get(), stored_k.get(), stored_v.get(), o.get(), output.lse.data()}, index);
     widen(work.dtype, o.get(), output.o);
     return output;
   }

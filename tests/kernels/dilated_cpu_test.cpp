@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
+#include "kernels/cpu/bf16_products.hpp"
 #include "tests/kernels/attention_problem.hpp"
 
 namespace hilbench {
@@ -19,7 +21,7 @@ Case random_case(Random& random) {
             .heads = between(random, 1, 5),
             .head_dim = one_of<std::int64_t>(
                 random, {16, 32, 64, 80, 128, between(random, 16, 100), between(random, 16, 256)}),
-            .dtype = one_of(random, {Dtype::fp32, Dtype::fp32, Dtype::bf16}),
+            .dtype = one_of(random, {Dtype::fp32, Dtype::bf16}),
             .mask = one_of(random, {Mask::full, Mask::causal}),
             .queries = one_of(random, {Queries::dilated, Queries::dilated, Queries::dense}),
             .head_offset = one_of(random, {HeadOffset::modulo, HeadOffset::contiguous, HeadOffset::none}),
@@ -49,14 +51,34 @@ VariantSpec random_variant(Random& random) {
   return spec;
 }
 
-// Runs `check` once for every instruction set that this machine has and this build dispatches to.
+// HILBENCH_BF16 while it lives.
+class Bf16Wish {
+ public:
+  explicit Bf16Wish(Bf16Products products) {
+    setenv("HILBENCH_BF16", std::string(name_of(products)).c_str(), 1);
+  }
+  ~Bf16Wish() { unsetenv("HILBENCH_BF16"); }
+};
+
+// Runs `check` once for every way to multiply `dtype` here.
 template <class Check>
-void on_every_target(const Check& check) {
+void with_every_product(Dtype dtype, const Check& check) {
+  for (const Bf16Products products : available_bf16_products()) {
+    if (dtype != Dtype::bf16 && products != Bf16Products::widened) continue;
+    SCOPED_TRACE(name_of(products));
+    const Bf16Wish wish(products);
+    check();
+  }
+}
+
+// The same for every instruction set that this machine has and this build dispatches to.
+template <class Check>
+void on_every_target(Dtype dtype, const Check& check) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    check();
+    with_every_product(dtype, check);
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
@@ -73,7 +95,7 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const VariantSpec spec = random_variant(random);
     const int threads = static_cast<int>(between(random, 1, 3));
     const ExpectedRows expected(problem, every_row(problem.work));
-    on_every_target([&] {
+    on_every_target(problem.work.dtype, [&] {
       EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
           << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
           << " " << threads << " threads";
@@ -104,19 +126,20 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .dtype = dtype,
                         .mask = mask,
                         .queries = queries};
-        ASSERT_EQ(kDilatedCpu.tile_rows(work), 192);
+        ASSERT_EQ(kDilatedCpu.tile_rows(work), 576);
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
         VariantSpec spec = variant_of("hilbert", "sawtooth");
         spec.key_visit = KeyVisit::slot;
-        EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
+        with_every_product(dtype, [&] {
+          EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
+        });
       }
 }
 
 // Where the keys are walked in the same sequence, a layout changes no arithmetic at all.
-TEST(DilatedCpu, OrdersChangeNoBit) {
+void expect_orders_change_no_bit(const Case& work) {
   Random random(2);
-  const Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
   const AttentionProblem problem(work, random);
   const AttentionOutput linear = problem.run(kDilatedCpu, variant_of("linear"), 1);
   for (const std::string_view order :
@@ -128,6 +151,14 @@ TEST(DilatedCpu, OrdersChangeNoBit) {
       EXPECT_EQ(output.o, linear.o) << order;
       EXPECT_EQ(output.lse, linear.lse) << order;
     }
+}
+
+TEST(DilatedCpu, OrdersChangeNoBit) {
+  Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    work.dtype = dtype;
+    with_every_product(dtype, [&] { expect_orders_change_no_bit(work); });
+  }
 }
 
 // Scores of about +-700, and rows whose first visible key carries all the weight.
@@ -143,8 +174,55 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
   for (float& value : problem.k) value *= 9;
   const ExpectedRows expected(problem, every_row(work));
   EXPECT_GT(expected.lse_max, 300);
-  on_every_target(
-      [&] { EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), ""); });
+  on_every_target(work.dtype, [&] {
+    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "");
+  });
+}
+
+// Every head_dim from 16 on, over blocks of keys and panels of queries that end anywhere.
+TEST(DilatedCpu, Bf16TakesEveryHeadDim) {
+  for (std::int64_t head_dim = 16; head_dim <= 256; head_dim += head_dim < 70 ? 1 : 31) {
+    Random random(static_cast<std::uint64_t>(head_dim));
+    const Case work{.sequence_length = between(random, 140, 300),
+                    .pattern = {{between(random, 130, 300), between(random, 1, 2)}},
+                    .heads = 3,
+                    .kv_heads = between(random, 1, 3),
+                    .head_dim = head_dim,
+                    .dtype = Dtype::bf16,
+                    .mask = one_of(random, {Mask::full, Mask::causal})};
+    const AttentionProblem problem(work, random);
+    const ExpectedRows expected(problem, sampled_rows(work, random, 30));
+    with_every_product(work.dtype, [&] {
+      EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "")
+          << case_id(work);
+    });
+  }
+}
+
+// A workspace full of NaN: what a product reads beyond its keys and elements must have been written.
+TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
+  Random random(5);
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    const Case work{.sequence_length = 37,
+                    .pattern = {{37, 1}},
+                    .heads = 2,
+                    .kv_heads = 2,
+                    .head_dim = 20,
+                    .dtype = dtype};
+    const AttentionProblem problem(work, random);
+    const ExpectedRows expected(problem, every_row(work));
+    on_every_target(dtype, [&] {
+      const VariantSpec spec = variant_of("linear");
+      const auto execution = kDilatedCpu.prepare(work, spec, 1);
+      for (const float value : {std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
+        AttentionProblem before = problem;
+        std::ranges::fill(before.v, value);
+        std::ranges::fill(before.k, value);
+        before.run_with(*execution, kDilatedCpu, spec);
+        EXPECT_EQ(expected.mismatch(work, problem.run_with(*execution, kDilatedCpu, spec)), "");
+      }
+    });
+  }
 }
 
 TEST(DilatedCpu, SaysWhatItDoesNotDo) {

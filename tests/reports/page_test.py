@@ -179,6 +179,53 @@ def check_hostile(browser, hilbench, lines):
         quiet(browser, file, "hostile names")
 
 
+def ring_records(lines):
+    """Of one record of the sample rings of 1, 2 and 4 ranks over three lengths, as a simple machine would time them."""
+    first = next(one for one in map(json.loads, lines) if one["variant"] == "dilated/linear" and one["status"] == "ok")
+    for length in (1024, 2048, 4096):
+        for ranks in (1, 2, 4):
+            record = json.loads(json.dumps(first))
+            record["case"] = f"n{length}-w{length}-r1-h8-d64-fp32-p{ranks}-cpu"
+            record["params"].update(sequence_length=length, segments=[length], dilations=[1], ring_size=ranks, threads=2)
+            share = length * length * 8 * 64 * 4 / min(ranks, 2) * 1e-2
+            scale = (share + (ranks - 1) * 1e5) / record["time_ns"]["median"]
+            time = record["time_ns"]
+            time.update(median=time["median"] * scale, ci=[end * scale for end in time["ci"]],
+                        samples=[sample * scale for sample in time["samples"]])
+            record.update(speedup=None, flops=4 * 64 * 8 * length * length, comm_bytes=0, counters={})
+            if ranks > 1:
+                record["params"].update(ring_algorithm="ring", transport="threads")
+                record["comm_bytes"] = (ranks - 1) * length * 8 * 64 * 4 * 2
+                value = lambda of, unit: {"value": of, "unit": unit, "source": "measured", "passes": 1, "reason": None}  # noqa: E731
+                record["counters"] = {"ring_compute_ns": value(share, "ns"), "ring_exchange_ns": value((ranks - 1) * 1e5, "ns"),
+                                      "ring_overlap": value(0.25, "ratio")}
+            yield json.dumps(record) + "\n"
+
+
+def check_rings(browser, hilbench, lines, pictures):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "records.jsonl"), "w") as out:
+            out.writelines(ring_records(lines))
+        file, _ = report(hilbench, folder)
+        browser.open(file)
+        expect(drawn(browser), "rings: figures are drawn")
+        said = browser.js("JSON.parse(document.getElementById('data').textContent).forecasts")
+        expect({one["ring"] for one in said} == {2, 4, 8}, f"rings: predicted for {sorted({one['ring'] for one in said})} ranks")
+        expect(all(one["ns"][1] <= one["ns"][0] <= one["ns"][2] for one in said), "rings: predictions have intervals")
+        expect({one["fitted"] for one in said if one["ring"] == 2} == {True} and
+               {one["fitted"] for one in said if one["ring"] != 2} == {False}, "rings: what was fitted is told")
+        browser.js("document.querySelector('#figure-ring-time canvas').focus()")
+        told = set()
+        for key in 4 * ["ArrowRight"] + ["ArrowDown"] + 4 * ["ArrowRight"]:
+            browser.key(key)
+            told.add(browser.js("document.querySelector('#figure-ring-time .readout').textContent"))
+        expect(any("predicted" in one and "8 ranks" in one and "not fitted" in one for one in told), f"rings: keyboard reads predictions: {told}")
+        expect("fitted on" in browser.js("document.getElementById('rings').textContent"), "rings: the fit is told in words")
+        if pictures:
+            browser.screenshot(os.path.join(pictures, "rings.png"))
+        quiet(browser, file, "rings")
+
+
 def check_without_charts(browser, hilbench, folder):
     file, _ = report(hilbench, folder, "--charts", "none")
     browser.open(file)
@@ -225,6 +272,7 @@ def main():
         check_tables(browser, file, folder)
         check_keyboard(browser, file)
         check_hostile(browser, hilbench, lines)
+        check_rings(browser, hilbench, lines, pictures)
         check_without_charts(browser, hilbench, folder)
         check_large(browser, hilbench, writer)
     print(f"{len(faults)} faults")

@@ -78,6 +78,27 @@ TEST(Golden, MarkdownReport) {
   expect_golden("report.md", std::regex_replace(text, std::regex(R"(\d+\.\d+(e[-+]\d+)?)"), "#.#"));
 }
 
+TEST(Tiles, TellALossThatWasReproducedFromAGain) {
+  ReportInput input;
+  const Case work = sample::work(16384, {{4096, 2}});  // claimed: 0.82 by one table, 2.66 by another
+  for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"hilbert", 1.25}, {"random", 1.0}}) {
+    input.records.push_back(sample::record(work, "dilated", order));
+    sample::time(input.records.back(), 1, factor, 0);
+  }
+  const Document document = document_without_pictures(input);
+  const auto tile = [&](std::string_view label) {
+    for (const Tile& one : document.tiles)
+      if (one.label == label) return one.value;
+    return std::string("no tile");
+  };
+  EXPECT_EQ(tile("gains reproduced"), "0");
+  EXPECT_EQ(tile("claims of a loss or of no difference reproduced"), "1");
+  const std::string text = to_markdown(document);
+  EXPECT_NE(text.find("reproduced: no gain claimed"), std::string::npos);
+  input.records[1].variant.order_chunk = input.records[1].order_chunk = 64;  // not the order that was claimed
+  EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
+}
+
 TEST(Tables, SayThatAVerdictIsWithheld) {
   ReportInput input = sample::input();
   const std::string words = "withheld: another process used the GPU";
@@ -139,6 +160,21 @@ TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
   const auto plot = rivals_plot(view_of(input));
   ASSERT_TRUE(plot);
   EXPECT_NE(plot->script.find("title 'other'"), std::string::npos) << plot->script;
+}
+
+TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
+  std::vector<Record> records;
+  sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
+  Record zigzag = records.front();
+  ASSERT_EQ(zigzag.variant_id, "dilated/linear");
+  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant_id = variant_id(zigzag.variant);
+  records.push_back(zigzag);
+  ReportInput input;
+  input.records = records;
+  const Table table = rivals_page_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][1].text, table.rows[0][1].text + ", zigzag");
 }
 
 TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {

@@ -68,6 +68,32 @@ TEST(Rings, StandBesideOneRankOnTheSameWork) {
   EXPECT_EQ(cell(table, 1, "exchange_ns"), "");
 }
 
+TEST(Rings, StandBesideWhatIsPredictedOfThem) {
+  ReportInput input;
+  for (const std::int64_t ranks : {1, 2, 4})
+    input.records.push_back(ring_record(ring_work(8192, ranks), "linear", 1.0 / static_cast<double>(ranks),
+                                        RingAlgorithm::automatic));
+  for (const std::int64_t ranks : {2, 4, 8})
+    input.forecasts.push_back({.work = ring_work(8192, ranks),
+                               .variant_id = "dilated/linear",
+                               .ns = 1e6 * static_cast<double>(ranks),
+                               .ci_ns = {0.5e6, 9e6},
+                               .sent_bytes = 4e6,
+                               .hidden = 0.5,
+                               .fitted = ranks == 2});
+  const View view = view_of(input);
+  const Table table = rings_table(view);
+  ASSERT_EQ(table.rows.size(), 3u) << "what was not measured has no row";
+  EXPECT_EQ(cell(table, 0, "predicted_ns"), "");
+  EXPECT_EQ(number(table, 1, "predicted_ns"), 2e6);
+  EXPECT_EQ(cell(table, 1, "predicted_fitted"), "true");
+  EXPECT_NE(cell(table, 1, "predicted").find("fitted on this"), std::string::npos);
+  EXPECT_EQ(number(table, 2, "predicted_ns"), 4e6);
+  EXPECT_EQ(number(table, 2, "predicted_ns_high"), 9e6);
+  EXPECT_EQ(number(table, 2, "predicted_overlap"), 0.5);
+  EXPECT_EQ(cell(table, 2, "predicted_fitted"), "false");
+}
+
 TEST(Rings, StandBesideOneRankOnTheWorkOfOneRank) {
   ReportInput input;
   input.records.push_back(

@@ -65,6 +65,10 @@ TEST(Mpi, TellsItsVersion) {
   EXPECT_NE(mpi_version().find_first_of("0123456789"), std::string::npos) << mpi_version();
 }
 
+TEST(Mpi, CountsTheRanksOfAHost) {
+  EXPECT_EQ(program->local_rank(), program->rank());  // all are here
+}
+
 void fail(const std::string& fault, Transport& transport) {
   if (fault == "kill") ::raise(SIGKILL);
   if (fault == "hang") std::this_thread::sleep_for(std::chrono::hours(1));

@@ -1,0 +1,96 @@
+#include "harness/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "harness/error.hpp"
+#include "harness/predict.hpp"
+#include "reports/format.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kMostForecasts = 2000;         // each costs a jackknife over the comparisons
+constexpr std::int64_t kMostPositions = 0x7fffffff;  // rows are numbered with 32 bits
+
+std::string error_text(const Errors& errors) {
+  return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
+}
+
+// How the model was fitted and how it holds where it was not.
+void note_fit(const RingFit& fit, std::vector<std::string>& notes) {
+  std::string said = fmt::format(
+      "{}: a model of few coefficients, fitted on {} times of {} comparisons on 1 and 2 ranks; errors of the "
+      "fitted "
+      "times: {}; of each comparison predicted from the others: {}.",
+      fit.group().text(), fit.fitted_count(), fit.cases(), error_text(fit.residuals()),
+      error_text(fit.left_out()));
+  for (const RingCheck& larger : check(fit))
+    said += fmt::format(" On {} ranks, which were not fitted: {}, {} of {} inside the predicted interval.",
+                        larger.ranks, error_text(larger.errors), larger.inside, larger.errors.count);
+  notes.push_back(std::move(said));
+}
+
+class Forecaster {
+ public:
+  explicit Forecaster(ReportInput& input) : input_(input) {}
+
+  bool left_out() const { return left_out_; }
+
+  void add(const RingFit& fit, std::int64_t beyond) {
+    for (const RingSample& sample : fit.samples()) {
+      if (sample.record->work.ring_size > 1) add(fit, sample, sample.record->work.ring_size);
+      add(fit, sample, beyond);
+    }
+  }
+
+ private:
+  void add(const RingFit& fit, const RingSample& sample, std::int64_t ranks) {
+    const RingQuestion question = at_ring_size(*sample.record, ranks);
+    RingForecast made{.work = question.work, .variant_id = sample.record->variant_id};
+    if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
+    if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
+    if (ring_unsupported(question.work, question.variant)) return;
+    if (input_.forecasts.size() == kMostForecasts) {
+      left_out_ = true;
+      return;
+    }
+    const RingPrediction said = predict(fit, question);
+    made.ns = said.ns.value;
+    made.ci_ns = said.ns.ci;
+    made.sent_bytes = said.sent_bytes;
+    if (said.sent_bytes > 0) made.hidden = said.hidden;
+    made.fitted = ranks == sample.record->work.ring_size && fit.fitted(sample);
+    input_.forecasts.push_back(std::move(made));
+  }
+
+  ReportInput& input_;
+  bool left_out_ = false;
+  std::set<std::pair<std::string, std::string>> asked_;
+};
+
+}  // namespace
+
+void add_forecasts(ReportInput& input) {
+  std::int64_t largest = 1;
+  for (const Record& record : input.records)
+    if (record.status == Status::ok) largest = std::max(largest, record.work.ring_size);
+  if (largest == 1) return;
+  Forecaster forecaster(input);
+  for (auto& [group, samples] : ring_samples(input.records)) try {
+      const RingFit fit(group, std::move(samples), {1, 2});
+      note_fit(fit, input.forecast_notes);
+      forecaster.add(fit, std::min(2 * largest, kMaxRanks));
+    } catch (const UsageError& error) {
+      input.forecast_notes.push_back(fmt::format("No prediction: {}", error.what()));
+    }
+  if (forecaster.left_out())
+    input.forecast_notes.push_back(fmt::format(
+        "The first {} predictions stand here; `hilbench predict` makes all.", input.forecasts.size()));
+}
+
+}  // namespace hilbench

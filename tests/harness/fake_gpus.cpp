@@ -1,0 +1,109 @@
+// For the program under mpirun on a machine without GPUs: GPUs whose memory is the host's, HILBENCH_FAKE_GPUS
+// of them (default 2), named after HILBENCH_FAKE_HOST, none of which opens where HILBENCH_FAKE_LOST is set.
+// Their kernel is the CPU's, and what NCCL would move between them MPI does. Stands in for kernels/table.cpp
+// and for the files that speak with CUDA and NCCL.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "harness/device.hpp"
+#include "harness/error.hpp"
+#include "harness/ring_bed.hpp"
+#include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/ring/nccl.hpp"
+#include "tests/harness/own_variants.hpp"
+
+namespace hilbench {
+namespace {
+
+class FakeGpu final : public Device {
+ public:
+  explicit FakeGpu(Gpu gpu) : gpu_(std::move(gpu)) {}
+  Buffer allocate(std::size_t bytes) override { return memory_->allocate(bytes); }
+  void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
+    memory_->upload(from, bytes, to, offset);
+  }
+  void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) override {
+    memory_->download(from, offset, bytes, to);
+  }
+  void fill(Buffer& buffer, std::byte value) override { memory_->fill(buffer, value); }
+  void permute(const Buffer& from, Buffer& to, std::int64_t batch, std::span<const std::int32_t> slots,
+               std::int64_t row_bytes, Direction direction) override {
+    memory_->permute(from, to, batch, slots, row_bytes, direction);
+  }
+  double time_ns(const std::function<void()>& work, Clock clock) override {
+    return memory_->time_ns(work, clock);
+  }
+  std::string_view name_of(Clock clock) const override { return memory_->name_of(clock); }
+  void evict_caches() override {}
+  void observe() override { ++observed_; }
+  std::optional<int> gpu_ordinal() const override { return gpu_.ordinal; }
+  std::string gpu_uuid() const override { return gpu_.uuid; }
+  nlohmann::json state() const override {
+    return {{"uuid", gpu_.uuid}, {"observed", observed_}, {"foreign_processes", 0}};
+  }
+
+ private:
+  const Gpu gpu_;
+  const std::unique_ptr<Device> memory_ = open_cpu_device(1);
+  int observed_ = 0;
+};
+
+}  // namespace
+
+int cuda_runtime_version() {
+  return 13000;
+}
+
+GpuSurvey survey_gpus() {
+  const char* count = std::getenv("HILBENCH_FAKE_GPUS");
+  const char* host = std::getenv("HILBENCH_FAKE_HOST");
+  GpuSurvey survey;
+  for (int ordinal = 0; ordinal < (count != nullptr ? std::atoi(count) : 2); ++ordinal)
+    survey.gpus.push_back({.ordinal = ordinal,
+                           .name = "fake",
+                           .uuid = fmt::format("GPU-{}{}", host != nullptr ? host : "", ordinal),
+                           .compute_capability = 90,
+                           .multiprocessors = 1,
+                           .clock_ghz = 1,
+                           .memory_bytes = std::int64_t{1} << 33});
+  return survey;
+}
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+  if (std::getenv("HILBENCH_FAKE_LOST") != nullptr)
+    throw EnvironmentError({.what = "this GPU does not open"});
+  return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
+}
+
+std::unique_ptr<RingBed> cuda_ring_bed(int, const std::vector<Device*>&, RingTransport, double) {
+  throw EnvironmentError({.what = "fake GPUs have a process each"});
+}
+
+std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
+  control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
+  return cpu_ring_bed({std::move(control)}, 1);
+}
+
+std::string nccl_absence() {
+  return "";
+}
+
+std::string nccl_version() {
+  return "0.0.0";
+}
+
+std::span<const Variant* const> variant_table() {
+  static const Variant dilated = [] {
+    Variant variant = kDilatedCpu;
+    variant.name = "dilated";
+    variant.device = DeviceKind::cuda;
+    return variant;
+  }();
+  static const std::array table = {&dilated};
+  return table;
+}
+
+}  // namespace hilbench

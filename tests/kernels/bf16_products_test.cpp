@@ -1,0 +1,51 @@
+#include "kernels/cpu/bf16_products.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace hilbench {
+namespace {
+
+bool system_lists(const std::string& flag) {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.starts_with("flags")) return (line + " ").find(" " + flag + " ") != std::string::npos;
+  return false;
+}
+
+bool available(Bf16Products products) {
+  const auto all = available_bf16_products();
+  return std::ranges::find(all, products) != all.end();
+}
+
+TEST(Bf16Products, AreThoseThatTheSystemLists) {
+  EXPECT_TRUE(available(Bf16Products::widened));
+  EXPECT_EQ(available(Bf16Products::avx512_bf16), system_lists("avx512_bf16"));
+  EXPECT_LE(available(Bf16Products::amx_bf16), system_lists("amx_bf16"));
+}
+
+TEST(Bf16Products, EnvironmentChooses) {
+  const auto choice = [](const char* wish) {
+    setenv("HILBENCH_BF16", wish, 1);
+    const Bf16Choice chosen = chosen_bf16_products();
+    unsetenv("HILBENCH_BF16");
+    return chosen;
+  };
+  for (const Bf16Products products : available_bf16_products()) {
+    const Bf16Choice chosen = choice(std::string(name_of(products)).c_str());
+    EXPECT_EQ(chosen.products, products);
+    EXPECT_EQ(chosen.against, std::nullopt);
+  }
+  EXPECT_EQ(choice("").products, available_bf16_products().front());
+  EXPECT_EQ(choice("fast").against, "HILBENCH_BF16 is 'fast', not amx, avx512 or widened");
+  if (!available(Bf16Products::amx_bf16)) {
+    EXPECT_EQ(choice("amx").against, "HILBENCH_BF16=amx: this processor has no such products");
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
