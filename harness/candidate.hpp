@@ -20,6 +20,7 @@
 
 namespace hilbench {
 
+struct CounterSet;
 class Processes;
 class ProcessRings;
 
@@ -88,6 +89,8 @@ class Candidate {
   virtual int devices() const { return 1; }
   // Why hardware counters do not see its work; empty: they do.
   virtual std::string uncounted() const { return ""; }
+  // Of a ring, whose ranks count: what they do in an execution. Nothing: run() may be counted as it is.
+  virtual std::optional<std::map<std::string, Counter>> count(const CounterSet&) { return std::nullopt; }
   // Library, version and flags of a rival.
   virtual nlohmann::json library() const { return nullptr; }
   // Of a ring: how its ranks exchange data.

@@ -19,6 +19,7 @@ std::string_view embedded_page_records();
 std::string_view embedded_page_record();
 std::string_view embedded_page_start();
 // harness/counters/sets/*.yaml
+std::string_view embedded_counter_nvml();
 std::string_view embedded_counter_perf();
 std::string_view embedded_counter_sm_61();
 std::string_view embedded_counter_sm_75();

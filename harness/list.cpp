@@ -160,8 +160,7 @@ std::string list_counter_set(const CounterSet& set) {
   std::string text = fmt::format("{} ({}; {}): {}\n", set.name, set.backend, scope_of(set), set.help);
   if (!reason.empty()) text += fmt::format("  unavailable here: {}\n", reason);
   const bool try_events = set.last == kCpuTarget;
-  const std::map<std::string, RawCount> tried =
-      try_events ? open_counters(set, 1)->read() : std::map<std::string, RawCount>();
+  const RawCounts tried = try_events ? open_counters(set, 1)->read() : RawCounts();
   std::vector<Line> lines;
   for (const CounterEvent& event : set.events) {
     const RawCount count = try_events ? tried.at(event.name) : RawCount{.value = 0};

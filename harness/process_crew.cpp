@@ -156,7 +156,7 @@ Json ProcessRanks::answer(const Json& order) {
 }
 
 Json ProcessRanks::obey(const Json& order) noexcept {
-  const bool exchanges = order.at("do") == "run";
+  const bool exchanges = moves_data(order);
   const auto fail = [&](const char* why) -> Json {
     const std::string reason = fmt::format("rank {} of {}: {}", transport_->rank(), transport_->size(), why);
     if (exchanges) {
@@ -225,7 +225,7 @@ std::vector<Json> ProcessRings::ask(const Json& order) {
   const std::vector<Json> answers = processes_.answers(ranks, std::move(own));
   for (const Json& answer : answers)
     if (answer.contains("error")) {
-      if (order.at("do") == "run") {
+      if (moves_data(order)) {
         processes_.set_broken(answer.at("error"));
         raise_broken();
       }

@@ -115,11 +115,16 @@ json timing_json(const Timing& time) {
 json counter_json(const Counter& counter) {
   const json value = number(counter.value);
   const bool lost = counter.value && value.is_null();
-  return {{"value", value},
-          {"unit", text(counter.unit)},
-          {"source", text(counter.source)},
-          {"passes", positive(counter.passes)},
-          {"reason", lost ? json("not a finite number") : text(counter.reason)}};
+  json made = {{"value", value},
+               {"unit", text(counter.unit)},
+               {"source", text(counter.source)},
+               {"passes", positive(counter.passes)},
+               {"reason", lost ? json("not a finite number") : text(counter.reason)}};
+  if (!counter.ranks.empty()) {
+    json& ranks = made["ranks"] = json::array();
+    for (const double value_of_rank : counter.ranks) ranks.push_back(number(value_of_rank));
+  }
+  return made;
 }
 
 json speedup_json(const Speedup& speedup) {
@@ -299,6 +304,8 @@ Counter counter_from(const std::string& name, const json& from) {
   counter.source = text_at(from, "source");
   counter.passes = static_cast<int>(positive_at(from, "passes"));
   counter.reason = text_at(from, "reason");
+  if (from.contains("ranks"))
+    for (const json& value : array_at(from, "ranks")) counter.ranks.push_back(to_double(value, "ranks"));
   check_share(name, counter);
   return counter;
 }

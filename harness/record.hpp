@@ -50,7 +50,8 @@ struct Counter {
   std::string unit;
   std::string source;  // perf | layout | measured | cupti_range ...
   int passes = 0;
-  std::string reason;  // why there is no value
+  std::string reason;         // why there is no value
+  std::vector<double> ranks;  // of a ring, where each rank counted: its own values, by rank
 };
 
 // NAME_hit_rate is a share of a whole. Counts that are taken while work is in flight agree to a part in a

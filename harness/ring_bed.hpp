@@ -37,6 +37,8 @@ class RingBed {
   // To be had by one rank at a time, with the lock on it: ranks may share a device.
   Device& device(int rank) { return *seats_[static_cast<std::size_t>(rank)].device; }
   virtual std::unique_lock<std::mutex> exclusive(int rank) = 0;
+  // Whether counters of this rank see what no other rank's do: of the ranks on a device one counts it all.
+  virtual bool counts(int /*rank*/) const { return true; }
   virtual std::string timer() const = 0;
   int ranks() const { return static_cast<int>(seats_.size()); }
   virtual int devices() const = 0;              // over which the ranks are spread

@@ -141,15 +141,14 @@ class CudaRingBed final : public RingBed {
   // From when the first of the ranks that share the GPU began: their work follows in one stream.
   std::pair<std::int64_t, std::int64_t> span(int rank) override {
     const cuda::CurrentDevice current(place_of(rank).ordinal);
-    int first = 0;
-    while (&place_of(first) != &place_of(rank)) ++first;
-    const cuda::Event& origin = clock_of(first).begin;
+    const cuda::Event& origin = clock_of(first_on_place_of(rank)).begin;
     return {std::llround(clock_of(rank).begin.ns_since(origin)),
             std::llround(clock_of(rank).end.ns_since(origin))};
   }
   std::string clock(int rank) const override { return "cuda:" + std::to_string(place_of(rank).ordinal); }
 
   std::unique_lock<std::mutex> exclusive(int rank) override { return std::unique_lock(place_of(rank).use); }
+  bool counts(int rank) const override { return first_on_place_of(rank) == rank; }
   std::string timer() const override { return "cuda_events"; }
   int devices() const override { return std::min(ranks(), static_cast<int>(places_.size())); }
   nlohmann::json describe() const override {
@@ -185,6 +184,11 @@ class CudaRingBed final : public RingBed {
   Seat& seat(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
   RankClock& clock_of(int rank) { return *clocks_[static_cast<std::size_t>(rank)]; }
   Place& place_of(int rank) const { return *places_[static_cast<std::size_t>(rank) % places_.size()]; }
+  int first_on_place_of(int rank) const {
+    int first = 0;
+    while (&place_of(first) != &place_of(rank)) ++first;
+    return first;
+  }
   std::vector<int> ordinals() const {
     std::vector<int> all;
     for (int rank = 0; rank < ranks(); ++rank) all.push_back(place_of(rank).ordinal);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/process_crew.hpp"
+#include "harness/ring_counters.hpp"
 #include "harness/ring_rank.hpp"
 #include "harness/stats.hpp"
 
@@ -76,8 +77,19 @@ class RingCandidate final : public Candidate {
   std::vector<double> run_timed(std::int64_t executions) override { return timed(RingPart::all, executions); }
   std::string timer() const override { return crew_->timer(); }
   int devices() const override { return crew_->devices(); }
-  std::string uncounted() const override {
-    return "the ranks are threads or processes of their own, which are not counted";
+  std::optional<std::map<std::string, Counter>> count(const CounterSet& set) override {
+    const bool cold = bench_.cache == CacheState::cold;
+    if (!cold) run();
+    const auto restore = [&] {
+      if (cold && !evicts()) bench_.device->evict_caches();
+    };
+    return count_ring(
+        set,
+        [&](Json order) {
+          order["cold"] = evicts();
+          return crew_->ask(order);
+        },
+        restore);
   }
   Json library() const override { return variant().library != nullptr ? variant().library() : Json(); }
   Json transport() const override { return crew_->transport(); }
@@ -126,8 +138,11 @@ class RingCandidate final : public Candidate {
     return processes ? bench.rings->crew(bench, record) : thread_crew(bench, record);
   }
 
-  // Threads share the caches that the device empties, processes may not.
-  bool evicts() const { return bench_.rings != nullptr && bench_.cache == CacheState::cold; }
+  // Whether ranks empty the caches: those of threads are the device's, processes and GPUs have their own.
+  bool evicts() const {
+    const bool own_caches = bench_.rings != nullptr || bench_.work.device == DeviceKind::cuda;
+    return own_caches && bench_.cache == CacheState::cold;
+  }
 
   // Durations of so many executions.
   std::vector<double> timed(RingPart part, std::int64_t executions) {

@@ -105,27 +105,32 @@ Solution solve(const std::vector<Observation>& observed, RingModel from) {
   return best;
 }
 
+// A tile's walk is guessed to be as long as the times allow: guessed too short, it would never be the longer
+// part of a piece, and the times would tell nothing of it.
 RingModel first_guess(const std::vector<Observation>& observed) {
   constexpr auto kFlop = static_cast<std::size_t>(Coefficient::flop);
   constexpr auto kByte = static_cast<std::size_t>(Coefficient::byte);
-  RingModel unit, model;
+  constexpr auto kTile = static_cast<std::size_t>(Coefficient::tile);
+  RingModel unit, tiles, model;
   unit.ns.fill(1);
-  std::vector<double> flop, byte;
+  tiles.ns[kTile] = 1;
+  std::vector<double> flop, byte, tile;
   for (const Observation& one : observed) {
     const Coefficients amounts = model_time(*one.shape, unit, one.part).amounts;
     if (one.part != RingPart::exchange && amounts[kFlop] > 0) flop.push_back(one.ns / amounts[kFlop]);
+    const double walked = one.part == RingPart::exchange ? 0 : model_time(*one.shape, tiles, one.part).ns;
+    if (walked > 0) tile.push_back(one.ns / walked);
     if (one.part == RingPart::exchange && amounts[kByte] > 0) byte.push_back(one.ns / amounts[kByte]);
   }
   if (!flop.empty()) model.ns[kFlop] = median(flop);
   if (!byte.empty()) model.ns[kByte] = median(byte);
+  if (!tile.empty()) model.ns[kTile] = *std::min_element(tile.begin(), tile.end());
   return model;
 }
 
 // `hidden` by golden section; it stays 0 where the times do not tell it.
-RingModel fit(const std::vector<const RingSample*>& samples) {
+Solution fit_from(const std::vector<Observation>& observed, RingModel guess) {
   constexpr double kGolden = 0.6180339887498949, kWorthIt = 0.995, kNarrow = 0.004;
-  const std::vector<Observation> observed = observations(samples);
-  RingModel guess = first_guess(observed);
   const Solution exposed = solve(observed, guess);
   const auto at = [&](double hidden) {
     guess = exposed.model;
@@ -148,7 +153,20 @@ RingModel fit(const std::vector<const RingSample*>& samples) {
   Solution best = exposed;
   for (const Solution& other : {left, right, at(1)})
     if (other.squares < kWorthIt * exposed.squares && other.squares < best.squares) best = other;
-  return best.model;
+  return best;
+}
+
+// A tile's walk counts where it explains the times clearly better.
+RingModel fit(const std::vector<const RingSample*>& samples) {
+  constexpr double kWorthIt = 0.9;
+  const std::vector<Observation> observed = observations(samples);
+  const RingModel guess = first_guess(observed);
+  RingModel without = guess;
+  without.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
+  const Solution plain = fit_from(observed, without);
+  if (!samples.front()->shape.fills_device) return plain.model;
+  const Solution walking = fit_from(observed, guess);
+  return walking.squares < kWorthIt * plain.squares ? walking.model : plain.model;
 }
 
 void require_rings(const RingGroup& group, const std::vector<const RingSample*>& fitted,
@@ -201,7 +219,8 @@ Errors errors_of(std::vector<double> relative) {
 RingShape scaled_computation(RingShape shape, double factor) {
   for (auto& steps : shape.ranks)
     for (RingShape::Step& step : steps)
-      for (double& amount : step.amounts) amount *= factor;
+      for (Coefficients& piece : step.pieces)
+        for (double& amount : piece) amount *= factor;
   return shape;
 }
 

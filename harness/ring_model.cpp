@@ -36,6 +36,25 @@ ModelTime priced(const Coefficients& amounts, const RingModel& model) {
   return time;
 }
 
+ModelTime priced(const Coefficients& amounts, const RingModel& model, Coefficient alone) {
+  Coefficients one{};
+  one[at(alone)] = amounts[at(alone)];
+  return priced(one, model);
+}
+
+ModelTime computing_time(const RingShape& shape, const RingShape::Step& step, const RingModel& model) {
+  ModelTime sum;
+  for (const Coefficients& piece : step.pieces) {
+    if (!shape.fills_device) {
+      sum = sum + priced(piece, model);
+      continue;
+    }
+    sum = sum + priced(piece, model, Coefficient::launch) + priced(piece, model, Coefficient::row) +
+          later(priced(piece, model, Coefficient::flop), priced(piece, model, Coefficient::tile));
+  }
+  return sum;
+}
+
 ModelTime exchange_time(const RingShape::Step& step, const RingModel& model) {
   Coefficients amounts{};
   amounts[at(Coefficient::latency)] = step.shards;
@@ -43,9 +62,11 @@ ModelTime exchange_time(const RingShape::Step& step, const RingModel& model) {
   return priced(amounts, model);
 }
 
-ModelTime packing_time(double bytes, const RingModel& model) {
+// On a GPU by a kernel for K and one for V.
+ModelTime packing_time(const RingShape& shape, std::size_t rank, const RingModel& model) {
   Coefficients amounts{};
-  amounts[at(Coefficient::pack)] = bytes;
+  amounts[at(Coefficient::pack)] = shape.packed_bytes[rank];
+  if (shape.fills_device && shape.packed_bytes[rank] > 0) amounts[at(Coefficient::launch)] = 2;
   return priced(amounts, model);
 }
 
@@ -56,7 +77,7 @@ class Timeline {
       : shape_(shape), model_(model), part_(part), now_(shape.ranks.size()) {
     if (part_ == RingPart::computation) return;
     for (std::size_t rank = 0; rank < now_.size(); ++rank) {
-      now_[rank] = packing_time(shape_.packed_bytes[rank], model_);
+      now_[rank] = packing_time(shape_, rank, model_);
       busy_ = busy_ + now_[rank];
     }
   }
@@ -77,7 +98,7 @@ class Timeline {
       if (number >= shape_.ranks[rank].size()) continue;
       const RingShape::Step& step = shape_.ranks[rank][number];
       ModelTime computation, exchange, posted = begin[rank];
-      if (part_ != RingPart::exchange) computation = priced(step.amounts, model_);
+      if (part_ != RingPart::exchange) computation = computing_time(shape_, step, model_);
       if (part_ != RingPart::computation) {
         exchange = exchange_time(step, model_);
         for (const int sender : step.from) posted = later(posted, begin[static_cast<std::size_t>(sender)]);
@@ -118,6 +139,7 @@ RingShape ring_shape(const Case& work, const VariantSpec& variant, std::int64_t 
   const auto row_bytes = static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim) *
                          static_cast<double>(dtype_bytes(work.dtype));
   RingShape shape;
+  shape.fills_device = !cpu;
   shape.at_once = static_cast<double>(cpu ? std::min(ring.ranks(), threads) : ring.ranks());
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
     auto& steps = shape.ranks.emplace_back();
@@ -126,10 +148,11 @@ RingShape ring_shape(const Case& work, const VariantSpec& variant, std::int64_t 
       for (const RingStep::Source& source : from.sources) {
         const PieceWork& piece = works[static_cast<std::size_t>(rank * ring.ranks() + source.rank)];
         const auto head_dim = static_cast<double>(work.head_dim);
-        step.amounts[at(Coefficient::launch)] += piece.launches;
-        step.amounts[at(Coefficient::flop)] += 4 * head_dim * piece.pairs / workers;
-        step.amounts[at(Coefficient::row)] += head_dim * piece.rows / workers;
-        step.amounts[at(Coefficient::tile)] += head_dim * piece.tile_keys;
+        Coefficients& amounts = step.pieces.emplace_back();
+        amounts[at(Coefficient::launch)] = piece.launches;
+        amounts[at(Coefficient::flop)] = 4 * head_dim * piece.pairs / workers;
+        amounts[at(Coefficient::row)] = head_dim * piece.rows / workers;
+        amounts[at(Coefficient::tile)] = head_dim * piece.tile_keys;
       }
       for (const ShardMove& move : from.receives) {
         step.shards += 1;

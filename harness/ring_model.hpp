@@ -4,9 +4,10 @@
 //                  + tile * head_dim * keys
 //              The first two are what a kernel costs on its own and its rate; `row` is what merging a row of
 //              O adds; `tile` is the last tile of a launch, which walks its keys alone while others idle: it
-//              is what makes small pieces slower than large ones.
+//              is what makes small pieces slower than large ones. A GPU has many multiprocessors: there a
+//              piece takes the longer of its FLOPs at the device's rate and of one tile's walk.
 //   exchange   t = latency * shards received + byte * bytes received; packed rows are made first, at `pack`
-//              a byte.
+//              a byte, on a GPU by two launches.
 //   step       lasts until its computation and its exchange are both done, and longer by the part of the
 //              shorter one that is not hidden: max(t_c, t_x) + (1 - hidden) * min(t_c, t_x). A message comes
 //              when its sender and its receiver have both posted it.
@@ -47,14 +48,15 @@ struct RingModel {
 // A case and variant as the model sees it: counts only.
 struct RingShape {
   struct Step {
-    Coefficients amounts{};  // launch .. tile, computed in this step by this rank
-    double shards = 0;       // received during the step
-    double bytes = 0;        // of them
-    std::vector<int> from;   // ranks that they come from
+    std::vector<Coefficients> pieces;  // launch .. tile, computed in this step by this rank
+    double shards = 0;                 // received during the step
+    double bytes = 0;                  // of them
+    std::vector<int> from;             // ranks that they come from
   };
   std::vector<std::vector<Step>> ranks;  // steps of each rank
   std::vector<double> packed_bytes;      // [ranks]
   double at_once = 1;                    // ranks that run at the same time
+  bool fills_device = false;             // tiles run side by side: the last one counts where they are few
   double sent_bytes = 0;                 // of all ranks
 };
 // `threads`: CPU threads that the ranks share; on a GPU each rank has a device of its own, and `threads` is

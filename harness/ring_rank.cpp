@@ -16,12 +16,20 @@ int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
 
+bool moves_data(const Json& order) {
+  return order.at("do") == "run" || order.at("do") == "count";
+}
+
 RingRank::RingRank(Bench& bench, const Record& record, RingBed& bed, int seat)
     : bench_(bench),
       ring_(record.work, record.variant),
       bed_(bed),
       seat_(seat),
-      threads_(threads_of_a_rank(bench.threads, ring_.ranks())) {
+      threads_(threads_of_a_rank(bench.threads, ring_.ranks())),
+      counters_(bed.counts(seat) ? RankCounters::Open([this](const std::string& set) {
+        return open_counters(counter_set(set, counter_target(ring_.work().device)), threads_);
+      })
+                                 : RankCounters::Open()) {
   const Case& work = ring_.work();
   const bool moved_q = ring_.variant().order_tensors == OrderTensors::qkv;
   inputs_.q = shard_of(Tensor::q, moved_q);
@@ -38,6 +46,7 @@ Json RingRank::answer(const Json& order) {
   const std::string& what = order.at("do").get_ref<const std::string&>();
   if (what == "describe") return describe();
   if (what == "run") return run(order.at("part").get<RingPart>(), order.at("executions"), order.at("cold"));
+  if (what == "count") return count(order);
   if (what == "verify") return verify();
   if (what == "read") return read(order.at("tensor") == "lse", order.at("first"), order.at("count"));
   if (what != "fill") throw std::logic_error("no rank knows the order " + what);
@@ -59,7 +68,7 @@ Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
   Json spans = Json::array();
   std::uint64_t before = 0;
   for (std::int64_t i = 0; i < executions; ++i) {
-    if (cold) device().evict_caches();
+    if (cold) evict_caches();
     bed_.start(seat_);
     before = transport.bytes_sent();
     execution_->run(operands(), part);
@@ -68,6 +77,23 @@ Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
     spans.push_back({begin, end});
   }
   return {{"spans", std::move(spans)}, {"sent", transport.bytes_sent() - before}};
+}
+
+// Without what times a rank: nothing that the ring does not do itself is to be counted.
+Json RingRank::count(const Json& order) {
+  const auto restore = [&] {
+    if (order.value("cold", false)) evict_caches();
+  };
+  const auto work = [&] {
+    execution_->run(operands(), RingPart::all);
+    device().synchronize();
+  };
+  return counters_.answer(order, bed_.transport(seat_), restore, work);
+}
+
+void RingRank::evict_caches() {
+  const auto lock = bed_.exclusive(seat_);
+  device().evict_caches();
 }
 
 Json RingRank::verify() {

@@ -12,6 +12,7 @@
 
 #include "harness/candidate.hpp"
 #include "harness/ring_bed.hpp"
+#include "harness/ring_counters.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
 namespace hilbench {
@@ -20,6 +21,7 @@ namespace hilbench {
 //   {"do": "describe"}                             {"bytes": that it holds, "permute_ns": null where none}
 //   {"do": "run", "part": RingPart, "executions": n, "cold": whether the caches are emptied before each}
 //                                                  {"spans": [[begin, end], ...], "sent": bytes in the last}
+//   {"do": "count", "step": ..., "cold": as above}  those of RankCounters
 //   {"do": "fill", "value": byte}                  {}: every byte of the output
 //   {"do": "verify"}                               the OutputErrors of its rows
 //   {"do": "read", "tensor": "o" or "lse", "first": element of the whole tensor, "count": elements}
@@ -35,6 +37,8 @@ class RingRank {
  private:
   nlohmann::json describe() const;
   nlohmann::json run(RingPart part, std::int64_t executions, bool cold);
+  nlohmann::json count(const nlohmann::json& order);
+  void evict_caches();
   nlohmann::json verify();
   nlohmann::json read(bool lse, std::int64_t first, std::int64_t count);
 
@@ -58,7 +62,11 @@ class RingRank {
   Buffer o_, lse_;       // own rows
   std::unique_ptr<RingExecution> execution_;
   std::optional<double> permute_ns_;
+  RankCounters counters_;
 };
+
+// Whether ranks wait for each other in what is ordered.
+bool moves_data(const nlohmann::json& order);
 
 // Of `threads` in all.
 int threads_of_a_rank(int threads, std::int64_t ranks);

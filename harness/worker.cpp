@@ -203,6 +203,7 @@ class TaskRun {
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
     if (const std::string why = candidate.uncounted(); !why.empty()) return mark_uncounted(record, set, why);
+    if (auto counters = candidate.count(set)) return record.counters.merge(*counters);
     // Each execution leaves the caches warm for the next.
     bool warm = false;
     const auto restore = [&] {

@@ -277,7 +277,10 @@ Section rings_section(Table rings, const std::vector<std::string>& predicted) {
        "measured.",
        "Ring sizes are measured in comparisons of their own, so that their rounds do not pair: the intervals "
        "of "
-       "both times add up, and what the machine did in between is not in them."}});
+       "both times add up, and what the machine did in between is not in them.",
+       "Over NVLink, where it was counted: user data that all ranks received in one execution, by counters "
+       "of "
+       "the links, and the same over the bytes that the transport says it sent."}});
   if (!predicted.empty()) section.blocks.push_back(Bullets{predicted});
   const std::size_t rows = rings.rows.size();
   if (rows > kMostRingRowsOnPage) rings.rows.resize(kMostRingRowsOnPage);

@@ -188,9 +188,29 @@ ColumnOf<RingRow> data_column(const char* key, std::optional<double> (*value)(R)
   return {{key, "", Align::right, Show::data}, [value](R r) { return Cell{data_text(value(r))}; }};
 }
 
+// What hardware counted on the links, beside what the transport says that it sent.
+void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
+  columns.push_back({{"nvlink", "over NVLink", Align::right, Show::page}, [](R r) {
+                       const auto bytes = counter_of(r, "nvlink_received_data_bytes");
+                       return Cell{bytes ? bytes_text(*bytes) : ""};
+                     }});
+  columns.push_back(
+      data_column("nvlink_data_bytes", [](R r) { return counter_of(r, "nvlink_received_data_bytes"); }));
+  columns.push_back({{"nvlink_per_byte", "over NVLink / sent", Align::right, Show::page}, [](R r) {
+                       const auto ratio = counter_of(r, "nvlink_data_per_ring_byte");
+                       return Cell{ratio ? number_text(*ratio, 4) : ""};
+                     }});
+  columns.push_back(data_column("nvlink_data_per_ring_byte",
+                                [](R r) { return counter_of(r, "nvlink_data_per_ring_byte"); }));
+}
+
 }  // namespace
 
 Table rings_table(const View& view) {
+  const std::vector<RingRow> rows = ring_rows(view);
+  const bool nvlink = std::any_of(rows.begin(), rows.end(), [](R row) {
+    return counter_of(row, "nvlink_received_data_bytes").has_value();
+  });
   std::vector<ColumnOf<RingRow>> columns = {
       {{"work", "case (segment/dilation)", Align::left, Show::page},
        [](R r) {
@@ -209,6 +229,9 @@ Table rings_table(const View& view) {
       {{"bytes", "sent", Align::right, Show::page},
        [](R r) { return Cell{r.record->comm_bytes ? bytes_text(*r.record->comm_bytes) : ""}; }},
       data_column("comm_bytes", [](R r) { return r.record->comm_bytes; }),
+  };
+  if (nvlink) add_nvlink(columns);
+  const std::vector<ColumnOf<RingRow>> parts = {
       counter_time("compute", "computation alone", "ring_compute_ns"),
       data_column("compute_ns", [](R r) { return counter_of(r, "ring_compute_ns"); }),
       counter_time("exchange", "exchange alone", "ring_exchange_ns"),
@@ -220,6 +243,7 @@ Table rings_table(const View& view) {
        }},
       data_column("overlap", [](R r) { return counter_of(r, "ring_overlap"); }),
   };
+  columns.insert(columns.end(), parts.begin(), parts.end());
   add_ratio(columns, "speedup", "over one rank, same work [95 %]", &RingRow::speedup);
   add_ratio(columns, "efficiency", "efficiency, same work [95 %]", &RingRow::efficiency);
   add_ratio(columns, "efficiency_per_rank", "efficiency, same work a rank [95 %]", &RingRow::same_per_rank);
@@ -229,7 +253,7 @@ Table rings_table(const View& view) {
                        return Cell{bytes ? bytes_text(*bytes) : ""};
                      }});
   columns.push_back(data_column("rank_memory_bytes", [](R r) { return counter_of(r, "ring_rank_memory"); }));
-  return make_table<RingRow>("rings", "", columns, ring_rows(view));
+  return make_table<RingRow>("rings", "", columns, rows);
 }
 
 }  // namespace hilbench

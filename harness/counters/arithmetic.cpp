@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "harness/counters/counters.hpp"
 
 namespace hilbench {
@@ -17,14 +20,20 @@ Counter present(double value, const std::string& unit, std::string_view source, 
           .passes = passes};
 }
 
-RawCount find_raw(const std::map<std::string, RawCount>& raw, const std::string& name) {
+Counter present(const RawCount& count, const std::string& unit, std::string_view source, int passes) {
+  Counter counter = present(*count.value, unit, source, count.scaled, passes);
+  counter.ranks = count.ranks;
+  return counter;
+}
+
+RawCount find_raw(const RawCounts& raw, const std::string& name) {
   const auto found = raw.find(name);
   if (found == raw.end()) return {.reason = fmt::format("{} was not counted", name)};
   return found->second;
 }
 
 // The sum of `names`; the first missing one makes it absent.
-RawCount add_up(const std::map<std::string, RawCount>& raw, const std::vector<std::string>& names) {
+RawCount add_up(const RawCounts& raw, const std::vector<std::string>& names) {
   RawCount sum{.value = 0};
   for (const std::string& name : names) {
     const RawCount part = find_raw(raw, name);
@@ -35,8 +44,7 @@ RawCount add_up(const std::map<std::string, RawCount>& raw, const std::vector<st
   return sum;
 }
 
-Counter derive(const DerivedCounter& derived, const std::map<std::string, RawCount>& raw,
-               std::string_view source, int passes) {
+Counter derive(const DerivedCounter& derived, const RawCounts& raw, std::string_view source, int passes) {
   const RawCount numerator = add_up(raw, derived.numerator);
   const RawCount denominator =
       derived.denominator.empty() ? RawCount{.value = 1} : add_up(raw, derived.denominator);
@@ -50,16 +58,42 @@ Counter derive(const DerivedCounter& derived, const std::map<std::string, RawCou
   return counter;
 }
 
+RawCount over_ranks(const CounterEvent& event, const std::vector<RawCounts>& ranks) {
+  if (event.ranks == OverRanks::none)
+    return {.reason = "the ranks of a ring wait for each other while each begins to count"};
+  RawCount all;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RawCount own = find_raw(ranks[rank], event.name);
+    if (!own.value) {
+      const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const RawCounts& other) {
+        return find_raw(other, event.name).reason == own.reason;
+      });
+      return {.reason = alike ? own.reason : fmt::format("rank {}: {}", rank, own.reason)};
+    }
+    all.ranks.push_back(*own.value);
+    all.scaled = all.scaled || own.scaled;
+  }
+  if (all.ranks.empty()) return {.reason = "no rank counted"};
+  all.value = std::accumulate(all.ranks.begin(), all.ranks.end(), 0.0);
+  if (event.ranks == OverRanks::mean) *all.value /= static_cast<double>(all.ranks.size());
+  return all;
+}
+
 }  // namespace
 
-std::map<std::string, Counter> finish_counters(const CounterSet& set,
-                                               const std::map<std::string, RawCount>& raw,
+RawCounts over_ranks(const CounterSet& set, const std::vector<RawCounts>& ranks) {
+  RawCounts counts;
+  for (const CounterEvent& event : set.events) counts[event.name] = over_ranks(event, ranks);
+  return counts;
+}
+
+std::map<std::string, Counter> finish_counters(const CounterSet& set, const RawCounts& raw,
                                                std::string_view source, int passes) {
   std::map<std::string, Counter> counters;
   for (const CounterEvent& event : set.events) {
     const RawCount count = find_raw(raw, event.name);
-    counters[event.name] = count.value ? present(*count.value, event.unit, source, count.scaled, passes)
-                                       : absent(event.unit, source, count.reason);
+    counters[event.name] =
+        count.value ? present(count, event.unit, source, passes) : absent(event.unit, source, count.reason);
   }
   for (const DerivedCounter& derived : set.derived)
     counters[derived.name] = derive(derived, raw, source, passes);

@@ -23,6 +23,9 @@ std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set);
 // counted and summed.
 std::unique_ptr<CounterBackend> open_cupti_events(const CounterSet& set);
 
+// The driver's counts of a GPU's NVLinks, by NVML.
+std::unique_ptr<CounterBackend> open_nvml_links(const CounterSet& set);
+
 // What CUPTI's host library, which needs neither GPU nor driver, says of a set for a chip ("GH100").
 struct HostCheck {
   std::vector<std::string> unknown;  // events that the chip lacks

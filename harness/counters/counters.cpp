@@ -19,6 +19,13 @@ std::vector<std::string> parse_names(const YAML::Node& node) {
   return node.as<std::vector<std::string>>();
 }
 
+OverRanks parse_ranks(const YAML::Node& event) {
+  if (const YAML::Node ranks = event["ranks"])
+    return ranks.as<std::string>() == "none" ? OverRanks::none : OverRanks::mean;
+  const auto unit = event["unit"].as<std::string>();
+  return unit == "percent" || unit == "ratio" ? OverRanks::mean : OverRanks::sum;
+}
+
 CounterSet parse_set(const YAML::Node& node, const YAML::Node& file) {
   CounterSet set;
   set.name = node["name"].as<std::string>();
@@ -30,8 +37,8 @@ CounterSet parse_set(const YAML::Node& node, const YAML::Node& file) {
   }
   if (const YAML::Node passes = node["passes"]) set.passes = passes.as<std::map<std::string, int>>();
   for (const YAML::Node& event : node["events"])
-    set.events.push_back(
-        {event["name"].as<std::string>(), event["event"].as<std::string>(), event["unit"].as<std::string>()});
+    set.events.push_back({event["name"].as<std::string>(), event["event"].as<std::string>(),
+                          event["unit"].as<std::string>(), parse_ranks(event)});
   for (const YAML::Node& derived : node["derived"])
     set.derived.push_back({derived["name"].as<std::string>(), derived["unit"].as<std::string>(),
                            parse_names(derived["numerator"]), parse_names(derived["denominator"]),
@@ -44,7 +51,7 @@ std::vector<CounterSet> parse_sets() {
   std::vector<CounterSet> sets;
   for (const std::string_view text :
        {embedded_counter_perf(), embedded_counter_sm_61(), embedded_counter_sm_75(), embedded_counter_sm_80(),
-        embedded_counter_sm_90()}) {
+        embedded_counter_sm_90(), embedded_counter_nvml()}) {
     const YAML::Node file = YAML::Load(std::string(text));
     for (const YAML::Node& node : file["sets"]) sets.push_back(parse_set(node, file));
   }
@@ -92,6 +99,7 @@ std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads
   if (set.backend == "perf") return open_perf(set, threads);
   if (set.backend == "cupti_range") return open_cupti_range(set);
   if (set.backend == "cupti_events") return open_cupti_events(set);
+  if (set.backend == "nvml") return open_nvml_links(set);
   return open_none(set, fmt::format("this build has no counter backend '{}'", set.backend));
 }
 
@@ -104,7 +112,9 @@ std::map<std::string, Counter> count(const CounterSet& set, int threads, const s
     work();
     backend->end(pass);
   }
-  return finish_counters(set, backend->read(), set.backend, backend->passes());
+  RawCounts raw = backend->read();
+  raw[kRingBytes] = {.reason = "one rank exchanges nothing"};
+  return finish_counters(set, raw, set.backend, backend->passes());
 }
 
 }  // namespace hilbench

@@ -15,17 +15,24 @@
 
 namespace hilbench {
 
+// What the counts of a ring's ranks make together: traffic adds up, shares and averages are those of a rank.
+// Durations make nothing: ranks wait for each other while each begins and ends to count.
+enum class OverRanks { sum, mean, none };
+
 // One event of a set, and one ratio derived from events.
 struct CounterEvent {
   std::string name;   // "l1d_read_misses": the name in records
   std::string event;  // what the backend understands: "hw-cache:l1d:read:miss", "dram__bytes_read.sum"
   std::string unit;
+  OverRanks ranks = OverRanks::sum;
 };
+// Of an execution of a ring: bytes that its transport counted.
+inline constexpr const char* kRingBytes = "ring_bytes";
 struct DerivedCounter {
   std::string name;
   std::string unit;
-  // Names of events, added up: value = offset + scale * numerator / denominator, or offset + scale *
-  // numerator where there is no denominator.
+  // Names of events, or kRingBytes, added up: value = offset + scale * numerator / denominator, or offset +
+  // scale * numerator where there is no denominator.
   std::vector<std::string> numerator;
   std::vector<std::string> denominator;
   double offset = 0;
@@ -40,7 +47,7 @@ std::string target_name(CounterTarget target);  // "the CPU", "compute capabilit
 struct CounterSet {
   std::string name;
   std::string help;
-  std::string backend;                                  // "perf", "cupti_range", "cupti_events"
+  std::string backend;                                  // "perf", "cupti_range", "cupti_events", "nvml"
   CounterTarget first = kCpuTarget, last = kCpuTarget;  // targets that it is for
   std::map<std::string, int> passes;  // executions by chip ("GA100"), where they are known ahead
   std::string unavailable;            // why nothing of it can be counted; empty: try
@@ -61,8 +68,13 @@ CounterTarget counter_target(DeviceKind device);
 struct RawCount {
   std::optional<double> value;
   std::string reason;
-  bool scaled = false;  // counted for part of the time only and extrapolated: the source says so
+  bool scaled = false;        // counted for part of the time only and extrapolated: the source says so
+  std::vector<double> ranks;  // of a ring: each rank's own, or each GPU's where ranks share it
 };
+using RawCounts = std::map<std::string, RawCount>;  // by CounterEvent::name
+
+// What the ranks of a ring counted in the same executions; the reason of one that did not count names it.
+RawCounts over_ranks(const CounterSet& set, const std::vector<RawCounts>& ranks);
 
 class CounterBackend {
  public:
@@ -70,7 +82,7 @@ class CounterBackend {
   virtual int passes() const = 0;  // executions that read() needs; 0 from the moment that counting failed
   virtual void begin(int pass) = 0;
   virtual void end(int pass) = 0;
-  virtual std::map<std::string, RawCount> read() = 0;  // by CounterEvent::name
+  virtual RawCounts read() = 0;
 };
 // Never fails: events that cannot be opened are in read() with the reason and the remedy. `threads`: OpenMP
 // threads whose work counts (perf). CUDA sets count the device of the calling thread's current context: all
@@ -79,8 +91,7 @@ std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads
 
 // Adds derived counters; a missing part makes the ratio absent with that part's reason. Events of the set
 // that are not in `raw` are absent too. Where a value is scaled, its source is "SOURCE, scaled".
-std::map<std::string, Counter> finish_counters(const CounterSet& set,
-                                               const std::map<std::string, RawCount>& raw,
+std::map<std::string, Counter> finish_counters(const CounterSet& set, const RawCounts& raw,
                                                std::string_view source, int passes);
 
 // Runs `work` once per pass, `restore` (cache state) before each, and gives the finished counters. Throws

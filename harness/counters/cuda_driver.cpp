@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "harness/gpu.hpp"
 #include "harness/library.hpp"
 
@@ -31,6 +33,7 @@ CudaDriver::CudaDriver() {
   const auto count_devices = library.find<int(int*)>("cuDeviceGetCount");
   get_context_ = library.find<int(void**)>("cuCtxGetCurrent");
   get_device_ = library.find<int(int*)>("cuCtxGetDevice");
+  get_bus_id_ = library.find<int(char*, int, int)>("cuDeviceGetPCIBusId");
   get_attribute_ = library.find<int(int*, int, int)>("cuDeviceGetAttribute");
   retain_primary_ = library.find<int(void**, int)>("cuDevicePrimaryCtxRetain");
   set_context_ = library.find<int(void*)>("cuCtxSetCurrent");
@@ -55,6 +58,14 @@ void* CudaDriver::context() const {
 int CudaDriver::device() const {
   int device = 0;
   return context() != nullptr && get_device_(&device) == 0 ? device : 0;
+}
+
+std::string CudaDriver::pci_bus_id() const {
+  std::array<char, 32> text{};
+  if (context() == nullptr || get_bus_id_ == nullptr ||
+      get_bus_id_(text.data(), static_cast<int>(text.size()), device()) != 0)
+    return "";
+  return text.data();
 }
 
 CounterTarget CudaDriver::capability() const {

@@ -15,7 +15,8 @@ class CudaDriver {
   const std::string& unavailable() const { return unavailable_; }
   // The calling thread's current context (CUcontext); null where there is none.
   void* context() const;
-  int device() const;  // of that context, else 0
+  int device() const;              // of that context, else 0
+  std::string pci_bus_id() const;  // of device(), "0000:1b:00.0"; "" where there is none
   // Of device(): 10 * major + minor; -1 where no device answers.
   CounterTarget capability() const;
   // Makes the primary context of device 0 the calling thread's, where it has none. False where that fails.
@@ -28,6 +29,7 @@ class CudaDriver {
   std::string unavailable_;
   int (*get_context_)(void**) = nullptr;
   int (*get_device_)(int*) = nullptr;
+  int (*get_bus_id_)(char*, int, int) = nullptr;
   int (*get_attribute_)(int*, int, int) = nullptr;
   int (*retain_primary_)(void**, int) = nullptr;
   int (*set_context_)(void*) = nullptr;

@@ -139,8 +139,8 @@ class EventCounters : public CuptiCounters {
     });
   }
 
-  std::map<std::string, RawCount> read() override {
-    std::map<std::string, RawCount> counts;
+  RawCounts read() override {
+    RawCounts counts;
     for (std::size_t i = 0; i < set_.events.size(); ++i) counts[set_.events[i].name] = count(i);
     return counts;
   }

@@ -1,11 +1,15 @@
 // The Range Profiler. One user range, named after the set, is measured in as many passes as its metrics need,
-// each a Start/PushRange .. PopRange/Stop around one execution that the caller repeats (user replay).
+// each a Start/PushRange .. PopRange/Stop around one execution that the caller repeats (user replay). Several
+// devices of a process may be counted at the same time, each by a thread whose context it is.
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "harness/counters/cuda_driver.hpp"
@@ -153,14 +157,14 @@ class Session {
       if (known_.back()) metrics_.push_back(name.c_str());
     }
     if (metrics_.empty()) throw CuptiError(fmt::format("{} has none of the metrics of this set", chip));
-    host_->schedule(metrics_);
+    schedule(chip);
     profiler_.emplace(context_);
   }
 
-  bool serves(const CounterSet& set, const CudaDriver& driver) const {
+  void* context() const { return context_; }
+  bool serves(const CounterSet& set) const {
     const auto same = [](const CounterEvent& event, const std::string& name) { return event.event == name; };
-    return context_ == driver.context() &&
-           std::equal(set.events.begin(), set.events.end(), names_.begin(), names_.end(), same);
+    return std::equal(set.events.begin(), set.events.end(), names_.begin(), names_.end(), same);
   }
   int passes() const { return host_->passes(); }
   void configure() { profiler_->configure(host_->config(), metrics_); }
@@ -176,6 +180,17 @@ class Session {
   }
 
  private:
+  void schedule(const std::string& chip) {
+    try {
+      host_->schedule(metrics_);
+    } catch (const CuptiError& error) {
+      throw CuptiError(fmt::format(
+          "{}; {} has these metrics, but this device does not offer all of them: a virtual machine "
+          "may withhold some, such as those of NVLink",
+          error.what(), chip));
+    }
+  }
+
   void* context_;
   std::vector<std::uint8_t> availability_;
   std::vector<std::string> names_;  // metrics of the set
@@ -185,52 +200,70 @@ class Session {
   std::optional<RangeProfiler> profiler_;
 };
 
-// The session that counted last, for the next count of its set: opening one takes a third of a second, going
-// on a quarter of that. Left to the end of the process, when CUPTI may be gone before static objects.
-std::unique_ptr<Session>& kept_session() {
-  static auto* session = new std::unique_ptr<Session>();
-  return *session;
+// What this process counts, by context. CUPTI is called by one thread at a time.
+struct Counting {
+  std::mutex mutex;
+  std::set<void*> contexts;  // one count at a time in each
+  // The sessions that counted last, for the next count of their sets: opening one takes a third of a second,
+  // going on a quarter of that.
+  std::map<void*, std::unique_ptr<Session>> kept;
+};
+// Left to the end of the process, when CUPTI may be gone before static objects.
+Counting& counting() {
+  static auto* state = new Counting();
+  return *state;
 }
-bool counting = false;  // one at a time in a process
 
 class RangeCounters : public CuptiCounters {
  public:
   explicit RangeCounters(const CounterSet& set) : set_(set) {
-    guarded([this] { open(); });
+    alone([this] { open(); });
   }
   ~RangeCounters() override {
     if (!session_) return;
-    counting = false;
-    if (failure().empty() && session_->profiler().complete()) kept_session() = std::move(session_);
+    const std::lock_guard lock(counting().mutex);
+    counting().contexts.erase(session_->context());
+    if (failure().empty() && session_->profiler().complete())
+      counting().kept[session_->context()] = std::move(session_);
+    else
+      session_.reset();
   }
   int passes() const override { return failure().empty() ? session_->passes() : 0; }
   void begin(int) override {
-    guarded([this] { session_->profiler().begin(); });
+    alone([this] { session_->profiler().begin(); });
   }
   void end(int) override {
-    guarded([this] { session_->profiler().end(); });
+    alone([this] { session_->profiler().end(); });
   }
-  std::map<std::string, RawCount> read() override {
+  RawCounts read() override {
     std::vector<std::optional<double>> values(set_.events.size());
-    guarded([&] { values = session_->evaluate(); });
-    std::map<std::string, RawCount> counts;
+    alone([&] { values = session_->evaluate(); });
+    RawCounts counts;
     for (std::size_t i = 0; i < set_.events.size(); ++i) counts[set_.events[i].name] = count(i, values[i]);
     return counts;
   }
 
  private:
+  template <class Step>
+  void alone(Step step) {
+    const std::lock_guard lock(counting().mutex);
+    guarded(step);
+  }
+
   void open() {
     const CudaDriver& driver = in_use_driver();
     if (!library())
       throw CuptiError(
           fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH", library().why()));
-    if (counting) throw CuptiError("this process is counting already");
-    std::unique_ptr<Session> session = std::move(kept_session());
-    if (session && !session->serves(set_, driver)) session.reset();
+    void* const context = driver.context();
+    if (counting().contexts.count(context) != 0)
+      throw CuptiError("this process is counting on the device already");
+    std::unique_ptr<Session> session = std::move(counting().kept[context]);
+    if (session && !session->serves(set_)) session.reset();
     if (!session) session = std::make_unique<Session>(set_, driver);
     session->configure();
     session_ = std::move(session);
-    counting = true;
+    counting().contexts.insert(context);
   }
 
   RawCount count(std::size_t i, std::optional<double> value) const {

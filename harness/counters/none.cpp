@@ -11,10 +11,10 @@ class NoCounters : public CounterBackend {
   int passes() const override { return 0; }
   void begin(int) override {}
   void end(int) override {}
-  std::map<std::string, RawCount> read() override { return absent_; }
+  RawCounts read() override { return absent_; }
 
  private:
-  std::map<std::string, RawCount> absent_;
+  RawCounts absent_;
 };
 
 }  // namespace

@@ -158,8 +158,8 @@ class PerfCounters : public CounterBackend {
     control(PERF_EVENT_IOC_ENABLE);
   }
   void end(int) override { control(PERF_EVENT_IOC_DISABLE); }
-  std::map<std::string, RawCount> read() override {
-    std::map<std::string, RawCount> counts;
+  RawCounts read() override {
+    RawCounts counts;
     for (const Counted& event : events_) counts[event.name] = event.sum();
     return counts;
   }

@@ -18,6 +18,7 @@ trap 'rm -rf "$bundle"' EXIT
 mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests"
 programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/kernels/ring/ring_gpu_tests
   tests/kernels/ring/ring_multigpu_tests tests/harness/cupti_tests
+  tests/harness/ring_counters_gpu_tests tests/harness/ring_counters_multigpu_tests
   tests/harness/cuda_faults_tests tests/baselines/cuda_baselines_tests)
 [[ -x $build/tests/kernels/ring/nccl_tests ]] && programs+=(tests/kernels/ring/nccl_tests)
 for program in "${programs[@]}"; do

@@ -41,7 +41,8 @@ run_programs() {
 }
 
 run_tests() {
-  run_programs cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests nccl_tests
+  run_programs cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests \
+    ring_counters_gpu_tests nccl_tests
   timeout 300 python3 tests/gpu_surroundings_test.py bin/hilbench stubs >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
@@ -118,10 +119,11 @@ ring() {
     note ring "left out: one GPU here"
     return
   fi
-  run_programs peer_tests nccl_tests ring_multigpu_tests
+  run_programs peer_tests nccl_tests ring_multigpu_tests ring_counters_multigpu_tests
   launched
   rings peer 16384,65536 262144
   rings nccl 16384,65536 262144
+  sweep sweeps/ring/counters.yaml
 }
 
 # What a processor can do, in ten minutes on 2 cores and less on many, whose executions are shorter.

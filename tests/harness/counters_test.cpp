@@ -36,7 +36,8 @@ TEST(CounterSets, HoldTheNamedSetsWithUniqueNamesAndKnownEvents) {
     for (const DerivedCounter& derived : set.derived) {
       EXPECT_FALSE(derived.numerator.empty()) << derived.name;
       for (const auto& part : {derived.numerator, derived.denominator})
-        for (const std::string& name : part) EXPECT_TRUE(names.count(name)) << derived.name << " " << name;
+        for (const std::string& name : part)
+          EXPECT_TRUE(names.count(name) || name == kRingBytes) << derived.name << " " << name;
       EXPECT_FALSE(names.count(derived.name)) << derived.name;
     }
   }
@@ -137,6 +138,52 @@ TEST(FinishCounters, DoesNotDivideByZero) {
   EXPECT_EQ(counters.at("reads").value, 0);
   EXPECT_FALSE(counters.at("hit_rate").value);
   EXPECT_EQ(counters.at("hit_rate").reason, "reads is 0");
+}
+
+TEST(OverRanks, AddUpOrTakeTheMean) {
+  CounterSet set = kSet;
+  set.events = {{"bytes", "a", "B"},
+                {"time", "b", "ns", OverRanks::none},
+                {"use", "c", "percent", OverRanks::mean},
+                {"half", "d", "B"}};
+  const RawCounts all = over_ranks(
+      set, {{{"bytes", {.value = 1}}, {"time", {.value = 7}}, {"use", {.value = 10}}, {"half", {.value = 1}}},
+            {{"bytes", {.value = 2, .scaled = true}},
+             {"time", {.value = 5}},
+             {"use", {.value = 40}},
+             {"half", {.reason = "hidden"}}}});
+  EXPECT_EQ(all.at("bytes").value, 3);
+  EXPECT_TRUE(all.at("bytes").scaled);
+  EXPECT_EQ(all.at("bytes").ranks, (std::vector<double>{1, 2}));
+  EXPECT_FALSE(all.at("time").value) << "a rank's own holds the waiting for others";
+  EXPECT_NE(all.at("time").reason, "");
+  EXPECT_EQ(all.at("use").value, 25);
+  EXPECT_FALSE(all.at("half").value);
+  EXPECT_EQ(all.at("half").reason, "rank 1: hidden");
+  const RawCounts hidden = {{"bytes", {.reason = "hidden"}}};
+  EXPECT_EQ(over_ranks(set, {hidden, hidden}).at("bytes").reason, "hidden") << "for all alike";
+  EXPECT_FALSE(all.at("use").scaled);
+  EXPECT_EQ(finish_counters(set, all, "x", 1).at("use").ranks, (std::vector<double>{10, 40}));
+  EXPECT_EQ(over_ranks(set, {}).at("bytes").reason, "no rank counted");
+}
+
+// Of the ratios of two ranks with unlike work, that of the sums is the ring's.
+TEST(OverRanks, GiveTheRatioOfTheSums) {
+  const RawCounts all = over_ranks(kSet, {{{"reads", {.value = 900}}, {"misses", {.value = 0}}},
+                                          {{"reads", {.value = 100}}, {"misses", {.value = 100}}}});
+  EXPECT_DOUBLE_EQ(*finish_counters(kSet, all, "x", 1).at("hit_rate").value, 0.9);
+}
+
+TEST(OverRanks, AreToldByTheSets) {
+  for (const CounterSet& set : counter_sets())
+    for (const CounterEvent& event : set.events) {
+      const bool share = event.unit == "percent" || event.unit == "ratio" || event.name == "sm_active_cycles";
+      const bool duration = event.name == "gpu_time" || event.name == "sm_cycles";
+      EXPECT_EQ(event.ranks, share      ? OverRanks::mean
+                             : duration ? OverRanks::none
+                                        : OverRanks::sum)
+          << set.name << " " << event.name;
+    }
 }
 
 TEST(FinishCounters, StatesThatAValueWasScaled) {

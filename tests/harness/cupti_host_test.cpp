@@ -10,6 +10,7 @@ namespace hilbench {
 namespace {
 
 constexpr std::array<const char*, 6> kSets = {"default", "l1", "l2", "shared", "stalls", "pipes"};
+constexpr std::array<CounterTarget, 2> kWithNvlink = {80, 90};
 
 // Whether the host library answers at all here; else why not.
 std::string host_library_absence() {
@@ -36,7 +37,23 @@ TEST(CuptiSets, AreAcceptedByTheHostLibraryInThePassesThatTheySay) {
       ++checked;
     }
   }
-  EXPECT_EQ(checked, 3 * static_cast<int>(kSets.size()));
+  EXPECT_EQ(checked, 3 * static_cast<int>(kSets.size()) + static_cast<int>(kWithNvlink.size()));
+}
+
+// CUPTI counts the links in no execution in which it counts caches or memory.
+TEST(CuptiSets, NvlinkIsASetOfItsOwn) {
+  if (const std::string why = host_library_absence(); !why.empty()) GTEST_SKIP() << why;
+  for (const CounterTarget target : kWithNvlink) {
+    ASSERT_NE(find_counter_set("nvlink_packets", target), nullptr) << target;
+    CounterSet set = *find_counter_set("nvlink_packets", target);
+    const std::string chip = set.passes.begin()->first;
+    for (const CounterEvent& event : set.events) EXPECT_EQ(event.event.substr(0, 3), "nvl") << event.event;
+    set.events.push_back({"dram_read_bytes", "dram__bytes_read.sum", "B"});
+    EXPECT_NE(check_cupti_set(set, chip).unavailable, "") << chip;
+  }
+  for (const CounterTarget target : {61, 80, 90, 121})
+    EXPECT_EQ(counter_set("nvlink", target).backend, "nvml") << target;
+  EXPECT_NE(counter_set("nvlink", kCpuTarget).unavailable, "");
 }
 
 TEST(CuptiSets, OfADeviceNameItsChip) {

@@ -27,7 +27,7 @@ variants:
   - {kernel: dilated, order: hilbert, order_span: global}
   - {kernel: dilated, order: seed_d2xy}
 baselines: [gemm]
-counters: [default]
+counters: [default, software]
 measure: {budget_s: 0.05, min_rounds: 3}
 """
 # Timed for seconds, data moving all the time; the first comparison is soon done.
@@ -166,6 +166,9 @@ class RingTest(LaunchedTest):
                 self.assertEqual(record["verify"], expected["verify"])  # all ranks' parts, added up
                 self.assertEqual(record["verify"]["rows"], record["params"]["sequence_length"] * 4)
                 self.assertEqual(record["counters"]["ring_bytes"]["value"], record["comm_bytes"])
+                clock, alike = record["counters"]["task_clock"], expected["counters"]["task_clock"]
+                self.assertEqual(clock["value"] is None, alike["value"] is None)
+                self.assertEqual(len(clock.get("ranks", [])), len(alike.get("ranks", [])))  # every process counts
                 transport = record["environment"]["transport"]
                 self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
                 self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)

@@ -33,7 +33,8 @@ TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
   const RingShape shape = ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, 1);
   RingModel model{.ns = {100, 0.001, 0.01, 0.1, 1000, 0.5, 9}};
   // A piece: 512 queries, 512 keys. A shard of K and V: 512 rows of 2 x 64 elements of 2 bytes.
-  const double piece = 100 + 0.001 * 4 * 64 * 512 * 512 + 0.01 * 64 * 512 + 0.1 * 64 * 512;
+  const double flops = 0.001 * 4 * 64 * 512 * 512, others = 100 + 0.01 * 64 * 512;
+  const double piece = others + flops;
   const double exchange = 1000 + 0.5 * 2 * 512 * 64 * 2;
   EXPECT_NEAR(model_time(shape, model, RingPart::computation).ns, 2 * piece, 1e-6);
   EXPECT_NEAR(model_time(shape, model, RingPart::exchange).ns, exchange, 1e-6);
@@ -41,7 +42,28 @@ TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
   model.hidden = 1;
   EXPECT_NEAR(model_time(shape, model).ns, std::max(piece, exchange) + piece, 1e-6) << "all hidden";
   EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 1), {.kernel = "dilated"}, 1), model).ns,
-              100 + 0.001 * 4 * 64 * 1024 * 1024 + 0.01 * 64 * 1024 + 0.1 * 64 * 1024, 1e-6);
+              100 + 0.001 * 4 * 64 * 1024 * 1024 + 0.01 * 64 * 1024, 1e-6);
+  model.ns[static_cast<std::size_t>(Coefficient::tile)] = 3;
+  EXPECT_NEAR(model_time(shape, model, RingPart::computation).ns, 2 * (others + 3 * 64 * 512), 1e-6)
+      << "a tile walks longer than all of them at the device's rate";
+  Case on_cpu = ring_case(1024, 2);
+  on_cpu.device = DeviceKind::cpu;
+  EXPECT_NEAR(model_time(ring_shape(on_cpu, {.kernel = "dilated"}, 2), model, RingPart::computation).ns,
+              2 * (others + flops + 3 * 64 * 512), 1e-6);
+}
+
+// Every second row of a shard of 512, K and V.
+TEST(RingModel, PacksBeforeItSends) {
+  Case work = ring_case(1024, 2);
+  work.pattern = {{1024, 2}};
+  const VariantSpec packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
+  const RingModel model{.ns = {100, 0, 0, 0, 1000, 0.5, 9}};
+  const double bytes = 256 * 2 * 64 * 2;
+  EXPECT_NEAR(model_time(ring_shape(work, packed, 1), model, RingPart::exchange).ns,
+              9 * bytes + 2 * 100 + 1000 + 0.5 * bytes, 1e-6);
+  work.device = DeviceKind::cpu;
+  EXPECT_NEAR(model_time(ring_shape(work, packed, 2), model, RingPart::exchange).ns,
+              9 * bytes + 1000 + 0.5 * bytes, 1e-6);
 }
 
 TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {
@@ -78,6 +100,30 @@ TEST(RingFit, FindsTheModelThatMadeTheRecords) {
     const double ns = model_time(shape, truth).ns;
     EXPECT_NEAR(fit.time(shape, "dilated/linear").value, ns, 0.01 * ns) << ranks;
   }
+}
+
+// Few tiles on a large device: the time of a piece falls no further where each rank has fewer of them.
+TEST(RingFit, TellsThatFewTilesDoNotFillAGpu) {
+  RingModel truth = known_model();
+  truth.ns[static_cast<std::size_t>(Coefficient::tile)] *= 4;
+  const RingFit fit = fit_of(ring_records({1, 2}, truth, {}));
+  Case work = ring_case(4096, 8);
+  work.heads = work.kv_heads = 4;
+  work.head_dim = 128;
+  const RingShape shape = ring_shape(work, {.kernel = "dilated"}, 1);
+  const double ns = model_time(shape, truth, RingPart::computation).ns;
+  RingModel filled = truth;
+  filled.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
+  ASSERT_GT(ns, 1.3 * model_time(shape, filled, RingPart::computation).ns) << "the case is one of few tiles";
+  EXPECT_NEAR(model_time(shape, fit.model(), RingPart::computation).ns, ns, 0.02 * ns);
+}
+
+// Where a tile's walk is never the longer part, nothing is made of it.
+TEST(RingFit, LeavesOutWhatTheTimesDoNotTell) {
+  RingModel truth = known_model();
+  truth.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
+  const RingFit fit = fit_of(ring_records({1, 2}, truth, {}));
+  EXPECT_LT(fit.left_out().worst, 0.01);
 }
 
 TEST(RingFit, ItsIntervalsHoldTheTruthUnderNoise) {

@@ -10,10 +10,10 @@
 
 namespace hilbench {
 
-// About what an H200 and its links are: 500 TFLOP/s, 150 GB/s.
+// About what an H200 and its links are: 500 TFLOP/s, 150 GB/s, tiles of 128 rows on 132 multiprocessors.
 inline RingModel known_model() {
   //               launch  flop   row     tile   latency byte     pack
-  return {.ns = {4000, 0.002e-3, 0.3e-3, 0.02, 20000, 0.0067, 0.0005}, .hidden = 0.9};
+  return {.ns = {4000, 0.002e-3, 0.3e-3, 0.135, 20000, 0.0067, 0.0005}, .hidden = 0.9};
 }
 
 struct Noise {

@@ -242,6 +242,24 @@ TEST(WorkerRing, MeasuresAndCountsWhatIsSent) {
   EXPECT_EQ(record.counters.at("ring_rank_memory").value, most);
 }
 
+TEST(WorkerRing, CountsOnEveryRank) {
+  Task task = ring_task_of({"dilated_cpu"});
+  task.counters = {"software", "default", "l2"};
+  for (const CacheState cache : {CacheState::warm, CacheState::cold}) {
+    task.measure.cache = cache;
+    const Record record = story_of(task).record("dilated_cpu/linear");
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    for (const auto& [name, counter] : record.counters)
+      EXPECT_NE(counter.value.has_value(), !counter.reason.empty()) << name;
+    EXPECT_NE(record.counters.at("l2_read_sectors").reason.find("the CPU"), std::string::npos);
+    const Counter& clock = record.counters.at("task_clock");
+    if (!clock.value) GTEST_SKIP() << "software events are refused here: " << clock.reason;
+    ASSERT_EQ(clock.ranks.size(), 3u);
+    for (const double ns : clock.ranks) EXPECT_GT(ns, 0);
+    EXPECT_DOUBLE_EQ(*clock.value, clock.ranks[0] + clock.ranks[1] + clock.ranks[2]);
+  }
+}
+
 TEST(WorkerRing, FailsWhatSendsOtherBytesThanPlanned) {
   Task task = ring_task_of({"dilated_cpu"});
   task.records[0].comm_bytes = 1;

@@ -120,6 +120,24 @@ TEST(Rings, StandBesideOneRankOnTheWorkOfOneRank) {
   EXPECT_EQ(per_rank([](Record& alone) { alone.status = Status::failed; }), "") << "no time";
 }
 
+TEST(Rings, ShowWhatWentOverNvlinkWhereItWasCounted) {
+  ReportInput input;
+  for (const std::int64_t ranks : {1, 2})
+    input.records.push_back(
+        ring_record(ring_work(8192, ranks, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
+  const auto table = [&] {
+    const View view = view_of(input);
+    return rings_table(view);
+  };
+  for (const Column& column : table().columns) EXPECT_EQ(column.key.find("nvlink"), std::string::npos);
+  input.records[1].counters["nvlink_received_data_bytes"] = {.value = 4.02e6, .unit = "B"};
+  input.records[1].counters["nvlink_data_per_ring_byte"] = {.value = 1.005, .unit = "ratio"};
+  EXPECT_EQ(cell(table(), 0, "nvlink_data_bytes"), "");
+  EXPECT_EQ(number(table(), 1, "nvlink_data_bytes"), 4.02e6);
+  EXPECT_EQ(number(table(), 1, "nvlink_data_per_ring_byte"), 1.005);
+  EXPECT_EQ(cell(table(), 1, "nvlink_per_byte"), "1.005");
+}
+
 TEST(Rings, AreASectionOfTheReportWhereThereAreAny) {
   ReportInput input = sample::input();
   const auto markdown = [&] {
