@@ -126,6 +126,18 @@ def block_rivals(folder, sweep):
     return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals, rows)
 
 
+def block_rings(folder, sweep):
+    def scaled(row, key, unit):
+        return f"{float(row[key]) / unit:.4g}" if row[key] else ""
+
+    rows = [[work(r["case"]), r["variant"], r["ring_algorithm"], r["ring_size"], scaled(r, "time_ns", 1e6),
+             scaled(r, "comm_bytes", 2**20), scaled(r, "compute_ns", 1e6), scaled(r, "exchange_ns", 1e6),
+             scaled(r, "overlap", 0.01), interval(r), number(r["efficiency"], 3)]
+            for r in folder.rows("rings", sweep) if r["ring_size"] != "1"]
+    return markdown(["case (segment/dilation)", "variant", "runs as", "ranks", "ms", "MiB sent", "computation alone, ms",
+                     "exchange alone, ms", "exchange hidden, %", "over one rank", "efficiency"], rows)
+
+
 def block_summary(folder, sweep):
     rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["unsettled"], r["no_difference"],
              f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]

@@ -124,6 +124,8 @@ ring() {
   rings peer 16384,65536 262144
   rings nccl 16384,65536 262144
   sweep sweeps/ring/counters.yaml
+  sweep sweeps/ring/rivals.yaml --allow-external
+  sweep sweeps/claims/analysis-projection.yaml --device cuda
 }
 
 # What a processor can do, in ten minutes on 2 cores and less on many, whose executions are shorter.

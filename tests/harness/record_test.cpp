@@ -53,8 +53,7 @@ Record kernel_record() {
   record.memory_bytes = 2e7;
   record.comm_bytes = 0;
   record.counters["page_faults"] = {.value = 3, .unit = "count", .source = "perf", .passes = 1};
-  record.counters["task_clock"] = {
-      .value = 5, .unit = "ns", .source = "perf", .passes = 1, .ranks = {2, 3}};
+  record.counters["task_clock"] = {.value = 5, .unit = "ns", .source = "perf", .passes = 1, .ranks = {2, 3}};
   record.counters["l1d_read_misses"] = {.unit = "count", .source = "perf", .reason = "no such event"};
   record.speedup = {"dilated/linear", 1.01, {0.99, 1.03}, Verdict::no_difference};
   record.environment = {{"host", {{"cpu", "x"}}}, {"device", nullptr}, {"build", {}}, {"time", "now"}};
