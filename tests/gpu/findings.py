@@ -120,7 +120,8 @@ def block_rivals(folder, sweep):
     for (case, variant), group in grouped(duels, lambda r: (r["case"], r["variant"])).items():
         ratios = {r["rival"]: interval(r, "ratio") for r in group}
         peak = peaks[case, variant]
-        rows.append([work(case), group[0]["kernel"], f"{float(group[0]['time_ns']) / 1e6:.4g}",
+        ring = variant.partition("/linear")[2].lstrip("./")  # its options of rings, of which each is a row of its own
+        rows.append([work(case), group[0]["kernel"] + (f", {ring}" if ring else ""), f"{float(group[0]['time_ns']) / 1e6:.4g}",
                      number(group[0]["tflops"]), f"{float(peak) * 100:.1f} %" if peak else ""]
                     + [ratios.get(rival, "") for rival in rivals])
     return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals, rows)
@@ -130,12 +131,16 @@ def block_rings(folder, sweep):
     def scaled(row, key, unit):
         return f"{float(row[key]) / unit:.4g}" if row[key] else ""
 
+    rings = [r for r in folder.rows("rings", sweep) if r["ring_size"] != "1"]
+    counted = any(r.get("nvlink_data_per_ring_byte") for r in rings)
     rows = [[work(r["case"]), r["variant"], r["ring_algorithm"], r["ring_size"], scaled(r, "time_ns", 1e6),
-             scaled(r, "comm_bytes", 2**20), scaled(r, "compute_ns", 1e6), scaled(r, "exchange_ns", 1e6),
-             scaled(r, "overlap", 0.01), interval(r), number(r["efficiency"], 3)]
-            for r in folder.rows("rings", sweep) if r["ring_size"] != "1"]
-    return markdown(["case (segment/dilation)", "variant", "runs as", "ranks", "ms", "MiB sent", "computation alone, ms",
-                     "exchange alone, ms", "exchange hidden, %", "over one rank", "efficiency"], rows)
+             scaled(r, "comm_bytes", 2**20)] + ([f"{float(r['nvlink_data_per_ring_byte']):.4f}"] if counted else [])
+            + [scaled(r, "compute_ns", 1e6), scaled(r, "exchange_ns", 1e6), scaled(r, "overlap", 0.01), interval(r),
+               number(r["efficiency"], 3)] for r in rings]
+    return markdown(["case (segment/dilation)", "variant", "runs as", "ranks", "ms", "MiB sent"]
+                    + (["of that over NVLink"] if counted else [])
+                    + ["computation alone, ms", "exchange alone, ms", "exchange hidden, %", "over one rank", "efficiency"],
+                    rows)
 
 
 def block_summary(folder, sweep):

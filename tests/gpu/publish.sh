@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Writes a published folder anew: report, tables, figures and records of each sweep, and the generated parts of the
-# findings page FOLDER/README.md.
+# Writes a published folder anew: report, tables, figures and records of each sweep, what `predict` makes of rings, and
+# the generated parts of the findings page FOLDER/README.md.
 # Usage: tests/gpu/publish.sh OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
 #        tests/gpu/publish.sh FOLDER       from the records that FOLDER holds: what a changed report makes of them
-# e.g. FOLDER reports/published/h200; auto: reports/published/ and the processor's name. Sweeps of FOLDER that OUT does not hold are rendered from their records.
+# e.g. FOLDER reports/published/h200; auto: reports/published/ and the processor's name. Sweeps of FOLDER that OUT does not
+# hold are rendered from their records.
 set -euo pipefail
 
 if [[ $# -lt 1 || $# -gt 2 ]]; then
@@ -45,6 +46,9 @@ for records in "$folder"/*/records.jsonl.gz; do
   cp "$folder/$name/meta.json" "$stores/$name/"
   rm -rf "${folder:?}/$name/"{tables,figures}
   "$hilbench" report "$stores/$name" -o "$folder/$name" --charts none >/dev/null  # the library stays out of the tree
+  if [[ -e $folder/$name/predict.md ]] || grep -q '"ring_size":2' "$stores/$name/records.jsonl"; then
+    "$hilbench" predict "$stores/$name" --format markdown >"$folder/$name/predict.md" || rm "$folder/$name/predict.md"
+  fi
   echo "$folder/$name"
 done
 python3 "$here/findings.py" page "$folder"
