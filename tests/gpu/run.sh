@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Tests and measures on a machine with a GPU, from the bundle that pack.sh made, or what a processor can do in a built
 # tree too. A short table comes last; logs and stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims ring cpu cpu-rivals
-#                                   cpu-claims threads; default: all that ask for one GPU
+# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims cpu cpu-rivals cpu-claims threads
+#                                   ring-tests ring-peer ring-nccl ring-rivals; default: all that ask for one GPU
 #   tests     every test that needs a GPU
 #   sanitize  compute-sanitizer's four tools over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
 #   cpu, cpu-rivals, cpu-claims   the processor: its peak and the order studies; the kernel beside PyTorch, which
 #             HILBENCH_PYTHON names; the claims at sizes that it can do
 #   threads   rings of threads on the processor
-#   ring      on a machine with 2 GPUs or more: the tests that need several, and rings over each transport
+#   ring-tests, ring-peer, ring-nccl, ring-rivals   on a machine with 2 GPUs or more: the tests that need several; rings
+#             over each transport; rings beside PyTorch's, under counters, and those that a claim projects
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
   echo "usage: ./run.sh OUT [STEP...]" >&2
@@ -26,7 +27,7 @@ steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # Only the bundle's own libraries: a framework that a sweep starts brings its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
-[[ $(ldd bin/hilbench) != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
+[[ $(ldd "$hilbench") != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 
@@ -62,6 +63,7 @@ sanitize() {
     check "$tool-steep" "$tool" cuda_tests '*CudaForwardSteep*' &
   done
   [[ ! -x bin/peer_tests ]] || check memcheck-peer memcheck peer_tests '*' &
+  check memcheck-ring memcheck ring_gpu_tests '*' &
   wait
   for name in "$out"/*.verdict; do note "$(basename "$name" .verdict)" "$(cat "$name")"; done
 }
@@ -114,17 +116,21 @@ launched() {
   note launched_gpu "exit $?, $(tail -1 "$out/launched_gpu.log")"
 }
 
-ring() {
-  if [[ $("$hilbench" list devices | grep -c 'cuda:') -lt 2 ]]; then
-    note ring "left out: one GPU here"
-    return
-  fi
+# several_gpus STEP: whether there are some, noted where not
+several_gpus() {
+  [[ $("$hilbench" list devices | grep -c 'cuda:') -ge 2 ]] || { note "$1" "left out: one GPU here"; return 1; }
+}
+
+ring_tests() {
+  several_gpus ring-tests || return 0
   run_programs peer_tests nccl_tests ring_multigpu_tests ring_counters_multigpu_tests
   launched
-  rings peer 16384,65536 262144
-  rings nccl 16384,65536 262144
-  sweep sweeps/ring/counters.yaml
+}
+
+ring_rivals() {
+  several_gpus ring-rivals || return 0
   sweep sweeps/ring/rivals.yaml --allow-external
+  sweep sweeps/ring/counters.yaml
   sweep sweeps/claims/analysis-projection.yaml --device cuda
 }
 
@@ -174,7 +180,9 @@ for step in "${steps[@]}"; do
     cpu-rivals) sweep sweeps/cpu-rivals.yaml --allow-external --axis "threads=1,$cores" --budget 2 --execution-limit 1 ;;
     cpu-claims) cpu_claims ;;
     threads) sweep sweeps/ring/threads.yaml ;;
-    ring) ring ;;
+    ring-tests) ring_tests ;;
+    ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
+    ring-rivals) ring_rivals ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
     *) note "$step" "unknown step" ;;
   esac
