@@ -198,7 +198,9 @@ const Variant kPeak = {
     .device = DeviceKind::cpu,
     .has_output = false,
     .peak_unit = [](const Case& work) { return unit_of(products_of(work)); },
-    .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
+    .unsupported = [](const Case& work, const VariantSpec&) -> std::optional<std::string> {
+      return work.dtype == Dtype::bf16 ? chosen_bf16_products().against : std::nullopt;
+    },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int threads) { return flops_of_products(products_of(work), threads); },
     .prepare = [](const Case& work, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {

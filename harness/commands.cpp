@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -148,20 +149,21 @@ std::regex parse_filter(const std::string& filter) {
   }
 }
 
-// Leaves the variants that `pattern` finds, and the reference beside them for the ratios; none where it finds
-// none.
+// Leaves the variants that `pattern` finds, what is measured in their place, and the reference beside them
+// for the ratios; none where it finds none.
 void keep_matches(Comparison& comparison, const std::regex& pattern) {
   const std::vector<PlannedVariant> variants = std::exchange(comparison.variants, {});
   const std::optional<std::size_t> reference = std::exchange(comparison.reference, std::nullopt);
-  bool found = false;
+  std::set<std::string> kept;
+  for (const PlannedVariant& variant : variants)
+    if (std::regex_search(comparison.case_id + "/" + variant.id, pattern))
+      kept.insert({variant.id, variant.measured_as});
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    const bool matches = std::regex_search(comparison.case_id + "/" + variants[i].id, pattern);
-    found = found || matches;
-    if (!matches && reference != i) continue;
+    if (!kept.contains(variants[i].id) && reference != i) continue;
     if (reference == i) comparison.reference = comparison.variants.size();
     comparison.variants.push_back(variants[i]);
   }
-  if (!found) comparison.variants.clear();
+  if (kept.empty()) comparison.variants.clear();
 }
 
 Plan filtered(Plan plan, const std::string& filter) {
@@ -329,7 +331,8 @@ ExitCode plan_command(const RunArguments& arguments) {
   const Sweep sweep = load(arguments);
   Host host = host_to_plan_for(sweep, arguments);
   host.processes = launch.processes;
-  if (launch.processes > 1 && host.gpu) host.gpus = launch.processes;  // which run() makes sure of
+  if (launch.processes > 1 && host.gpu)
+    host.gpus = launch.processes;  // if each has its own, which run() finds out
   const std::string table = arguments.longest
                                 ? longest_table(sweep, host)
                                 : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),

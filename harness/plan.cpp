@@ -181,9 +181,8 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
 
 // On one rank all rings of a variant are the same kernel: it is measured once, as the reference if that is
 // it.
-std::optional<std::string> reason_measured_already(const Sweep& sweep, const Comparison& comparison,
-                                                   const PlannedVariant& planned) {
-  if (comparison.work.ring_size > 1 || planned.spec.baseline) return std::nullopt;
+void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, PlannedVariant& planned) {
+  if (planned.skip || comparison.work.ring_size > 1 || planned.spec.baseline) return;
   const std::string alone = one_rank_id(planned.spec);
   std::string measured;
   for (const VariantSpec& other : sweep.variants) {
@@ -191,8 +190,9 @@ std::optional<std::string> reason_measured_already(const Sweep& sweep, const Com
     const std::string id = variant_id(other);
     if (measured.empty() || id == sweep.reference) measured = id;
   }
-  if (measured == planned.id) return std::nullopt;
-  return fmt::format("ring_size 1: the same as {}", measured);
+  if (measured == planned.id) return;
+  planned.skip = fmt::format("ring_size 1: the same as {}", measured);
+  planned.measured_as = measured;
 }
 
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
@@ -234,7 +234,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   const double rate = nominal_flops(comparison, host);
   for (const VariantSpec& spec : sweep.variants) {
     PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
-    if (!planned.skip) planned.skip = reason_measured_already(sweep, comparison, planned);
+    skip_if_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
     if (planned.flops) planned.seconds = *planned.flops / rate;

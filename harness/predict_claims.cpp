@@ -101,7 +101,8 @@ std::string speedup_verdict(double claimed, const Interval& predicted) {
   const bool open = verdict == ClaimVerdict::no_difference || !sign_settled(predicted, 1);
   if (open && predicted.high >= claimed)
     return "these records do not decide: the interval reaches from no difference to the claim";
-  if (open) return "no difference from linear order, below the claim";
+  if (verdict == ClaimVerdict::no_difference) return "no difference from linear order, below the claim";
+  if (open) return "nearer to linear order than 1 %, so that the sign is not settled; below the claim";
   if (verdict == ClaimVerdict::smaller_than_claimed) return "smaller than claimed";
   return verdict == ClaimVerdict::reproduced ? "as claimed" : "slower than linear order";
 }

@@ -134,6 +134,7 @@ class LinkCounters : public CounterBackend {
     if (after_.empty()) return {.reason = "nothing was counted"};
     for (const auto* side : {&before_, &after_})
       if (!(*side)[event].value) return (*side)[event];
+    if (*after_[event].value < *before_[event].value) return {.reason = "the driver's count went back"};
     return {.value = *after_[event].value - *before_[event].value};
   }
 

@@ -88,7 +88,8 @@ Bf16Choice chosen_bf16_products() {
     return {available.front(),
             fmt::format("HILBENCH_BF16 is '{}', not amx, avx512 or widened", std::string_view(wish))};
   if (std::ranges::find(available, named->products) == available.end())
-    return {available.front(), fmt::format("HILBENCH_BF16={}: this processor has no such products", wish)};
+    return {available.front(),
+            fmt::format("HILBENCH_BF16={}: this processor or its system has no such products", wish)};
   return {named->products, std::nullopt};
 }
 

@@ -29,10 +29,10 @@ constexpr std::int64_t kMaxHeadDim = 256;
 constexpr std::int64_t kMaxTileRows = 576;
 constexpr std::int64_t kMaxTileElements = 576 * 128;
 constexpr std::int64_t kPanelRows = 48;
-// Of a branch: enough for threads to share them evenly. Cases that do not say how many there are get the
-// last.
+// Of a branch: enough for threads to share them evenly, and for many of them where the case does not say how
+// many there are.
 constexpr std::int64_t kMinTilesPerThread = 8;
-constexpr std::int64_t kMinTiles = 24;
+constexpr std::int64_t kMinTiles = 128;
 // Outputs from this size on are cleared past the caches, which would not keep them.
 constexpr std::size_t kStreamedBytes = std::size_t{8} << 20;
 

@@ -56,10 +56,11 @@ def block_verdicts(folder):
         if verdicts:
             verdict = verdicts[0] if len(set(verdicts)) == 1 else "differs between runs"
             if verdict == "reproduced":
-                verdict = "gain reproduced" if order_findings.claims_a_gain(rows[0]) else "loss reproduced"
+                gain = order_findings.claims_a_gain(rows[0])
+                verdict = "gain reproduced" if gain else "loss or no difference reproduced"
             kinds.setdefault(rows[0]["compares"], {}).setdefault(verdict, []).append(claim)
-    names = ["gain reproduced", "loss reproduced", "smaller than claimed", "no difference shown", "contradicted", "mixed",
-             "differs between runs"]
+    names = ["gain reproduced", "loss or no difference reproduced", "smaller than claimed", "no difference shown",
+             "contradicted", "mixed", "differs between runs"]
     rows = [[kind] + [len(verdicts.get(name, [])) for name in names] for kind, verdicts in sorted(kinds.items())]
     return markdown(["compares"] + names, rows)
 
@@ -121,7 +122,8 @@ def block_rivals(folder, sweep):
         ratios = {r["rival"]: interval(r, "ratio") for r in group}
         peak = peaks[case, variant]
         ring = variant.partition("/linear")[2].lstrip("./")  # its options of rings, of which each is a row of its own
-        rows.append([work(case), group[0]["kernel"] + (f", {ring}" if ring else ""), f"{float(group[0]['time_ns']) / 1e6:.4g}",
+        kernel = group[0]["kernel"] + (f", {ring}" if ring else "")
+        rows.append([work(case), kernel, f"{float(group[0]['time_ns']) / 1e6:.4g}",
                      number(group[0]["tflops"]), f"{float(peak) * 100:.1f} %" if peak else ""]
                     + [ratios.get(rival, "") for rival in rivals])
     return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals, rows)

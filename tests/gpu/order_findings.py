@@ -291,8 +291,11 @@ def block_counts_said(folder):
 
 # ---- what is missing
 
+SECONDS = re.compile(r"about ([0-9.e+-]+) s")
+
+
 def block_not_run(folder):
-    SECONDS = re.compile(r"about ([0-9.e+-]+) s")
+    answered = {row["claim"] for row in folder.rows("claims") if row["verdict"] != "not testable here"}
     skipped = [(sweep, record["reason"] or "") for sweep in folder.sweeps for record in folder.records(sweep)
                if record["status"] == "skipped"]
     rows = []
@@ -305,7 +308,8 @@ def block_not_run(folder):
         text = path.read_text()
         why = ("asked of the memory of GPUs" if "dtype: fp16" in text else
                "asked of rings of GPUs" if "ring_size" in text else "left out")
-        parts.append(f"- `{path.stem}` ({re.search(r'^title: (.*)', text, re.M)[1]}): {why}, not run here.")
+        instead = "; other sweeps here answer the claim" if path.stem in answered else ""
+        parts.append(f"- `{path.stem}` ({re.search(r'^title: (.*)', text, re.M)[1]}): {why}, not run here{instead}.")
     if rows:
         parts += ["", "Skipped by the plan, with its reason:", "", markdown(["sweep", "records", "reason"], rows)]
     return "\n".join(parts).strip() or "Nothing was left out."

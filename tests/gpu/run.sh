@@ -97,6 +97,10 @@ claim() {
 rings() {
   local transport=$1 length status
   shift
+  if [[ -e results/ring-$transport ]]; then
+    note "ring-$transport" "left out: results/ring-$transport is there already"
+    return
+  fi
   for length; do
     timeout 540 "$hilbench" run sweeps/ring/nccl.yaml -o "results/ring-$transport" --axis "transport=$transport" \
       --axis "sequence_length=$length" >>"$out/ring-$transport.log" 2>&1
@@ -184,7 +188,8 @@ for step in "${steps[@]}"; do
     ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
     ring-rivals) ring_rivals ;;
     claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
-    *) note "$step" "unknown step" ;;
+    *) unknown=2 && note "$step" "unknown step" ;;
   esac
 done
 printf '%s\n' "${summary[@]}" | tee "$out/summary.txt"
+exit "${unknown:-0}"

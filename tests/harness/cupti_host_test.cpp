@@ -41,7 +41,7 @@ TEST(CuptiSets, AreAcceptedByTheHostLibraryInThePassesThatTheySay) {
 }
 
 // CUPTI counts the links in no execution in which it counts caches or memory.
-TEST(CuptiSets, NvlinkIsASetOfItsOwn) {
+TEST(CuptiHost, NvlinkIsASetOfItsOwn) {
   if (const std::string why = host_library_absence(); !why.empty()) GTEST_SKIP() << why;
   for (const CounterTarget target : kWithNvlink) {
     ASSERT_NE(find_counter_set("nvlink_packets", target), nullptr) << target;

@@ -145,8 +145,6 @@ TEST(Plan, TellsTheBytesOfARing) {
   EXPECT_EQ(bytes("ring_algorithm: ring_packed, order_span: global"), std::nullopt);
 }
 
-// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
-// nothing.
 TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   const std::string variants =
       "variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}, {kernel: dilated, sharding: "
@@ -169,6 +167,8 @@ TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
 }
 
+// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
+// nothing.
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +

@@ -357,6 +357,10 @@ class RingTest(unittest.TestCase):
                 if record["params"]["order"] == "seed_d2xy":
                     self.assertEqual(record["status"], "invalid")
                     continue
+                # On one rank all rings of an order are one kernel.
+                first = {"linear": "dilated/linear", "hilbert": "dilated/hilbert/ring_packed"}.get(record["params"]["order"])
+                if ranks == 1 and record["kind"] == "kernel" and record["variant"] != first:
+                    expected = ("skipped", f"ring_size 1: the same as {first}")
                 self.assertEqual((record["status"], record["reason"]), expected)
 
     def test_what_is_sent_is_what_was_planned(self):
@@ -406,7 +410,7 @@ class RingTest(unittest.TestCase):
 
     def test_one_rank_has_no_ring(self):
         alone = [r for r in self.records if r["params"]["ring_size"] == 1 and r["status"] == "ok"]
-        self.assertEqual(len(alone), 2 * 2 * 15)
+        self.assertEqual(len(alone), 2 * 2 * 3)
         for record in alone:
             self.assertEqual(record["comm_bytes"], 0)
             for name in ("ring_algorithm", "sharding", "order_span", "transport"):
