@@ -38,7 +38,15 @@ CLI::Validator not_empty() {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "");
 }
 
-constexpr double kLongestBudgetSeconds = 1e6;
+// CLI::Range lets NaN through.
+CLI::Validator up_to_a_million() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const double value = std::strtod(text.c_str(), nullptr);
+        return value >= 0 && value <= 1e6 ? std::string() : std::string("is 0 to 1e6");
+      },
+      "");
+}
 
 void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
@@ -59,11 +67,11 @@ void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command
       .add_option("--budget", arguments.budget_s,
                   "seconds to time one comparison for, in place of the sweep's budget_s")
-      ->check(CLI::Range(0.0, kLongestBudgetSeconds));
+      ->check(up_to_a_million());
   command
       .add_option("--execution-limit", arguments.execution_limit_s,
                   "skip cases of which one execution is estimated to take more seconds than this")
-      ->check(CLI::Range(0.0, kLongestBudgetSeconds));
+      ->check(up_to_a_million());
   command.add_flag("--allow-external", arguments.allow_external,
                    "run the programs behind external baselines; without it they are skipped");
 }
@@ -120,10 +128,7 @@ void add_compare(CLI::App& app, CompareArguments& arguments, Action& action) {
   command
       .add_option("--fail-above", arguments.fail_above_percent,
                   "exit status 1 where a variant takes so many percent longer in B, 3 where that is open")
-      ->check([](const std::string& text) {  // CLI::Range lets NaN through
-        const double percent = std::strtod(text.c_str(), nullptr);
-        return percent >= 0 && percent <= 1e6 ? std::string() : std::string("is 0 to 1e6");
-      });
+      ->check(up_to_a_million());
   command.callback([&] { action = [&] { return compare_command(arguments); }; });
 }
 

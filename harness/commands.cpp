@@ -216,16 +216,16 @@ void check_dump_folder(const std::filesystem::path& folder) {
                              .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
 }
 
-// A line for each of the commonest reasons to skip.
-std::string skip_text(const RunSummary& summary) {
+// A line for each of the commonest reasons why records are of that status.
+std::string reasons_text(Status status, const std::map<std::string, std::int64_t>& counts) {
   constexpr std::size_t kMostShown = 10;
   std::vector<std::pair<std::int64_t, std::string>> reasons;
-  for (const auto& [reason, count] : summary.skip_reasons) reasons.emplace_back(count, reason);
+  for (const auto& [reason, count] : counts) reasons.emplace_back(count, reason);
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostShown); ++i)
-    text += fmt::format("skipped {}: {}\n", reasons[i].first, one_line(reasons[i].second));
+    text += fmt::format("{} {}: {}\n", to_string(status), reasons[i].first, one_line(reasons[i].second));
   if (reasons.size() > kMostShown)
     text += fmt::format("and {} other reasons: the report lists them\n", reasons.size() - kMostShown);
   return text;
@@ -235,7 +235,8 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
              summary.skipped);
   if (summary.resumed > 0) fmt::print(" ({} comparisons were measured before)", summary.resumed);
-  fmt::print("\n{}", skip_text(summary));
+  fmt::print("\n");
+  for (const auto& [status, reasons] : summary.reasons) fmt::print("{}", reasons_text(status, reasons));
   if (summary.ok + summary.failed + summary.invalid == 0) fmt::print("nothing was measured\n");
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }

@@ -14,6 +14,7 @@
 #include "harness/process_crew.hpp"
 #include "harness/runner.hpp"
 #include "harness/worker.hpp"
+#include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {
 namespace {
@@ -80,6 +81,11 @@ Json build_facts() {
   const BuildInfo& build = build_info();
   const std::string text = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
   return {{"name", text}, {"hash", hash_of(text + content_of("/proc/self/exe"))}};
+}
+
+Json instruction_facts(const Host& host) {
+  const std::string text = fmt::format("{}, bf16 by {}", host.simd, name_of(chosen_bf16_products().products));
+  return {{"name", text}, {"hash", hash_of(text)}};
 }
 
 Json gpu_facts(const Host& host) {
@@ -214,6 +220,7 @@ AgreedWork agree(Processes& processes, const Planner& planner) {
     work.host = planner.inspect(work.sweep, processes.local_rank());
     return {{"build", build_facts()},
             {"sweep", {{"name", work.sweep.file.string()}, {"hash", hash_of(work.sweep.text)}}},
+            {"instructions", instruction_facts(work.host)},
             {"cores", work.host.cores},
             {"ghz", work.host.nominal_ghz},
             {"memory", work.host.available_memory_bytes},
@@ -221,6 +228,8 @@ AgreedWork agree(Processes& processes, const Planner& planner) {
   });
   expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
+  expect_alike(facts, "instructions", "computes with other instructions",
+               "start all ranks on processors of one kind, with the same HILBENCH_BF16");
   check_gpus(facts);
   work.host = common_host(work.host, facts);
   const std::vector<Json> plans = gather_values(processes, [&]() -> Json {

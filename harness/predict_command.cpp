@@ -129,10 +129,11 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
     gpu.memory_bytes = *arguments.memory_bytes;
   } else {
     const nlohmann::json& environment = fit.samples().front().record->environment;
-    if (fit.group().device != DeviceKind::cuda || !environment["device"].is_object() ||
-        !environment["device"].contains("memory_bytes"))
-      return std::nullopt;
-    gpu.memory_bytes = environment["device"]["memory_bytes"].get<std::int64_t>();
+    const nlohmann::json::json_pointer place("/device/memory_bytes");
+    if (fit.group().device != DeviceKind::cuda || !environment.contains(place)) return std::nullopt;
+    const nlohmann::json& bytes = environment[place];
+    if (!bytes.is_number_integer() || bytes.get<std::int64_t>() <= 0) return std::nullopt;
+    gpu.memory_bytes = bytes.get<std::int64_t>();
   }
   host.gpu = gpu;
   return usable_memory({.device = DeviceKind::cuda}, host).device;
@@ -196,6 +197,8 @@ ExitCode predict_command(const PredictArguments& arguments) {
     asker.ask_records(rings);
   for (const RingFit& fit : fits)
     add_longest(fit, arguments, rings.empty() ? std::vector<std::int64_t>{1, 2, 4, 8} : rings, report);
+  if (!arguments.filter.empty() && report.predictions.empty())
+    throw UsageError({.what = fmt::format("'{}' matches no ring", arguments.filter), .where = "--filter"});
   report.claims = answer_projections(load_claims({}), fits);
   fmt::print("{}", rendered(report, format));
   return ExitCode::done;

@@ -240,7 +240,12 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
 
 Case case_from(const json& params, const json& asked) {
   Case work;
-  for (const Field<Case>& field : case_fields()) read_field(params, field, work);
+  for (const Field<Case>& field : case_fields()) {
+    read_field(params, field, work);
+    if (field.kind != FieldKind::integer) continue;
+    if (const std::int64_t value = field.get(work); value < field.minimum || value > field.maximum)
+      fail(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.minimum, field.maximum));
+  }
   work.threads = positive_at(asked, "threads");
   const json& segments = array_at(params, "segments");
   const json& dilations = array_at(params, "dilations");
@@ -248,6 +253,10 @@ Case case_from(const json& params, const json& asked) {
   work.pattern.clear();
   for (std::size_t i = 0; i < segments.size(); ++i)
     work.pattern.push_back({to_integer(segments[i], "segments"), to_integer(dilations[i], "dilations")});
+  if (work.pattern.empty()) fail("'segments' is empty");
+  for (const Branch& branch : work.pattern)
+    if (std::min(branch.segment_length, branch.dilation) < 1)
+      fail("'segments' or 'dilations' holds less than 1");
   return work;
 }
 

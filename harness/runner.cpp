@@ -70,6 +70,7 @@ void describe_environment(std::vector<Record>& records, const nlohmann::json& en
 
 void tally(const std::vector<Record>& records, RunSummary& summary) {
   for (const Record& record : records) {
+    if (record.status != Status::ok) ++summary.reasons[record.status][record.reason];
     switch (record.status) {
       case Status::ok:
         ++summary.ok;
@@ -82,7 +83,6 @@ void tally(const std::vector<Record>& records, RunSummary& summary) {
         break;
       case Status::skipped:
         ++summary.skipped;
-        ++summary.skip_reasons[record.reason];
         break;
     }
   }
@@ -121,6 +121,14 @@ std::string hash_text(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
+// Whether nothing of it was measured for a reason that is gone.
+bool was_only_skipped(const Store& store, const Comparison& comparison) {
+  const std::vector<Record> records = stored_records(store, comparison);
+  return comparison.runnable() && std::all_of(records.begin(), records.end(), [](const Record& record) {
+           return record.status == Status::skipped;
+         });
+}
+
 // Which comparisons the store holds already. Refuses a store that holds one measured otherwise.
 std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
                             const RunOptions& options) {
@@ -129,7 +137,8 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
     const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
     done.push_back(stored.has_value());
     const std::string wanted = fingerprint(sweep, comparison);
-    if (!stored || covers(*stored, wanted)) continue;
+    if (stored && was_only_skipped(store, comparison)) done.back() = false;
+    if (!done.back() || covers(*stored, wanted)) continue;
     const bool same_settings = settings_of(*stored) == settings_of(wanted);
     throw UsageError(
         {.what =

@@ -25,9 +25,9 @@ struct RunOptions {
 };
 
 struct RunSummary {
-  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;  // records of this plan, resumed ones too
-  std::int64_t resumed = 0;                                   // comparisons that were there already
-  std::map<std::string, std::int64_t> skip_reasons;           // records by the reason
+  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;      // records of this plan, resumed ones too
+  std::int64_t resumed = 0;                                       // comparisons that were there already
+  std::map<Status, std::map<std::string, std::int64_t>> reasons;  // records that are not ok by the reason
 };
 
 // Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.

@@ -69,7 +69,7 @@ std::map<std::string, std::string> read_meta(const fs::path& file) {
   std::ostringstream text;
   text << in.rdbuf();
   try {
-    return parse_json(text.str(), "meta").get<std::map<std::string, std::string>>();
+    return parse_json(text.str(), file.string()).get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
     throw UsageError({"meta cannot be read", file.string(), "it is no JSON object of texts", ""});
   }

@@ -147,7 +147,7 @@ std::optional<Plot> roofline_plot(const View& view) {
     bandwidth = std::max(bandwidth, of_case.copy_bytes_per_s.value_or(0));
     for (const Record* record : of_case.records) {
       if (record->status != Status::ok || !record->flops || !record->tflops || !record->min_bytes) continue;
-      if (*record->min_bytes <= 0 || *record->tflops <= 0) continue;
+      if (*record->min_bytes <= 0 || *record->tflops <= 0 || *record->flops <= 0) continue;
       // Three digits of intensity: cases that differ by less share a point where a large store is thinned.
       const double step = std::pow(10, std::floor(std::log10(*record->flops / *record->min_bytes)) - 2);
       const double x = std::round(*record->flops / *record->min_bytes / step) * step;
@@ -225,7 +225,7 @@ std::optional<Plot> times_plot(const View& view) {
       values += fmt::format("{}\t{}\t{}\t{}\n", time.median_ns / 1e6, row, time.ci_ns.low / 1e6,
                             time.ci_ns.high / 1e6);
       texts += fmt::format("{}\t{}\t{}\n", time.ci_ns.high / 1e6, row, time_text(time.median_ns));
-      shortest = std::min(shortest, time.ci_ns.low / 1e6);
+      shortest = std::min(shortest, (time.ci_ns.low > 0 ? time.ci_ns.low : time.median_ns) / 1e6);
       longest = std::max(longest, time.ci_ns.high / 1e6);
       ++row;
     }

@@ -50,7 +50,8 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
 std::int64_t tile_rows(const Case& work) {
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
   std::int64_t longest = 1;
-  std::int64_t fair = std::min(kMaxTileRows, kMaxTileElements / work.head_dim / kPanelRows * kPanelRows);
+  std::int64_t fair =
+      std::clamp(kMaxTileElements / work.head_dim / kPanelRows * kPanelRows, kPanelRows, kMaxTileRows);
   for (const Branch& branch : work.pattern) {
     const std::int64_t rows = rows_of_segment(work, branch);
     const std::int64_t all_rows = rows * segment_count(work, branch) * work.batch * work.heads;

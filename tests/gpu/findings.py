@@ -225,6 +225,8 @@ def main(command, path, *more):
             print(order_findings.machine_name(store))
         return 0
     folder = Folder(path)
+    if not folder.path.is_dir():
+        raise NotADirectoryError(path)
     if not (folder.path / "README.md").exists():
         if command == "check" or not folder.sweeps or not order_findings.on_processor(folder):
             return 0
@@ -239,6 +241,10 @@ def main(command, path, *more):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("page", "check", "meta", "name"):
-        sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    if len(sys.argv) != {"page": 3, "check": 3, "meta": 4, "name": 3}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (OSError, sqlite3.Error, KeyError, TypeError, ValueError, re.error) as error:
+        sys.exit(f"findings.py: {sys.argv[2]}: {error!r}")

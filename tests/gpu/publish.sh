@@ -30,25 +30,40 @@ fi
 
 # A store becomes records.jsonl.gz and meta.json, which is all that a report needs.
 if [[ $# -eq 2 ]]; then
-  for archive in "$1"/*.tar.xz; do
+  archives=("$1"/*.tar.xz)
+  if [[ ! -e ${archives[0]} ]]; then
+    echo "publish.sh: '$1' holds no stores of run.sh" >&2
+    exit 2
+  fi
+  for archive in "${archives[@]}"; do
     name=$(basename "$archive" .tar.xz)
     tar xJf "$archive" -C "$stores"
+    "$hilbench" export "$stores/$name" --format jsonl >"$stores/records.jsonl"
+    python3 "$here/findings.py" meta "$stores/$name/results.sqlite" "$stores/meta.json"
+    gzip -9n "$stores/records.jsonl"
     mkdir -p "$folder/$name"
-    "$hilbench" export "$stores/$name" --format jsonl | gzip -9n >"$folder/$name/records.jsonl.gz"
-    python3 "$here/findings.py" meta "$stores/$name/results.sqlite" "$folder/$name/meta.json"
+    mv "$stores/records.jsonl.gz" "$stores/meta.json" "$folder/$name/"
     rm -r "${stores:?}/$name"
   done
 fi
-for records in "$folder"/*/records.jsonl.gz; do
+shopt -s nullglob
+published=("$folder"/*/records.jsonl.gz)
+if [[ -z $folder || ${#published[@]} -eq 0 ]]; then
+  echo "publish.sh: '$folder' holds no published records" >&2
+  exit 2
+fi
+for records in "${published[@]}"; do
   name=$(basename "$(dirname "$records")")
   mkdir -p "$stores/$name"
   gunzip -c "$records" >"$stores/$name/records.jsonl"
   cp "$folder/$name/meta.json" "$stores/$name/"
-  rm -rf "${folder:?}/$name/"{tables,figures}
-  "$hilbench" report "$stores/$name" -o "$folder/$name" --charts none >/dev/null  # the library stays out of the tree
-  if [[ -e $folder/$name/predict.md ]] || grep -q '"ring_size":2' "$stores/$name/records.jsonl"; then
-    "$hilbench" predict "$stores/$name" --format markdown >"$folder/$name/predict.md" || rm "$folder/$name/predict.md"
+  "$hilbench" report "$stores/$name" -o "$stores/page" --charts none >/dev/null  # the library stays out of the tree
+  if grep -q '"ring_size":2' "$stores/$name/records.jsonl"; then
+    "$hilbench" predict "$stores/$name" --format markdown >"$stores/page/predict.md"
   fi
+  rm -rf "${folder:?}/$name/"{tables,figures}
+  cp -r "$stores/page/." "$folder/$name/"
+  rm -r "$stores/page"
   echo "$folder/$name"
 done
 python3 "$here/findings.py" page "$folder"

@@ -22,6 +22,10 @@ shift
 [[ -d $here/sweeps ]] || here=$(cd "$here/../.." && pwd)  # in the tree
 hilbench=bin/hilbench
 [[ -x $here/$hilbench ]] || hilbench=build/hilbench
+if [[ ! -x $here/$hilbench ]]; then
+  echo "run.sh: no $here/$hilbench" >&2
+  exit 4
+fi
 cd "$here"  # what the records tell of the command holds no path of this machine
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
@@ -68,6 +72,12 @@ sanitize() {
   for name in "$out"/*.verdict; do note "$(basename "$name" .verdict)" "$(cat "$name")"; done
 }
 
+# keep NAME: moves the store results/NAME into OUT
+keep() {
+  [[ -d results/$1 ]] || return 0
+  tar cJf "$out/$1.part" -C results "$1" && mv "$out/$1.part" "$out/$1.tar.xz" && rm -r "results/${1:?}"
+}
+
 # sweep FILE [OPTION...]
 sweep() {
   local name start status
@@ -80,7 +90,7 @@ sweep() {
   timeout 540 "$hilbench" run "$@" >"$out/$name.log" 2>&1
   status=$?
   note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
-  tar cJf "$out/$name.tar.xz" -C results "$name" && rm -r "results/${name:?}"
+  keep "$name"
 }
 
 # Claims about time and caches are answered in bf16 too, by the kernels of the tensor cores. Those about memory and
@@ -107,7 +117,7 @@ rings() {
     status=$?
     note "ring-$transport $length" "exit $status, $(grep 'records ok' "$out/ring-$transport.log" | tail -1)"
   done
-  tar cJf "$out/ring-$transport.tar.xz" -C results "ring-$transport" && rm -r "results/ring-$transport"
+  keep "ring-$transport"
 }
 
 # A process for each of two GPUs.

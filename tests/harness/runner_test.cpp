@@ -150,8 +150,8 @@ TEST_F(RunnerTest, AFilterFindsItsVariantsDone) {
   Progress progress(stderr, Progress::Style::silent);
   const RunOptions options{.folder = folder_ / "out"};
   const RunSummary whole = run_plan(sweep, make_plan(sweep, host), host, options, progress);
-  ASSERT_EQ(whole.skip_reasons.size(), 1u);
-  EXPECT_EQ(whole.skip_reasons.begin()->second, 2);
+  ASSERT_EQ(whole.reasons.at(Status::skipped).size(), 1u);
+  EXPECT_EQ(whole.reasons.at(Status::skipped).begin()->second, 2);
   Plan part = make_plan(sweep, host);
   part.comparisons[0].variants.pop_back();
   const RunSummary again = run_plan(sweep, part, host, options, progress);
