@@ -240,13 +240,16 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
 
 Case case_from(const json& params, const json& asked) {
   Case work;
+  for (const Field<Case>& field : case_fields()) read_field(params, field, work);
+  work.threads = positive_at(asked, "threads");
+  const Case unset;
   for (const Field<Case>& field : case_fields()) {
-    read_field(params, field, work);
-    if (field.kind != FieldKind::integer) continue;
-    if (const std::int64_t value = field.get(work); value < field.minimum || value > field.maximum)
+    const std::int64_t value = field.get(work);
+    if (field.kind != FieldKind::integer || value == field.get(unset)) continue;
+    if (value < field.minimum || value > field.maximum)
       fail(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.minimum, field.maximum));
   }
-  work.threads = positive_at(asked, "threads");
+  if (work.ring_size > 1 && work.kv_heads == 0) fail("'kv_heads' of a ring is 0");
   const json& segments = array_at(params, "segments");
   const json& dilations = array_at(params, "dilations");
   if (segments.size() != dilations.size()) fail("'segments' and 'dilations' differ in length");
