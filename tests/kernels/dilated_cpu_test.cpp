@@ -125,7 +125,8 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .head_dim = 72,
                         .dtype = dtype,
                         .mask = mask,
-                        .queries = queries};
+                        .queries = queries,
+                        .threads = 2};
         ASSERT_EQ(kDilatedCpu.tile_rows(work), 576);
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
