@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <utility>
 
 #include "harness/counters/backends.hpp"
@@ -135,14 +136,13 @@ Counted open_event(const CounterEvent& event, int threads) {
     return counted;
   }
   counted.threads.reserve(static_cast<std::size_t>(threads));
+  std::mutex mutex;  // LLVM 14's critical sections fault where ranks of a ring come to one for the first time
 #pragma omp parallel num_threads(threads)
   {
     Descriptor mine(*wanted);
-#pragma omp critical(hilbench_perf)
-    {
-      if (!mine.open()) counted.reason = perf_failure(mine.error(), paranoid_level());
-      counted.threads.push_back(std::move(mine));
-    }
+    const std::lock_guard lock(mutex);
+    if (!mine.open()) counted.reason = perf_failure(mine.error(), paranoid_level());
+    counted.threads.push_back(std::move(mine));
   }
   return counted;
 }
