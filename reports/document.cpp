@@ -108,14 +108,18 @@ std::string rivals_sentence(const View& view) {
                                      fmt::join(parts, "; "));
 }
 
-// The page's first sentences: the order that the claims are about, else what these records do compare.
+// The page's first sentences: the order that the claims are about, and where it stands in other cases too,
+// else what these records do compare.
 std::vector<std::string> main_sentences(const View& view) {
-  if (std::string claimed = hilbert_sentence(view, ClaimRow{}.order_chunk, ""); !claimed.empty())
-    return {std::move(claimed)};
+  const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
+  const std::string claimed = hilbert_sentence(view, claimed_chunk, "");
+  const std::string whole = hilbert_sentence(view, 0, " over the whole length");
+  if (!claimed.empty() && whole.empty()) return {claimed};
+  if (!claimed.empty())
+    return {hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)), whole};
   std::vector<std::string> said;
-  for (std::string& one :
-       std::vector{hilbert_sentence(view, 0, " over the whole length"), rivals_sentence(view)})
-    if (!one.empty()) said.push_back(std::move(one));
+  for (const std::string& one : {whole, rivals_sentence(view)})
+    if (!one.empty()) said.push_back(one);
   if (said.empty() && view.record_count > 0)
     said.push_back("No case here holds an order, or a rival, beside linear order, both timed.");
   return said;
