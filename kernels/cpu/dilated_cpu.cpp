@@ -45,18 +45,21 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
   return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
 }
 
-// As many rows as amortise the gathering, but no more than the longest branch has, and fewer where a branch
-// would have too few tiles.
+// As many rows as amortise the gathering, in equal tiles of a segment, but no more than the longest branch has,
+// and fewer where a branch would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
+  const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
-  std::int64_t longest = 1;
-  std::int64_t fair =
+  const std::int64_t most =
       std::clamp(kMaxTileElements / work.head_dim / kPanelRows * kPanelRows, kPanelRows, kMaxTileRows);
+  std::int64_t longest = 1;
+  std::int64_t fair = most;
   for (const Branch& branch : work.pattern) {
     const std::int64_t rows = rows_of_segment(work, branch);
-    const std::int64_t all_rows = rows * segment_count(work, branch) * work.batch * work.heads;
+    const std::int64_t segments = segment_count(work, branch) * work.batch * work.heads;
+    const std::int64_t tiles = std::max(divide_up(rows, most), divide_up(min_tiles, segments));
     longest = std::max(longest, rows);
-    fair = std::min(fair, std::max(kPanelRows, all_rows / min_tiles / kPanelRows * kPanelRows));
+    fair = std::min(fair, divide_up(divide_up(rows, tiles), kPanelRows) * kPanelRows);
   }
   return std::min(fair, longest);
 }
@@ -130,9 +133,9 @@ class DilatedCpu final : public Execution {
   }
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
-  bool covered(std::int64_t position, std::size_t head) const;
   void clear_uncovered(const Operands& operands) const;
-  void clear_uncovered_in(std::int64_t row, const Operands& operands, Clearing clearing) const;
+  void clear_uncovered_in(std::int64_t row, std::vector<std::int64_t>& selected, const Operands& operands,
+                          Clearing clearing) const;
   void round_collected(const Operands& operands) const;
   // Where O is collected before it is rounded; null where tiles write to o itself.
   float* collected(const Operands& operands) const {
@@ -155,12 +158,6 @@ class DilatedCpu final : public Execution {
   std::vector<std::int64_t> first_offset_;     // of each head's stream in it
 };
 
-// Whether the first branch of `head` selects `position` as a query.
-bool DilatedCpu::covered(std::int64_t position, std::size_t head) const {
-  const Branch& branch = work_.pattern[first_branch_[head]];
-  return position % branch.segment_length % branch.dilation == first_offset_[head];
-}
-
 // Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
 void DilatedCpu::clear_uncovered(const Operands& operands) const {
   const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
@@ -171,21 +168,30 @@ void DilatedCpu::clear_uncovered(const Operands& operands) const {
   const Clearing clearing = bytes >= kStreamedBytes ? Clearing::past_caches : Clearing::cached;
 #pragma omp parallel num_threads(threads_)
   {
+    std::vector<std::int64_t> selected(work_.pattern.size());
 #pragma omp for schedule(static) nowait
-    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, operands, clearing);
+    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, selected, operands, clearing);
     finish_clearing(clearing);
   }
 }
 
-// Of one row; neighbouring heads are cleared together.
-void DilatedCpu::clear_uncovered_in(std::int64_t row, const Operands& operands, Clearing clearing) const {
+// Of one row; neighbouring heads are cleared together. `selected` [branches] is scratch: the offset whose streams
+// select the row.
+void DilatedCpu::clear_uncovered_in(std::int64_t row, std::vector<std::int64_t>& selected,
+                                    const Operands& operands, Clearing clearing) const {
   const auto heads = static_cast<std::size_t>(work_.heads);
   const auto head_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
   auto* o = static_cast<std::byte*>(output(operands));
   const std::int64_t position = row % work_.sequence_length;
+  for (std::size_t b = 0; b < selected.size(); ++b)
+    selected[b] = position % work_.pattern[b].segment_length % work_.pattern[b].dilation;
   std::size_t done = 0;
   for (std::size_t head = 0; head <= heads; ++head) {
-    if (head < heads && !covered(position, head)) continue;
+    if (head < heads && selected[first_branch_[head]] != first_offset_[head]) continue;
+    if (head == done) {
+      ++done;
+      continue;
+    }
     const std::size_t place = static_cast<std::size_t>(row) * heads + done;
     clear(o + place * head_bytes, (head - done) * head_bytes, clearing);
     std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
