@@ -28,6 +28,9 @@ constexpr std::size_t kKeyBlock = 128;  // keys gathered at a time: probabilitie
 constexpr std::size_t kMaxPanel = 48;   // queries of a register tile, at most
 constexpr std::size_t kMaxLanes = 16;
 constexpr std::size_t kMaxStaged = std::max(kMaxPanel, kKeyBlock / 2);  // rows that are transposed together
+// Of fp32 values: keys that a slab of kTileRows elements has room for. A slab of 4 KiB would put the elements
+// of a key into one set of a cache.
+constexpr std::size_t kSlabKeys = kKeyBlock + 8;
 constexpr std::size_t kKeysAhead = 32;  // whose scores are made beside other work
 constexpr std::size_t kWidthStep = 32;  // of padded head_dim: two tile registers
 constexpr std::size_t kLineBytes = 64;
@@ -48,7 +51,7 @@ struct TileBuffers {
   float* q;                      // panels of [width][panel]
   float* o;                      // panels of [width][panel]
   float* k;                      // [kKeyBlock][width]
-  float* v;                      // [width / kTileRows][kKeyBlock][kTileRows]
+  float* v;                      // [width / kTileRows][kSlabKeys][kTileRows]
   float* scores;                 // [kKeyBlock][panel], then probabilities
   float* scores_ahead;           // the same, of the next panel
   float* max;                    // [queries], as in SoftmaxState
@@ -66,7 +69,7 @@ struct TileBuffers {
     q = take(queries * width);
     o = take(queries * width);
     k = take(kKeyBlock * width);
-    v = take(kKeyBlock * width);
+    v = take(kSlabKeys * width);
     scores = take(kKeyBlock * kMaxPanel);
     scores_ahead = take(kKeyBlock * kMaxPanel);
     max = take(queries);
@@ -123,7 +126,7 @@ void widen_from(const Tile& tile, const void* base, std::int64_t slot, std::int6
 
 void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, float* to) {
   const auto head_dim = static_cast<std::size_t>(tile.head_dim);
-  constexpr std::size_t kSlab = kKeyBlock * kTileRows;
+  constexpr std::size_t kSlab = kSlabKeys * kTileRows;
   if (tile.dtype == Dtype::fp32)
     widen_row_to_slabs(row_of<float>(tile.v, slot, tile.kv_stride), head_dim, width, kSlab, to);
   else
@@ -168,7 +171,7 @@ struct Singles {
   void values(const TileBuffers& buffers, const float* p, std::size_t head_dim, std::size_t keys,
               const float* factor, float* o) {
     for (std::size_t d = 0; d < head_dim; d += kTileRows)
-      multiply_tile<kVectors>(buffers.v + d * kKeyBlock, 1, kTileRows, p, keys, factor,
+      multiply_tile<kVectors>(buffers.v + d * kSlabKeys, 1, kTileRows, p, keys, factor,
                               o + d * kVectors * kLanes);
   }
 };

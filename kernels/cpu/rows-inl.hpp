@@ -127,8 +127,7 @@ HWY_INLINE void scale_rows(float* HWY_RESTRICT rows, std::size_t count, const fl
 }
 #endif
 
-// to[column][row] = from[row][column]; `rows` and `columns` are multiples of 4, or of the vector length if
-// that is less.
+// to[column][row] = from[row][column]; `rows` is a multiple of the vector length, `columns` of 4.
 #if HWY_TARGET == HWY_SCALAR
 inline void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::size_t columns,
                       std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
@@ -137,30 +136,42 @@ inline void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::siz
       to[column * to_stride + row] = from[row * from_stride + column];
 }
 #else
-HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::size_t columns,
-                          std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
-  const hn::FixedTag<float, 4> four;
-  const hn::FixedTag<double, 2> pairs;  // two floats moved together
-  for (std::size_t row = 0; row < rows; row += 4) {
-    for (std::size_t column = 0; column < columns; column += 4) {
-      const float* block = from + row * from_stride + column;
-      const auto row0 = hn::LoadU(four, block);
-      const auto row1 = hn::LoadU(four, block + from_stride);
-      const auto row2 = hn::LoadU(four, block + 2 * from_stride);
-      const auto row3 = hn::LoadU(four, block + 3 * from_stride);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(four, row0, row1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(four, row2, row3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(four, row0, row1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(four, row2, row3));
-      float* out = to + column * to_stride + row;
-      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, low01, low23)), four, out);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, low01, low23)), four, out + to_stride);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(pairs, high01, high23)), four, out + 2 * to_stride);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(pairs, high01, high23)), four, out + 3 * to_stride);
-    }
+// Four floats each of as many rows as the vector has blocks, `stride` apart.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> load_blocks(Tag tag, const float* from, std::size_t stride) {
+  if constexpr (hn::MaxLanes(Tag()) == 4) {
+    return hn::LoadU(tag, from);
+  } else {
+    const hn::Half<Tag> half;
+    const float* upper = from + hn::MaxLanes(half) / 4 * stride;
+    return hn::Combine(tag, load_blocks(half, upper, stride), load_blocks(half, from, stride));
   }
 }
 
+HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::size_t columns,
+                          std::size_t from_stride, float* HWY_RESTRICT to, std::size_t to_stride) {
+  const hn::Repartition<double, Floats> pairs;  // two floats moved together
+  for (std::size_t row = 0; row < rows; row += kLanes) {
+    for (std::size_t column = 0; column < columns; column += 4) {
+      const float* block = from + row * from_stride + column;
+      const Vector row0 = load_blocks(kFloats, block, 4 * from_stride);
+      const Vector row1 = load_blocks(kFloats, block + from_stride, 4 * from_stride);
+      const Vector row2 = load_blocks(kFloats, block + 2 * from_stride, 4 * from_stride);
+      const Vector row3 = load_blocks(kFloats, block + 3 * from_stride, 4 * from_stride);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(kFloats, row0, row1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(kFloats, row2, row3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(kFloats, row0, row1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(kFloats, row2, row3));
+      float* out = to + column * to_stride + row;
+      hn::StoreU(hn::BitCast(kFloats, hn::InterleaveLower(pairs, low01, low23)), kFloats, out);
+      hn::StoreU(hn::BitCast(kFloats, hn::InterleaveUpper(pairs, low01, low23)), kFloats, out + to_stride);
+      hn::StoreU(hn::BitCast(kFloats, hn::InterleaveLower(pairs, high01, high23)), kFloats,
+                 out + 2 * to_stride);
+      hn::StoreU(hn::BitCast(kFloats, hn::InterleaveUpper(pairs, high01, high23)), kFloats,
+                 out + 3 * to_stride);
+    }
+  }
+}
 #endif
 
 // to[i] = from[i] * factor, rounded to Element.
