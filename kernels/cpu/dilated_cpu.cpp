@@ -14,6 +14,7 @@
 #include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <vector>
 
 #include "harness/pattern.hpp"
@@ -45,8 +46,8 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
   return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
 }
 
-// As many rows as amortise the gathering, in equal tiles of a segment, but no more than the longest branch has,
-// and fewer where a branch would have too few tiles.
+// As many rows as amortise the gathering, in equal tiles of a segment, but no more than the longest branch
+// has, and fewer where a branch would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
@@ -107,9 +108,12 @@ class DilatedCpu final : public Execution {
         floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))) {
     allocate_workspaces();
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
+    for (const Branch& branch : work.pattern)
+      first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, branch.segment_length)));
     for (std::int64_t head = 0; head < work.heads; ++head) {
-      first_branch_.push_back(first_branch(work, head));
-      first_offset_.push_back(offset_of(work, work.pattern[first_branch_.back()], kv_head_of(work, head)));
+      const std::size_t branch = first_branch(work, head);
+      const std::int64_t offset = offset_of(work, work.pattern[branch], kv_head_of(work, head));
+      first_heads_[branch][static_cast<std::size_t>(offset)].push_back(static_cast<std::size_t>(head));
     }
   }
 
@@ -134,7 +138,7 @@ class DilatedCpu final : public Execution {
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
   void clear_uncovered(const Operands& operands) const;
-  void clear_uncovered_in(std::int64_t row, std::vector<std::int64_t>& selected, const Operands& operands,
+  void clear_uncovered_in(std::int64_t row, std::vector<std::size_t>& covered, const Operands& operands,
                           Clearing clearing) const;
   void round_collected(const Operands& operands) const;
   // Where O is collected before it is rounded; null where tiles write to o itself.
@@ -154,46 +158,50 @@ class DilatedCpu final : public Execution {
   std::int64_t floats_per_thread_;
   std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
   hwy::AlignedFreeUniquePtr<float[]> merged_;  // O of several bf16 branches, fp32
-  std::vector<std::size_t> first_branch_;      // of each head
-  std::vector<std::int64_t> first_offset_;     // of each head's stream in it
+  // [branch][offset]: the heads that run the branch first and whose streams have the offset, ascending.
+  std::vector<std::vector<std::vector<std::size_t>>> first_heads_;
 };
 
 // Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
 void DilatedCpu::clear_uncovered(const Operands& operands) const {
-  const auto all_selected = [&](std::size_t branch) { return work_.pattern[branch].dilation == 1; };
-  if (work_.queries == Queries::dense || std::ranges::all_of(first_branch_, all_selected)) return;
+  const auto leaves_rows = [&](std::int64_t head) {
+    return work_.pattern[first_branch(work_, head)].dilation > 1;
+  };
+  if (work_.queries == Queries::dense ||
+      std::ranges::none_of(std::views::iota(std::int64_t{0}, work_.heads), leaves_rows))
+    return;
   const std::int64_t rows = work_.batch * work_.sequence_length;
   const auto bytes =
       static_cast<std::size_t>(rows * work_.heads * work_.head_dim * dtype_bytes(output_dtype(operands)));
   const Clearing clearing = bytes >= kStreamedBytes ? Clearing::past_caches : Clearing::cached;
 #pragma omp parallel num_threads(threads_)
   {
-    std::vector<std::int64_t> selected(work_.pattern.size());
+    std::vector<std::size_t> covered;
 #pragma omp for schedule(static) nowait
-    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, selected, operands, clearing);
+    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, covered, operands, clearing);
     finish_clearing(clearing);
   }
 }
 
-// Of one row; neighbouring heads are cleared together. `selected` [branches] is scratch: the offset whose streams
-// select the row.
-void DilatedCpu::clear_uncovered_in(std::int64_t row, std::vector<std::int64_t>& selected,
+// Of one row; neighbouring heads are cleared together. `covered` is scratch: the heads that select the row.
+void DilatedCpu::clear_uncovered_in(std::int64_t row, std::vector<std::size_t>& covered,
                                     const Operands& operands, Clearing clearing) const {
   const auto heads = static_cast<std::size_t>(work_.heads);
   const auto head_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
   auto* o = static_cast<std::byte*>(output(operands));
   const std::int64_t position = row % work_.sequence_length;
-  for (std::size_t b = 0; b < selected.size(); ++b)
-    selected[b] = position % work_.pattern[b].segment_length % work_.pattern[b].dilation;
+  covered.clear();
+  for (std::size_t b = 0; b < first_heads_.size(); ++b) {
+    const std::int64_t offset = position % work_.pattern[b].segment_length % work_.pattern[b].dilation;
+    const std::vector<std::size_t>& selecting = first_heads_[b][static_cast<std::size_t>(offset)];
+    covered.insert(covered.end(), selecting.begin(), selecting.end());
+  }
+  std::ranges::sort(covered);
+  covered.push_back(heads);
   std::size_t done = 0;
-  for (std::size_t head = 0; head <= heads; ++head) {
-    if (head < heads && selected[first_branch_[head]] != first_offset_[head]) continue;
-    if (head == done) {
-      ++done;
-      continue;
-    }
+  for (const std::size_t head : covered) {
     const std::size_t place = static_cast<std::size_t>(row) * heads + done;
-    clear(o + place * head_bytes, (head - done) * head_bytes, clearing);
+    if (head > done) clear(o + place * head_bytes, (head - done) * head_bytes, clearing);
     std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
     done = head + 1;
   }

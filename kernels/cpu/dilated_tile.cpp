@@ -242,7 +242,7 @@ struct TilePairs : Pairs {
 
 // Rows that are read or written one by one are asked for so many ahead: strides are too long for the
 // processor to foresee.
-constexpr std::size_t kRowsAhead = 8;
+constexpr std::size_t kRowsAhead = 24;
 
 template <int kWrites>
 void prefetch_row(const void* base, std::int64_t first_byte, std::int64_t bytes) {
