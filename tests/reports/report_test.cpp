@@ -230,13 +230,15 @@ TEST(Figures, TellKernelsAndDtypesApart) {
   input.records.push_back(second);
   const View view = view_of(input);
   for (const Plot& plot : plots_of(view, {})) {
-    if (plot.name == "speedup_length")
+    if (plot.name == "speedup_length") {
       for (const char* series :
            {"'dilated/hilbert, fp32'", "'dilated/hilbert, bf16'", "'other/hilbert, fp32'"})
         EXPECT_NE(plot.script.find(series), std::string::npos) << series;
-    if (plot.name == "roofline")
+    }
+    if (plot.name == "roofline") {
       for (const char* roof : {"'measured limits, fp32'", "'measured limits, bf16'"})
         EXPECT_NE(plot.script.find(roof), std::string::npos) << roof;
+    }
   }
 }
 
