@@ -12,9 +12,9 @@
 namespace hilbench {
 namespace {
 
-// Runs of 1 to 5 ms. As many sums as cover the instructions' latency.
-constexpr std::int64_t kVectorSums = 12, kVectorRounds = 800'000;
-constexpr std::int64_t kTileSums = 6, kTileRounds = 50'000;
+// 0.1 to 0.3 ms. As many sums as cover the instructions' latency.
+constexpr std::int64_t kVectorSums = 12, kVectorRounds = 50'000;
+constexpr std::int64_t kTileSums = 6, kTileRounds = 3'125;
 constexpr double kFlopsOfVector = 2 * 2 * 16;
 constexpr double kFlopsOfTile = 2 * 16 * 16 * 32;
 

@@ -7,7 +7,7 @@
 
 namespace hilbench {
 
-// One thread's products by instructions other than `widened`, and what they sum to.
+// A part of a thread's products by instructions other than `widened`, and what they sum to.
 float run_bf16_products(Bf16Products products);
 // FLOPs of that: two for each product.
 double flops_of_bf16_products(Bf16Products products);

@@ -71,42 +71,38 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kFmasPerThread = 150'000'000;  // 2 to 5 ms on a current core
+constexpr std::int64_t kFmasOfPart = 9'375'000;  // 0.1 to 0.3 ms on a current core
+// Parts of a run for each thread; whichever is free takes the next, so that a core that runs slower for a
+// while, as those of a virtual machine do, does not make the others wait.
+constexpr int kPartsPerThread = 16;
 constexpr std::int64_t kUnroll = 12;
 
-std::int64_t iterations() {
-  return kFmasPerThread / (kUnroll * static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)()));
+std::int64_t iterations_of_part() {
+  return kFmasOfPart / (kUnroll * static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)()));
 }
 
-double flops_of_run(int threads) {
-  const auto lane_count = static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)());
-  return 2.0 * threads * static_cast<double>(iterations() * kUnroll * lane_count);
-}
-
-// Every thread's FMAs; the sum of what they computed.
-float run_fmas(int threads) {
-  float sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  sum += HWY_DYNAMIC_DISPATCH(multiply_add)(iterations(), 0.999f, 0.5f);
-  return sum;
-}
-
-// What bounds a case in `dtype`, from every thread.
+// What bounds a case in `dtype`.
 Bf16Products products_of(const Case& work) {
   return work.dtype == Dtype::bf16 ? chosen_bf16_products().products : Bf16Products::widened;
 }
 
-float run_products(Bf16Products products, int threads) {
-  if (products == Bf16Products::widened) return run_fmas(threads);
-  float sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  sum += run_bf16_products(products);
-  return sum;
+double flops_of_run(Bf16Products products, int threads) {
+  const auto lane_count = static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)());
+  return kPartsPerThread * threads *
+         (products == Bf16Products::widened
+              ? 2.0 * static_cast<double>(iterations_of_part() * kUnroll * lane_count)
+              : flops_of_bf16_products(products));
 }
 
-double flops_of_products(Bf16Products products, int threads) {
-  return products == Bf16Products::widened ? flops_of_run(threads)
-                                           : threads * flops_of_bf16_products(products);
+// Every thread's FMAs, or its products of bf16; the sum of what they computed.
+float run_products(Bf16Products products, int threads) {
+  float sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : sum)
+  for (int part = 0; part < kPartsPerThread * threads; ++part)
+    sum += products == Bf16Products::widened
+               ? HWY_DYNAMIC_DISPATCH(multiply_add)(iterations_of_part(), 0.999f, 0.5f)
+               : run_bf16_products(products);
+  return sum;
 }
 
 template <class Run>
@@ -173,22 +169,24 @@ class PeakExecution : public Execution {
   volatile float sum_ = 0;  // written, so that the work cannot be left out
 };
 
+double measure_flops(Bf16Products products, int threads, double seconds) {
+  volatile float sum = run_products(products, threads);  // starts the threads and raises the clock
+  return flops_of_run(products, threads) /
+         best_seconds(seconds, [&] { sum = run_products(products, threads); });
+}
+
 }  // namespace
 
 Peak measure_peak(int threads, double seconds) {
   constexpr double kCopyFromSeconds = 0.1;
   Peak peak;
-  volatile float sum = run_fmas(threads);  // starts the threads and raises the clock
-  const double fma_s = best_seconds(seconds / 2, [&] { sum = run_fmas(threads); });
-  peak.fp32_fma_flops = flops_of_run(threads) / fma_s;
+  peak.fp32_fma_flops = measure_flops(Bf16Products::widened, threads, seconds / 2);
   if (seconds >= kCopyFromSeconds) peak.copy_bytes_per_s = copy_rate(threads, seconds / 4);
   return peak;
 }
 
 double measure_bf16_flops(Bf16Products products, int threads, double seconds) {
-  volatile float sum = run_products(products, threads);
-  return flops_of_products(products, threads) /
-         best_seconds(seconds, [&] { sum = run_products(products, threads); });
+  return measure_flops(products, threads, seconds);
 }
 
 const Variant kPeak = {
@@ -202,7 +200,7 @@ const Variant kPeak = {
       return work.dtype == Dtype::bf16 ? chosen_bf16_products().against : std::nullopt;
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
-    .own_flops = [](const Case& work, int threads) { return flops_of_products(products_of(work), threads); },
+    .own_flops = [](const Case& work, int threads) { return flops_of_run(products_of(work), threads); },
     .prepare = [](const Case& work, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {
       return std::make_unique<PeakExecution>(work, threads);
     },

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "harness/build_info.hpp"
+#include "harness/counters/counters.hpp"
 #include "harness/error.hpp"
 #include "harness/process_crew.hpp"
 #include "harness/runner.hpp"
@@ -176,6 +177,7 @@ int obey_all(Processes& processes, const AgreedWork& work) {
     if (what == "end") return order.at("status");
     if (what == "done") {
       follower.reset();
+      close_counters();
     } else if (what == "roll call") {
       processes.set_broken("a ring of the others failed");
     } else if (what == "comparison") {
@@ -260,6 +262,7 @@ TaskRunner in_processes(Processes& processes) {
     } catch (const std::exception& error) {
       result.failure = error.what();
     }
+    close_counters();
     const auto end = std::chrono::steady_clock::now() + kSignalGrace;
     while (!processes.broken().empty() && stop_signal() == 0 && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -18,6 +18,8 @@ std::unique_ptr<CounterBackend> open_perf(const CounterSet& set, int threads);
 // CUPTI's Range Profiler (compute capability 7.5 and up, CUDA 12.6 and up): one user range around each pass,
 // replayed by the caller. Raw counts are sums over the whole GPU as the metric's name says.
 std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set);
+// Ends the sessions that are kept for the next count of their sets.
+void close_cupti_range();
 
 // CUPTI's Event API (below compute capability 7.5, CUDA up to 12.9): all instances of each event's domain are
 // counted and summed.

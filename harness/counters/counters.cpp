@@ -103,6 +103,10 @@ std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads
   return open_none(set, fmt::format("this build has no counter backend '{}'", set.backend));
 }
 
+void close_counters() {
+  close_cupti_range();
+}
+
 std::map<std::string, Counter> count(const CounterSet& set, int threads, const std::function<void()>& restore,
                                      const std::function<void()>& work) {
   const std::unique_ptr<CounterBackend> backend = open_counters(set, threads);

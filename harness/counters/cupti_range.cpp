@@ -282,4 +282,9 @@ std::unique_ptr<CounterBackend> open_cupti_range(const CounterSet& set) {
   return std::make_unique<RangeCounters>(set);
 }
 
+void close_cupti_range() {
+  const std::lock_guard lock(counting().mutex);
+  counting().kept.clear();
+}
+
 }  // namespace hilbench
