@@ -16,8 +16,9 @@ struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
   std::vector<const Record*> records;      // in the store's order
-  std::optional<double> peak_flops_per_s;  // of the case's `peak` record
-  std::optional<double> copy_bytes_per_s;  // of the case's `peak` record
+  // Of the case's `peak` record, or a higher one of another case with the same device, dtype and threads.
+  std::optional<double> peak_flops_per_s;
+  std::optional<double> copy_bytes_per_s;
 };
 
 struct View {

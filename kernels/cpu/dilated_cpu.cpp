@@ -109,7 +109,7 @@ class DilatedCpu final : public Execution {
     allocate_workspaces();
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
     for (const Branch& branch : work.pattern)
-      first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, branch.segment_length)));
+      first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, work.kv_heads)));
     for (std::int64_t head = 0; head < work.heads; ++head) {
       const std::size_t branch = first_branch(work, head);
       const std::int64_t offset = offset_of(work, work.pattern[branch], kv_head_of(work, head));
@@ -159,6 +159,7 @@ class DilatedCpu final : public Execution {
   std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
   hwy::AlignedFreeUniquePtr<float[]> merged_;  // O of several bf16 branches, fp32
   // [branch][offset]: the heads that run the branch first and whose streams have the offset, ascending.
+  // Offsets are below the number of KV heads.
   std::vector<std::vector<std::vector<std::size_t>>> first_heads_;
 };
 
@@ -192,9 +193,10 @@ void DilatedCpu::clear_uncovered_in(std::int64_t row, std::vector<std::size_t>& 
   const std::int64_t position = row % work_.sequence_length;
   covered.clear();
   for (std::size_t b = 0; b < first_heads_.size(); ++b) {
-    const std::int64_t offset = position % work_.pattern[b].segment_length % work_.pattern[b].dilation;
-    const std::vector<std::size_t>& selecting = first_heads_[b][static_cast<std::size_t>(offset)];
-    covered.insert(covered.end(), selecting.begin(), selecting.end());
+    const auto offset =
+        static_cast<std::size_t>(position % work_.pattern[b].segment_length % work_.pattern[b].dilation);
+    if (offset >= first_heads_[b].size()) continue;
+    covered.insert(covered.end(), first_heads_[b][offset].begin(), first_heads_[b][offset].end());
   }
   std::ranges::sort(covered);
   covered.push_back(heads);

@@ -59,7 +59,11 @@ for records in "${published[@]}"; do
   cp "$folder/$name/meta.json" "$stores/$name/"
   "$hilbench" report "$stores/$name" -o "$stores/page" --charts none >/dev/null  # the library stays out of the tree
   if grep -q '"ring_size":2' "$stores/$name/records.jsonl"; then
-    "$hilbench" predict "$stores/$name" --format markdown >"$stores/page/predict.md"
+    if ! "$hilbench" predict "$stores/$name" --format markdown >"$stores/page/predict.md" 2>"$stores/why"; then
+      cat "$stores/why" >&2
+      grep -q 'no model can be fitted' "$stores/why" || exit 1
+      rm "$stores/page/predict.md"
+    fi
   fi
   rm -rf "${folder:?}/$name/"{tables,figures}
   cp -r "$stores/page/." "$folder/$name/"

@@ -99,6 +99,56 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
+TEST(Peaks, AreTheHighestOfTheMachine) {
+  ReportInput input;
+  for (const std::int64_t length : {8192, 16384})
+    sample::add_comparison(input.records, sample::work(length, {{4096, 2}}), 1);
+  for (Record& record : input.records)
+    if (record.variant_id == "peak" && record.work.sequence_length == 8192)
+      record.tflops = 0.01;  // disturbed
+  const auto peak_of = [&](std::size_t i) { return view_of(input).cases.at(i).peak_flops_per_s; };
+  EXPECT_DOUBLE_EQ(peak_of(0).value(), 0.366e12);
+  EXPECT_DOUBLE_EQ(peak_of(1).value(), 0.366e12);
+  for (Record& record : input.records)
+    if (record.work.sequence_length == 8192) record.work.threads = 1;
+  EXPECT_DOUBLE_EQ(peak_of(0).value(), 0.01e12) << "other threads have a roof of their own";
+  std::erase_if(input.records, [](const Record& record) {
+    return record.variant_id == "peak" && record.work.sequence_length == 8192;
+  });
+  EXPECT_FALSE(peak_of(0)) << "where no peak was asked for, none stands";
+}
+
+// Linear and Hilbert order of a case for each of `chunks`; 0: over the whole length.
+TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
+  const auto said_of = [](std::initializer_list<std::int64_t> chunks) {
+    ReportInput input;
+    std::int64_t length = 16384;
+    for (const std::int64_t chunk : chunks) {
+      const Case work = sample::work(length, {{4096, 2}});
+      for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"hilbert", 0.9}}) {
+        input.records.push_back(sample::record(work, "dilated", order));
+        Record& made = input.records.back();
+        if (made.variant.order == "hilbert") made.variant.order_chunk = made.order_chunk = chunk;
+        sample::time(made, 1, factor, 0);
+      }
+      length *= 2;
+    }
+    return document_without_pictures(input).answer;
+  };
+  const std::string one_case = " against linear order, kernel time, 1 case: faster in 1";
+  const std::vector<std::string> both = said_of({4096, 0});
+  ASSERT_GE(both.size(), 2u);
+  EXPECT_EQ(both[0].rfind("Hilbert order in chunks of 4096" + one_case, 0), 0u) << both[0];
+  EXPECT_EQ(both[1].rfind("Hilbert order over the whole length" + one_case, 0), 0u) << both[1];
+  const std::vector<std::string> claimed = said_of({4096});
+  EXPECT_EQ(claimed[0].rfind("Hilbert order" + one_case, 0), 0u) << claimed[0];
+  EXPECT_EQ(claimed[1].find("Hilbert"), std::string::npos) << claimed[1];
+  const std::vector<std::string> whole = said_of({0});
+  EXPECT_EQ(whole[0].rfind("Hilbert order over the whole length" + one_case, 0), 0u) << whole[0];
+  const std::vector<std::string> other = said_of({64});
+  EXPECT_EQ(other[0].rfind("No case here holds an order", 0), 0u) << other[0];
+}
+
 TEST(Tables, SayThatAVerdictIsWithheld) {
   ReportInput input = sample::input();
   const std::string words = "withheld: another process used the GPU";
