@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t kMostCasesOnPage = 100;
 constexpr std::size_t kMostRingRowsOnPage = 300;
 
-std::string plural(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 // None where these records test no claim: there is nothing to count.
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   const auto count = [&](auto counts) {
@@ -118,7 +114,7 @@ std::vector<std::string> main_sentences(const View& view) {
   if (!claimed.empty())
     return {hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)), whole};
   std::vector<std::string> said;
-  for (const std::string& one : {whole, rivals_sentence(view)})
+  for (const std::string& one : {whole, rivals_sentence(view), rings_sentence(view)})
     if (!one.empty()) said.push_back(one);
   if (said.empty() && view.record_count > 0)
     said.push_back("No case here holds an order, or a rival, beside linear order, both timed.");

@@ -91,4 +91,8 @@ std::string percent_text(double fraction) {
   return fmt::format("{:.1f} %", fraction * 100);
 }
 
+std::string plural(std::size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace hilbench

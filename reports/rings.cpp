@@ -1,5 +1,6 @@
 // Rings against one rank: time, bytes and overlap by ring size, and what the ranks are worth.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -205,6 +206,27 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
 }
 
 }  // namespace
+
+std::string rings_sentence(const View& view) {
+  std::map<std::int64_t, std::map<std::string, double>> best;  // by ring size and case
+  for (R row : ring_rows(view)) {
+    if (!row.speedup) continue;
+    double& of_case = best[row.record->work.ring_size][row.record->case_id];
+    of_case = std::max(of_case, row.speedup->ratio);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [ranks, cases] : best) {
+    const auto [low, high] = std::minmax_element(
+        cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    parts.push_back(fmt::format("on {} ranks {} to {} in {}", ranks, number_text(low->second, 3),
+                                number_text(high->second, 3), plural(cases.size(), "case", "cases")));
+  }
+  return parts.empty() ? ""
+                       : fmt::format(
+                             "Time of one rank over that of the fastest ring of a case, same work, above 1 "
+                             "the ring is faster: {}.",
+                             fmt::join(parts, "; "));
+}
 
 Table rings_table(const View& view) {
   const std::vector<RingRow> rows = ring_rows(view);

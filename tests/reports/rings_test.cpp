@@ -53,6 +53,10 @@ TEST(Rings, StandBesideOneRankOnTheSameWork) {
                                                        : 1,
                                           RingAlgorithm::automatic));
   const View view = view_of(input);
+  EXPECT_EQ(
+      rings_sentence(view),
+      "Time of one rank over that of the fastest ring of a case, same work, above 1 the ring is faster: "
+      "on 2 ranks 1.82 to 1.82 in 2 cases; on 4 ranks 3.33 to 3.33 in 2 cases.");
   const Table table = rings_table(view);
   ASSERT_EQ(table.rows.size(), 6u);
   for (std::size_t row = 0; row < 6; ++row)
