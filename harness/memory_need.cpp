@@ -71,10 +71,16 @@ double ring_bytes(const Case& work, const VariantSpec& spec, const Variant& vari
     bytes += ring.memory(rank).total();
     std::size_t pieces = 0;
     for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
-    Case piece = one;
-    piece.pattern = {{one.sequence_length, 1}};
-    bytes += static_cast<double>(pieces) *
-             variant.workspace_bytes(piece, std::max(1, threads / static_cast<int>(ring.ranks())));
+    std::vector<Branch> tiled = work.pattern;  // the branch with the largest tiles tells
+    tiled.push_back({one.sequence_length, 1});
+    double workspace = 0;
+    for (const Branch& branch : tiled) {
+      Case piece = one;
+      piece.pattern = {branch};
+      workspace = std::max(
+          workspace, variant.workspace_bytes(piece, std::max(1, threads / static_cast<int>(ring.ranks()))));
+    }
+    bytes += static_cast<double>(pieces) * workspace;
   }
   const auto indices = static_cast<double>(ring.algorithm() == RingAlgorithm::local ? 1 : ring.ranks());
   return bytes + indices * index_bytes(one, spec, variant.tile_rows(one));

@@ -340,8 +340,10 @@ Section method_section(const View& view) {
        "Counters: read after the timing, each pass of a set in an execution of its own, caches warm or cold "
        "as "
        "they were for the times; source and passes stand with each counter in the records.",
-       "Peak: the highest that `peak` reached in these records with the same device, dtype and threads.",
-       "A rate above the measured peak makes a record invalid: something did not run.",
+       "Peak: what `peak` reached beside the case; on a processor the highest in these records with the same "
+       "dtype, instructions and threads.",
+       "A rate that the peak measured by the process itself rules out makes a record invalid: something did "
+       "not run.",
        "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for a "
        "variant."}});
   const auto command = view.meta.find("command");

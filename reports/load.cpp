@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
 #include "harness/error.hpp"
@@ -70,23 +69,39 @@ void take_peak(const Record& record, CaseView& view) {
   }
 }
 
-// A roof is a property of the machine, and what disturbs a reading of it can only lower it.
+// What a reading of `peak` on a processor may be held against. GPUs have no roof but their own case's: how
+// fast they run goes with their power and temperature.
+std::optional<std::string> roof_of(const Record& peak) {
+  if (peak.work.device != DeviceKind::cpu || peak.status != Status::ok) return std::nullopt;
+  const nlohmann::json& about = peak.environment;
+  return fmt::format("{} {} {} {}", about.value("/host/cpu"_json_pointer, std::string()),
+                     to_string(peak.work.dtype), peak.threads,
+                     about.value("/library/bf16_products"_json_pointer, std::string()));
+}
+
+// What disturbs a reading can only lower it: all of one machine, dtype and number of threads take the
+// highest.
 void raise_roofs(View& view) {
-  using Roof = std::tuple<DeviceKind, Dtype, std::int64_t>;
-  std::map<Roof, std::pair<std::optional<double>, std::optional<double>>> highest;  // nothing is below all
-  const auto roof_of = [](const CaseView& of_case) {
-    return Roof{of_case.work->device, of_case.work->dtype, of_case.work->threads};
+  struct Roof {
+    std::optional<double> peak, copy;  // nothing is below all
+    std::vector<CaseView*> cases;
   };
-  for (const CaseView& of_case : view.cases) {
-    auto& [peak, copy] = highest[roof_of(of_case)];
-    peak = std::max(peak, of_case.peak_flops_per_s);
-    copy = std::max(copy, of_case.copy_bytes_per_s);
-  }
-  for (CaseView& of_case : view.cases) {
-    const auto& [peak, copy] = highest[roof_of(of_case)];
-    if (of_case.peak_flops_per_s) of_case.peak_flops_per_s = peak;
-    if (of_case.copy_bytes_per_s) of_case.copy_bytes_per_s = copy;
-  }
+  std::map<std::string, Roof> roofs;
+  for (CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      if (record->variant_id != "peak") continue;
+      const std::optional<std::string> name = roof_of(*record);
+      if (!name) continue;
+      Roof& roof = roofs[*name];
+      roof.peak = std::max(roof.peak, of_case.peak_flops_per_s);
+      roof.copy = std::max(roof.copy, of_case.copy_bytes_per_s);
+      roof.cases.push_back(&of_case);
+    }
+  for (const auto& [name, roof] : roofs)
+    for (CaseView* of_case : roof.cases) {
+      of_case->peak_flops_per_s = roof.peak;
+      of_case->copy_bytes_per_s = roof.copy;
+    }
 }
 
 }  // namespace

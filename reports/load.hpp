@@ -16,7 +16,7 @@ struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
   std::vector<const Record*> records;      // in the store's order
-  // Of the case's `peak` record, or a higher one of another case with the same device, dtype and threads.
+  // Of the case's `peak` record; on a processor the highest of the same machine, dtype and threads.
   std::optional<double> peak_flops_per_s;
   std::optional<double> copy_bytes_per_s;
 };

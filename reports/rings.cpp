@@ -208,18 +208,20 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
 }  // namespace
 
 std::string rings_sentence(const View& view) {
-  std::map<std::int64_t, std::map<std::string, double>> best;  // by ring size and case
+  std::map<std::int64_t, std::map<std::string, RingRow>> fastest;  // by ring size and case
   for (R row : ring_rows(view)) {
     if (!row.speedup) continue;
-    double& of_case = best[row.record->work.ring_size][row.record->case_id];
-    of_case = std::max(of_case, row.speedup->ratio);
+    RingRow& of_case = fastest[row.record->work.ring_size][row.record->case_id];
+    if (of_case.record == nullptr || row.record->time->median_ns < of_case.record->time->median_ns)
+      of_case = row;
   }
   std::vector<std::string> parts;
-  for (const auto& [ranks, cases] : best) {
-    const auto [low, high] = std::minmax_element(
-        cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    parts.push_back(fmt::format("on {} ranks {} to {} in {}", ranks, number_text(low->second, 3),
-                                number_text(high->second, 3), plural(cases.size(), "case", "cases")));
+  for (const auto& [ranks, cases] : fastest) {
+    std::vector<double> ratios;
+    for (const auto& [name, row] : cases) ratios.push_back(row.speedup->ratio);
+    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+    parts.push_back(fmt::format("on {} ranks {} to {} in {}", ranks, number_text(*low, 3),
+                                number_text(*high, 3), plural(cases.size(), "case", "cases")));
   }
   return parts.empty() ? ""
                        : fmt::format(

@@ -14,7 +14,6 @@
 #include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <vector>
 
 #include "harness/pattern.hpp"
@@ -165,12 +164,11 @@ class DilatedCpu final : public Execution {
 
 // Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
 void DilatedCpu::clear_uncovered(const Operands& operands) const {
-  const auto leaves_rows = [&](std::int64_t head) {
-    return work_.pattern[first_branch(work_, head)].dilation > 1;
-  };
-  if (work_.queries == Queries::dense ||
-      std::ranges::none_of(std::views::iota(std::int64_t{0}, work_.heads), leaves_rows))
-    return;
+  bool leaves_rows = false;
+  for (std::size_t b = 0; b < first_heads_.size(); ++b)
+    for (const std::vector<std::size_t>& heads : first_heads_[b])
+      leaves_rows = leaves_rows || (!heads.empty() && work_.pattern[b].dilation > 1);
+  if (work_.queries == Queries::dense || !leaves_rows) return;
   const std::int64_t rows = work_.batch * work_.sequence_length;
   const auto bytes =
       static_cast<std::size_t>(rows * work_.heads * work_.head_dim * dtype_bytes(output_dtype(operands)));

@@ -511,8 +511,10 @@ void finish_panel(const Tile& tile, const Panel& panel, const TileBuffers& buffe
             buffers.width);
   const std::int64_t element = dtype_bytes(tile.o_dtype);
   for (std::size_t i = 0; i < panel.count; ++i) {
-    if (i + kRowsAhead < panel.count)
-      prefetch_row<1>(tile.o, position[i + kRowsAhead] * tile.q_stride * element, tile.head_dim * element);
+    const std::size_t ahead = panel.begin + i + kRowsAhead;
+    if (ahead < static_cast<std::size_t>(tile.queries.count))
+      prefetch_row<1>(tile.o, buffers.query_position[ahead] * tile.q_stride * element,
+                      tile.head_dim * element);
     write_row(tile, buffers.rows + i * buffers.width, buffers.factor[panel.begin + i],
               buffers.own[panel.begin + i], position[i]);
     tile.lse[position[i] * tile.lse_stride] = lse[i];

@@ -59,13 +59,15 @@ for records in "${published[@]}"; do
   cp "$folder/$name/meta.json" "$stores/$name/"
   "$hilbench" report "$stores/$name" -o "$stores/page" --charts none >/dev/null  # the library stays out of the tree
   if grep -q '"ring_size":2' "$stores/$name/records.jsonl"; then
-    if ! "$hilbench" predict "$stores/$name" --format markdown >"$stores/page/predict.md" 2>"$stores/why"; then
-      cat "$stores/why" >&2
+    fitted=0
+    "$hilbench" predict "$stores/$name" --format markdown >"$stores/page/predict.md" 2>"$stores/why" || fitted=$?
+    cat "$stores/why" >&2
+    if [[ $fitted -ne 0 ]]; then
       grep -q 'no model can be fitted' "$stores/why" || exit 1
       rm "$stores/page/predict.md"
     fi
   fi
-  rm -rf "${folder:?}/$name/"{tables,figures}
+  rm -rf "${folder:?}/$name/"{tables,figures,predict.md}
   cp -r "$stores/page/." "$folder/$name/"
   rm -r "$stores/page"
   echo "$folder/$name"

@@ -43,6 +43,17 @@ double number(const Table& table, std::size_t row, std::string_view key) {
   return text.empty() ? -1 : std::stod(text);
 }
 
+TEST(Rings, SentenceIsOfTheFastestVariantAndNotOfTheLargestRatio) {
+  ReportInput input;
+  for (const std::int64_t ranks : {1, 2}) {
+    const Case work = ring_work(8192, ranks);
+    input.records.push_back(ring_record(work, "linear", ranks == 1 ? 1 : 0.5, RingAlgorithm::automatic));
+    input.records.push_back(ring_record(work, "hilbert", ranks == 1 ? 3 : 0.6, RingAlgorithm::automatic));
+  }
+  EXPECT_NE(rings_sentence(view_of(input)).find("on 2 ranks 2.00 to 2.00 in 1 case."), std::string::npos)
+      << rings_sentence(view_of(input));
+}
+
 TEST(Rings, StandBesideOneRankOnTheSameWork) {
   ReportInput input;
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda})
