@@ -15,7 +15,7 @@ namespace hilbench {
 struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
-  std::vector<const Record*> records;      // in the store's order
+  std::vector<const Record*> records;  // in the store's order
   // Of the case's `peak` record; on a processor the highest of the same machine, dtype and threads.
   std::optional<double> peak_flops_per_s;
   std::optional<double> copy_bytes_per_s;

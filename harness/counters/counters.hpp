@@ -88,7 +88,8 @@ class CounterBackend {
 // threads whose work counts (perf). CUDA sets count the device of the calling thread's current context: all
 // work that it does between begin() and end(), which waits for it.
 std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads);
-// Ends what this process holds open for its next count: while it does, what it times is slowed by the profiler.
+// Ends what this process holds open for its next count: while it does, what it times is slowed by the
+// profiler.
 void close_counters();
 
 // Adds derived counters; a missing part makes the ratio absent with that part's reason. Events of the set
