@@ -161,11 +161,10 @@ void add_predict(CLI::App& app, PredictArguments& arguments, Action& action) {
       ->allow_extra_args(false);
   command.add_option("--filter", arguments.filter,
                      "only variants whose CASE/VARIANT this regular expression finds");
-  command
-      .add_option("--memory", arguments.memory_bytes,
-                  "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU")
-      ->transform(CLI::AsSizeValue(true))
-      ->check(CLI::PositiveNumber);
+  command.add_option_function<std::string>(
+      "--memory",
+      [&arguments](const std::string& text) { arguments.memory_bytes = parse_bytes(text, "--memory"); },
+      "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU");
   command.add_option("--format", arguments.format, "text, markdown or json; default: text");
   command.callback([&] { action = [&] { return predict_command(arguments); }; });
 }

@@ -39,11 +39,14 @@ Finding look_at_cpu() {
   for (const CacheLevel& cache : host.data_caches)
     caches += fmt::format(", L{} {} KiB", cache.level, cache.bytes / 1024);
   const Bf16Choice bf16 = chosen_bf16_products();
-  if (bf16.against) return {.text = *bf16.against};
-  return {true, fmt::format(
-                    "{}: {} cores, {} threads by default, {}, bf16 products: {}{}, {:.1f} GiB of memory free",
-                    host.cpu, host.cores, default_threads(host), host.simd, name_of(bf16.products), caches,
-                    static_cast<double>(host.available_memory_bytes) / (1 << 30))};
+  const std::string wrong =
+      bf16.against ? fmt::format("; dilated_cpu and peak skip bf16: {}", *bf16.against) : "";
+  return {
+      true,
+      fmt::format("{}: {} cores, {} threads by default, {}, bf16 products: {}{}, {:.1f} GiB of memory free{}",
+                  host.cpu, host.cores, default_threads(host), host.simd,
+                  bf16.against ? "none" : name_of(bf16.products), caches,
+                  static_cast<double>(host.available_memory_bytes) / (1 << 30), wrong)};
 }
 
 Finding look_at_blas() {

@@ -167,6 +167,8 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is no amount of memory \(--memory\)"),
     (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
+    (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is no amount .*not between a byte and 2\^62 bytes"),
+    (2, ["predict", ".", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["run", "sweep.yaml", "--budget", "-1"], r"--budget"),
     (2, ["run", "sweep.yaml", "--execution-limit", "soon"], r"--execution-limit"),
     (2, ["run", "sweep.yaml", "--device", "cuda:"], r"unknown device 'cuda:'"),

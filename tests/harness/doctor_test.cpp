@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "harness/probe.hpp"
@@ -76,6 +77,19 @@ TEST(Doctor, HasALineForEveryPart) {
   }
   EXPECT_NE(report.find("measuring on GPUs"), std::string::npos);
   EXPECT_NE(report.find("  works   processor"), std::string::npos) << report;
+}
+
+TEST(Doctor, AWrongChoiceOfBf16ProductsLeavesTheProcessor) {
+  setenv("HILBENCH_BF16", "fast", 1);
+  const std::string report = doctor_report();
+  unsetenv("HILBENCH_BF16");
+  const std::size_t begin = report.find("  works   processor");
+  ASSERT_NE(begin, std::string::npos) << report;
+  const std::string line = report.substr(begin, report.find('\n', begin) - begin);
+  EXPECT_NE(line.find("threads by default"), std::string::npos) << line;
+  EXPECT_TRUE(
+      line.ends_with("dilated_cpu and peak skip bf16: HILBENCH_BF16 is 'fast', not amx, avx512 or widened"))
+      << line;
 }
 
 }  // namespace
