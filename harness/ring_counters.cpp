@@ -1,6 +1,7 @@
 #include "harness/ring_counters.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -9,11 +10,15 @@ namespace {
 
 using Json = nlohmann::json;
 
+// JSON has no number that is not finite: such a count is a reason.
 Json to_json(const RawCounts& counts) {
   Json made = Json::object();
-  for (const auto& [name, count] : counts)
-    made[name] = count.value ? Json{{"value", *count.value}, {"scaled", count.scaled}}
-                             : Json{{"reason", count.reason}};
+  for (const auto& [name, count] : counts) {
+    if (count.value && std::isfinite(*count.value))
+      made[name] = {{"value", *count.value}, {"scaled", count.scaled}};
+    else
+      made[name] = {{"reason", count.value ? "not a finite number" : count.reason}};
+  }
   return made;
 }
 

@@ -250,6 +250,22 @@ TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
   EXPECT_EQ(to_json(record_from_json(out)), out);
 }
 
+TEST(RecordJson, ARankWhoseCountIsNotFiniteKeepsItsPlace) {
+  Record record = kernel_record();
+  record.counters["task_clock"] = {
+      .value = kInfinity, .unit = "ns", .source = "perf", .passes = 1, .ranks = {2, kInfinity, 3}};
+  const json out = json::parse(to_json(record).dump());
+  EXPECT_EQ(out["counters"]["task_clock"]["ranks"], (json{2.0, nullptr, 3.0}));
+  const Counter read = record_from_json(out).counters.at("task_clock");
+  EXPECT_FALSE(read.value);
+  EXPECT_EQ(read.reason, "not a finite number");
+  ASSERT_EQ(read.ranks.size(), 3u);
+  EXPECT_EQ(read.ranks[0], 2);
+  EXPECT_TRUE(std::isnan(read.ranks[1]));
+  EXPECT_EQ(read.ranks[2], 3);
+  expect_round_trip(record);
+}
+
 TEST(RecordJson, RejectsWhatIsNoRecord) {
   EXPECT_THROW(record_from_json(json(nullptr)), UsageError);
   EXPECT_THROW(record_from_json(json::array({1, 2})), UsageError);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -32,6 +33,7 @@ struct Plan {
   bool counts = true;
   int begin_fails = kNever, end_fails = kNever;  // in this pass
   int work_throws = kNever;                      // in this execution
+  double bytes_each = 100;                       // counted by the first rank, twice as many by the second
 };
 
 struct Moment {
@@ -71,7 +73,7 @@ class FakeCounters : public CounterBackend {
   }
   RawCounts read() override {
     if (passes() == 0) return {{"bytes", {.reason = "the fake fails"}}};
-    return {{"bytes", {.value = 100.0 * (rank_ + 1)}}};
+    return {{"bytes", {.value = plan_.bytes_each * (rank_ + 1)}}};
   }
 
  private:
@@ -105,8 +107,9 @@ class Ranks {
     std::vector<std::string> errors(plans_.size());
     threads_.run([&](int rank) {
       try {
-        answers[rank] = counters_[rank]->answer(
+        const Json answer = counters_[rank]->answer(
             order, *transports_[rank], [&] { log.note("restore", rank); }, [&] { work(rank); });
+        answers[rank] = Json::parse(answer.dump());  // processes answer in text
       } catch (const std::exception& error) {
         errors[rank] = error.what();
         transports_[rank]->abort(error.what());
@@ -208,6 +211,13 @@ INSTANTIATE_TEST_SUITE_P(Moments, OneCannotCount,
                          testing::Values(std::pair{Plan{.passes = 0}, 0},
                                          std::pair{Plan{.passes = 3, .begin_fails = 1}, 2},
                                          std::pair{Plan{.passes = 3, .end_fails = 0}, 1}));
+
+TEST(RingCounters, ACountThatIsNotFiniteIsToldOfItsRank) {
+  Ranks ranks({{}, {.bytes_each = std::numeric_limits<double>::infinity()}});
+  const auto counters = ranks.count();
+  EXPECT_FALSE(counters.at("bytes").value);
+  EXPECT_EQ(counters.at("bytes").reason, "rank 1: not a finite number");
+}
 
 TEST(RingCounters, ARankThatThrowsEndsTheCountOfAll) {
   Ranks ranks({{.passes = 3}, {.passes = 3}, {.passes = 3, .work_throws = 1}});
