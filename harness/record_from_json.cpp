@@ -1,0 +1,158 @@
+// A record read back from JSON, which is held to what a record can be.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/record.hpp"
+#include "harness/record_member.hpp"
+#include "harness/record_names.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+void read_field(const json& params, const Field<T>& field, T& owner) {
+  if (field.kind == FieldKind::integer) return field.set(owner, integer_at(params, field.name));
+  if (field.kind == FieldKind::boolean) return field.set(owner, boolean_at(params, field.name) ? 1 : 0);
+  const std::string name = string_at(params, field.name);
+  const auto found = std::find(field.choices.begin(), field.choices.end(), name);
+  if (found == field.choices.end()) refuse_record(fmt::format("'{}' is '{}'", field.name, name));
+  field.set(owner, found - field.choices.begin());
+}
+
+Case case_from(const json& params, const json& asked) {
+  Case work;
+  for (const Field<Case>& field : case_fields()) read_field(params, field, work);
+  work.threads = positive_at(asked, "threads");
+  const Case unset;
+  for (const Field<Case>& field : case_fields()) {
+    const std::int64_t value = field.get(work);
+    if (field.kind != FieldKind::integer || value == field.get(unset)) continue;
+    if (value < field.minimum || value > field.maximum)
+      refuse_record(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.minimum, field.maximum));
+  }
+  if (work.ring_size > 1 && work.kv_heads == 0) refuse_record("'kv_heads' of a ring is 0");
+  const json& segments = array_at(params, "segments");
+  const json& dilations = array_at(params, "dilations");
+  if (segments.size() != dilations.size()) refuse_record("'segments' and 'dilations' differ in length");
+  work.pattern.clear();
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    work.pattern.push_back({to_integer(segments[i], "segments"), to_integer(dilations[i], "dilations")});
+  if (work.pattern.empty()) refuse_record("'segments' is empty");
+  for (const Branch& branch : work.pattern)
+    if (std::min(branch.segment_length, branch.dilation) < 1)
+      refuse_record("'segments' or 'dilations' holds less than 1");
+  return work;
+}
+
+VariantSpec variant_from(const Record& record, const json& params, const json& asked) {
+  VariantSpec spec;
+  spec.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
+  spec.baseline = record.kind == RecordKind::baseline;
+  // A record stored before an option came to be lacks it: its variant had the default. A baseline has those
+  // of a ring alone.
+  for (const Field<VariantSpec>& field : variant_fields()) {
+    if (spec.baseline && !of_rings(field.name)) continue;
+    const json& from = of_rings(field.name) ? asked : params;
+    if (from.contains(field.name)) read_field(from, field, spec);
+  }
+  if (spec.baseline) return spec;
+  spec.order = string_at(params, "order");
+  spec.order_param = optional_integer_at(params, "order_param");
+  spec.traversal = string_at(params, "traversal");
+  spec.traversal_param = optional_integer_at(params, "traversal_param");
+  spec.order_chunk = positive_at(asked, "order_chunk");
+  spec.chunk_in_id = boolean_at(asked, "chunk_in_id");
+  spec.order_file = text_at(asked, "order_file");
+  spec.order_file_hash = static_cast<std::uint32_t>(positive_at(asked, "order_file_hash"));
+  return spec;
+}
+
+// Members are assigned one by one here: GCC 12 destroys them twice where an exception leaves a braced list.
+Timing timing_from(const json& time) {
+  Timing timing;
+  timing.median_ns = amount_at(time, "median");
+  timing.ci_ns = interval_at(time, "ci");
+  timing.timer = text_at(time, "timer");
+  for (const json& sample : array_at(time, "samples"))
+    timing.samples_ns.push_back(to_amount(sample, "samples"));
+  for (const json& rounds : array_at(time, "process_rounds"))
+    timing.process_rounds.push_back(to_integer(rounds, "process_rounds"));
+  return timing;
+}
+
+Speedup speedup_from(const json& from) {
+  Speedup speedup;
+  speedup.against = string_at(from, "against");
+  speedup.ratio = amount_at(from, "ratio");
+  if (speedup.ratio == 0) refuse_record("'ratio' is 0");
+  speedup.ci = interval_at(from, "ci");
+  speedup.verdict = name_at<Verdict>(from, "verdict", kVerdicts);
+  return speedup;
+}
+
+Counter counter_from(const std::string& name, const json& from) {
+  Counter counter;
+  counter.value = optional_double_at(from, "value");
+  counter.unit = text_at(from, "unit");
+  counter.source = text_at(from, "source");
+  counter.passes = static_cast<int>(positive_at(from, "passes"));
+  counter.reason = text_at(from, "reason");
+  if (from.contains("ranks"))
+    for (const json& value : array_at(from, "ranks")) counter.ranks.push_back(to_double(value, "ranks"));
+  check_share(name, counter);
+  return counter;
+}
+
+void read_results(const json& from, Record& record) {
+  if (const json& verify = member(from, "verify"); !verify.is_null())
+    record.verify = {.max_abs = amount_at(verify, "max_abs"),
+                     .rel_l2 = amount_at(verify, "rel_l2"),
+                     .lse_max_abs = amount_at(verify, "lse_max_abs"),
+                     .rows = integer_at(verify, "rows"),
+                     .tolerance = amount_at(verify, "tolerance")};
+  if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time);
+  if (const json& permute = member(from, "permute_ns"); !permute.is_null())
+    record.permute_ns = amount_at(permute, "median");
+  record.flops = optional_amount_at(from, "flops");
+  record.min_bytes = optional_amount_at(from, "min_bytes");
+  record.tflops = optional_amount_at(from, "tflops");
+  record.memory_bytes = optional_amount_at(from, "memory_bytes");
+  record.comm_bytes = optional_amount_at(from, "comm_bytes");
+  if (const json& speedup = member(from, "speedup"); !speedup.is_null())
+    record.speedup = speedup_from(speedup);
+  const json& counters = member(from, "counters");
+  if (!counters.is_object()) refuse_record("'counters' is not an object");
+  for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);
+}
+
+}  // namespace
+
+Record record_from_json(const json& from) {
+  if (const std::int64_t schema = integer_at(from, "schema"); schema != kRecordSchema)
+    refuse_record(fmt::format("its schema is {}", schema));
+  Record record;
+  record.sweep = string_at(from, "sweep");
+  record.case_id = string_at(from, "case");
+  record.variant_id = string_at(from, "variant");
+  record.kind = name_at<RecordKind>(from, "kind", kKinds);
+  record.status = name_at<Status>(from, "status", kStatuses);
+  record.reason = text_at(from, "reason");
+  record.environment = member(from, "environment");
+  const json& params = member(from, "params");
+  const json& asked = member(from, "asked");
+  record.work = case_from(params, asked);
+  record.kernel = string_at(params, "kernel");
+  record.variant = variant_from(record, params, asked);
+  record.order_chunk = positive_at(params, "order_chunk");
+  record.threads = integer_at(params, "threads");
+  record.ring_algorithm = text_at(params, "ring_algorithm");
+  record.transport = text_at(params, "transport");
+  record.cache = string_at(params, "cache");
+  read_results(from, record);
+  return record;
+}
+
+}  // namespace hilbench

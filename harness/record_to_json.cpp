@@ -1,0 +1,146 @@
+// A record as JSON: keys always present, null where unknown or not finite.
+#include <cmath>
+
+#include "harness/record.hpp"
+#include "harness/record_names.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+json number(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+json number(const std::optional<double>& value) {
+  return value ? number(*value) : json(nullptr);
+}
+// Bytes that are no UTF-8 (a path, a message of a library) become U+FFFD, so that every record can be dumped.
+json text(const std::string& value) {
+  if (value.empty()) return nullptr;
+  return json::parse(json(value).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+// Integers for which 0 means "not given" or "not applicable".
+json positive(std::int64_t value) {
+  return value > 0 ? json(value) : json(nullptr);
+}
+json interval(const Interval& value) {
+  return json::array({number(value.low), number(value.high)});
+}
+
+template <class T>
+json field_json(const Field<T>& field, const T& owner) {
+  const std::int64_t value = field.get(owner);
+  if (field.kind == FieldKind::integer) return value;
+  if (field.kind == FieldKind::boolean) return value != 0;
+  return field_text(field, value);
+}
+
+json params_json(const Record& record) {
+  json params;
+  for (const Field<Case>& field : case_fields()) params[field.name] = field_json(field, record.work);
+  params["threads"] = record.threads;
+  params["segments"] = params["dilations"] = json::array();
+  for (const Branch& branch : record.work.pattern) {
+    params["segments"].push_back(branch.segment_length);
+    params["dilations"].push_back(branch.dilation);
+  }
+  params["kernel"] = record.kernel;
+  params["cache"] = record.cache;
+  const VariantSpec& spec = record.variant;
+  const bool ordered = !spec.baseline;
+  for (const Field<VariantSpec>& field : variant_fields()) {
+    const bool applies = ordered && (record.work.ring_size > 1 || !of_rings(field.name));
+    params[field.name] = applies ? field_json(field, spec) : json(nullptr);
+  }
+  params["order"] = ordered ? json(spec.order) : json(nullptr);
+  params["order_param"] = ordered && spec.order_param ? json(*spec.order_param) : json(nullptr);
+  params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
+  params["traversal"] = ordered ? json(spec.traversal) : json(nullptr);
+  params["traversal_param"] = ordered && spec.traversal_param ? json(*spec.traversal_param) : json(nullptr);
+  params["ring_algorithm"] = text(record.ring_algorithm);
+  params["transport"] = text(record.transport);
+  return params;
+}
+
+// What the sweep wrote where `params` shows what it resolved to.
+json asked_json(const Record& record) {
+  const VariantSpec& spec = record.variant;
+  json asked = {{"threads", positive(record.work.threads)},
+                {"order_chunk", positive(spec.order_chunk)},
+                {"chunk_in_id", spec.chunk_in_id},
+                {"order_file", text(spec.order_file.string())},
+                {"order_file_hash", positive(spec.order_file_hash)}};
+  for (const Field<VariantSpec>& field : variant_fields())
+    if (of_rings(field.name)) asked[field.name] = field_json(field, spec);
+  return asked;
+}
+
+json verify_json(const Verification& verify) {
+  return {{"max_abs", number(verify.max_abs)},
+          {"rel_l2", number(verify.rel_l2)},
+          {"lse_max_abs", number(verify.lse_max_abs)},
+          {"rows", verify.rows},
+          {"tolerance", number(verify.tolerance)}};
+}
+
+json timing_json(const Timing& time) {
+  json samples = json::array();
+  for (const double sample : time.samples_ns) samples.push_back(number(sample));
+  return {{"median", number(time.median_ns)},
+          {"ci", interval(time.ci_ns)},
+          {"samples", std::move(samples)},
+          {"process_rounds", time.process_rounds},
+          {"timer", text(time.timer)}};
+}
+
+json counter_json(const Counter& counter) {
+  const json value = number(counter.value);
+  const bool lost = counter.value && value.is_null();
+  json made = {{"value", value},
+               {"unit", text(counter.unit)},
+               {"source", text(counter.source)},
+               {"passes", positive(counter.passes)},
+               {"reason", lost ? json("not a finite number") : text(counter.reason)}};
+  if (!counter.ranks.empty()) {
+    json& ranks = made["ranks"] = json::array();
+    for (const double value_of_rank : counter.ranks) ranks.push_back(number(value_of_rank));
+  }
+  return made;
+}
+
+json speedup_json(const Speedup& speedup) {
+  return {{"against", speedup.against},
+          {"ratio", number(speedup.ratio)},
+          {"ci", interval(speedup.ci)},
+          {"verdict", to_string(speedup.verdict)}};
+}
+
+}  // namespace
+
+json to_json(const Record& record) {
+  json counters = json::object();
+  for (const auto& [name, counter] : record.counters) counters[name] = counter_json(counter);
+  return {{"schema", kRecordSchema},
+          {"sweep", record.sweep},
+          {"case", record.case_id},
+          {"variant", record.variant_id},
+          {"params", params_json(record)},
+          {"asked", asked_json(record)},
+          {"kind", kKinds[static_cast<std::size_t>(record.kind)]},
+          {"status", to_string(record.status)},
+          {"reason", text(record.reason)},
+          {"verify", record.verify ? verify_json(*record.verify) : json(nullptr)},
+          {"time_ns", record.time ? timing_json(*record.time) : json(nullptr)},
+          {"permute_ns", record.permute_ns ? json{{"median", number(*record.permute_ns)}} : json(nullptr)},
+          {"flops", number(record.flops)},
+          {"min_bytes", number(record.min_bytes)},
+          {"tflops", number(record.tflops)},
+          {"memory_bytes", number(record.memory_bytes)},
+          {"comm_bytes", number(record.comm_bytes)},
+          {"counters", std::move(counters)},
+          {"speedup", record.speedup ? speedup_json(*record.speedup) : json(nullptr)},
+          {"environment", record.environment}};
+}
+
+}  // namespace hilbench
