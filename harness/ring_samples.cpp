@@ -1,0 +1,65 @@
+#include "harness/ring_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/error.hpp"
+
+namespace hilbench {
+namespace {
+
+std::optional<double> counter_of(const Record& record, const char* name) {
+  const auto found = record.counters.find(name);
+  if (found == record.counters.end() || !found->second.value || *found->second.value <= 0)
+    return std::nullopt;
+  return found->second.value;
+}
+
+std::string machine_of(const Record& record) {
+  const char* part = record.work.device == DeviceKind::cuda ? "device" : "host";
+  const char* key = record.work.device == DeviceKind::cuda ? "name" : "cpu";
+  const nlohmann::json& environment = record.environment;
+  if (!environment.is_object() || !environment.contains(part)) return "";
+  const nlohmann::json& inside = environment[part];
+  return inside.is_object() && inside.contains(key) && inside[key].is_string()
+             ? one_line(inside[key].get<std::string>())
+             : "";
+}
+
+bool usable(const Record& record) {
+  const VariantSpec& variant = record.variant;
+  return record.kind == RecordKind::kernel && record.status == Status::ok && record.time &&
+         record.time->median_ns > 0 && foreign_processes(record) == 0 && record.work.pass == Pass::forward &&
+         variant.order_scope == OrderScope::memory && variant.buffers == Buffers::pooled &&
+         variant.index == IndexUse::cached && !ring_unsupported(record.work, variant);
+}
+
+}  // namespace
+
+std::string RingGroup::text() const {
+  return fmt::format("{}, {}, head_dim {}, on {}", kernel, to_string(dtype), head_dim,
+                     machine.empty() ? "a machine that the records do not name" : machine);
+}
+
+std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Record>& records) {
+  std::map<RingGroup, std::vector<RingSample>> groups;
+  for (const Record& record : records) {
+    if (!usable(record)) continue;
+    const RingGroup group{machine_of(record), record.kernel, record.work.dtype, record.work.head_dim,
+                          record.work.device};
+    RingSample sample{
+        .record = &record,
+        .shape = ring_shape(record.work, record.variant, std::max<std::int64_t>(1, record.threads)),
+        .ns = record.time->median_ns,
+        .relative = (record.time->ci_ns.high - record.time->ci_ns.low) / 2 / record.time->median_ns};
+    if (record.work.ring_size > 1) {
+      sample.compute_ns = counter_of(record, "ring_compute_ns");
+      sample.exchange_ns = counter_of(record, "ring_exchange_ns");
+    }
+    groups[group].push_back(std::move(sample));
+  }
+  return groups;
+}
+
+}  // namespace hilbench

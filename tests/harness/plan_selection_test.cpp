@@ -1,0 +1,56 @@
+#include "harness/plan_selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/error.hpp"
+#include "harness/names.hpp"
+
+namespace hilbench {
+namespace {
+
+Plan two_lengths() {
+  Host host;
+  host.cores = 4;
+  host.available_memory_bytes = std::int64_t{1} << 30;
+  host.nominal_ghz = 2;
+  return make_plan(parse_sweep("name: plan\n"
+                               "axes: {sequence_length: [64, 4096], segments: [[64]], threads: 1}\n"
+                               "variants: [{kernel: dilated, order: [linear, hilbert, morton]}]\n",
+                               "plan.yaml", {}, known_names()),
+                   host);
+}
+
+std::vector<std::string> ids(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const PlannedVariant& planned : comparison.variants) names.push_back(planned.id);
+  return names;
+}
+
+TEST(PlanSelection, AFilterKeepsTheReferenceBesideWhatItFinds) {
+  const Plan plan = filtered(two_lengths(), "^n64-.*hilbert$");
+  ASSERT_EQ(plan.comparisons.size(), 1u);
+  EXPECT_EQ(ids(plan.comparisons[0]), (std::vector<std::string>{"dilated/linear", "dilated/hilbert"}));
+  EXPECT_EQ(plan.comparisons[0].reference, 0u);
+  EXPECT_EQ(filtered(two_lengths(), "").comparisons.size(), 2u);
+}
+
+TEST(PlanSelection, AFilterThatFindsNothingIsRefused) {
+  EXPECT_THROW(filtered(two_lengths(), "nosuch"), UsageError);
+  EXPECT_THROW(filtered(two_lengths(), "("), UsageError);
+  EXPECT_THROW(filtered(two_lengths(), std::string(1001, 'a')), UsageError);
+}
+
+TEST(PlanSelection, ALimitSkipsWholeCases) {
+  const Plan plan = two_lengths();
+  const double short_s = *plan.comparisons[0].variants[0].seconds;
+  ASSERT_LT(short_s, *plan.comparisons[1].variants[0].seconds);
+  const Plan left = limited(plan, short_s);
+  EXPECT_TRUE(left.comparisons[0].runnable());
+  EXPECT_FALSE(left.comparisons[1].runnable());
+  EXPECT_FALSE(left.comparisons[1].reference);
+  EXPECT_NE(left.comparisons[1].variants[2].skip->find("more than --execution-limit"), std::string::npos);
+  EXPECT_TRUE(limited(plan, std::nullopt).comparisons[1].runnable());
+}
+
+}  // namespace
+}  // namespace hilbench
