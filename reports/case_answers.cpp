@@ -1,0 +1,172 @@
+// Claims about kernel time, misses and memory: Hilbert order beside linear order.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "reports/answers.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr const char* kLinesCounter = "layout_lines_64_per_tile";
+
+std::string missing_reason(const Record* record, const char* name) {
+  if (!record) return fmt::format("no {} record of this case", name);
+  if (record->status != Status::ok) return fmt::format("{} is {}", name, to_string(record->status));
+  if (foreign_processes(*record) > 0) return "another process used the GPU meanwhile";
+  return "";
+}
+
+// Why a pair of records gives no ratio.
+std::string no_pair(const Quartet& quartet, const char* lacking) {
+  std::string why = missing_reason(quartet.standard, "dilated/linear");
+  if (why.empty()) why = missing_reason(quartet.hilbert, "dilated/hilbert with the claimed chunk");
+  return why.empty() ? std::string(lacking) : why;
+}
+
+// "claimed 28.0 % fewer": what a ratio standard / hilbert says of misses.
+std::string claimed_fewer(const ClaimRow& claim) {
+  const auto percent = [](double ratio) { return fmt::format("{:.0f}", (1 - 1 / ratio) * 100); };
+  if (!claim.claimed_range) return fmt::format("claimed {} % fewer", percent(*claim.claimed));
+  return fmt::format("claimed {} to {} % fewer", percent(claim.claimed_range->low),
+                     percent(claim.claimed_range->high));
+}
+
+std::string lines_text(const std::optional<Measured>& lines) {
+  return lines
+             ? fmt::format("the layout's own count of 64-byte lines: {:+.1f} %", (1 / lines->ratio - 1) * 100)
+             : "no layout counts";
+}
+
+// How the counts were made: backend, state of the caches, executions.
+std::string counting_text(const LevelAnswer& level, const Record& record) {
+  const LevelCount& count = *level.hilbert;
+  return fmt::format("{}, {} caches, one execution a pass, {} pass{}", count.source, record.cache,
+                     count.passes, count.passes == 1 ? "" : "es");
+}
+
+// The verdict of the levels that have counters, else of the layout's own count. `record`: any of those
+// counted.
+void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, const Record& record) {
+  answer.verdict = combined(answer.levels);
+  std::vector<std::string> said, unread;
+  const LevelAnswer* outermost = nullptr;
+  for (const LevelAnswer& level : answer.levels) {
+    if (level.measured && !outermost) outermost = &level;
+    (level.measured ? said : unread).push_back(level_text(level));
+  }
+  if (outermost) {
+    answer.measured = outermost->measured;
+    said.insert(said.end(), unread.begin(), unread.end());
+    answer.why = fmt::format("{}; {} ({}); {}", claimed_fewer(*answer.claim), fmt::join(said, "; "),
+                             counting_text(*outermost, record), lines_text(lines));
+    return;
+  }
+  const std::string why =
+      unread.empty() ? "none for this device" : fmt::format("{}", fmt::join(unread, "; "));
+  answer.measured = lines;
+  if (lines) answer.verdict = judge(*answer.claim->claimed, lines->ci);
+  answer.why =
+      lines ? fmt::format("{}; {}, exact, a count of the layout and not of a cache; no hardware counters: {}",
+                          claimed_fewer(*answer.claim), lines_text(lines), why)
+            : fmt::format("no counters: {}", why);
+}
+
+void answer_caches_in(ClaimAnswer& answer, const Quartet& quartet) {
+  answer.why = no_pair(quartet, "");
+  if (!answer.why.empty()) return;
+  const Record* control = missing_reason(quartet.random, "").empty() ? quartet.random : nullptr;
+  answer.levels = answer_levels(*answer.claim->claimed, *quartet.standard, *quartet.hilbert, control);
+  answer_caches(answer, counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter), *quartet.standard);
+}
+
+void answer_times_in(ClaimAnswer& answer, const Quartet& quartet) {
+  const bool both = quartet.standard && quartet.hilbert;
+  if (both) answer.measured = time_ratio(*quartet.standard, *quartet.hilbert);
+  if (!answer.measured) answer.why = no_pair(quartet, "the two have no paired times");
+  if (answer.measured && quartet.hilbert->permute_ns)
+    answer.with_permutation = time_ratio(*quartet.standard, *quartet.hilbert, *quartet.hilbert->permute_ns);
+  if (quartet.standard && quartet.tokens) answer.tokens = time_ratio(*quartet.standard, *quartet.tokens);
+  if (quartet.standard && quartet.random) answer.control = time_ratio(*quartet.standard, *quartet.random);
+  settle(answer);
+}
+
+void answer_memory_in(ClaimAnswer& answer, const Quartet& quartet) {
+  if (quartet.standard && quartet.hilbert)
+    answer.measured = memory_ratio(*quartet.standard, *quartet.hilbert);
+  answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
+                               : no_pair(quartet, "no memory figures in the records");
+  settle(answer);
+}
+
+// Whether a claim that names no pattern means cases like this.
+bool named_by(const ClaimRow& claim, const Case& work) {
+  return (!claim.sequence_length || *claim.sequence_length == work.sequence_length) &&
+         (!claim.ring_size || *claim.ring_size == work.ring_size);
+}
+
+// What such a claim leaves open, and what it names.
+std::string left_open(const ClaimRow& claim) {
+  return claim.ring_size ? "states no segments or dilations" : "states no configuration";
+}
+std::string named_text(const ClaimRow& claim) {
+  if (!claim.ring_size) return "";
+  return fmt::format(" of {} positions on {} ranks", claim.sequence_length.value_or(0), *claim.ring_size);
+}
+
+}  // namespace
+
+ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
+  ClaimAnswer answer{.claim = &claim, .where = &view};
+  const Quartet quartet = quartet_of(view, claim.order_chunk);
+  if (claim.quantity == Quantity::speedup) answer_times_in(answer, quartet);
+  if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, quartet);
+  if (claim.quantity == Quantity::memory) answer_memory_in(answer, quartet);
+  if (claim.work && claim.work->dtype != view.work->dtype)
+    answer.why +=
+        fmt::format("{}measured in {}, {} {}", answer.why.empty() ? "" : "; ", to_string(view.work->dtype),
+                    claim.names_dtype ? "claimed in" : "we assumed", to_string(claim.work->dtype));
+  return answer;
+}
+
+ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
+  ClaimAnswer answer{.claim = &claim};
+  answer.why =
+      fmt::format("{}, and no case here{} holds linear and hilbert", left_open(claim), named_text(claim));
+  if (claim.ring_size) answer.why = "not tested here: " + answer.why + "; `hilbench predict` projects it";
+  std::vector<ClaimAnswer> cases;
+  std::vector<Measured> measured, controls, lines;
+  std::map<const MissLevel*, std::vector<LevelAnswer>> levels;
+  for (const CaseView& of_case : view.cases) {
+    if (!named_by(claim, *of_case.work)) continue;
+    ClaimAnswer one = answer_in_case(claim, of_case);
+    if (!one.measured) continue;
+    measured.push_back(*one.measured);
+    if (one.control) controls.push_back(*one.control);
+    const Quartet quartet = quartet_of(of_case, claim.order_chunk);
+    if (const auto count = counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter))
+      lines.push_back(*count);
+    for (const LevelAnswer& level : one.levels) levels[level.level].push_back(level);
+    cases.push_back(std::move(one));
+  }
+  if (cases.empty()) return answer;
+  answer.why = fmt::format(
+      "{}: over the {} here{}", left_open(claim),
+      cases.size() == 1 ? std::string("one case") : fmt::format("{} cases", cases.size()), named_text(claim));
+  if (claim.quantity != Quantity::cache_lines) {
+    answer.measured = over_all(measured);
+    answer.control = over_all(controls);
+    settle(answer);
+    return answer;
+  }
+  const std::string where = answer.why;
+  for (const MissLevel& level : miss_levels())
+    if (const auto found = levels.find(&level); found != levels.end())
+      answer.levels.push_back(over_cases(*claim.claimed, found->second));
+  answer_caches(answer, over_all(lines), *quartet_of(*cases.front().where, claim.order_chunk).standard);
+  answer.why = where + ", " + answer.why;
+  return answer;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,115 @@
+// Claims about rings and about what fits them: bytes sent, and the longest sequence.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/answers.hpp"
+#include "reports/format.hpp"
+
+namespace hilbench {
+namespace {
+
+// Linear order with the ring options of `hilbert`; beside an order of the whole sequence also that of shards,
+// which sends as many rows.
+const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
+  const auto twin_of = [&](OrderSpan span) -> const Record* {
+    VariantSpec wanted = hilbert.variant;
+    wanted.order = "linear";
+    wanted.order_param.reset();
+    wanted.order_span = span;
+    for (const Record* record : of_case.records) {
+      VariantSpec spec = record->variant;
+      spec.order_chunk = wanted.order_chunk, spec.chunk_in_id = wanted.chunk_in_id;
+      if (record->kind == RecordKind::kernel && record->status == Status::ok && spec == wanted) return record;
+    }
+    return nullptr;
+  };
+  const Record* same = twin_of(hilbert.variant.order_span);
+  return same != nullptr ? same : twin_of(OrderSpan::shard);
+}
+
+// Memory of the devices that projections name, nominal.
+std::optional<double> nominal_bytes(const std::string& device) {
+  if (device == "gtx1080-8gb") return 0x1p33;
+  if (device == "a100-80gb") return 80 * 0x1p30;
+  return std::nullopt;
+}
+
+std::optional<double> device_bytes(const Record& record) {
+  const nlohmann::json& environment = record.environment;
+  if (!environment.is_object() || !environment.contains("device") || !environment["device"].is_object())
+    return std::nullopt;
+  const nlohmann::json& device = environment["device"];
+  if (!device.contains("memory_bytes") || !device["memory_bytes"].is_number()) return std::nullopt;
+  return device["memory_bytes"].get<double>();
+}
+
+}  // namespace
+
+ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
+  ClaimAnswer answer{.claim = &claim};
+  std::vector<Measured> ratios;
+  std::vector<double> packed;  // packed rows over whole shards, either order
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      if (of_case.work->ring_size == 1 || record->status != Status::ok || !record->comm_bytes) continue;
+      VariantSpec whole = record->variant;
+      whole.ring_algorithm = RingAlgorithm::automatic;
+      for (const Record* other : of_case.records)
+        if (record->variant.ring_algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
+            other->comm_bytes.value_or(0) > 0)
+          packed.push_back(*record->comm_bytes / *other->comm_bytes);
+      if (record->kind != RecordKind::kernel || record->variant.order != "hilbert" ||
+          *record->comm_bytes <= 0)
+        continue;
+      const Record* linear = linear_twin(of_case, *record);
+      if (linear == nullptr || linear->comm_bytes.value_or(0) <= 0) continue;
+      const double ratio = *linear->comm_bytes / *record->comm_bytes;
+      ratios.push_back({ratio, {ratio, ratio}, 0});
+    }
+  if (ratios.empty()) {
+    answer.why = "not tested here: no ring of several ranks that sends anything holds linear and hilbert";
+    return answer;
+  }
+  answer.measured = over_all(ratios);
+  settle(answer);
+  answer.why =
+      fmt::format("bytes that the transport counted, hilbert beside linear order in {} rings", ratios.size());
+  if (!packed.empty()) {
+    const auto [low, high] = std::minmax_element(packed.begin(), packed.end());
+    answer.why += fmt::format("; packing rows by residue, in any order, sends {} to {} of whole shards",
+                              number_text(*low, 3), number_text(*high, 3));
+  }
+  return answer;
+}
+
+ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
+  constexpr double kSameMemory = 0.1;  // drivers keep some of the nominal size
+  ClaimAnswer answer{.claim = &claim};
+  const std::optional<double> wanted = nominal_bytes(claim.device);
+  const CaseView* longest = nullptr;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      const std::optional<double> bytes = device_bytes(*record);
+      const bool such_devices = wanted && bytes && std::abs(*bytes / *wanted - 1) < kSameMemory &&
+                                of_case.work->ring_size == claim.ring_size.value_or(1);
+      if (!such_devices || record->status != Status::ok || record->kind != RecordKind::kernel) continue;
+      if (longest == nullptr || of_case.work->sequence_length > longest->work->sequence_length)
+        longest = &of_case;
+    }
+  if (longest == nullptr) {
+    answer.why =
+        fmt::format("not tested here: needs {} x {}; `hilbench predict` tells what the memory plan says",
+                    claim.ring_size.value_or(1), claim.device);
+    return answer;
+  }
+  const auto length = static_cast<double>(longest->work->sequence_length);
+  answer.where = longest;
+  answer.measured = Measured{length, {length, length}, 0};
+  answer.verdict = length >= *claim.claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
+  answer.why = "longest sequence that ran on as many devices with as much memory; longer ones may fit";
+  return answer;
+}
+
+}  // namespace hilbench
