@@ -1,0 +1,83 @@
+#include "reports/exported.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "harness/error.hpp"
+#include "tests/reports/rendered.hpp"
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(Exported, IsTheSameFromExportedRecords) {
+  const ReportInput input = sample::input();
+  Folder folder;
+  std::ofstream records(folder.path() / "records.jsonl");
+  for (const Record& record : input.records) records << to_json(record).dump() << '\n';
+  records.close();
+  std::ofstream(folder.path() / "meta.json") << nlohmann::json(input.meta);
+  ASSERT_TRUE(holds_export(folder.path()));
+  const ReportInput again = read_exported(folder.path());
+  EXPECT_EQ(again.meta, input.meta);
+  EXPECT_EQ(to_markdown(document_without_pictures(again)), to_markdown(document_without_pictures(input)));
+  std::ofstream(folder.path() / "records.jsonl", std::ios::app) << "{}\n";
+  EXPECT_THROW(read_exported(folder.path()), UsageError);
+  std::ofstream(folder.path() / "results.sqlite") << "x";
+  EXPECT_FALSE(holds_export(folder.path())) << "a store goes first";
+  std::ofstream(folder.path() / "records.jsonl").close();
+  EXPECT_THROW(read_exported(folder.path()), UsageError) << "empty";
+}
+
+std::string refusal(const fs::path& folder) {
+  try {
+    read_exported(folder);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing refused";
+}
+
+TEST(Exported, ReadsCompressedRecordsUnlessTheyAreCutShort) {
+  Folder folder;
+  const ReportInput input = sample::input();
+  const fs::path file = folder.path() / "records.jsonl.gz";
+  std::string text;
+  for (const Record& record : input.records) text += to_json(record).dump() + '\n';
+  const gzFile out = gzopen(file.c_str(), "wb");
+  ASSERT_EQ(gzwrite(out, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  ASSERT_EQ(gzclose(out), Z_OK);
+  ASSERT_TRUE(holds_export(folder.path()));
+  EXPECT_EQ(read_results(folder.path()).records.size(), input.records.size());
+  fs::resize_file(file, fs::file_size(file) / 2);
+  EXPECT_NE(refusal(folder.path()).find("cannot be read"), std::string::npos) << refusal(folder.path());
+}
+
+TEST(Exported, RefusesRecordsThatContradictThemselves) {
+  Folder folder;
+  const fs::path file = folder.path() / "records.jsonl";
+  const auto refused = [&](const std::string& lines) {
+    std::ofstream(file, std::ios::trunc) << lines;
+    return refusal(folder.path());
+  };
+  nlohmann::json record = to_json(sample::input().records.at(1));
+  const std::string good = record.dump() + "\n";
+  EXPECT_NE(refused(good + good)
+                .find("line 2): n8192-w2048-r1-h8-d64-fp32-p1-cpu/dilated/hilbert stands in "
+                      "line 1 already"),
+            std::string::npos)
+      << refusal(folder.path());
+  record["speedup"]["ci"] = {1.2, 1.1};
+  EXPECT_NE(refused(record.dump()).find("'ci' is reversed"), std::string::npos) << refusal(folder.path());
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_NE(refused("{\"schema\": " + deep + "}").find("nested deeper than 100 levels"), std::string::npos)
+      << refusal(folder.path());
+  std::ofstream(folder.path() / "meta.json") << deep;
+  EXPECT_NE(refused(good).find("nested deeper"), std::string::npos) << refusal(folder.path());
+}
+
+}  // namespace
+}  // namespace hilbench

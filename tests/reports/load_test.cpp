@@ -1,0 +1,48 @@
+#include "reports/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(Peaks, AreTheHighestOfTheMachine) {
+  ReportInput input;
+  for (const std::int64_t length : {8192, 16384})
+    sample::add_comparison(input.records, sample::work(length, {{4096, 2}}), 1);
+  for (Record& record : input.records)
+    if (record.variant_id == "peak" && record.work.sequence_length == 8192)
+      record.tflops = 0.01;  // disturbed
+  const auto peak_of = [&](std::size_t i) { return view_of(input).cases.at(i).peak_flops_per_s; };
+  EXPECT_DOUBLE_EQ(peak_of(0).value(), 0.366e12);
+  EXPECT_DOUBLE_EQ(peak_of(1).value(), 0.366e12);
+  for (Record& record : input.records)
+    if (record.work.sequence_length == 8192 && record.variant_id == "peak")
+      record.counters["copy_bytes_per_s"].value = 1e9;
+  EXPECT_DOUBLE_EQ(view_of(input).cases.at(0).copy_bytes_per_s.value(), 2.4e10);
+  const auto with_change = [&](const std::function<void(Record&)>& change) {
+    const std::vector<Record> kept = input.records;
+    for (Record& record : input.records)
+      if (record.work.sequence_length == 8192) change(record);
+    const double peak = peak_of(0).value();
+    input.records = kept;
+    return peak;
+  };
+  EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.threads = 1; }), 0.01e12) << "of fewer threads";
+  EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.environment["host"]["cpu"] = "another"; }),
+                   0.01e12);
+  EXPECT_DOUBLE_EQ(
+      with_change([](Record& record) { record.environment["library"]["bf16_products"] = "amx"; }), 0.01e12);
+  EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.work.device = DeviceKind::cuda; }), 0.01e12)
+      << "a GPU runs as its power allows";
+  std::erase_if(input.records, [](const Record& record) {
+    return record.variant_id == "peak" && record.work.sequence_length == 8192;
+  });
+  EXPECT_FALSE(peak_of(0)) << "where no peak was asked for, none stands";
+}
+
+}  // namespace
+}  // namespace hilbench
