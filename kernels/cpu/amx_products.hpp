@@ -52,58 +52,50 @@ class AmxTiles {
 
 enum class Start { from_zero, from_result };
 
-// c[row][column] (+)= sum over words w of a[row][w] . b[w][column], for 2 * kAmxRows rows of a and kColumns
-// (1 or 2) times 16 columns; `words` is a multiple of kAmxWords. Rows of a lie `a_stride` words apart, those
-// of b and c whole columns.
-template <int kColumns, class Tiles>
-inline void multiply_amx_block(Tiles& tiles, const float* a, std::size_t a_stride, const float* b,
-                               std::size_t words, Start start, float* c) {
-  constexpr std::size_t kWidth = kColumns * kAmxWords;
-  constexpr std::size_t kRowBytes = kWidth * sizeof(float);
-  float* const lower = c + kAmxRows * kWidth;
+constexpr std::size_t kAmxBlock = 2 * kAmxRows;     // rows of a that are multiplied together
+constexpr std::size_t kAmxColumns = 2 * kAmxWords;  // columns of b and c
+
+// c[row][column] (+)= sum over words w of a[row][w] . b[w][column] for kAmxBlock rows of a, `a_stride` words
+// apart, and kAmxColumns columns of b and c; `words` is a multiple of kAmxWords.
+template <class Tiles>
+void multiply_amx_block(Tiles& tiles, const float* a, std::size_t a_stride, const float* b, std::size_t words,
+                        Start start, float* c) {
+  constexpr std::size_t kRowBytes = kAmxColumns * sizeof(float);
+  const std::size_t a_bytes = a_stride * sizeof(float);
+  float* const lower = c + kAmxRows * kAmxColumns;
   if (start == Start::from_zero) {
     tiles.template clear<0>();
     tiles.template clear<1>();
-    if constexpr (kColumns == 2) {
-      tiles.template clear<2>();
-      tiles.template clear<3>();
-    }
+    tiles.template clear<2>();
+    tiles.template clear<3>();
   } else {
     tiles.template load<0>(c, kRowBytes);
     tiles.template load<1>(lower, kRowBytes);
-    if constexpr (kColumns == 2) {
-      tiles.template load<2>(c + kAmxWords, kRowBytes);
-      tiles.template load<3>(lower + kAmxWords, kRowBytes);
-    }
+    tiles.template load<2>(c + kAmxWords, kRowBytes);
+    tiles.template load<3>(lower + kAmxWords, kRowBytes);
   }
   for (std::size_t word = 0; word < words; word += kAmxWords) {
-    tiles.template load<4>(a + word, a_stride * sizeof(float));
-    tiles.template load<6>(b + word * kWidth, kRowBytes);
+    tiles.template load<4>(a + word, a_bytes);
+    tiles.template load<6>(b + word * kAmxColumns, kRowBytes);
     tiles.template multiply_add<0, 4, 6>();
-    tiles.template load<5>(a + word + kAmxRows * a_stride, a_stride * sizeof(float));
+    tiles.template load<5>(a + word + kAmxRows * a_stride, a_bytes);
     tiles.template multiply_add<1, 5, 6>();
-    if constexpr (kColumns == 2) {
-      tiles.template load<7>(b + word * kWidth + kAmxWords, kRowBytes);
-      tiles.template multiply_add<2, 4, 7>();
-      tiles.template multiply_add<3, 5, 7>();
-    }
+    tiles.template load<7>(b + word * kAmxColumns + kAmxWords, kRowBytes);
+    tiles.template multiply_add<2, 4, 7>();
+    tiles.template multiply_add<3, 5, 7>();
   }
   tiles.template store<0>(c, kRowBytes);
   tiles.template store<1>(lower, kRowBytes);
-  if constexpr (kColumns == 2) {
-    tiles.template store<2>(c + kAmxWords, kRowBytes);
-    tiles.template store<3>(lower + kAmxWords, kRowBytes);
-  }
+  tiles.template store<2>(c + kAmxWords, kRowBytes);
+  tiles.template store<3>(lower + kAmxWords, kRowBytes);
 }
 
-// The same for any multiple of 2 * kAmxRows rows.
-template <int kColumns, class Tiles>
+// The same for any multiple of kAmxBlock rows.
+template <class Tiles>
 void multiply_amx(Tiles& tiles, const float* a, std::size_t a_stride, const float* b, std::size_t rows,
                   std::size_t words, Start start, float* c) {
-  constexpr std::size_t kBlock = 2 * kAmxRows;
-  for (std::size_t row = 0; row < rows; row += kBlock)
-    multiply_amx_block<kColumns>(tiles, a + row * a_stride, a_stride, b, words, start,
-                                 c + row * kColumns * kAmxWords);
+  for (std::size_t row = 0; row < rows; row += kAmxBlock)
+    multiply_amx_block(tiles, a + row * a_stride, a_stride, b, words, start, c + row * kAmxColumns);
 }
 
 }  // namespace hilbench

@@ -118,9 +118,15 @@ HWY_INLINE Vector round_to_pair(Vector lower, Vector upper) {
   return hn::BitCast(kFloats, hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, low)));
 }
 
-// rows[row][v] *= factor[v], for [count][kVectors] whole vectors.
+// rows[row][v] *= factor[v], for [count][kVectors] whole vectors; rows stay untouched where all factors
+// are 1.
 template <std::size_t kVectors>
 HWY_INLINE void scale_rows(float* HWY_RESTRICT rows, std::size_t count, const float* HWY_RESTRICT factor) {
+  bool all_one = true;
+  for (std::size_t v = 0; v < kVectors; ++v)
+    all_one = all_one &&
+              hn::AllTrue(kFloats, hn::Eq(hn::Load(kFloats, factor + v * kLanes), hn::Set(kFloats, 1.0f)));
+  if (all_one) return;
   for (std::size_t row = 0; row < count; ++row)
     for (std::size_t v = 0; v < kVectors; ++v, rows += kLanes)
       hn::Store(hn::Mul(hn::Load(kFloats, rows), hn::Load(kFloats, factor + v * kLanes)), kFloats, rows);

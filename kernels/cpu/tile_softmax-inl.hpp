@@ -1,0 +1,112 @@
+// Scores of a block of keys become probabilities (online softmax).
+#if defined(HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
+#undef HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
+#else
+#define HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
+#endif
+
+#include "kernels/cpu/amx_products.hpp"
+#include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/cpu/softmax_state-inl.hpp"
+#include "kernels/cpu/tile_buffers.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+template <std::size_t kVectors>
+void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position, std::size_t keys,
+                 float* all_scores) {
+  const Ints ints;
+  const Vector masked = hn::Set(kFloats, kMinusInfinity);
+  for (std::size_t key = 0; key < keys; ++key) {
+    const auto position = hn::Set(ints, buffers.key_position[key]);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      float* scores = all_scores + (key * kVectors + v) * kLanes;
+      const auto later = hn::Gt(position, hn::Load(ints, query_position + v * kLanes));
+      hn::Store(hn::IfThenElse(hn::RebindMask(kFloats, later), masked, hn::Load(kFloats, scores)), kFloats,
+                scores);
+    }
+  }
+}
+
+// Largest score of each lane, by two chains of comparisons a vector.
+template <std::size_t kVectors>
+HWY_INLINE void find_maxima(const float* HWY_RESTRICT scores, std::size_t keys, Vector* HWY_RESTRICT top) {
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  Vector even[kVectors], odd[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) even[v] = odd[v] = hn::Set(kFloats, kMinusInfinity);
+  std::size_t key = 0;
+  for (; key + 2 <= keys; key += 2)
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      even[v] = hn::Max(even[v], hn::Load(kFloats, scores + key * kWidth + v * kLanes));
+      odd[v] = hn::Max(odd[v], hn::Load(kFloats, scores + (key + 1) * kWidth + v * kLanes));
+    }
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    if (key < keys) even[v] = hn::Max(even[v], hn::Load(kFloats, scores + key * kWidth + v * kLanes));
+    top[v] = hn::Max(even[v], odd[v]);
+  }
+}
+
+// Scores become probabilities against the maximum, raised where a score passes it by more than
+// Products::kSlack; `factor` is left for the sums made before. `alongside(key)` is done beside the
+// arithmetic of kAmxBlock keys from `key` on.
+template <class Products, std::size_t kVectors, class Alongside>
+HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log2,
+                              float* HWY_RESTRICT max, float* HWY_RESTRICT sum, float* HWY_RESTRICT factor,
+                              const Alongside& alongside) {
+  constexpr std::size_t kWidth = kVectors * kLanes;
+  const Vector scale = hn::Set(kFloats, scale_log2);
+  const Vector one = hn::Set(kFloats, 1.0f);  // the scores' units are log2 already
+  Vector top[kVectors], total[kVectors], shift[kVectors];
+  find_maxima<kVectors>(scores, keys, top);
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    SoftmaxState state{hn::Load(kFloats, max + v * kLanes), hn::Load(kFloats, sum + v * kLanes)};
+    const Vector found = hn::Mul(top[v], scale);
+    const auto passes = hn::Gt(found, hn::Add(state.max, hn::Set(kFloats, Products::kSlack)));
+    hn::Store(state.raise(hn::IfThenElse(passes, found, state.max), one), kFloats, factor + v * kLanes);
+    hn::Store(state.max, kFloats, max + v * kLanes);
+    shift[v] = state.shift();
+    total[v] = state.sum;
+  }
+  const auto probability = [&](std::size_t key, std::size_t v) HWY_ATTR {
+    const Vector score = hn::Load(kFloats, scores + key * kWidth + v * kLanes);
+    const Vector p = Products::exponential(hn::MulSub(score, scale, shift[v]));
+    total[v] = hn::Add(total[v], p);
+    return p;
+  };
+  if constexpr (Products::kPairs) {
+    const auto store_pair = [&](std::size_t pair, std::size_t v, Vector first, Vector second) HWY_ATTR {
+      hn::Store(Products::pair_of(first, second), kFloats, scores + pair * kWidth + v * kLanes);
+    };
+    const auto soften_pair = [&](std::size_t pair, std::size_t v) HWY_ATTR {
+      const Vector first = probability(2 * pair, v);
+      store_pair(pair, v, first, probability(2 * pair + 1, v));
+    };
+    std::size_t pair = 0;
+    for (std::size_t block = 0; block < keys; block += kAmxBlock) {
+      alongside(block);
+      for (const std::size_t end = std::min(keys, block + kAmxBlock) / 2; pair < end; ++pair)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          const Vector first = probability(2 * pair, v);
+          store_pair(pair, v, first, probability(2 * pair + 1, v));
+        }
+    }
+    for (; pair < round_up(keys, 2 * kAmxWords) / 2; ++pair)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        store_pair(pair, v, 2 * pair < keys ? probability(2 * pair, v) : hn::Zero(kFloats),
+                   hn::Zero(kFloats));
+  } else {
+    for (std::size_t key = 0; key < keys; ++key)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        hn::Store(probability(key, v), kFloats, scores + key * kWidth + v * kLanes);
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(total[v], kFloats, sum + v * kLanes);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#endif

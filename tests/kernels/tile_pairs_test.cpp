@@ -1,0 +1,151 @@
+// Whole tiles of attention with products in tile registers, emulated: processors without AMX test the rest of
+// that path.
+#include <gtest/gtest.h>
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "harness/rounding.hpp"
+#include "kernels/cpu/dilated_tile.hpp"
+#include "tests/kernels/emulated_tiles.hpp"
+
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tests/kernels/tile_pairs_test.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/cpu/tile_attention-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace hilbench {
+namespace HWY_NAMESPACE {
+
+// Does nothing where multiplies_pairs() says no.
+void run_emulated_here([[maybe_unused]] const Tile& tile, [[maybe_unused]] float* workspace) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+  run_tile_with<TilePairs<EmulatedTiles>>(tile, workspace);
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hilbench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hilbench {
+namespace {
+
+HWY_EXPORT(run_emulated_here);
+
+constexpr float kUntouched = -7;
+constexpr double kTolerance = 0.02;  // of O, whose values are about 1: probabilities are rounded to bf16
+constexpr double kLseTolerance = 1e-3;
+
+// One head: `rows` queries from position `first_query` on, `keys` keys in a shuffled sequence.
+struct TileProblem {
+  std::int64_t head_dim, rows, keys;
+  Mask mask;
+  std::vector<std::uint16_t> q, k, v;
+  std::vector<std::int32_t> slot, position;
+
+  TileProblem(std::int64_t d, std::int64_t query_count, std::int64_t key_count, Mask the_mask,
+              float steepness)
+      : head_dim(d), rows(query_count), keys(key_count), mask(the_mask) {
+    std::mt19937 random(static_cast<unsigned>(1000 * d + 10 * rows + keys));
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<std::uint16_t>& tensor, std::int64_t count, float scale) {
+      for (std::int64_t i = 0; i < count * d; ++i) tensor.push_back(bf16_bits(scale * normal(random)));
+    };
+    fill(q, rows, steepness);
+    fill(k, keys, 1);
+    fill(v, keys, 1);
+    position.resize(static_cast<std::size_t>(keys));
+    std::iota(position.begin(), position.end(), 0);
+    std::ranges::shuffle(position, random);
+    slot = position;
+  }
+
+  struct Result {
+    std::vector<float> o, lse;
+  };
+  Tile tile(Result& result) const {
+    result.o.assign(static_cast<std::size_t>(rows * head_dim), kUntouched);
+    result.lse.assign(static_cast<std::size_t>(rows), kUntouched);
+    Tile tile{.dtype = Dtype::bf16, .head_dim = head_dim, .q = q.data(), .k = k.data(), .v = v.data()};
+    tile.q_stride = tile.kv_stride = head_dim;
+    tile.queries = {0, 1, rows};
+    tile.key_slot = slot;
+    tile.key_position = position;
+    tile.mask = mask;
+    tile.o = result.o.data();
+    tile.lse = result.lse.data();
+    tile.lse_stride = 1;
+    return tile;
+  }
+  hwy::AlignedFreeUniquePtr<float[]> workspace() const {
+    const auto floats = static_cast<std::size_t>(tile_workspace_floats(head_dim, rows));
+    auto memory = hwy::AllocateAligned<float>(floats);
+    std::fill_n(memory.get(), floats, std::numeric_limits<float>::quiet_NaN());
+    return memory;
+  }
+  Result expected() const {
+    Result result;
+    run_tile(tile(result), workspace().get());
+    return result;
+  }
+  Result emulated() const {
+    Result result;
+    HWY_DYNAMIC_DISPATCH(run_emulated_here)(tile(result), workspace().get());
+    return result;
+  }
+};
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = a[i] == b[i] ? 0 : std::abs(double{a[i]} - b[i]);
+    largest =
+        std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(largest, difference);
+  }
+  return largest;
+}
+
+void expect_agreement(const TileProblem& problem) {
+  const TileProblem::Result expected = problem.expected();
+  const TileProblem::Result emulated = problem.emulated();
+  EXPECT_LT(largest_difference(emulated.o, expected.o), kTolerance)
+      << problem.head_dim << " " << problem.rows << " " << problem.keys;
+  EXPECT_LT(largest_difference(emulated.lse, expected.lse), kLseTolerance)
+      << problem.head_dim << " " << problem.rows << " " << problem.keys;
+}
+
+class TilePairsTest : public testing::Test {
+  void SetUp() override {
+    if (!multiplies_pairs()) GTEST_SKIP() << "this processor has no 512-bit vectors";
+  }
+};
+
+TEST_F(TilePairsTest, AgreeWithWidenedProducts) {
+  for (const std::int64_t head_dim : {16, 40, 64, 128, 200})
+    for (const std::int64_t rows : {1, 31, 33, 100})
+      for (const std::int64_t keys : {1, 2, 31, 128, 161, 300})
+        for (const Mask mask : {Mask::full, Mask::causal})
+          expect_agreement(TileProblem(head_dim, rows, keys, mask, 1));
+}
+
+// Scores that pass the maximum by less and by more than the slack that it is left.
+TEST_F(TilePairsTest, AgreeWhereMaximaRise) {
+  for (const float steepness : {2.0f, 8.0f, 30.0f})
+    for (const Mask mask : {Mask::full, Mask::causal})
+      expect_agreement(TileProblem(64, 70, 1000, mask, steepness));
+}
+
+}  // namespace
+}  // namespace hilbench
+#endif
