@@ -18,6 +18,7 @@
 
 #include "harness/pattern.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/cpu/uncovered_rows.hpp"
 
 namespace hilbench {
 namespace {
@@ -33,9 +34,6 @@ constexpr std::int64_t kPanelRows = 48;
 // many there are.
 constexpr std::int64_t kMinTilesPerThread = 8;
 constexpr std::int64_t kMinTiles = 128;
-// Outputs from this size on are cleared past the caches, which would not keep them.
-constexpr std::size_t kStreamedBytes = std::size_t{8} << 20;
-
 std::string_view peak_unit(const Case& work) {
   return cpu_product_unit(work.dtype);
 }
@@ -104,16 +102,10 @@ class DilatedCpu final : public Execution {
   DilatedCpu(const Case& work, int threads)
       : work_(work),
         threads_(threads),
-        floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))) {
+        floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))),
+        uncovered_(work) {
     allocate_workspaces();
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
-    for (const Branch& branch : work.pattern)
-      first_heads_.emplace_back(static_cast<std::size_t>(std::min(branch.dilation, work.kv_heads)));
-    for (std::int64_t head = 0; head < work.heads; ++head) {
-      const std::size_t branch = first_branch(work, head);
-      const std::int64_t offset = offset_of(work, work.pattern[branch], kv_head_of(work, head));
-      first_heads_[branch][static_cast<std::size_t>(offset)].push_back(static_cast<std::size_t>(head));
-    }
   }
 
   // Pieces of a ring bring tiles that their own rows alone would not have.
@@ -136,9 +128,6 @@ class DilatedCpu final : public Execution {
   }
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
-  void clear_uncovered(const Operands& operands) const;
-  void clear_uncovered_in(std::int64_t row, std::vector<std::size_t>& covered, const Operands& operands,
-                          Clearing clearing) const;
   void round_collected(const Operands& operands) const;
   // Where O is collected before it is rounded; null where tiles write to o itself.
   float* collected(const Operands& operands) const {
@@ -155,57 +144,10 @@ class DilatedCpu final : public Execution {
   Bf16Products bf16_products_ = chosen_bf16_products().products;
   int threads_;
   std::int64_t floats_per_thread_;
+  UncoveredRows uncovered_;
   std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
   hwy::AlignedFreeUniquePtr<float[]> merged_;  // O of several bf16 branches, fp32
-  // [branch][offset]: the heads that run the branch first and whose streams have the offset, ascending.
-  // Offsets are below the number of KV heads.
-  std::vector<std::vector<std::vector<std::size_t>>> first_heads_;
 };
-
-// Rows that a head's first branch does not select would keep what was in memory: dense queries leave none.
-void DilatedCpu::clear_uncovered(const Operands& operands) const {
-  bool leaves_rows = false;
-  for (std::size_t b = 0; b < first_heads_.size(); ++b)
-    for (const std::vector<std::size_t>& heads : first_heads_[b])
-      leaves_rows = leaves_rows || (!heads.empty() && work_.pattern[b].dilation > 1);
-  if (work_.queries == Queries::dense || !leaves_rows) return;
-  const std::int64_t rows = work_.batch * work_.sequence_length;
-  const auto bytes =
-      static_cast<std::size_t>(rows * work_.heads * work_.head_dim * dtype_bytes(output_dtype(operands)));
-  const Clearing clearing = bytes >= kStreamedBytes ? Clearing::past_caches : Clearing::cached;
-#pragma omp parallel num_threads(threads_)
-  {
-    std::vector<std::size_t> covered;
-#pragma omp for schedule(static) nowait
-    for (std::int64_t row = 0; row < rows; ++row) clear_uncovered_in(row, covered, operands, clearing);
-    finish_clearing(clearing);
-  }
-}
-
-// Of one row; neighbouring heads are cleared together. `covered` is scratch: the heads that select the row.
-void DilatedCpu::clear_uncovered_in(std::int64_t row, std::vector<std::size_t>& covered,
-                                    const Operands& operands, Clearing clearing) const {
-  const auto heads = static_cast<std::size_t>(work_.heads);
-  const auto head_bytes = static_cast<std::size_t>(work_.head_dim * dtype_bytes(output_dtype(operands)));
-  auto* o = static_cast<std::byte*>(output(operands));
-  const std::int64_t position = row % work_.sequence_length;
-  covered.clear();
-  for (std::size_t b = 0; b < first_heads_.size(); ++b) {
-    const auto offset =
-        static_cast<std::size_t>(position % work_.pattern[b].segment_length % work_.pattern[b].dilation);
-    if (offset >= first_heads_[b].size()) continue;
-    covered.insert(covered.end(), first_heads_[b][offset].begin(), first_heads_[b][offset].end());
-  }
-  std::ranges::sort(covered);
-  covered.push_back(heads);
-  std::size_t done = 0;
-  for (const std::size_t head : covered) {
-    const std::size_t place = static_cast<std::size_t>(row) * heads + done;
-    if (head > done) clear(o + place * head_bytes, (head - done) * head_bytes, clearing);
-    std::fill_n(operands.lse + place, head - done, -std::numeric_limits<float>::infinity());
-    done = head + 1;
-  }
-}
 
 Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                          const IndexTile& tile) const {
@@ -245,7 +187,7 @@ void DilatedCpu::round_collected(const Operands& operands) const {
 }
 
 void DilatedCpu::run(const Operands& operands, const Index& index) {
-  clear_uncovered(operands);
+  uncovered_.clear(output(operands), output_dtype(operands), operands.lse, threads_);
   for (const BranchIndex& branch : index.branches) {
     const std::vector<IndexTile>& tiles = branch.tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)

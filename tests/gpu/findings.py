@@ -18,6 +18,7 @@ import statistics
 import sys
 
 import order_findings
+import rate_findings
 from published import Folder, chosen, grouped, interval, markdown, number, own, span, work
 
 META_KEYS = ("sweep", "title", "description", "sweep_file", "command")
@@ -194,7 +195,7 @@ def block_spread(folder):
             f"and by {max(spreads):.2f} % at most.")
 
 
-BLOCKS = {name[6:]: function for name, function in [*globals().items(), *vars(order_findings).items()]
+BLOCKS = {name[6:]: function for name, function in [*globals().items(), *vars(order_findings).items(), *vars(rate_findings).items()]
           if name.startswith("block_")}
 MARK = re.compile(r"(<!-- generated: (\w+)(?: ([\w-]+))?(?: (\S+))? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 

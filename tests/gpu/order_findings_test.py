@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import order_findings
+import rate_findings
 from published import Folder
 
 HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_entries": 3072,
@@ -62,6 +63,21 @@ class Findings(unittest.TestCase):
         places = {1 << 20: "within L2 of a core", 2 << 20: "within what a core's data TLB reaches", 1 << 25: "within L3", 1 << 26: "beyond L3"}
         for size, place in places.items():
             self.assertTrue(order_findings.place_of(size, HOST).startswith(place), order_findings.place_of(size, HOST))
+
+    def test_rates_stand_against_dense_cases_with_as_many_keys(self):
+        folder = self.folder({})
+        rates = {("fp32", 2048, 2048, 1): 0.1, ("bf16", 2048, 2048, 1): 0.25, ("fp32", 4096, 512, 1): 0.09,
+                 ("fp32", 8192, 8192, 16): 0.081}
+        records = []
+        for (dtype, length, segment, dilation), rate in rates.items():
+            one = record(length, dilation, "linear")
+            one["params"].update(dtype=dtype, segments=[segment], threads=1, heads=1)
+            records.append({**one, "tflops": rate})
+        with gzip.open(folder.path / "cpu-order" / "records.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(one) + "\n" for one in records)
+        table = rate_findings.block_rates(Folder(folder.path), "cpu-order").split("\n")
+        self.assertIn("| n 8192, 8192/16, h 1, d 64, threads 1 | 512 | 0.081 |  |  | 90.0 % |  | 81.0 % |  |", table)
+        self.assertIn("| n 2048, 2048/1, h 1, d 64, threads 1 | 2048 | 0.1 | 0.25 | 2.50 | 100.0 % | 100.0 % | 100.0 % | 100.0 % |", table)
 
     def test_ranks_share_the_place_of_equals(self):
         self.assertEqual(order_findings.ranks([3, 1, 3]), [1.5, 0, 1.5])

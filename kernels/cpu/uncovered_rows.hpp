@@ -1,0 +1,31 @@
+// Rows that no query of a head's first branch stands in: O is 0 and LSE -infinity there, unless a later
+// branch merges into them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/case.hpp"
+
+namespace hilbench {
+
+class UncoveredRows {
+ public:
+  explicit UncoveredRows(const Case& work);
+
+  // o is [batch][sequence_length][heads] rows of head_dim elements, `o_dtype` each; lse has a float for each.
+  void clear(void* o, Dtype o_dtype, float* lse, int threads) const;
+
+ private:
+  // Heads that cover a row of this position, ascending.
+  void covering_heads(std::int64_t position, std::vector<std::int64_t>& heads) const;
+
+  Case work_;
+  // [branch][offset]: the heads that run the branch first and whose streams have the offset, ascending.
+  // Offsets are below the number of KV heads.
+  std::vector<std::vector<std::vector<std::int64_t>>> first_heads_;
+  bool any_ = false;
+};
+
+}  // namespace hilbench
