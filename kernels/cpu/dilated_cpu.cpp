@@ -26,8 +26,10 @@ namespace {
 constexpr std::int64_t kMinHeadDim = 16;
 constexpr std::int64_t kMaxHeadDim = 256;
 // Queries that share one gathered block of keys: whole register tiles of 12, 24, 32 and 48 queries, as long
-// as they and their results stay in a second-level cache.
+// as they and their results stay in a second-level cache. Tile registers multiply so fast that gathering is
+// worth twice as many.
 constexpr std::int64_t kMaxTileRows = 576;
+constexpr std::int64_t kMaxTileRowsAmx = 1152;
 constexpr std::int64_t kMaxTileElements = 576 * 128;
 constexpr std::int64_t kPanelRows = 48;
 // Of a branch: enough for threads to share them evenly, and for many of them where the case does not say how
@@ -48,8 +50,9 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
 std::int64_t tile_rows(const Case& work) {
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
-  const std::int64_t most =
-      std::clamp(kMaxTileElements / work.head_dim / kPanelRows * kPanelRows, kPanelRows, kMaxTileRows);
+  const bool amx = work.dtype == Dtype::bf16 && chosen_bf16_products().products == Bf16Products::amx_bf16;
+  const std::int64_t most = std::clamp(kMaxTileElements / work.head_dim / kPanelRows * kPanelRows, kPanelRows,
+                                       amx ? kMaxTileRowsAmx : kMaxTileRows);
   std::int64_t longest = 1;
   std::int64_t fair = most;
   for (const Branch& branch : work.pattern) {

@@ -79,18 +79,27 @@ keep() {
   tar cJf "$out/$1.part" -C results "$1" && mv "$out/$1.part" "$out/$1.tar.xz" && rm -r "results/${1:?}"
 }
 
+# measure NAME FILE [OPTION...]
+measure() {
+  local name=$1 start status
+  start=$(date +%s)
+  timeout 540 "${pinned[@]}" "$hilbench" run "${@:2}" >>"$out/$name.log" 2>&1
+  status=$?
+  note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log" | tail -1)"
+}
+pinned=()  # what starts a process on chosen processors
+
+name_of() { sed -n 's/^name: //p' "$1"; }
+measured() {
+  [[ -e results/$1 ]] && note "$1" "left out: results/$1 is there already"
+}
+
 # sweep FILE [OPTION...]
 sweep() {
-  local name start status
-  name=$(sed -n 's/^name: //p' "$1")
-  if [[ -e results/$name ]]; then
-    note "$name" "left out: results/$name is there already"
-    return
-  fi
-  start=$(date +%s)
-  timeout 540 "$hilbench" run "$@" >"$out/$name.log" 2>&1
-  status=$?
-  note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log")"
+  local name
+  name=$(name_of "$1")
+  ! measured "$name" || return 0
+  measure "$name" "$@"
   keep "$name"
 }
 
@@ -173,11 +182,49 @@ ring_rivals() {
 cores=$(nproc)
 few_cores() { [[ $cores -le 4 ]]; }
 
+# The processor on which one thread multiplies fastest just now: who shares a machine shares units of its cores.
+quiet_processor() {
+  local processor file=$out/quiet.yaml
+  cat >"$file" <<'SWEEP'
+name: quiet
+title: Which processor is quiet?
+cases:
+  - {device: cpu, dtype: bf16, sequence_length: 1024, segments: [1024], dilations: [1], heads: 1, head_dim: 64, threads: 1}
+variants: []
+baselines: [peak]
+measure: {budget_s: 0.2, min_rounds: 5}
+SWEEP
+  for ((processor = 0; processor < cores; ++processor)); do
+    rm -rf "$out/quiet"
+    taskset -c "$processor" "$hilbench" run "$file" -o "$out/quiet" >"$out/quiet.log" 2>&1
+    echo "$("$hilbench" export "$out/quiet" --format jsonl | sed -n 's/.*"tflops":\([0-9.]*\).*/\1/p') $processor"
+  done | sort -rn | tee "$out/quiet.txt" | awk 'NR == 1 {print $2}'
+  rm -rf "$out/quiet" "$file"
+}
+
+# sweep_threads THREADS FILE [OPTION...]: with these counts of threads on few cores; on many with one thread, where it
+# is quiet, and with all.
+sweep_threads() {
+  local few=$1 name
+  shift
+  if few_cores; then
+    sweep "$@" --axis "threads=$few"
+    return
+  fi
+  name=$(name_of "$1")
+  ! measured "$name" || return 0
+  pinned=(taskset -c "$(quiet_processor)")
+  measure "$name" "$@" --axis threads=1
+  pinned=()
+  measure "$name" "$@" --axis "threads=$cores"
+  keep "$name"
+}
+
 # The kernel against the processor, and the order studies.
 cpu() {
-  local budget=3 threads=1,2,$cores
-  few_cores || { budget=2 threads=1,$cores; }
-  sweep sweeps/cpu-peak.yaml --axis "threads=$threads" --budget "$budget" --execution-limit 1
+  local budget=3
+  few_cores || budget=2
+  sweep_threads "1,2,$cores" sweeps/cpu-peak.yaml --budget "$budget" --execution-limit 1
   sweep sweeps/cache/cpu-order.yaml --budget "$budget"
   sweep sweeps/cache/cpu-working-set.yaml --budget "$budget"
 }
@@ -212,7 +259,9 @@ for step in "${steps[@]}"; do
       ;;
     cache) for file in sweeps/cache/cache-*.yaml; do sweep "$file"; done ;;
     cpu) cpu ;;
-    cpu-rivals) sweep sweeps/cpu-rivals.yaml --allow-external --axis "threads=1,$cores" --budget 2 --execution-limit 1 ;;
+    cpu-rivals)
+      sweep_threads "1,$cores" sweeps/cpu-rivals.yaml --allow-external --budget 2 --execution-limit 1
+      ;;
     cpu-claims) cpu_claims ;;
     threads) sweep sweeps/ring/threads.yaml ;;
     ring-tests) ring_tests ;;
