@@ -236,6 +236,25 @@ variants: [{kernel: dilated}]
                               err)
                 self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
 
+    def test_no_variant_that_was_measured_is_asked_for(self):
+        few = ["--axis", "sequence_length=33"]
+        self.program.run("run", self.sweep, "-o", "out", *few)
+        before = (self.results / "results.sqlite").read_bytes()
+        others = SWEEP.replace("linear, hilbert, random", "morton, snake").replace("baselines: [gemm]\n", "")
+        _, err = self.program.run("run", self.program.sweep(others, "others.yaml"), "-o", "out", *few, status=2)
+        self.assertIn("measured with other settings", err)
+        self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
+
+    def test_a_rival_that_was_skipped_displaces_nothing(self):
+        sweep = self.program.sweep(SWEEP.replace("baselines: [gemm]", 'external: {my: {command: ["false"]}}\nbaselines: [my]\nreference: my'))
+        few = ["--axis", "sequence_length=33"]
+        self.program.run("run", sweep, "-o", "out", *few)
+        before = (self.results / "results.sqlite").read_bytes()
+        for allowed in (["--allow-external", "--filter", "my$"], ["--allow-external"]):
+            _, err = self.program.run("run", sweep, "-o", "out", *few, *allowed, status=2)
+            self.assertIn("measured with other settings", err)
+            self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
+
     def test_fewer_variants_are_done_and_nothing_is_lost(self):
         few = ["--axis", "sequence_length=33,34"]
         self.program.run("run", self.sweep, "-o", "out", *few)
