@@ -10,6 +10,7 @@
 #include "harness/commands.hpp"
 #include "harness/memory_need.hpp"
 #include "harness/names.hpp"
+#include "harness/plan_selection.hpp"
 #include "harness/predict_report.hpp"
 #include "reports/exported.hpp"
 
@@ -78,14 +79,6 @@ class Asker {
   }
 
  private:
-  static std::regex parse_filter(const std::string& filter) try {
-    return std::regex(filter);
-  } catch (const std::regex_error& error) {
-    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
-                      .where = "--filter",
-                      .why = error.what()});
-  }
-
   void ask_groups(const Case& work, const VariantSpec& variant, std::int64_t ranks) {
     for (const RingFit& fit : fits_) {
       const RingGroup& group = fit.group();

@@ -480,6 +480,8 @@ class RingTest(unittest.TestCase):
                                 (["out", "--format", "xml"], "text, markdown or json"),
                                 (["out", "--axis", "heads=8"], "--axis without a sweep"),
                                 (["out", "--filter", "("], "bad regular expression"),
+                                (["out", "--filter", "(" * 50000 + ")" * 50000], "at most 1000 characters"),
+                                (["out", "--filter", "(.*)*(.*)*(.*)*nosuch$"], "matches no ring"),
                                 (["out", "--calibration", "out"], "two folders of records")):
             with self.subTest(arguments=arguments):
                 out, err = self.program.run("predict", *arguments, status=2)
