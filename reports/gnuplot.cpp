@@ -12,12 +12,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 
 extern char** environ;
 
@@ -35,8 +34,8 @@ class TemporaryFolder {
     std::string pattern = (parent / "hilbench-XXXXXX").string();
     if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
     if (error)
-      throw UsageError(
-          {"no temporary folder", parent.string(), error.message(), "set TMPDIR to a writable folder"});
+      throw_file_error(error.value(), {"no temporary folder", parent.string(), error.message(),
+                                       "set TMPDIR to a writable folder"});
     path_ = pattern;
   }
   ~TemporaryFolder() {
@@ -51,17 +50,10 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-bool write_text(const fs::path& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  return static_cast<bool>(out.flush());
+// Nothing where there is none.
+std::string text_of(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) ? read_text(file, "file of gnuplot", kMostInputBytes) : "";
 }
 
 struct Outcome {
@@ -86,7 +78,7 @@ Outcome wait_for(pid_t child, const fs::path& log) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return {.found = false, .fault = "cannot be started"};
-  return {.fault = one_line(read_text(log), 200)};
+  return {.fault = one_line(text_of(log), 200)};
 }
 
 Outcome run(const std::string& program, const fs::path& script, const fs::path& log) {
@@ -135,18 +127,20 @@ void name_svg(std::string& svg, const std::string& title) {
 
 Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program, std::string& svg) {
   const TemporaryFolder work;
-  bool written = write_text(work.path() / "figure.gp", whole_script(plot, work.path()));
-  for (const auto& [name, text] : plot.data) written = write_text(work.path() / name, text) && written;
-  if (!written) return {.fault = "its temporary files could not be written"};
+  try {
+    write_file(work.path() / "figure.gp", whole_script(plot, work.path()));
+    for (const auto& [name, text] : plot.data) write_file(work.path() / name, text);
+  } catch (const Error& error) {
+    return {.fault = error.what()};
+  }
   const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log");
   if (!outcome.fault.empty()) return outcome;
-  svg = read_text(work.path() / "figure.svg");
-  const std::string png = read_text(work.path() / "figure.png");
+  svg = text_of(work.path() / "figure.svg");
+  const std::string png = text_of(work.path() / "figure.png");
   if (svg.empty() || png.empty()) return {.fault = "no picture came out"};
   name_svg(svg, plot.title);
-  if (!write_text(folder / (plot.name + ".svg"), svg) || !write_text(folder / (plot.name + ".png"), png))
-    throw UsageError(
-        {"figure cannot be written", (folder / plot.name).string(), "no permission or no space", ""});
+  write_file(folder / (plot.name + ".svg"), svg);
+  write_file(folder / (plot.name + ".png"), png);
   return {};
 }
 

@@ -201,8 +201,8 @@ BAD_COMMANDS = [
     (2, ["order", "linear", "--length", "4", "--chunk", "2"], r"does not apply"),
     (2, ["order", "file", "--length", "4"], r"needs a permutation"),
     (2, ["order", "file", "--length", "4", "--file", "nosuch.npy"], r"no such file"),
-    (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot be written"),
-    (2, ["order", "linear", "--length", "4", "-o", "."], r"cannot be written"),
+    (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot write the file"),
+    (2, ["order", "linear", "--length", "4", "-o", "."], r"cannot write the file"),
 ]
 
 
@@ -559,6 +559,19 @@ class RunTime(CommandLine):
         (self.folder / "plain/records.jsonl").write_bytes(b'{"schema": ' + b"[" * 1000000)
         self.refused(["report", "plain"], r"nested deeper")
 
+    def test_special_files_are_not_read(self):
+        self.measured()
+        (self.folder / "plain").mkdir()
+        (self.folder / "plain/records.jsonl").write_bytes(
+            self.run_it(["export", "results/small", "--format", "jsonl"]).stdout)
+        os.mkfifo(self.folder / "pipe")
+        for special in ("pipe", "/dev/zero"):
+            self.refused(["report", "plain", "--claims", special], r"not a claims file")
+            self.refused(["report", "plain", "--charts", special], r"not a file of Chart\.js")
+            (self.folder / "plain/meta.json").symlink_to(Path("..") / special)
+            self.refused(["report", "plain"], r"not a file of meta")
+            (self.folder / "plain/meta.json").unlink()
+
     def scaled_export(self, factor, name):
         """The run as an export whose times are multiplied."""
         lines = []
@@ -609,6 +622,18 @@ class RunTime(CommandLine):
         refused("report", "locked")
         refused("report", "results/small", "-o", "locked/out")
         refused("export", "results/small", "--format", "csv", "-o", "locked/x.csv")
+        refused("order", "linear", "--length", "4", "-o", "locked/x.npy")
+        refused("compare", "results/small", "results/small", "-o", "locked/x")
+        (self.folder / "exported").mkdir()
+        for name in ("records.jsonl", "meta.json", "secret"):
+            (self.folder / "exported" / name).touch(mode=0)
+        refused("run", "exported/secret")
+        refused("order", "file", "--length", "4", "--file", "exported/secret")
+        refused("report", "results/small", "-o", "exported", "--claims", "exported/secret")
+        refused("report", "results/small", "-o", "exported", "--charts", "exported/secret")
+        refused("report", "exported")
+        (self.folder / "exported/meta.json").unlink()
+        refused("report", "exported")
         (self.folder / "results/small/results.sqlite").chmod(0)
         refused("export", "results/small", "--format", "csv", says="unable to open|ermission")
 
