@@ -24,7 +24,6 @@ namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds kTimeLimit{60};
 
 class TemporaryFolder {
  public:
@@ -58,12 +57,13 @@ std::string text_of(const fs::path& file) {
 
 struct Outcome {
   bool found = true;
+  bool hung = false;
   std::string fault;  // empty: it succeeded
 };
 
 // Waits for `child`; past the limit it is killed.
-Outcome wait_for(pid_t child, const fs::path& log) {
-  const auto deadline = std::chrono::steady_clock::now() + kTimeLimit;
+Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -72,7 +72,9 @@ Outcome wait_for(pid_t child, const fs::path& log) {
     if (std::chrono::steady_clock::now() > deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return {.fault = fmt::format("still running after {} s", kTimeLimit.count())};
+      return {.hung = true,
+              .fault = fmt::format("still running after {:g} s; no further figures are drawn",
+                                   std::chrono::duration<double>(limit).count())};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -81,7 +83,8 @@ Outcome wait_for(pid_t child, const fs::path& log) {
   return {.fault = one_line(text_of(log), 200)};
 }
 
-Outcome run(const std::string& program, const fs::path& script, const fs::path& log) {
+Outcome run(const std::string& program, const fs::path& script, const fs::path& log,
+            std::chrono::milliseconds limit) {
   posix_spawn_file_actions_t actions;
   if (const int error = posix_spawn_file_actions_init(&actions); error != 0)
     return {.fault = std::strerror(error)};
@@ -94,7 +97,7 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
   const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return {.found = error != ENOENT && error != EACCES, .fault = std::strerror(error)};
-  return wait_for(child, log);
+  return wait_for(child, log, limit);
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
@@ -125,7 +128,8 @@ void name_svg(std::string& svg, const std::string& title) {
     svg.replace(begin + 7, end - begin - 7, safe);
 }
 
-Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program, std::string& svg) {
+Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program,
+                 std::chrono::milliseconds limit, std::string& svg) {
   const TemporaryFolder work;
   try {
     write_file(work.path() / "figure.gp", whole_script(plot, work.path()));
@@ -133,7 +137,7 @@ Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& pr
   } catch (const Error& error) {
     return {.fault = error.what()};
   }
-  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log");
+  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log", limit);
   if (!outcome.fault.empty()) return outcome;
   svg = text_of(work.path() / "figure.svg");
   const std::string png = text_of(work.path() / "figure.png");
@@ -163,11 +167,12 @@ std::string gnuplot_field(std::string_view text) {
   return field;
 }
 
-Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::string& program) {
+Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::string& program,
+           std::chrono::milliseconds limit) {
   Drawn drawn;
   for (const Plot& plot : plots) {
     std::string svg;
-    const Outcome outcome = draw_one(plot, folder, program, svg);
+    const Outcome outcome = draw_one(plot, folder, program, limit, svg);
     if (!outcome.found) {
       drawn.notes.push_back(
           fmt::format("no {}: figures left out; install it (Debian: gnuplot-nox) and report again", program));
@@ -177,6 +182,7 @@ Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::st
       drawn.figures.push_back({plot.name, plot.title, plot.caption, std::move(svg)});
     else
       drawn.notes.push_back(fmt::format("figure {} left out: {}: {}", plot.name, program, outcome.fault));
+    if (outcome.hung) break;
   }
   return drawn;
 }
