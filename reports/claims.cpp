@@ -219,6 +219,8 @@ class Loader {
     if (*high != '\0') {
       if (!row[high]) reader_.fail(row.Mark(), fmt::format("'{}' without '{}'", low, high), "give both ends");
       claim.claimed_range = Interval{*claim.claimed, as_ratio(form, stated_number(row[high], high, form))};
+      if (claim.claimed_range->low > claim.claimed_range->high)
+        reader_.fail(row.Mark(), fmt::format("'{}' is above '{}'", low, high), "give the smaller one first");
     }
     constexpr std::array kOverStore = {Quantity::buffers, Quantity::break_even, Quantity::communication,
                                        Quantity::longest};
