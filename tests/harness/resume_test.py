@@ -301,7 +301,7 @@ variants: [{kernel: dilated}]
 
     def test_nothing_printed_ends_in_a_file_where_standard_streams_are_closed(self):
         self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33,34",
-                         preexec_fn=lambda: os.closerange(0, 3), stdout=None, stderr=None)
+                         preexec_fn=lambda: os.closerange(0, 3), stdout=None, stderr=None, status=4)
         store = Store(self.results)
         self.assertEqual((store.integrity, len(store.rows)), ([("ok",)], 2 * len(VARIANTS)))
 
