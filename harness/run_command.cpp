@@ -157,7 +157,9 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
   } catch (const Error& error) {
     if (launch.rank == 0) throw;
     std::this_thread::sleep_for(kToBeHeard);
-    if (!processes) throw;  // nobody ended this process: there may be no rank 0
+    if (!processes)  // nobody ended this process: there may be no rank 0
+      fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher ends: {}\n", launch.rank,
+                 launch.processes, error.what());
     return error.code();
   }
 }
