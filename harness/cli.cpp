@@ -48,6 +48,17 @@ CLI::Validator up_to_a_million() {
       "");
 }
 
+// CLI11 reads 010 as 8 and 0x10 as 16; nothing else here does.
+CLI::Validator decimal() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::size_t first = text.find_first_of("0123456789");
+        const bool other = first + 1 < text.size() && text[first] == '0';
+        return other ? fmt::format("'{}' is no decimal number", one_line(text, 80)) : std::string();
+      },
+      "");
+}
+
 void add_sweep_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("SWEEP.yaml", arguments.sweep, "sweep file; sweeps/example.yaml explains every key")
       ->required();
@@ -98,8 +109,10 @@ void add_run(CLI::App& app, RunArguments& arguments, Action& action) {
 void add_plan(CLI::App& app, RunArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand("plan", "print what a sweep would do; nothing runs");
   add_sweep_options(command, arguments);
-  command.add_flag("--longest", arguments.longest,
-                   "print instead the longest sequence of each case that fits the device's memory");
+  command
+      .add_flag("--longest", arguments.longest,
+                "print instead the longest sequence of each case that fits the device's memory")
+      ->excludes("--filter", "--execution-limit");
   command.callback([&] { action = [&] { return plan_command(arguments); }; });
 }
 
@@ -154,9 +167,11 @@ void add_predict(CLI::App& app, PredictArguments& arguments, Action& action) {
   command.add_option("--calibration", arguments.calibration, "folder of results to fit on, for a sweep file");
   command
       .add_option("--fit-ranks", arguments.fit_ranks, "ring sizes to fit on; default: 1,2. Larger ones check")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(decimal());
   command.add_option("--ring", arguments.rings, "ring sizes to predict; default: the sweep's, or 2,4,8,16")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(decimal());
   command.add_option("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case of the sweep")
       ->allow_extra_args(false);
   command.add_option("--filter", arguments.filter,
@@ -173,10 +188,11 @@ void add_order(CLI::App& app, OrderArguments& arguments, Action& action) {
   CLI::App& command = *app.add_subcommand(
       "order", "print the memory slot of each position; checks and locality on standard error");
   command.add_option("NAME", arguments.name, "an order of `hilbench list orders`, or NAME.PARAM")->required();
-  command.add_option("--length", arguments.length, "positions")->required();
-  command.add_option("--chunk", arguments.chunk, "curves: apply inside chunks of so many positions");
-  command.add_option("--residue", arguments.residue, "residue: r; bitrev_residue: r_max");
-  command.add_option("--seed", arguments.seed, "random: seed");
+  command.add_option("--length", arguments.length, "positions")->required()->check(decimal());
+  command.add_option("--chunk", arguments.chunk, "curves: apply inside chunks of so many positions")
+      ->check(decimal());
+  command.add_option("--residue", arguments.residue, "residue: r; bitrev_residue: r_max")->check(decimal());
+  command.add_option("--seed", arguments.seed, "random: seed")->check(decimal());
   command.add_option("--file", arguments.file, "file: .npy with the slot of each position");
   command.add_option("-o", arguments.output, "write an int64 .npy instead");
   command.callback([&] { action = [&] { return order_command(arguments); }; });
@@ -207,10 +223,11 @@ int report_error(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would end up in it.
+// A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would end up in it. What
+// is written to a closed standard output must fail: the lowest free descriptor is opened, so it is 1 after 0.
 void open_standard_streams() {
-  int fd = ::open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDONLY);
   if (fd >= 0) ::close(fd);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/doctor.hpp"
+#include "harness/files.hpp"
 #include "harness/forecast.hpp"
 #include "harness/list.hpp"
 #include "harness/store.hpp"

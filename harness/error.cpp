@@ -22,11 +22,15 @@ std::string compose(const Problem& problem) {
 
 Error::Error(ExitCode code, const Problem& problem) : std::runtime_error(compose(problem)), code_(code) {}
 
+bool is_of_the_machine(int error) {
+  constexpr std::array kOfTheMachine = {EACCES, EPERM, EROFS,  ENOSPC, EDQUOT,
+                                        EFBIG,  EIO,   ENFILE, EMFILE, ENOMEM};
+  return std::find(kOfTheMachine.begin(), kOfTheMachine.end(), error) != kOfTheMachine.end();
+}
+
 void throw_file_error(int error, Problem problem) {
   if (problem.why.empty()) problem.why = std::strerror(error);
-  constexpr std::array kOfTheMachine = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ENFILE, EMFILE};
-  if (std::find(kOfTheMachine.begin(), kOfTheMachine.end(), error) != kOfTheMachine.end())
-    throw EnvironmentError(problem);
+  if (is_of_the_machine(error)) throw EnvironmentError(problem);
   throw UsageError(problem);
 }
 

@@ -44,6 +44,8 @@ class EnvironmentError : public Error {
   explicit EnvironmentError(const Problem& problem) : Error(ExitCode::environment, problem) {}
 };
 
+// Whether an errno tells of permission, room or the disk, and not of a name.
+bool is_of_the_machine(int error);
 // What the system refused of a file or folder, `error` an errno: EnvironmentError where it is permission,
 // room or the disk, UsageError where another name would do. problem.why becomes the system's own words where
 // it is empty.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 
 static_assert(std::endian::native == std::endian::little, "elements are read as they lie in the file");
 
@@ -180,7 +182,8 @@ Header read_header(const fs::path& file, std::ifstream& in) {
     refuse(file, fs::exists(file, error) ? "not a regular file" : "no such file");
   const auto file_bytes = static_cast<std::int64_t>(fs::file_size(file, error));
   in.open(file, std::ios::binary);
-  if (error || !in) refuse(file, "cannot be read", "permission or device");
+  if (error || !in)
+    throw_file_error(error ? error.value() : errno, {.what = "cannot be read", .where = file.string()});
   char prefix[12] = {};
   in.read(prefix, 10);
   if (in.gcount() < 10 || std::string_view(prefix, 6) != kMagic)
@@ -264,8 +267,8 @@ std::vector<std::int64_t> scan_floats(const fs::path& file, std::vector<float>* 
 }
 
 // `write` writes as many elements as the shape says.
-void write_file(const fs::path& file, std::string_view descr, std::span<const std::int64_t> shape,
-                const std::function<void(std::ostream&)>& write) {
+void write_array(const fs::path& file, std::string_view descr, std::span<const std::int64_t> shape,
+                 const std::function<void(std::ostream&)>& write) {
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   while ((10 + dict.size() + 1) % 64 != 0) dict += ' ';  // NumPy aligns the data to 64 bytes
@@ -273,21 +276,13 @@ void write_file(const fs::path& file, std::string_view descr, std::span<const st
   const auto length = static_cast<std::uint16_t>(dict.size());
   std::error_code error;
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
-    refuse(file, "cannot be written", "it is a folder or a device", "name a file");
-  fs::path partial = file;
-  partial += ".partial";
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  out << kMagic << '\x01' << '\x00';
-  out.write(reinterpret_cast<const char*>(&length), 2);
-  out << dict;
-  write(out);
-  out.close();
-  if (out) fs::rename(partial, file, error);
-  if (out && !error) return;
-  std::error_code ignored;
-  fs::remove(partial, ignored);
-  refuse(file, "cannot be written",
-         error ? error.message() : "no such folder, no permission, or no space left");
+    refuse(file, "cannot write the file", "it is a folder or a device", "name a file");
+  write_file(file, [&](std::ostream& out) {
+    out << kMagic << '\x01' << '\x00';
+    out.write(reinterpret_cast<const char*>(&length), 2);
+    out << dict;
+    write(out);
+  });
 }
 
 }  // namespace
@@ -338,14 +333,14 @@ void write_npy(const fs::path& file, std::span<const std::int64_t> shape, std::s
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   if (count != std::ssize(values))
-    refuse(file, "cannot be written",
+    refuse(file, "cannot write the file",
            fmt::format("shape ({}) for {} values", fmt::join(shape, ", "), values.size()));
   write_npy(file, shape, [values](const auto& put) { put(values); });
 }
 
 void write_npy(const fs::path& file, std::span<const std::int64_t> shape,
                const std::function<void(const std::function<void(std::span<const float>)>&)>& write) {
-  write_file(file, "<f4", shape, [&](std::ostream& out) {
+  write_array(file, "<f4", shape, [&](std::ostream& out) {
     write([&out](std::span<const float> values) {
       out.write(reinterpret_cast<const char*>(values.data()),
                 static_cast<std::streamsize>(values.size_bytes()));
@@ -355,7 +350,7 @@ void write_npy(const fs::path& file, std::span<const std::int64_t> shape,
 
 void write_npy(const fs::path& file, std::span<const std::int64_t> values) {
   const std::int64_t shape[] = {std::ssize(values)};
-  write_file(file, "<i8", shape, [values](std::ostream& out) {
+  write_array(file, "<i8", shape, [values](std::ostream& out) {
     out.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size_bytes()));
   });

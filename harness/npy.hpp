@@ -1,6 +1,6 @@
 // Reading and writing NumPy .npy files (format 1.0 to 3.0, C order, little endian).
-// Every reader throws UsageError naming the file: unreadable, not .npy, truncated, longer than its header
-// says, another dtype, Fortran order.
+// Every reader throws UsageError naming the file: absent, not .npy, truncated, longer than its header says,
+// another dtype, Fortran order; EnvironmentError where it may not be read.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& file);
 // From i4, i8, u4 or u8, one-dimensional.
 std::vector<std::int64_t> read_npy_integers(const std::filesystem::path& file);
 
-// Written to a temporary name first. Throws UsageError where the file cannot be written.
+// As write_file of files.hpp, to regular files alone.
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> shape,
                std::span<const float> values);
 // The values in parts: `write` calls its argument with one after another, as many as the shape says in all.

@@ -58,7 +58,13 @@ OrderRequest request_of(const OrderArguments& arguments) {
   if (arguments.length < 1) throw UsageError({.what = "--length must be at least 1"});
   auto [name, param] = split_name(arguments.name);
   const OrderInfo& order = order_named(name);
-  if (const auto option = param_of(arguments, order)) param = option;
+  if (const auto option = param_of(arguments, order)) {
+    if (param)
+      throw UsageError({.what = fmt::format("the parameter of order '{}' is given twice", name),
+                        .where = arguments.name,
+                        .remedy = fmt::format("write '{}' beside the option", name)});
+    param = option;
+  }
   if (param && order.param == OrderParam::none)
     throw UsageError({.what = fmt::format("order '{}' takes no parameter", name)});
   const bool residue = order.param == OrderParam::residue || order.param == OrderParam::max_residue;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <regex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,21 +18,6 @@ constexpr std::regex::flag_type kRegexFlags = std::regex::ECMAScript
                                               | std::regex_constants::__polynomial
 #endif
     ;
-
-std::regex parse_filter(const std::string& filter) {
-  constexpr std::size_t kLongest = 1000;
-  if (filter.size() > kLongest)
-    throw UsageError({.what = "regular expression too long",
-                      .where = "--filter",
-                      .why = fmt::format("at most {} characters", kLongest)});
-  try {
-    return std::regex(filter, kRegexFlags);
-  } catch (const std::regex_error& error) {
-    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
-                      .where = "--filter",
-                      .why = error.what()});
-  }
-}
 
 // Leaves the variants that `pattern` finds, what is measured in their place, and the reference beside them
 // for the ratios; none where it finds none.
@@ -53,6 +37,21 @@ void keep_matches(Comparison& comparison, const std::regex& pattern) {
 }
 
 }  // namespace
+
+std::regex parse_filter(const std::string& filter) {
+  constexpr std::size_t kLongest = 1000;
+  if (filter.size() > kLongest)
+    throw UsageError({.what = "regular expression too long",
+                      .where = "--filter",
+                      .why = fmt::format("at most {} characters", kLongest)});
+  try {
+    return std::regex(filter, kRegexFlags);
+  } catch (const std::regex_error& error) {
+    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
+                      .where = "--filter",
+                      .why = error.what()});
+  }
+}
 
 Plan filtered(Plan plan, const std::string& filter) {
   if (filter.empty()) return plan;

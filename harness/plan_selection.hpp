@@ -2,11 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <regex>
 #include <string>
 
 #include "harness/plan.hpp"
 
 namespace hilbench {
+
+// The regular expression of --filter, of bounded length and bounded time. UsageError where it is none.
+std::regex parse_filter(const std::string& filter);
 
 // The variants whose CASE/VARIANT the regular expression `filter` finds, what is measured in their place, and
 // the reference beside them for the ratios; all where it is empty. UsageError where it finds none or is no

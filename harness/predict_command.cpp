@@ -10,6 +10,7 @@
 #include "harness/commands.hpp"
 #include "harness/memory_need.hpp"
 #include "harness/names.hpp"
+#include "harness/plan_selection.hpp"
 #include "harness/predict_report.hpp"
 #include "reports/exported.hpp"
 
@@ -77,38 +78,51 @@ class Asker {
     }
   }
 
- private:
-  static std::regex parse_filter(const std::string& filter) try {
-    return std::regex(filter);
-  } catch (const std::regex_error& error) {
-    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
-                      .where = "--filter",
-                      .why = error.what()});
-  }
+  bool found_any() const { return found_; }
 
+ private:
   void ask_groups(const Case& work, const VariantSpec& variant, std::int64_t ranks) {
+    RingQuestion question{work, variant, work.threads};
+    question.work.ring_size = ranks;
+    bool fitted = false;
     for (const RingFit& fit : fits_) {
       const RingGroup& group = fit.group();
       const bool same_device = work.device == DeviceKind::automatic || work.device == group.device;
       if (!same_device || work.dtype != group.dtype || work.head_dim != group.head_dim) continue;
       if (variant.kernel != "dilated" && variant.kernel != group.kernel) continue;
-      RingQuestion question{work, variant, work.threads};
       question.work.device = group.device;
-      question.work.ring_size = ranks;
       const Record& measured = *fit.samples().front().record;
-      if (question.threads == 0) question.threads = std::max<std::int64_t>(1, measured.threads);
+      question.threads = work.threads == 0 ? std::max<std::int64_t>(1, measured.threads) : work.threads;
       ask(fit, question);
+      fitted = true;
     }
+    if (!fitted && asks_for(question, ""))
+      refuse(question, "the records hold no rings of its device, kernel, dtype and head_dim");
+  }
+
+  static std::string name_of(const RingQuestion& question) {
+    return fmt::format("{}/{}", case_id(question.work), variant_id(question.variant));
+  }
+
+  // Whether the filter finds it, and it was not asked of that group before.
+  bool asks_for(const RingQuestion& question, const std::string& group) {
+    const std::string name = name_of(question);
+    if (!asked_.insert(group + name).second || !std::regex_search(name, filter_)) return false;
+    found_ = true;
+    return true;
+  }
+
+  void refuse(const RingQuestion& question, const std::string& why) {
+    report_.notes.push_back(fmt::format("Not predicted: {}: {}", name_of(question), why));
   }
 
   void ask(const RingFit& fit, const RingQuestion& question) {
-    const std::string name = fmt::format("{}/{}", case_id(question.work), variant_id(question.variant));
-    if (!asked_.insert(fit.group().text() + name).second || !std::regex_search(name, filter_)) return;
-    if (question.work.sequence_length > 0x7fffffff || question.work.pass == Pass::backward) return;
-    if (const auto reason = ring_unsupported(question.work, question.variant)) {
-      report_.notes.push_back(fmt::format("Not predicted: {}: {}", name, *reason));
-      return;
-    }
+    if (!asks_for(question, fit.group().text())) return;
+    if (question.work.sequence_length > 0x7fffffff)
+      return refuse(question, "rings have at most 2^31 - 1 rows");
+    if (question.work.pass == Pass::backward) return refuse(question, "rings compute the forward pass alone");
+    if (const auto reason = ring_unsupported(question.work, question.variant))
+      return refuse(question, *reason);
     if (report_.predictions.size() == kMostPredictions)
       throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
                         .remedy = "name fewer with --filter or --ring"});
@@ -119,6 +133,7 @@ class Asker {
   std::regex filter_;
   PredictionReport& report_;
   std::set<std::string> asked_;
+  bool found_ = false;
 };
 
 // Memory of a rank's device: what the user says, else what the records' GPU has. Ranks on a CPU share it.
@@ -197,7 +212,7 @@ ExitCode predict_command(const PredictArguments& arguments) {
     asker.ask_records(rings);
   for (const RingFit& fit : fits)
     add_longest(fit, arguments, rings.empty() ? std::vector<std::int64_t>{1, 2, 4, 8} : rings, report);
-  if (!arguments.filter.empty() && report.predictions.empty())
+  if (!arguments.filter.empty() && !asker.found_any())
     throw UsageError({.what = fmt::format("'{}' matches no ring", arguments.filter), .where = "--filter"});
   report.claims = answer_projections(load_claims({}), fits);
   fmt::print("{}", rendered(report, format));

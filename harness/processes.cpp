@@ -35,7 +35,9 @@ Processes::Processes(const Launch& launch) {
                            program_.size()),
        .where = fmt::format("rank {}", launch.rank),
        .why = fmt::format("it does not belong to {}, which this build uses", mpi_version()),
-       .remedy = "use the mpirun or the srun --mpi option of that library"});
+       .remedy =
+           "use the mpirun or the srun --mpi option of that library; where none started this process, unset "
+           "the variables that one left (OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS)"});
 }
 
 template <class Call>

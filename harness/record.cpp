@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/error.hpp"
 #include "harness/record_names.hpp"
 
 namespace hilbench {
@@ -35,6 +36,13 @@ std::int64_t foreign_processes(const Record& record) {
   if (state == record.environment.end() || !state->is_object()) return 0;
   const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
+}
+
+std::string environment_text(const Record& record, const char* part, const char* key) {
+  const auto inside = record.environment.find(part);
+  if (inside == record.environment.end()) return "";
+  const auto text = inside->find(key);
+  return text != inside->end() && text->is_string() ? one_line(text->get<std::string>()) : "";
 }
 
 }  // namespace hilbench

@@ -97,6 +97,9 @@ struct Record {
 // Processes of others on the device while the record was timed: no ratio of its times is given then.
 std::int64_t foreign_processes(const Record& record);
 
+// The text under environment.PART.KEY on one line; "" where there is none.
+std::string environment_text(const Record& record, const char* part, const char* key);
+
 // Keys always present; null where unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
 // Throws UsageError where `json` is not a record of this schema.

@@ -33,6 +33,8 @@ Case case_from(const json& params, const json& asked) {
     if (value < field.minimum || value > field.maximum)
       refuse_record(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.minimum, field.maximum));
   }
+  if (work.kv_heads > work.heads)
+    refuse_record(fmt::format("'kv_heads' is {} and 'heads' {}", work.kv_heads, work.heads));
   if (work.ring_size > 1 && work.kv_heads == 0) refuse_record("'kv_heads' of a ring is 0");
   const json& segments = array_at(params, "segments");
   const json& dilations = array_at(params, "dilations");
@@ -78,8 +80,15 @@ Timing timing_from(const json& time) {
   timing.timer = text_at(time, "timer");
   for (const json& sample : array_at(time, "samples"))
     timing.samples_ns.push_back(to_amount(sample, "samples"));
-  for (const json& rounds : array_at(time, "process_rounds"))
-    timing.process_rounds.push_back(to_integer(rounds, "process_rounds"));
+  std::int64_t left = std::ssize(timing.samples_ns);
+  for (const json& rounds : array_at(time, "process_rounds")) {
+    const std::int64_t count = to_integer(rounds, "process_rounds");
+    if (count < 0 || count > left) refuse_record("'process_rounds' are more than the 'samples'");
+    timing.process_rounds.push_back(count);
+    left -= count;
+  }
+  if (left > 0 && !timing.process_rounds.empty())
+    refuse_record("'process_rounds' are fewer than the 'samples'");
   return timing;
 }
 

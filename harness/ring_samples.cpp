@@ -19,12 +19,7 @@ std::optional<double> counter_of(const Record& record, const char* name) {
 std::string machine_of(const Record& record) {
   const char* part = record.work.device == DeviceKind::cuda ? "device" : "host";
   const char* key = record.work.device == DeviceKind::cuda ? "name" : "cpu";
-  const nlohmann::json& environment = record.environment;
-  if (!environment.is_object() || !environment.contains(part)) return "";
-  const nlohmann::json& inside = environment[part];
-  return inside.is_object() && inside.contains(key) && inside[key].is_string()
-             ? one_line(inside[key].get<std::string>())
-             : "";
+  return environment_text(record, part, key);
 }
 
 bool usable(const Record& record) {

@@ -143,19 +143,23 @@ AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
 // This process is one of several that an MPI launcher started. Rank 0 speaks for all.
 ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
   constexpr std::chrono::seconds kToBeHeard{1};  // a launcher ends all processes when the first fails
+  std::optional<Processes> processes;
   try {
     if (const std::string absence = mpi_absence(); !absence.empty())
       throw EnvironmentError(
           {.what = fmt::format("one of {} processes of a launcher", launch.processes), .why = absence});
     if (!arguments.profile.empty())
       throw UsageError({.what = "a profile is of one process", .where = "--profile"});
-    Processes processes(launch);
-    const AgreedWork work = agree_on(arguments, processes);
-    return processes.leads() ? lead(arguments, work, processes)
-                             : static_cast<ExitCode>(follow(processes, work));
+    processes.emplace(launch);
+    const AgreedWork work = agree_on(arguments, *processes);
+    return processes->leads() ? lead(arguments, work, *processes)
+                              : static_cast<ExitCode>(follow(*processes, work));
   } catch (const Error& error) {
     if (launch.rank == 0) throw;
     std::this_thread::sleep_for(kToBeHeard);
+    if (!processes)  // nobody ended this process: there may be no rank 0
+      fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher ends: {}\n", launch.rank,
+                 launch.processes, error.what());
     return error.code();
   }
 }
@@ -190,7 +194,11 @@ ExitCode plan_command(const RunArguments& arguments) {
                                 ? longest_table(sweep, host)
                                 : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),
                                                      arguments.execution_limit_s));
-  if (launch.rank == 0) fmt::print("{}", table);
+  if (launch.rank == 0)
+    fmt::print("{}", table);
+  else
+    fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher: rank 0 prints the plan\n",
+               launch.rank, launch.processes);
   return ExitCode::done;
 }
 

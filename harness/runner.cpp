@@ -121,9 +121,10 @@ std::string hash_text(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-// Whether nothing of it was measured for a reason that is gone.
+// Whether nothing of the case was measured for a reason that is gone. Records of variants that the comparison
+// does not have count too: a commit replaces them all.
 bool was_only_skipped(const Store& store, const Comparison& comparison) {
-  const std::vector<Record> records = stored_records(store, comparison);
+  const std::vector<Record> records = store.records_of(comparison.case_id);
   return comparison.runnable() && std::all_of(records.begin(), records.end(), [](const Record& record) {
            return record.status == Status::skipped;
          });

@@ -15,7 +15,7 @@ namespace {
   std::string text = fmt::format("{} (SQLite status {}) in '{}'",
                                  db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(status), code, call);
   if (system != 0) text += fmt::format(", system: {}", std::strerror(system));
-  throw SqliteError(code, text);
+  throw SqliteError(code, system, text);
 }
 
 }  // namespace
@@ -104,6 +104,10 @@ std::string SqliteStatement::text(int column) const {
 
 std::int64_t SqliteStatement::integer(int column) const {
   return sqlite3_column_int64(statement_, column);
+}
+
+bool SqliteStatement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
 SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : connection_(connection) {

@@ -17,12 +17,14 @@ namespace hilbench {
 // (SQLITE_FULL), `extended_code()` tells more (SQLITE_READONLY_DBMOVED).
 class SqliteError : public std::runtime_error {
  public:
-  SqliteError(int extended_code, const std::string& text) : std::runtime_error(text), code_(extended_code) {}
+  SqliteError(int extended_code, int system_error, const std::string& text)
+      : std::runtime_error(text), code_(extended_code), system_error_(system_error) {}
   int code() const { return code_ & 0xff; }
   int extended_code() const { return code_; }
+  int system_error() const { return system_error_; }  // an errno, 0 where the system said nothing
 
  private:
-  int code_;
+  int code_, system_error_;
 };
 
 enum class OpenMode { create, existing };
@@ -61,6 +63,7 @@ class SqliteStatement {
 
   std::string text(int column) const;
   std::int64_t integer(int column) const;
+  bool is_null(int column) const;
 
  private:
   void check(int status) const;

@@ -83,16 +83,8 @@ Problem explain(const SqliteError& error, const fs::path& file) {
   return problem;
 }
 
-// What SQLite refuses while a store is opened is the user's input; later it is the machine's failure.
-template <class Body>
-auto while_opening(const fs::path& file, const Body& body) {
-  try {
-    return body();
-  } catch (const SqliteError& error) {
-    if (::access(file.c_str(), R_OK) != 0 && errno == EACCES) throw EnvironmentError(explain(error, file));
-    throw UsageError(explain(error, file));
-  }
-}
+// A file that is no store, or a damaged one, is the user's input, and so is a place where none can be opened;
+// all else is the machine's failure.
 template <class Body>
 auto while_running(const fs::path& file, const Body& body) {
   try {
@@ -102,6 +94,25 @@ auto while_running(const fs::path& file, const Body& body) {
       throw UsageError(explain(error, file));
     throw EnvironmentError(explain(error, file));
   }
+}
+template <class Body>
+auto while_opening(const fs::path& file, const Body& body) {
+  return while_running(file, [&] {
+    try {
+      return body();
+    } catch (const SqliteError& error) {
+      const bool no_place = error.code() == SQLITE_CANTOPEN && !is_of_the_machine(error.system_error());
+      if (no_place) throw UsageError(explain(error, file));
+      throw;
+    }
+  });
+}
+
+[[noreturn]] void refuse_damaged(const fs::path& file, const std::string& why) {
+  throw UsageError({.what = "the store is damaged",
+                    .where = file.string(),
+                    .why = why,
+                    .remedy = "move the file away and run again"});
 }
 
 // Throws UsageError unless the file is a store of this schema. An empty database is none.
@@ -120,10 +131,7 @@ void check_schema(SqliteConnection& db, const fs::path& file) {
          .remedy = "use that version"});
   if (std::stoll(version) != kStoreSchema ||
       db.value("SELECT value FROM meta WHERE key = 'schema'") != version)
-    throw UsageError({.what = "the store is damaged",
-                      .where = file.string(),
-                      .why = fmt::format("its schema is '{}'", version),
-                      .remedy = "move the file away and run again"});
+    refuse_damaged(file, fmt::format("its schema is '{}'", version));
 }
 
 void create_tables(SqliteConnection& db) {
@@ -200,7 +208,11 @@ Store Store::open_for_writing(const fs::path& folder) {
   handle->file = folder / kFileName;
   handle->lock = FolderLock(folder);
   std::error_code ignored;
-  const bool empty = !fs::exists(handle->file, ignored) || fs::file_size(handle->file, ignored) == 0;
+  const bool absent = !fs::exists(fs::symlink_status(handle->file, ignored));
+  if (!absent && !fs::exists(handle->file, ignored))
+    throw UsageError({.what = "the store is a link to nothing",
+                      .where = handle->file.string(),
+                      .remedy = "remove the link, or give another folder with -o"});
   try {
     while_opening(handle->file, [&] {
       handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, kBusyMs);
@@ -213,7 +225,7 @@ Store Store::open_for_writing(const fs::path& folder) {
     });
   } catch (...) {
     handle->db.reset();
-    if (empty) fs::remove(handle->file, ignored);
+    if (absent) fs::remove(handle->file, ignored);
     for (const fs::path& each : made) fs::remove(each, ignored);
     throw;
   }
@@ -306,7 +318,9 @@ void insert_record(SqliteConnection& db, std::int64_t comparison, const Record& 
 // `rows` gives record.json and environment.json.
 std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
   std::vector<Record> records;
-  while (rows.step()) try {
+  while (rows.step()) {
+    if (rows.is_null(1)) refuse_damaged(file, "the environment of a record is missing");
+    try {
       json body = parse_json(rows.text(0), "it");
       body["environment"] = put_back(parse_json(rows.text(1), "its environment"), body.at("environment"));
       records.push_back(record_from_json(body));
@@ -318,11 +332,13 @@ std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
                         .why = error.what(),
                         .remedy = "move the file away and run again"});
     }
+  }
   return records;
 }
 
 constexpr const char* kSelect =
-    "SELECT record.json, environment.json FROM record JOIN environment ON environment_id = environment.id ";
+    "SELECT record.json, environment.json FROM record LEFT JOIN environment ON environment_id = "
+    "environment.id ";
 
 }  // namespace
 

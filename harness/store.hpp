@@ -32,8 +32,8 @@ inline constexpr int kStoreSchema = 1;
 class Store {
  public:
   // Creates DIR and the store, or opens it for writing. Takes the lock of the folder (flock on the folder
-  // itself, so that no file stays behind). Throws UsageError: full, locked by another hilbench, not a store,
-  // a newer schema; EnvironmentError: no permission.
+  // itself, so that no file stays behind). Throws UsageError: locked by another hilbench, not a store, a
+  // newer schema, no such place; EnvironmentError: no permission, no room, locked by another program.
   static Store open_for_writing(const std::filesystem::path& folder);
   // Reads from a read-only folder too. Throws UsageError: no store, or damaged; EnvironmentError: permission.
   static Store open_for_reading(const std::filesystem::path& folder);

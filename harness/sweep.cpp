@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 #include "harness/npy.hpp"
 #include "harness/sweep_parts.hpp"
 #include "harness/yaml.hpp"
@@ -32,23 +32,6 @@ Entries entries_of(const YamlValue& map, const std::vector<std::string>& allowed
 std::optional<YamlValue> entry(const Entries& entries, const std::string& name) {
   const auto at = entries.find(name);
   return at == entries.end() ? std::nullopt : std::optional<YamlValue>(at->second);
-}
-
-std::string read_text(const fs::path& file) {
-  std::error_code error;
-  const auto refuse = [&](const std::string& what, const std::string& why) {
-    throw UsageError({what, file.string(), why, ""});
-  };
-  if (!fs::exists(file, error)) refuse("no such sweep file", error ? error.message() : "");
-  if (!fs::is_regular_file(file, error)) refuse("not a sweep file", "a directory or a device");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse("sweep file cannot be read", "permission or device");
-  std::string text(kMostSweepBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) refuse("sweep file cannot be read", "device");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMostSweepBytes) refuse("sweep file too large", "at most 16 MiB are read");
-  return text;
 }
 
 std::string parse_sweep_name(const YamlValue& value) {
@@ -184,7 +167,7 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
 }
 
 Sweep load_sweep(const fs::path& file, const SweepOverrides& overrides, const KnownNames& known) {
-  return parse_sweep(read_text(file), file, overrides, known);
+  return parse_sweep(read_text(file, "sweep file", kMostSweepBytes), file, overrides, known);
 }
 
 }  // namespace hilbench

@@ -1,11 +1,12 @@
 #include "reports/chart_library.hpp"
 
+#include <unistd.h>
+
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 
 namespace hilbench {
 namespace {
@@ -17,10 +18,7 @@ constexpr std::array<const char*, 3> kPlaces = {
 constexpr std::string_view kInstall = "install Chart.js (Debian, Ubuntu: libjs-chart.js) and report again";
 
 std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  return text.str();
+  return read_text(file, "file of Chart.js", kMostInputBytes);
 }
 
 bool is_chart_js(const std::string& script) {
@@ -52,7 +50,8 @@ ChartLibrary find_chart_library(const std::filesystem::path& file) {
     return {as_element(script), ""};
   }
   for (const char* place : kPlaces)
-    if (const std::string script = content(place); is_chart_js(script)) return {as_element(script), ""};
+    if (::access(place, R_OK) == 0)
+      if (const std::string script = content(place); is_chart_js(script)) return {as_element(script), ""};
   return {"", "no Chart.js: report.html comes without charts; " + std::string(kInstall)};
 }
 

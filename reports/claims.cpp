@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "harness/embedded.hpp"
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 #include "reports/yaml_reader.hpp"
 
 namespace hilbench {
@@ -220,6 +219,8 @@ class Loader {
     if (*high != '\0') {
       if (!row[high]) reader_.fail(row.Mark(), fmt::format("'{}' without '{}'", low, high), "give both ends");
       claim.claimed_range = Interval{*claim.claimed, as_ratio(form, stated_number(row[high], high, form))};
+      if (claim.claimed_range->low > claim.claimed_range->high)
+        reader_.fail(row.Mark(), fmt::format("'{}' is above '{}'", low, high), "give the smaller one first");
     }
     constexpr std::array kOverStore = {Quantity::buffers, Quantity::break_even, Quantity::communication,
                                        Quantity::longest};
@@ -335,12 +336,7 @@ std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& w
 
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {
   if (file.empty()) return parse_claims(std::string(embedded_claims()), "claims.yaml");
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    throw UsageError(
-        {"claims file cannot be read", file.string(), "no such file, empty, or no permission", ""});
-  return parse_claims(text.str(), file.string());
+  return parse_claims(read_text(file, "claims file", kMostInputBytes), file.string());
 }
 
 std::string_view to_string(ClaimVerdict verdict) {

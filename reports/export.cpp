@@ -58,7 +58,8 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   std::set<std::string> counters;
   for (const Record& record : records)
     for (const auto& [name, counter] : record.counters) counters.insert(name);
-  for (const std::string& name : counters) add("counter_" + name, "/counters/" + name + "/value");
+  for (const std::string& name : counters)
+    columns.push_back({"counter_" + name, json::json_pointer("/counters") / name / "value"});
   add("host_cpu", "/environment/host/cpu");
   add("build_commit", "/environment/build/commit");
   add("measured_at", "/environment/time");
@@ -108,11 +109,14 @@ ordered_json gbench_context(const std::vector<Record>& records) {
   };
   const json ghz = find("/host/nominal_ghz", nullptr);
   ordered_json caches = ordered_json::array();
-  for (const json& cache : find("/host/caches", json::array()))
-    caches.push_back({{"type", cache.at("level") == 1 ? "Data" : "Unified"},
-                      {"level", cache.at("level")},
-                      {"size", cache.at("bytes")},
-                      {"num_sharing", cache.at("shared_by")}});
+  for (const json& cache : find("/host/caches", json::array())) {
+    if (!cache.is_object()) continue;
+    const auto of_cache = [&](const char* key) { return cache.value(key, json(0)); };
+    caches.push_back({{"type", of_cache("level") == 1 ? "Data" : "Unified"},
+                      {"level", of_cache("level")},
+                      {"size", of_cache("bytes")},
+                      {"num_sharing", of_cache("shared_by")}});
+  }
   return {{"date", find("/time", "")},
           {"host_name", find("/host/cpu", "")},
           {"executable", "hilbench"},

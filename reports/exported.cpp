@@ -5,13 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 #include "harness/json_text.hpp"
 #include "harness/store.hpp"
 
@@ -43,15 +42,18 @@ class LineReader {
     line.clear();
     char part[1 << 14];
     while (::gzgets(in_.get(), part, sizeof part) != nullptr) {
+      if (part[0] == '\0') fail_to_read(file_, "it is no text");
       line += part;
+      if (line.size() > kMostInputBytes)
+        fail_to_read(file_, fmt::format("it has a line of more than {} MiB", kMostInputBytes >> 20));
       if (line.back() != '\n') continue;
       line.pop_back();
       return true;
     }
     int status = Z_OK;
     const char* why = ::gzerror(in_.get(), &status);
-    if (status != Z_OK && status != Z_STREAM_END)
-      fail_to_read(file_, status == Z_ERRNO ? std::strerror(errno) : why);
+    if (status == Z_ERRNO) throw_file_error(errno, {"the export cannot be read", file_.string(), "", ""});
+    if (status != Z_OK && status != Z_STREAM_END) fail_to_read(file_, why);
     return !line.empty();
   }
 
@@ -64,12 +66,11 @@ class LineReader {
 };
 
 std::map<std::string, std::string> read_meta(const fs::path& file) {
-  if (!fs::exists(file)) return {};
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
+  std::error_code error;
+  if (fs::status(file, error).type() == fs::file_type::not_found) return {};
+  const std::string text = read_text(file, "file of meta", kMostInputBytes);
   try {
-    return parse_json(text.str(), file.string()).get<std::map<std::string, std::string>>();
+    return parse_json(text, file.string()).get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
     throw UsageError({"meta cannot be read", file.string(), "it is no JSON object of texts", ""});
   }

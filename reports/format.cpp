@@ -41,7 +41,8 @@ std::string number_text(double value, int significant) {
   if (!std::isfinite(value)) return "not a number";
   if (value == 0) return "0";
   const double magnitude = std::abs(value);
-  if (magnitude < 1e-4 || magnitude >= 1e15) return fmt::format("{:.{}e}", value, significant - 2);
+  if (magnitude < 1e-4 || magnitude >= 1e15)
+    return fmt::format("{:.{}e}", value, std::max(significant - 2, 0));
   const int digits = significant - 1 - static_cast<int>(std::floor(std::log10(magnitude)));
   return fmt::format("{:.{}f}", value, std::max(digits, 0));
 }

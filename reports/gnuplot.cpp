@@ -12,12 +12,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 
 extern char** environ;
 
@@ -25,7 +24,6 @@ namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds kTimeLimit{60};
 
 class TemporaryFolder {
  public:
@@ -35,8 +33,8 @@ class TemporaryFolder {
     std::string pattern = (parent / "hilbench-XXXXXX").string();
     if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
     if (error)
-      throw UsageError(
-          {"no temporary folder", parent.string(), error.message(), "set TMPDIR to a writable folder"});
+      throw_file_error(error.value(), {"no temporary folder", parent.string(), error.message(),
+                                       "set TMPDIR to a writable folder"});
     path_ = pattern;
   }
   ~TemporaryFolder() {
@@ -51,27 +49,21 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-bool write_text(const fs::path& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  return static_cast<bool>(out.flush());
+// Nothing where there is none.
+std::string text_of(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) ? read_text(file, "file of gnuplot", kMostInputBytes) : "";
 }
 
 struct Outcome {
   bool found = true;
+  bool hung = false;
   std::string fault;  // empty: it succeeded
 };
 
 // Waits for `child`; past the limit it is killed.
-Outcome wait_for(pid_t child, const fs::path& log) {
-  const auto deadline = std::chrono::steady_clock::now() + kTimeLimit;
+Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -80,16 +72,19 @@ Outcome wait_for(pid_t child, const fs::path& log) {
     if (std::chrono::steady_clock::now() > deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return {.fault = fmt::format("still running after {} s", kTimeLimit.count())};
+      return {.hung = true,
+              .fault = fmt::format("still running after {:g} s; no further figures are drawn",
+                                   std::chrono::duration<double>(limit).count())};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return {.found = false, .fault = "cannot be started"};
-  return {.fault = one_line(read_text(log), 200)};
+  return {.fault = one_line(text_of(log), 200)};
 }
 
-Outcome run(const std::string& program, const fs::path& script, const fs::path& log) {
+Outcome run(const std::string& program, const fs::path& script, const fs::path& log,
+            std::chrono::milliseconds limit) {
   posix_spawn_file_actions_t actions;
   if (const int error = posix_spawn_file_actions_init(&actions); error != 0)
     return {.fault = std::strerror(error)};
@@ -102,7 +97,7 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
   const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return {.found = error != ENOENT && error != EACCES, .fault = std::strerror(error)};
-  return wait_for(child, log);
+  return wait_for(child, log, limit);
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
@@ -133,20 +128,23 @@ void name_svg(std::string& svg, const std::string& title) {
     svg.replace(begin + 7, end - begin - 7, safe);
 }
 
-Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program, std::string& svg) {
+Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program,
+                 std::chrono::milliseconds limit, std::string& svg) {
   const TemporaryFolder work;
-  bool written = write_text(work.path() / "figure.gp", whole_script(plot, work.path()));
-  for (const auto& [name, text] : plot.data) written = write_text(work.path() / name, text) && written;
-  if (!written) return {.fault = "its temporary files could not be written"};
-  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log");
+  try {
+    write_file(work.path() / "figure.gp", whole_script(plot, work.path()));
+    for (const auto& [name, text] : plot.data) write_file(work.path() / name, text);
+  } catch (const Error& error) {
+    return {.fault = error.what()};
+  }
+  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log", limit);
   if (!outcome.fault.empty()) return outcome;
-  svg = read_text(work.path() / "figure.svg");
-  const std::string png = read_text(work.path() / "figure.png");
+  svg = text_of(work.path() / "figure.svg");
+  const std::string png = text_of(work.path() / "figure.png");
   if (svg.empty() || png.empty()) return {.fault = "no picture came out"};
   name_svg(svg, plot.title);
-  if (!write_text(folder / (plot.name + ".svg"), svg) || !write_text(folder / (plot.name + ".png"), png))
-    throw UsageError(
-        {"figure cannot be written", (folder / plot.name).string(), "no permission or no space", ""});
+  write_file(folder / (plot.name + ".svg"), svg);
+  write_file(folder / (plot.name + ".png"), png);
   return {};
 }
 
@@ -169,11 +167,12 @@ std::string gnuplot_field(std::string_view text) {
   return field;
 }
 
-Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::string& program) {
+Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::string& program,
+           std::chrono::milliseconds limit) {
   Drawn drawn;
   for (const Plot& plot : plots) {
     std::string svg;
-    const Outcome outcome = draw_one(plot, folder, program, svg);
+    const Outcome outcome = draw_one(plot, folder, program, limit, svg);
     if (!outcome.found) {
       drawn.notes.push_back(
           fmt::format("no {}: figures left out; install it (Debian: gnuplot-nox) and report again", program));
@@ -183,6 +182,7 @@ Drawn draw(const std::vector<Plot>& plots, const fs::path& folder, const std::st
       drawn.figures.push_back({plot.name, plot.title, plot.caption, std::move(svg)});
     else
       drawn.notes.push_back(fmt::format("figure {} left out: {}: {}", plot.name, program, outcome.fault));
+    if (outcome.hung) break;
   }
   return drawn;
 }

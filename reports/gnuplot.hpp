@@ -2,6 +2,7 @@
 // data.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -33,9 +34,11 @@ struct Drawn {
 };
 
 // Draws every plot into `folder`/NAME.svg and .png. Where gnuplot is missing or fails, a note says so and
-// nothing is thrown; throws UsageError where `folder` cannot be written. `program` is looked up in PATH.
+// nothing is thrown; where one figure takes longer than `limit`, the further ones are left out. Throws
+// UsageError or EnvironmentError where `folder` cannot be written. `program` is looked up in PATH.
 Drawn draw(const std::vector<Plot>& plots, const std::filesystem::path& folder,
-           const std::string& program = "gnuplot");
+           const std::string& program = "gnuplot",
+           std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 // A gnuplot string constant that means `text`, whatever is in it. Control characters become spaces.
 std::string gnuplot_quoted(std::string_view text);

@@ -20,19 +20,12 @@ std::string meta_text(const ReportInput& input, const std::string& key) {
   return found == input.meta.end() ? "" : one_line(found->second);
 }
 
-std::string text_in(const nlohmann::json& environment, const char* part, const char* key) {
-  if (!environment.is_object() || !environment.contains(part)) return "";
-  const nlohmann::json& inside = environment[part];
-  if (!inside.is_object() || !inside.contains(key) || !inside[key].is_string()) return "";
-  return one_line(inside[key].get<std::string>());
-}
-
 std::string machine_of(const std::vector<Record>& records) {
   std::set<std::string> names;
   std::set<std::int64_t> threads;
   for (const Record& record : records) {
-    const std::string device = text_in(record.environment, "device", "name");
-    const std::string cpu = text_in(record.environment, "host", "cpu");
+    const std::string device = environment_text(record, "device", "name");
+    const std::string cpu = environment_text(record, "host", "cpu");
     const bool on_cpu = record.work.device != DeviceKind::cuda;
     if (const std::string& name = !on_cpu && !device.empty() ? device : cpu; !name.empty())
       names.insert(name);
@@ -73,10 +66,8 @@ void take_peak(const Record& record, CaseView& view) {
 // fast they run goes with their power and temperature.
 std::optional<std::string> roof_of(const Record& peak) {
   if (peak.work.device != DeviceKind::cpu || peak.status != Status::ok) return std::nullopt;
-  const nlohmann::json& about = peak.environment;
-  return fmt::format("{} {} {} {}", about.value("/host/cpu"_json_pointer, std::string()),
-                     to_string(peak.work.dtype), peak.threads,
-                     about.value("/library/bf16_products"_json_pointer, std::string()));
+  return fmt::format("{} {} {} {}", environment_text(peak, "host", "cpu"), to_string(peak.work.dtype),
+                     peak.threads, environment_text(peak, "library", "bf16_products"));
 }
 
 // What disturbs a reading can only lower it: all of one machine, dtype and number of threads take the

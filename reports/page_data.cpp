@@ -77,8 +77,9 @@ json case_json(const CaseView& of_case) {
                {"r", dilation},
                {"dtype", to_string(work.dtype)},
                {"ring", work.ring_size},
-               {"kv", 2.0 * static_cast<double>(work.batch * work.sequence_length * work.kv_heads *
-                                                work.head_dim * dtype_bytes(work.dtype))}};
+               {"kv", 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
+                          static_cast<double>(work.kv_heads) * static_cast<double>(work.head_dim) *
+                          static_cast<double>(dtype_bytes(work.dtype))}};
   put(made, "peak", of_case.peak_flops_per_s);
   put(made, "copy", of_case.copy_bytes_per_s);
   return made;

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/files.hpp"
 #include "reports/chart_library.hpp"
 #include "reports/document.hpp"
 #include "reports/figures.hpp"
@@ -24,28 +22,6 @@ void make_folder(const fs::path& folder) {
   if (error || !fs::is_directory(folder))
     throw_file_error(error.value(), {"report folder cannot be made", folder.string(),
                                      error ? "" : "it is not a folder", "give another one with -o"});
-}
-
-void write_file(const fs::path& file, const std::string& text) {
-  std::error_code error;
-  const bool special = fs::exists(file, error) && !fs::is_regular_file(file, error);
-  const fs::path part = special ? file : fs::path(file.string() + ".part");
-  errno = 0;
-  std::ofstream out(part, std::ios::binary);
-  const bool opened = out.is_open();
-  out << text;
-  out.close();
-  if (!out)
-    error.assign(errno != 0 ? errno : EIO, std::generic_category());
-  else if (!special)
-    fs::rename(part, file, error);
-  if (!out || error) {
-    std::error_code ignored;
-    if (opened && !special) fs::remove(part, ignored);
-    throw_file_error(error.value(), {.what = "cannot write the file",
-                                     .where = file.string(),
-                                     .remedy = "free some space, or give another place with -o"});
-  }
 }
 
 ReportOutput write_report(const ReportInput& input, const fs::path& folder) {

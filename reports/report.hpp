@@ -39,9 +39,6 @@ struct ReportOutput {
 
 // Throws UsageError or EnvironmentError where `folder` is none and cannot become one.
 void make_folder(const std::filesystem::path& folder);
-// Written beside its place and renamed, so that a reader never sees half a file; a device (/dev/stdout) is
-// written as it is. Throws UsageError or EnvironmentError where that fails, and leaves nothing behind.
-void write_file(const std::filesystem::path& file, const std::string& text);
 
 // Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder` (created).
 // Throws UsageError where the folder cannot be written or the claims file is wrong.

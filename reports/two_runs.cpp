@@ -148,6 +148,26 @@ std::vector<std::string> sentences(const TwoRuns& runs) {
   return said;
 }
 
+// Was right in A and is not in B.
+bool lost(const RunPair& pair) {
+  return pair.a->status == Status::ok &&
+         (pair.b->status == Status::failed || pair.b->status == Status::invalid);
+}
+
+// One line on the variants that have a time in A and none in B to hold against it; empty where there are
+// none. What failed in B is told by itself.
+std::string missing_in_b(const TwoRuns& runs) {
+  std::vector<std::string> missing;
+  for (const RunPair& pair : runs.pairs)
+    if (!pair.ratio && !lost(pair) && untimed(*pair.a, "A").empty())
+      missing.push_back(fmt::format("{}: {}", id_of(*pair.a), pair.withheld));
+  for (const Record* record : runs.only_a)
+    if (untimed(*record, "A").empty()) missing.push_back(id_of(*record) + ": absent in B");
+  if (missing.empty()) return "";
+  return fmt::format("B has no time to compare for {} that A times; the first is {}",
+                     plural(missing.size(), "variant", "variants"), missing.front());
+}
+
 }  // namespace
 
 TwoRuns pair_runs(const ReportInput& a, const ReportInput& b) {
@@ -174,8 +194,7 @@ GateAnswer gate(const TwoRuns& runs, double percent) {
   std::size_t compared = 0;
   bool failed = false;
   for (const RunPair& pair : runs.pairs) {
-    const bool lost = pair.b->status == Status::failed || pair.b->status == Status::invalid;
-    if (pair.a->status == Status::ok && lost) {
+    if (lost(pair)) {
       failed = true;
       answer.reasons.push_back(fmt::format("{}: {} in B: {}", id_of(*pair.b), to_string(pair.b->status),
                                            one_line(pair.b->reason)));
@@ -190,6 +209,7 @@ GateAnswer gate(const TwoRuns& runs, double percent) {
                                          id_of(*pair.b), 100 * (1 / pair.ratio->ratio - 1), least, most,
                                          least > percent ? "above" : "which may be above", percent));
   }
+  if (const std::string missing = missing_in_b(runs); !missing.empty()) answer.reasons.push_back(missing);
   if (compared == 0) answer.reasons.push_back("no variant has a time in both");
   answer.code = failed ? ExitCode::failed : answer.reasons.empty() ? ExitCode::done : ExitCode::inconclusive;
   return answer;

@@ -40,8 +40,9 @@ TwoRuns pair_runs(const ReportInput& a, const ReportInput& b);
 
 // What a gate of `percent` says: failed where the whole interval of some ratio says that B takes more than
 // `percent` longer, or where a variant that was ok is failed or invalid in B; else inconclusive where an
-// interval reaches beyond `percent`, or where nothing could be compared; else done. `reasons`: one line for
-// each pair that speaks against done.
+// interval reaches beyond `percent`, where a variant that has a time in A has none in B, or where nothing
+// could be compared; else done. `reasons`: one line for each pair that speaks against done, and one for what
+// B lacks.
 struct GateAnswer {
   ExitCode code = ExitCode::done;
   std::vector<std::string> reasons;

@@ -13,6 +13,8 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kMaxTiles = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxGroup = std::int64_t{1}
+                                   << 40;  // as a sweep may say; beyond the grid it is the grid
 constexpr std::int64_t kDefaultGroup = 8;
 
 struct Grid {
@@ -134,9 +136,9 @@ std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_
     throw UsageError({fmt::format("param {} of traversal {}", *param, name), "", "the traversal takes none",
                       fmt::format("write '{}'", name)});
   const std::int64_t group = param.value_or(kDefaultGroup);
-  if (group < 1 || group > kMaxTiles)
+  if (group < 1 || group > kMaxGroup)
     throw UsageError({fmt::format("param {} of traversal {}", group, name), "", "out of range",
-                      fmt::format("give 1 to {}", kMaxTiles)});
+                      fmt::format("give 1 to {}", kMaxGroup)});
   require_grid(name, columns, rows);
   if (columns == 0 || rows == 0) return {};
   return entry.visit({columns, rows, group, cost});

@@ -169,6 +169,8 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is no amount .*not between a byte and 2\^62 bytes"),
     (2, ["predict", ".", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
+    (2, ["plan", "sweep.yaml", "--longest", "--filter", "x"], r"--filter excludes --longest"),
+    (2, ["plan", "sweep.yaml", "--longest", "--execution-limit", "1"], r"--execution-limit excludes --longest"),
     (2, ["run", "sweep.yaml", "--budget", "-1"], r"--budget"),
     (2, ["run", "sweep.yaml", "--execution-limit", "soon"], r"--execution-limit"),
     (2, ["run", "sweep.yaml", "--device", "cuda:"], r"unknown device 'cuda:'"),
@@ -199,10 +201,14 @@ BAD_COMMANDS = [
     (2, ["order", "random.", "--length", "4"], r"bad parameter"),
     (2, ["order", "hilbert.x", "--length", "4"], r"bad parameter"),
     (2, ["order", "linear", "--length", "4", "--chunk", "2"], r"does not apply"),
+    (2, ["order", "residue.5", "--length", "4", "--residue", "3"], r"order 'residue' is given twice \(residue\.5\)"),
+    (2, ["order", "linear", "--length", "010"], r"--length: '010' is no decimal number"),
+    (2, ["order", "residue", "--length", "4", "--residue", "0x2"], r"--residue: '0x2' is no decimal number"),
+    (2, ["predict", ".", "--ring", "2,010"], r"--ring: '010' is no decimal number"),
     (2, ["order", "file", "--length", "4"], r"needs a permutation"),
     (2, ["order", "file", "--length", "4", "--file", "nosuch.npy"], r"no such file"),
-    (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot be written"),
-    (2, ["order", "linear", "--length", "4", "-o", "."], r"cannot be written"),
+    (2, ["order", "linear", "--length", "4", "-o", "nosuch/map.npy"], r"cannot write the file"),
+    (2, ["order", "linear", "--length", "4", "-o", "."], r"cannot write the file"),
 ]
 
 
@@ -381,8 +387,22 @@ class Surroundings(CommandLine):
         self.put("sweep.yaml", SMALL)
         result = subprocess.run(["sh", "-c", '"$0" run sweep.yaml <&- >&- 2>&-', PROGRAM], cwd=self.folder,
                                 timeout=120)
-        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.returncode, 4, "its summary is lost")
         self.assertEqual(self.statuses(), {"ok"})
+        result = subprocess.run(["sh", "-c", '"$0" export results/small --format csv >&-', PROGRAM], cwd=self.folder,
+                                timeout=120, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn(b"cannot write to standard output", result.stderr)
+
+    def test_variables_that_a_launcher_left(self):
+        self.put("sweep.yaml", SMALL)
+        stale = dict(os.environ, OMPI_COMM_WORLD_SIZE="2", OMPI_COMM_WORLD_RANK="1")
+        result = self.run_it(["run", "sweep.yaml"], env=stale)
+        self.assertEqual(result.returncode, 4)
+        self.assertRegex(result.stderr, rb"note: rank 1 of 2 of an MPI launcher ends: .*(built without MPI|unset the var)")
+        result = self.run_it(["plan", "sweep.yaml"], env=stale)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"rank 1 of 2 of an MPI launcher: rank 0 prints the plan", result.stderr)
 
     def test_lost_standard_error_does_not_stop_a_run(self):
         self.put("sweep.yaml", SMALL)
@@ -402,9 +422,10 @@ class Surroundings(CommandLine):
         self.refused(["export", "results/small", "--format", "csv", "-o", "/dev/full"], r"cannot write", 4)
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-        self.refused(["export", "results/small", "--format", "csv", "-o", "x.csv"], r"cannot write", preexec_fn=limit)
+        self.refused(["export", "results/small", "--format", "csv", "-o", "x.csv"], r"cannot write", 4,
+                     preexec_fn=limit)
         self.put("old.csv", "as it was")
-        self.refused(["export", "results/small", "--format", "csv", "-o", "old.csv"], r"cannot write",
+        self.refused(["export", "results/small", "--format", "csv", "-o", "old.csv"], r"cannot write", 4,
                      preexec_fn=limit)
         self.assertEqual((self.folder / "old.csv").read_text(), "as it was")
         self.refused(["export", "results/small", "--format", "xml"], r"unknown.*format|format.*unknown|xml")
@@ -428,7 +449,7 @@ class Surroundings(CommandLine):
         self.put("sweep.yaml", SMALL)
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        self.refused(["run", "sweep.yaml"], r"results\.sqlite", preexec_fn=limit)
+        self.refused(["run", "sweep.yaml"], r"results\.sqlite", 4, preexec_fn=limit)
 
     def test_stores_that_cannot_be_used(self):
         self.measured()
@@ -559,6 +580,19 @@ class RunTime(CommandLine):
         (self.folder / "plain/records.jsonl").write_bytes(b'{"schema": ' + b"[" * 1000000)
         self.refused(["report", "plain"], r"nested deeper")
 
+    def test_special_files_are_not_read(self):
+        self.measured()
+        (self.folder / "plain").mkdir()
+        (self.folder / "plain/records.jsonl").write_bytes(
+            self.run_it(["export", "results/small", "--format", "jsonl"]).stdout)
+        os.mkfifo(self.folder / "pipe")
+        for special in ("pipe", "/dev/zero"):
+            self.refused(["report", "plain", "--claims", special], r"not a claims file")
+            self.refused(["report", "plain", "--charts", special], r"not a file of Chart\.js")
+            (self.folder / "plain/meta.json").symlink_to(Path("..") / special)
+            self.refused(["report", "plain"], r"not a file of meta")
+            (self.folder / "plain/meta.json").unlink()
+
     def scaled_export(self, factor, name):
         """The run as an export whose times are multiplied."""
         lines = []
@@ -609,6 +643,18 @@ class RunTime(CommandLine):
         refused("report", "locked")
         refused("report", "results/small", "-o", "locked/out")
         refused("export", "results/small", "--format", "csv", "-o", "locked/x.csv")
+        refused("order", "linear", "--length", "4", "-o", "locked/x.npy")
+        refused("compare", "results/small", "results/small", "-o", "locked/x")
+        (self.folder / "exported").mkdir()
+        for name in ("records.jsonl", "meta.json", "secret"):
+            (self.folder / "exported" / name).touch(mode=0)
+        refused("run", "exported/secret")
+        refused("order", "file", "--length", "4", "--file", "exported/secret")
+        refused("report", "results/small", "-o", "exported", "--claims", "exported/secret")
+        refused("report", "results/small", "-o", "exported", "--charts", "exported/secret")
+        refused("report", "exported")
+        (self.folder / "exported/meta.json").unlink()
+        refused("report", "exported")
         (self.folder / "results/small/results.sqlite").chmod(0)
         refused("export", "results/small", "--format", "csv", says="unable to open|ermission")
 

@@ -236,6 +236,7 @@ TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
   record.verify->max_abs = std::nan("");
   record.verify->rel_l2 = kInfinity;
   record.time->samples_ns = {1, kInfinity};
+  record.time->process_rounds = {1, 1};
   record.tflops = kInfinity;
   record.speedup->ci = {kInfinity, std::nan("")};
   record.counters["rate"] = {.value = std::nan(""), .unit = "ratio"};
@@ -300,11 +301,27 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
                                                  {"/time_ns/ci", json::array({-3, 1})},
                                                  {"/time_ns/median", -1},
                                                  {"/time_ns/samples", json::array({1, -1})},
+                                                 {"/time_ns/process_rounds", json::array({2, 2})},
+                                                 {"/time_ns/process_rounds", json::array({2})},
+                                                 {"/time_ns/process_rounds", json::array({4, -1})},
+                                                 {"/params/kv_heads", 0x7fffffff},
                                                  {"/verify/max_abs", -1},
                                                  {"/memory_bytes", -1}}) {
     json wrong = good;
     wrong[json::json_pointer(pointer)] = value;
     EXPECT_THROW(record_from_json(wrong), UsageError) << pointer;
+  }
+}
+
+TEST(RecordJson, EnvironmentsOfAnyShapeAreLookedInto) {
+  Record record = kernel_record();
+  EXPECT_EQ(environment_text(record, "host", "cpu"), "x");
+  EXPECT_EQ(environment_text(record, "device", "name"), "");
+  for (const json& odd : {json(), json(5), json::array(), json("host"), json({{"host", 5}}),
+                          json({{"host", {5}}}), json({{"host", {{"cpu", 5}}}})}) {
+    record.environment = odd;
+    EXPECT_EQ(environment_text(record, "host", "cpu"), "") << odd;
+    EXPECT_EQ(foreign_processes(record), 0) << odd;
   }
 }
 

@@ -236,6 +236,25 @@ variants: [{kernel: dilated}]
                               err)
                 self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
 
+    def test_no_variant_that_was_measured_is_asked_for(self):
+        few = ["--axis", "sequence_length=33"]
+        self.program.run("run", self.sweep, "-o", "out", *few)
+        before = (self.results / "results.sqlite").read_bytes()
+        others = SWEEP.replace("linear, hilbert, random", "morton, snake").replace("baselines: [gemm]\n", "")
+        _, err = self.program.run("run", self.program.sweep(others, "others.yaml"), "-o", "out", *few, status=2)
+        self.assertIn("measured with other settings", err)
+        self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
+
+    def test_a_rival_that_was_skipped_displaces_nothing(self):
+        sweep = self.program.sweep(SWEEP.replace("baselines: [gemm]", 'external: {my: {command: ["false"]}}\nbaselines: [my]\nreference: my'))
+        few = ["--axis", "sequence_length=33"]
+        self.program.run("run", sweep, "-o", "out", *few)
+        before = (self.results / "results.sqlite").read_bytes()
+        for allowed in (["--allow-external", "--filter", "my$"], ["--allow-external"]):
+            _, err = self.program.run("run", sweep, "-o", "out", *few, *allowed, status=2)
+            self.assertIn("measured with other settings", err)
+            self.assertEqual((self.results / "results.sqlite").read_bytes(), before)
+
     def test_fewer_variants_are_done_and_nothing_is_lost(self):
         few = ["--axis", "sequence_length=33,34"]
         self.program.run("run", self.sweep, "-o", "out", *few)
@@ -282,7 +301,7 @@ variants: [{kernel: dilated}]
 
     def test_nothing_printed_ends_in_a_file_where_standard_streams_are_closed(self):
         self.program.run("run", self.sweep, "-o", "out", "--axis", "sequence_length=33,34",
-                         preexec_fn=lambda: os.closerange(0, 3), stdout=None, stderr=None)
+                         preexec_fn=lambda: os.closerange(0, 3), stdout=None, stderr=None, status=4)
         store = Store(self.results)
         self.assertEqual((store.integrity, len(store.rows)), ([("ok",)], 2 * len(VARIANTS)))
 

@@ -470,6 +470,12 @@ class RingTest(unittest.TestCase):
                                   "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
         self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
         self.assertIn("Against records of larger rings", out)
+        for axis, why in (("head_dim=32", "the records hold no rings of its device, kernel, dtype and head_dim"),
+                          ("pass=backward", "rings compute the forward pass alone")):
+            out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis)
+            self.assertIn(f"dilated/linear: {why}", out)
+            out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis, "--filter", "linear")
+            self.assertIn(f"dilated/linear: {why}", out)
 
     def test_what_cannot_be_predicted_is_told(self):
         alone = self.program.sweep(RING, "alone.yaml")
@@ -480,6 +486,8 @@ class RingTest(unittest.TestCase):
                                 (["out", "--format", "xml"], "text, markdown or json"),
                                 (["out", "--axis", "heads=8"], "--axis without a sweep"),
                                 (["out", "--filter", "("], "bad regular expression"),
+                                (["out", "--filter", "(" * 50000 + ")" * 50000], "at most 1000 characters"),
+                                (["out", "--filter", "(.*)*(.*)*(.*)*nosuch$"], "matches no ring"),
                                 (["out", "--calibration", "out"], "two folders of records")):
             with self.subTest(arguments=arguments):
                 out, err = self.program.run("predict", *arguments, status=2)

@@ -352,9 +352,52 @@ int on_full_disk(std::size_t bytes, const Body& body) {
   });
 }
 
-TEST_F(StoreTest, FullDiskAtCreationIsAUsageErrorAndLeavesNothing) {
-  EXPECT_EQ(on_full_disk(2048, [&] { (void)Store::open_for_writing(folder_); }), 2);
+TEST_F(StoreTest, FullDiskAtCreationIsAnEnvironmentErrorAndLeavesNothing) {
+  EXPECT_EQ(on_full_disk(2048, [&] { (void)Store::open_for_writing(folder_); }), 4);
   EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(StoreTest, NoDescriptorLeftIsAnEnvironmentError) {
+  for (const rlim_t left : {1u, 2u})
+    EXPECT_EQ(in_child([&] {
+                const auto next = static_cast<rlim_t>(dup(STDIN_FILENO));
+                const rlimit limit{next + left, next + left};
+                if (close(static_cast<int>(next)) != 0 || setrlimit(RLIMIT_NOFILE, &limit) != 0) return 98;
+                try {
+                  (void)Store::open_for_writing(folder_);
+                } catch (const Error& error) {
+                  return static_cast<int>(error.code());
+                }
+                return 0;
+              }),
+              4)
+        << left;
+}
+
+TEST_F(StoreTest, StoreThatAnotherProgramHoldsIsAnEnvironmentError) {
+  (void)Store::open_for_writing(folder_);
+  SqliteConnection other(file(), OpenMode::existing, 0);
+  other.execute("BEGIN EXCLUSIVE");
+  EXPECT_NE(
+      message_of<EnvironmentError>([&] { (void)Store::open_for_reading(folder_); }).find("another program"),
+      std::string::npos);
+}
+
+TEST_F(StoreTest, LinkToNothingIsRefusedAndStays) {
+  fs::create_directories(folder_);
+  fs::create_symlink(root_ / "nosuch" / "file", file());
+  EXPECT_NE(message_of<UsageError>([&] { (void)Store::open_for_writing(folder_); }).find("a link to nothing"),
+            std::string::npos);
+  EXPECT_TRUE(fs::is_symlink(file()));
+}
+
+TEST_F(StoreTest, LostEnvironmentIsDamage) {
+  Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
+  SqliteConnection(file(), OpenMode::existing, 0).execute("DELETE FROM environment");
+  const Store store = Store::open_for_reading(folder_);
+  EXPECT_NE(message_of<UsageError>([&] { (void)store.records(); }).find("the store is damaged"),
+            std::string::npos);
+  EXPECT_THROW((void)store.records_of("a"), UsageError);
 }
 
 TEST_F(StoreTest, FullDiskLaterIsAnEnvironmentErrorAndKeepsWhatWasCommitted) {

@@ -64,6 +64,8 @@ TEST(Traversal, GroupsAreOfEightUnlessGiven) {
   EXPECT_EQ(tiles_of("grouped", 20, 3), tiles_of("grouped", 20, 3, 8));
   EXPECT_NE(tiles_of("grouped", 20, 3), tiles_of("grouped", 20, 3, 4));
   EXPECT_EQ(tiles_of("grouped", 20, 3, 100), tiles_of("head_major", 20, 3));
+  EXPECT_EQ(tiles_of("grouped", 20, 3, std::int64_t{1} << 40), tiles_of("head_major", 20, 3))
+      << "whatever a sweep may say";
 }
 
 TEST(Traversal, OnlySawtoothScansBackwardsAndOnOddTiles) {

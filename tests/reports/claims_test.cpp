@@ -125,6 +125,8 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {std::string(kHead) + "    rows: [{reduction: 1.5}]", "between 0 and 1"},
       {std::string(kHead) + "    rows: [{metric: beauty, value: 1}]", "unknown metric 'beauty'"},
       {std::string(kHead) + "    rows: [{speedup_low: 1}]", "'speedup_low' without 'speedup_high'"},
+      {std::string(kHead) + "    rows: [{speedup_low: 3, speedup_high: 2}]",
+       "'speedup_low' is above 'speedup_high'"},
       {std::string(kHead) + "    rows: [{speedup: 2, sequence_length: 8, segments: [4], dilations: [1, 2]}]",
        "differ in number"},
       {std::string(kHead) + "    rows: [{speedup: 2, sequence_length: 0, segments: [4], dilations: [1]}]",

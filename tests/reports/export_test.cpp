@@ -59,6 +59,25 @@ TEST(Export, CsvQuotesAsTheRfcSays) {
   EXPECT_EQ(text.substr(text.size() - 2), "\r\n");
 }
 
+TEST(Export, CsvFindsCountersOfAnyName) {
+  Record record = timed_record();
+  record.counters = {{"a~b", {.value = 31, .unit = "count"}}, {"a/b", {.value = 47, .unit = "count"}}};
+  const std::string text = exported("csv", {record});
+  EXPECT_NE(text.find(",counter_a/b,counter_a~b,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",47.0,31.0,"), std::string::npos) << text;
+}
+
+TEST(Export, EveryFormatTakesEnvironmentsOfAnyShape) {
+  for (const json& odd :
+       {json(), json(5), json({{"host", 5}}), json({{"host", {{"caches", 5}}}}),
+        json({{"host", {{"caches", {5}}}}}), json({{"host", {{"caches", {json::object()}}}}})})
+    for (const std::string_view format : export_formats()) {
+      Record record = timed_record();
+      record.environment = odd;
+      EXPECT_NE(exported(format, {record}), "") << format << ": " << odd;
+    }
+}
+
 TEST(Export, CsvHoldsNothingThatATerminalWouldActOn) {
   Record record = failed_record();
   record.reason = "\x1b[31mred\x07";

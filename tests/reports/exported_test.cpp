@@ -56,6 +56,19 @@ TEST(Exported, ReadsCompressedRecordsUnlessTheyAreCutShort) {
   EXPECT_NE(refusal(folder.path()).find("cannot be read"), std::string::npos) << refusal(folder.path());
 }
 
+TEST(Exported, RefusesLinesWithoutEnd) {
+  Folder folder;
+  const gzFile out = gzopen((folder.path() / "records.jsonl.gz").c_str(), "wb1");
+  const std::string part(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 65; ++i)
+    ASSERT_EQ(gzwrite(out, part.data(), static_cast<unsigned>(part.size())), static_cast<int>(part.size()));
+  ASSERT_EQ(gzclose(out), Z_OK);
+  EXPECT_NE(refusal(folder.path()).find("a line of more than 64 MiB"), std::string::npos)
+      << refusal(folder.path());
+  std::ofstream(folder.path() / "records.jsonl") << std::string(100, '\0');
+  EXPECT_NE(refusal(folder.path()).find("it is no text"), std::string::npos) << refusal(folder.path());
+}
+
 TEST(Exported, RefusesRecordsThatContradictThemselves) {
   Folder folder;
   const fs::path file = folder.path() / "records.jsonl";

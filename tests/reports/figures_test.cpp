@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 
@@ -45,6 +49,19 @@ TEST(Figures, SayWhatCouldNotBeDrawn) {
   EXPECT_EQ(broken.figures[0].name, "good");
   ASSERT_EQ(broken.notes.size(), 1u);
   EXPECT_NE(broken.notes[0].find("figure bad left out"), std::string::npos);
+}
+
+TEST(Figures, AreGivenUpWhereOneHangs) {
+  Folder folder;
+  const std::filesystem::path program = folder.path() / "hangs";
+  std::ofstream(program) << "#!/bin/sh\nexec sleep 100\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Drawn drawn = draw({{.name = "a", .script = "plot 1"}, {.name = "b", .script = "plot 1"}},
+                           folder.path(), program, std::chrono::milliseconds(200));
+  EXPECT_TRUE(drawn.figures.empty());
+  ASSERT_EQ(drawn.notes.size(), 1u);
+  EXPECT_NE(drawn.notes[0].find("still running after 0.2 s; no further figures"), std::string::npos)
+      << drawn.notes[0];
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ TEST(Peaks, AreTheHighestOfTheMachine) {
                    0.01e12);
   EXPECT_DOUBLE_EQ(
       with_change([](Record& record) { record.environment["library"]["bf16_products"] = "amx"; }), 0.01e12);
+  EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.environment = nullptr; }), 0.01e12);
+  EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.environment["library"] = 5; }), 0.366e12);
   EXPECT_DOUBLE_EQ(with_change([](Record& record) { record.work.device = DeviceKind::cuda; }), 0.01e12)
       << "a GPU runs as its power allows";
   std::erase_if(input.records, [](const Record& record) {

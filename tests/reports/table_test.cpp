@@ -46,6 +46,7 @@ TEST(Format, NumbersKeepTheirDigitsAndUnits) {
   EXPECT_EQ(number_text(123456), "123456");
   EXPECT_EQ(number_text(0), "0");
   EXPECT_EQ(number_text(1.5e-6), "1.50e-06");
+  EXPECT_EQ(number_text(1e15, 1), "1e+15");
   EXPECT_EQ(number_text(0.0 / 0.0), "not a number");
   EXPECT_EQ(time_text(12345678, {12300000, 12400000}), "12.35 ms [12.30, 12.40]");
   EXPECT_EQ(time_text(0.5), "0.5000 ns");

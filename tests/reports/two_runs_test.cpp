@@ -1,5 +1,6 @@
 #include "reports/two_runs.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -87,6 +88,33 @@ TEST(TwoRuns, GateFailsWhereAVariantIsLost) {
   EXPECT_EQ(answer.reasons.at(0), std::string(kCase) + "/dilated/hilbert: failed in B: wrong output");
   EXPECT_EQ(pair_of(pair_runs(a, b), "dilated/hilbert").withheld, "failed in B");
   EXPECT_EQ(gate(pair_runs(b, a), 50).code, ExitCode::done) << "mended is no regression";
+}
+
+TEST(TwoRuns, GateIsOpenWhereATimeIsMissing) {
+  const ReportInput a = sample::input();
+  const std::string id = std::string(kCase) + "/dilated/hilbert";
+  const auto changed = [](const auto& change) {
+    ReportInput b = sample::input();
+    change(b, find(b, kCase, "dilated/hilbert"));
+    return b;
+  };
+  const std::vector<std::pair<std::string, ReportInput>> lacking = {
+      {"skipped in B", changed([](ReportInput&, Record& record) { record.status = Status::skipped; })},
+      {"no time in B", changed([](ReportInput&, Record& record) { record.time.reset(); })},
+      {"withheld: another process used the GPU in B", changed([](ReportInput&, Record& record) {
+         record.environment["device_state"] = {{"foreign_processes", 1}};
+       })},
+      {"absent in B", changed([](ReportInput& b, Record& record) {
+         b.records.erase(b.records.begin() + (&record - b.records.data()));
+       })}};
+  for (const auto& [why, b] : lacking) {
+    const GateAnswer answer = gate(pair_runs(a, b), 50);
+    EXPECT_EQ(answer.code, ExitCode::inconclusive) << why;
+    EXPECT_EQ(answer.reasons,
+              (std::vector<std::string>{fmt::format(
+                  "B has no time to compare for 1 variant that A times; the first is {}: {}", id, why)}));
+    EXPECT_EQ(gate(pair_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
+  }
 }
 
 TEST(TwoRuns, NothingToCompareIsInconclusive) {
