@@ -57,9 +57,8 @@ inline void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, 
 // How operands stand in the buffers and what multiplies them. The rest of the tile is the same for all.
 //   kWidest               vectors of a panel at most
 //   kPairs                words are two bf16
-//   kAhead                scores of a panel are made beside the softmax of the one before; the last panel is
-//   as
-//                         wide as the others, queries past the last being 0
+//   kAhead                scores of a panel are made beside the softmax of the one before; panels are whole,
+//                         queries past the last being 0
 //   kSlack                by how much (log2) a score passes the maximum before that is raised: sums and O are
 //                         scaled only then, and probabilities stay below 2^kSlack
 //   words(width)          words of a row of `width` elements

@@ -88,10 +88,7 @@ HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, floa
     for (std::size_t block = 0; block < keys; block += kAmxBlock) {
       alongside(block);
       for (const std::size_t end = std::min(keys, block + kAmxBlock) / 2; pair < end; ++pair)
-        for (std::size_t v = 0; v < kVectors; ++v) {
-          const Vector first = probability(2 * pair, v);
-          store_pair(pair, v, first, probability(2 * pair + 1, v));
-        }
+        for (std::size_t v = 0; v < kVectors; ++v) soften_pair(pair, v);
     }
     for (; pair < round_up(keys, 2 * kAmxWords) / 2; ++pair)
       for (std::size_t v = 0; v < kVectors; ++v)
