@@ -1,14 +1,13 @@
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
-#include "kernels/cpu/bf16_products.hpp"
+#include "kernels/cpu/dilated_tile.hpp"
 #include "tests/kernels/attention_problem.hpp"
+#include "tests/kernels/every_product.hpp"
 
 namespace hilbench {
 namespace {
@@ -51,39 +50,6 @@ VariantSpec random_variant(Random& random) {
   return spec;
 }
 
-// HILBENCH_BF16 while it lives.
-class Bf16Wish {
- public:
-  explicit Bf16Wish(Bf16Products products) {
-    setenv("HILBENCH_BF16", std::string(name_of(products)).c_str(), 1);
-  }
-  ~Bf16Wish() { unsetenv("HILBENCH_BF16"); }
-};
-
-// Runs `check` once for every way to multiply `dtype` here.
-template <class Check>
-void with_every_product(Dtype dtype, const Check& check) {
-  for (const Bf16Products products : available_bf16_products()) {
-    if (dtype != Dtype::bf16 && products != Bf16Products::widened) continue;
-    SCOPED_TRACE(name_of(products));
-    const Bf16Wish wish(products);
-    check();
-  }
-}
-
-// The same for every instruction set that this machine has and this build dispatches to.
-template <class Check>
-void on_every_target(Dtype dtype, const Check& check) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    with_every_product(dtype, check);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
 class DilatedCpuProperty : public testing::TestWithParam<int> {};
 
 // Fifty seeded cases a block.
@@ -95,7 +61,7 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const VariantSpec spec = random_variant(random);
     const int threads = static_cast<int>(between(random, 1, 3));
     const ExpectedRows expected(problem, every_row(problem.work));
-    on_every_target(problem.work.dtype, [&] {
+    on_every_target(problem.work.dtype, [&](Bf16Products) {
       EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
           << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
           << " " << threads << " threads";
@@ -127,13 +93,16 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .mask = mask,
                         .queries = queries,
                         .threads = 2};
-        // 1500 rows in three or 750 in two, of whole panels.
-        ASSERT_EQ(kDilatedCpu.tile_rows(work), queries == Queries::dense ? 528 : 384);
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
         VariantSpec spec = variant_of("hilbert", "sawtooth");
         spec.key_visit = KeyVisit::slot;
-        with_every_product(dtype, [&] {
+        on_every_target(dtype, [&](Bf16Products products) {
+          // Of whole panels: 1500 rows in three or 750 in two; for tile registers 1500 in two or 750 in one.
+          const bool tile_registers = dtype == Dtype::bf16 && products == Bf16Products::amx_bf16;
+          ASSERT_EQ(kDilatedCpu.tile_rows(work), tile_registers              ? 768
+                                                 : queries == Queries::dense ? 528
+                                                                             : 384);
           EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
         });
       }
@@ -159,7 +128,7 @@ TEST(DilatedCpu, OrdersChangeNoBit) {
   Case work{.sequence_length = 700, .pattern = {{350, 1}, {700, 3}}, .kv_heads = 4, .head_dim = 32};
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     work.dtype = dtype;
-    with_every_product(dtype, [&] { expect_orders_change_no_bit(work); });
+    with_every_product(dtype, [&](Bf16Products) { expect_orders_change_no_bit(work); });
   }
 }
 
@@ -176,7 +145,7 @@ TEST(DilatedCpu, LargeScoresStayFinite) {
   for (float& value : problem.k) value *= 9;
   const ExpectedRows expected(problem, every_row(work));
   EXPECT_GT(expected.lse_max, 300);
-  on_every_target(work.dtype, [&] {
+  on_every_target(work.dtype, [&](Bf16Products) {
     EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "");
   });
 }
@@ -194,7 +163,7 @@ TEST(DilatedCpu, Bf16TakesEveryHeadDim) {
                     .mask = one_of(random, {Mask::full, Mask::causal})};
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, sampled_rows(work, random, 30));
-    with_every_product(work.dtype, [&] {
+    with_every_product(work.dtype, [&](Bf16Products) {
       EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant_of("linear"), 1)), "")
           << case_id(work);
     });
@@ -213,7 +182,7 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
                     .dtype = dtype};
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, every_row(work));
-    on_every_target(dtype, [&] {
+    on_every_target(dtype, [&](Bf16Products) {
       const VariantSpec spec = variant_of("linear");
       const auto execution = kDilatedCpu.prepare(work, spec, 1);
       for (const float value : {std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
@@ -246,14 +215,18 @@ TEST(DilatedCpu, SaysWhatItDoesNotDo) {
 
 // No score matrix: workspace grows with threads, and with the output only where bf16 branches merge in fp32.
 TEST(DilatedCpu, WorkspaceIsSmall) {
-  Case work{.sequence_length = 1 << 20, .pattern = {{1 << 20, 1}, {4096, 1}}};
-  EXPECT_LT(kDilatedCpu.workspace_bytes(work, 1), 1 << 20);
-  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 4), 4 * kDilatedCpu.workspace_bytes(work, 1));
-  const double fp32 = kDilatedCpu.workspace_bytes(work, 2);
-  work.dtype = Dtype::bf16;
-  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2) - fp32, 4.0 * (1 << 20) * work.heads * work.head_dim);
-  work.branch_heads = BranchHeads::partition;
-  EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2), fp32);
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+    on_every_target(dtype, [&](Bf16Products) {
+      const Case work{.sequence_length = 1 << 20, .pattern = {{1 << 20, 1}, {4096, 1}}, .dtype = dtype};
+      Case parts = work;
+      parts.branch_heads = BranchHeads::partition;
+      EXPECT_LT(kDilatedCpu.workspace_bytes(parts, 1), 1 << 20);
+      EXPECT_EQ(kDilatedCpu.workspace_bytes(parts, 1),
+                4.0 * tile_workspace_floats(work.head_dim, kDilatedCpu.tile_rows(parts)));
+      EXPECT_EQ(kDilatedCpu.workspace_bytes(parts, 4), 4 * kDilatedCpu.workspace_bytes(parts, 1));
+      EXPECT_EQ(kDilatedCpu.workspace_bytes(work, 2) - kDilatedCpu.workspace_bytes(parts, 2),
+                dtype == Dtype::bf16 ? 4.0 * (1 << 20) * work.heads * work.head_dim : 0);
+    });
 }
 
 }  // namespace
