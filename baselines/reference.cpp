@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/pattern.hpp"
-#include "harness/rounding.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

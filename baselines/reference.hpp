@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

@@ -2,16 +2,16 @@
 #include <array>
 #include <vector>
 
-#include "baselines/cublas.hpp"
-#include "baselines/cuda_peak.hpp"
-#include "baselines/cudnn.hpp"
-#include "baselines/external/external.hpp"
-#include "baselines/gemm.hpp"
+#include "baselines/cublas/cublas.hpp"
+#include "baselines/cudnn/cudnn.hpp"
+#include "baselines/external/programs.hpp"
+#include "baselines/gemm/gemm.hpp"
 #include "baselines/longnet_allgather.hpp"
-#include "baselines/peak.hpp"
+#include "baselines/peak/cuda_peak.hpp"
+#include "baselines/peak/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/cuda/forward_variants.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/cuda/forward_kernels.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 namespace {

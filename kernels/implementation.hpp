@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/gpu.hpp"
-#include "harness/record.hpp"
-#include "harness/variant_spec.hpp"
-#include "kernels/index.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
+#include "kernels/index/index.hpp"
+#include "kernels/machine/gpu.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

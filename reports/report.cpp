@@ -4,13 +4,13 @@
 
 #include <system_error>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
-#include "reports/chart_library.hpp"
-#include "reports/document.hpp"
-#include "reports/figures.hpp"
-#include "reports/page_data.hpp"
-#include "reports/tables.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
+#include "reports/document/document.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/page/chart_library.hpp"
+#include "reports/page/page_data.hpp"
+#include "reports/tables/tables.hpp"
 
 namespace hilbench {
 

@@ -8,10 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "harness/stats.hpp"
-#include "reports/compare.hpp"
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "reports/claims.hpp"
-#include "reports/document.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/claims/claims.hpp"
+#include "reports/document/document.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench {

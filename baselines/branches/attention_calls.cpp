@@ -1,9 +1,9 @@
-#include "baselines/attention_calls.hpp"
+#include "baselines/branches/attention_calls.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,8 +1,8 @@
-#include "baselines/branch_results.hpp"
+#include "baselines/branches/branch_results.hpp"
 
 #include <algorithm>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "baselines/attention_calls.hpp"
-#include "baselines/branch_rows.hpp"
-#include "harness/case.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/forward_execution.hpp"
-#include "kernels/variant.hpp"
+#include "baselines/branches/attention_calls.hpp"
+#include "baselines/branches/branch_rows.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/shared/forward_execution.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench::cuda {
 

@@ -2,9 +2,9 @@
 // A thread keeps its column of the rows [heads * head_dim], and with it head and offset, over several rows.
 #include <cmath>
 
-#include "baselines/branch_rows.hpp"
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/status.hpp"
+#include "baselines/branches/branch_rows.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/element.cuh"
 
 namespace hilbench::cuda {
 namespace {

@@ -4,7 +4,7 @@
 // dimension dilation * heads * head_dim. Several branches are computed one after another and combined by
 // their softmax denominators. Not handled: backward, a causal mask with dense queries and a dilation, more
 // than one rank.
-#include "baselines/cublas.hpp"
+#include "baselines/cublas/cublas.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +14,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "baselines/attention_calls.hpp"
-#include "baselines/branch_results.hpp"
-#include "baselines/cublas_library.hpp"
-#include "baselines/cublas_softmax.hpp"
-#include "harness/pattern.hpp"
+#include "baselines/branches/attention_calls.hpp"
+#include "baselines/branches/branch_results.hpp"
+#include "baselines/cublas/cublas_library.hpp"
+#include "baselines/cublas/cublas_softmax.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,7 @@
 // `cublas`: unfused attention on the GPU, two matrix products of cuBLAS around a softmax.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

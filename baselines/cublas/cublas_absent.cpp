@@ -1,7 +1,7 @@
 // `cublas` in a build without CUDA.
 #include <nlohmann/json.hpp>
 
-#include "baselines/cublas.hpp"
+#include "baselines/cublas/cublas.hpp"
 
 namespace hilbench {
 

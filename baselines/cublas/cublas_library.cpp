@@ -1,11 +1,11 @@
-#include "baselines/cublas_library.hpp"
+#include "baselines/cublas/cublas_library.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <stdexcept>
 
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
 
 namespace hilbench {
 namespace {

@@ -2,9 +2,9 @@
 // registers where it fits, else reads it again for the result.
 #include <cmath>
 
-#include "baselines/cublas_softmax.hpp"
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/status.hpp"
+#include "baselines/cublas/cublas_softmax.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/element.cuh"
 
 namespace hilbench::cuda {
 namespace {

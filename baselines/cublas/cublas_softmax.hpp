@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/forward.hpp"
+#include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
 

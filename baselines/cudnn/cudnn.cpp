@@ -3,7 +3,7 @@
 // branch with a dilation together, attends, and brings them back to position order. Rows that no branch
 // covers are cleared, several branches combined by their softmax denominators. Not handled: backward, fp32, a
 // causal mask with dense queries and a dilation, more than one rank.
-#include "baselines/cudnn.hpp"
+#include "baselines/cudnn/cudnn.hpp"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "baselines/attention_calls.hpp"
-#include "baselines/branch_results.hpp"
-#include "baselines/cudnn_sdpa.hpp"
-#include "harness/pattern.hpp"
-#include "kernels/cuda/event.hpp"
+#include "baselines/branches/attention_calls.hpp"
+#include "baselines/branches/branch_results.hpp"
+#include "baselines/cudnn/cudnn_sdpa.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/cuda/runtime/event.hpp"
 
 namespace hilbench {
 namespace {

@@ -2,7 +2,7 @@
 // same on gathered rows, as frameworks call it.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

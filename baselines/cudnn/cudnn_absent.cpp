@@ -1,7 +1,7 @@
 // `cudnn` and `cudnn_gather` in a build without CUDA, or without the headers of cuDNN and its frontend.
 #include <nlohmann/json.hpp>
 
-#include "baselines/cudnn.hpp"
+#include "baselines/cudnn/cudnn.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "baselines/cudnn_sdpa.hpp"
+#include "baselines/cudnn/cudnn_sdpa.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
 
 // The frontend brings a JSON library of its own, which would change how floats are written everywhere.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "baselines/attention_calls.hpp"
-#include "harness/case.hpp"
+#include "baselines/branches/attention_calls.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

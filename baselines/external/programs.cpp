@@ -1,4 +1,4 @@
-#include "baselines/external/external.hpp"
+#include "baselines/external/programs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Baselines that run as programs of their own: what the plan knows of them. harness/external.hpp runs them.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

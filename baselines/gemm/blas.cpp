@@ -1,4 +1,4 @@
-#include "baselines/blas.hpp"
+#include "baselines/gemm/blas.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "baselines/peak.hpp"
+#include "baselines/peak/peak.hpp"
 
 namespace hilbench {
 namespace {

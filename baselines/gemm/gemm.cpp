@@ -3,7 +3,7 @@
 // softmax, O += P V by BLAS, one block of keys after another; finished rows are merged into O by their LSE.
 // Blocks keep scores, keys and values in a core's L2. The operands come in position order; no order applies.
 // Not handled: backward, fp16, more than one rank.
-#include "baselines/gemm.hpp"
+#include "baselines/gemm/gemm.hpp"
 
 #include <omp.h>
 
@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "baselines/blas.hpp"
-#include "baselines/softmax.hpp"
-#include "harness/pattern.hpp"
-#include "harness/rounding.hpp"
+#include "baselines/gemm/blas.hpp"
+#include "baselines/gemm/softmax.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

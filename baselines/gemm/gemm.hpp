@@ -1,7 +1,7 @@
 // `gemm`: attention as two matrix products of a BLAS around a softmax, on gathered rows.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

@@ -1,11 +1,11 @@
-#include "baselines/softmax.hpp"
+#include "baselines/gemm/softmax.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "baselines/softmax.cpp"
+#define HWY_TARGET_INCLUDE "baselines/gemm/softmax.cpp"
 // foreach_target.h compiles this file once a target: it must come before the other headers.
 // clang-format off
 #include "hwy/foreach_target.h"

@@ -1,4 +1,4 @@
-#include "baselines/bf16_peak.hpp"
+#include "baselines/peak/bf16_peak.hpp"
 
 #include <array>
 #include <cstddef>

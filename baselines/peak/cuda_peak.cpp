@@ -1,8 +1,8 @@
-#include "baselines/cuda_peak.hpp"
+#include "baselines/peak/cuda_peak.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/cuda/peak.hpp"
+#include "baselines/peak/device_peak.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,7 @@
 // The baseline `peak` on a GPU.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

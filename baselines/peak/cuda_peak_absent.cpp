@@ -1,7 +1,7 @@
 // `peak` of a GPU in a build without CUDA.
 #include <nlohmann/json.hpp>
 
-#include "baselines/cuda_peak.hpp"
+#include "baselines/peak/cuda_peak.hpp"
 
 namespace hilbench {
 

@@ -11,16 +11,16 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/event.hpp"
-#include "kernels/cuda/peak.hpp"
-#include "kernels/cuda/status.hpp"
+#include "baselines/peak/device_peak.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/event.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 // Hopper's header names types that CUDA 12 brought.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#include "kernels/cuda/hopper.cuh"
+#include "kernels/cuda/wgmma/hopper.cuh"
 #elif __CUDA_ARCH__ >= 800
-#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/mma/mma.cuh"
 #endif
 
 namespace hilbench::cuda {

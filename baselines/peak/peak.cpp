@@ -1,4 +1,4 @@
-#include "baselines/peak.hpp"
+#include "baselines/peak/peak.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "baselines/bf16_peak.hpp"
-#include "harness/host.hpp"
+#include "baselines/peak/bf16_peak.hpp"
 #include "kernels/cpu/bf16_products.hpp"
+#include "kernels/machine/host.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "baselines/peak.cpp"
+#define HWY_TARGET_INCLUDE "baselines/peak/peak.cpp"
 // foreach_target.h compiles this file once a target: it must come before the other headers.
 // clang-format off
 #include "hwy/foreach_target.h"

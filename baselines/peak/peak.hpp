@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/bf16_products.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/cli.hpp"
+#include "harness/commands/cli.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,14 +12,15 @@
 #include <functional>
 #include <string>
 
-#include "harness/byte_size.hpp"
-#include "harness/commands.hpp"
-#include "harness/error.hpp"
-#include "harness/host.hpp"
-#include "harness/supervisor.hpp"
-#include "harness/worker.hpp"
-#include "reports/export.hpp"
-#include "reports/tables.hpp"
+#include "harness/commands/commands.hpp"
+#include "harness/run/environment.hpp"
+#include "harness/run/supervisor.hpp"
+#include "harness/worker/worker.hpp"
+#include "kernels/base/byte_size.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/machine/host.hpp"
+#include "reports/export/export.hpp"
+#include "reports/tables/tables.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/commands.hpp"
+#include "harness/commands/commands.hpp"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "harness/doctor.hpp"
-#include "harness/files.hpp"
-#include "harness/forecast.hpp"
-#include "harness/list.hpp"
-#include "harness/store.hpp"
-#include "reports/export.hpp"
-#include "reports/exported.hpp"
+#include "harness/commands/doctor.hpp"
+#include "harness/commands/list.hpp"
+#include "harness/predict/forecasts.hpp"
+#include "kernels/base/files.hpp"
+#include "reports/export/export.hpp"
+#include "reports/records/store.hpp"
 #include "reports/report.hpp"
 #include "reports/two_runs.hpp"
+#include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 

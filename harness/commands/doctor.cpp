@@ -1,4 +1,4 @@
-#include "harness/doctor.hpp"
+#include "harness/commands/doctor.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,20 +9,21 @@
 #include <fstream>
 #include <sstream>
 
-#include "baselines/blas.hpp"
+#include "baselines/gemm/blas.hpp"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "harness/error.hpp"
-#include "harness/gpu.hpp"
-#include "harness/host.hpp"
-#include "harness/nvml.hpp"
-#include "harness/probe.hpp"
+#include "harness/device/nvml.hpp"
+#include "harness/process/run_in_child.hpp"
+#include "harness/run/environment.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/bf16_products.hpp"
-#include "kernels/ring/mpi.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "kernels/variant.hpp"
-#include "reports/chart_library.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/machine/gpu.hpp"
+#include "kernels/machine/host.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "reports/page/chart_library.hpp"
 
 namespace hilbench {
 namespace {

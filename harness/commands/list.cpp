@@ -1,4 +1,4 @@
-#include "harness/list.hpp"
+#include "harness/commands/list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "harness/counters/counters.hpp"
-#include "harness/error.hpp"
-#include "harness/gpu.hpp"
-#include "harness/host.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/machine/gpu.hpp"
+#include "kernels/machine/host.hpp"
 #include "kernels/orders/order.hpp"
-#include "kernels/ring/transports.hpp"
+#include "kernels/ring/transport/table.hpp"
 #include "kernels/traversals/traversal.hpp"
-#include "kernels/variant.hpp"
-#include "reports/claims.hpp"
+#include "reports/claims/claims.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/cli.hpp"
+#include "harness/commands/cli.hpp"
 
 int main(int argc, char** argv) {
   return hilbench::run_command_line(argc, argv);

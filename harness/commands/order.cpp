@@ -1,3 +1,5 @@
+#include "kernels/orders/order.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +8,10 @@
 #include <span>
 #include <string>
 
-#include "harness/commands.hpp"
-#include "harness/host.hpp"
-#include "harness/npy.hpp"
+#include "harness/commands/commands.hpp"
+#include "kernels/base/npy.hpp"
+#include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"
-#include "kernels/orders/order.hpp"
 
 namespace hilbench {
 namespace {

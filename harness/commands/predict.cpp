@@ -7,12 +7,12 @@
 #include <set>
 #include <string>
 
-#include "harness/commands.hpp"
-#include "harness/memory_need.hpp"
-#include "harness/names.hpp"
-#include "harness/plan_selection.hpp"
-#include "harness/predict_report.hpp"
-#include "reports/exported.hpp"
+#include "harness/commands/commands.hpp"
+#include "harness/plan/filter.hpp"
+#include "harness/plan/memory.hpp"
+#include "harness/predict/text.hpp"
+#include "harness/sweep/names.hpp"
+#include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {

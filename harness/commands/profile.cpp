@@ -1,11 +1,11 @@
-#include "harness/profile.hpp"
+#include "harness/commands/profile.hpp"
 
 #include <fmt/format.h>
 
-#include "harness/candidate.hpp"
-#include "harness/error.hpp"
-#include "harness/nvtx.hpp"
-#include "harness/runner.hpp"
+#include "harness/measure/bench.hpp"
+#include "harness/run/runner.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/nvtx.hpp"
 
 namespace hilbench {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "harness/host.hpp"
-#include "harness/plan.hpp"
-#include "harness/sweep.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 

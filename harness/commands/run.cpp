@@ -10,18 +10,18 @@
 #include <string>
 #include <thread>
 
-#include "harness/commands.hpp"
-#include "harness/launch.hpp"
-#include "harness/launched_run.hpp"
-#include "harness/names.hpp"
-#include "harness/plan.hpp"
-#include "harness/plan_selection.hpp"
-#include "harness/profile.hpp"
-#include "harness/progress.hpp"
-#include "harness/runner.hpp"
-#include "harness/store.hpp"
-#include "harness/supervisor.hpp"
-#include "harness/sweep_host.hpp"
+#include "harness/commands/commands.hpp"
+#include "harness/commands/profile.hpp"
+#include "harness/launched/launch.hpp"
+#include "harness/launched/launched_run.hpp"
+#include "harness/plan/filter.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/plan/site.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/run/runner.hpp"
+#include "harness/run/supervisor.hpp"
+#include "harness/sweep/names.hpp"
+#include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {

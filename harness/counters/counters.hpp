@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/record.hpp"
+#include "kernels/case/case.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "harness/gpu.hpp"
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {

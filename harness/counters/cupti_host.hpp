@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
 
 namespace hilbench {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "baselines/peak.hpp"
-#include "harness/device.hpp"
-#include "harness/error.hpp"
-#include "harness/host.hpp"
+#include "baselines/peak/peak.hpp"
+#include "harness/device/device.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/permute.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,18 +5,18 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/error.hpp"
-#include "harness/gpu.hpp"
-#include "harness/kernel_times.hpp"
-#include "harness/nvml.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/event.hpp"
-#include "kernels/cuda/evict.hpp"
-#include "kernels/cuda/hold.hpp"
-#include "kernels/cuda/peak.hpp"
-#include "kernels/cuda/permute.hpp"
-#include "kernels/cuda/stream.hpp"
+#include "baselines/peak/device_peak.hpp"
+#include "harness/device/device.hpp"
+#include "harness/device/kernel_times.hpp"
+#include "harness/device/nvml.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/event.hpp"
+#include "kernels/cuda/runtime/flush_l2.hpp"
+#include "kernels/cuda/runtime/stream.hpp"
+#include "kernels/cuda/shared/permute.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {

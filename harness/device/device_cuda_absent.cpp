@@ -1,7 +1,7 @@
 // For a build without CUDA.
-#include "harness/device.hpp"
-#include "harness/error.hpp"
-#include "harness/gpu.hpp"
+#include "harness/device/device.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 

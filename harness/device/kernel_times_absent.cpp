@@ -1,6 +1,6 @@
 // For a build without CUPTI.
-#include "harness/error.hpp"
-#include "harness/kernel_times.hpp"
+#include "harness/device/kernel_times.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "harness/counters/backends.hpp"
-#include "harness/error.hpp"
-#include "harness/kernel_times.hpp"
-#include "harness/library.hpp"
-#include "kernels/cuda/device_memory.hpp"
+#include "harness/device/kernel_times.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/library.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
 
 namespace hilbench {
 namespace {

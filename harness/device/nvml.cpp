@@ -1,4 +1,4 @@
-#include "harness/nvml.hpp"
+#include "harness/device/nvml.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <set>
 #include <vector>
 
-#include "harness/gpu.hpp"
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,10 +1,10 @@
-#include "harness/external_candidate.hpp"
+#include "harness/external/prepared.hpp"
 
 #include <algorithm>
 
-#include "baselines/external/external.hpp"
-#include "harness/external.hpp"
-#include "harness/gpu.hpp"
+#include "baselines/external/programs.hpp"
+#include "harness/external/program.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,7 @@
 // An external baseline, on one rank or as a ring of its own.
 #pragma once
 
-#include "harness/candidate.hpp"
+#include "harness/measure/bench.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/external.hpp"
+#include "harness/external/program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,11 +16,11 @@
 #include <span>
 #include <thread>
 
-#include "baselines/external/external.hpp"
-#include "harness/embedded.hpp"
-#include "harness/error.hpp"
-#include "harness/json_text.hpp"
-#include "harness/rounding.hpp"
+#include "baselines/external/programs.hpp"
+#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
+#include "kernels/base/error.hpp"
+#include "kernels/base/json.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/child_process.hpp"
-#include "harness/inputs.hpp"
-#include "harness/sweep.hpp"
-#include "harness/verify.hpp"
+#include "harness/measure/inputs.hpp"
+#include "harness/measure/verify.hpp"
+#include "harness/process/child_process.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

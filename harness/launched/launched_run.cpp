@@ -1,4 +1,4 @@
-#include "harness/launched_run.hpp"
+#include "harness/launched/launched_run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,13 @@
 #include <map>
 #include <thread>
 
-#include "harness/build_info.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/error.hpp"
-#include "harness/process_crew.hpp"
-#include "harness/runner.hpp"
-#include "harness/worker.hpp"
+#include "harness/launched/process_ranks.hpp"
+#include "harness/run/build_info.hpp"
+#include "harness/run/environment.hpp"
+#include "harness/run/runner.hpp"
+#include "harness/worker/worker.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/host.hpp"
-#include "harness/plan.hpp"
-#include "harness/processes.hpp"
-#include "harness/supervisor.hpp"
-#include "harness/sweep.hpp"
+#include "harness/launched/processes.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/run/supervisor.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 

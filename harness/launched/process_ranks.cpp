@@ -1,4 +1,4 @@
-#include "harness/process_crew.hpp"
+#include "harness/launched/process_ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/error.hpp"
-#include "kernels/ring/nccl.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "harness/processes.hpp"
-#include "harness/ring_crew.hpp"
-#include "harness/ring_rank.hpp"
+#include "harness/launched/processes.hpp"
+#include "harness/ring/rank.hpp"
+#include "harness/ring/ranks.hpp"
 
 namespace hilbench {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/launch.hpp"
-#include "kernels/ring/mpi.hpp"
+#include "harness/launched/launch.hpp"
+#include "kernels/ring/transport/mpi.hpp"
 
 namespace hilbench {
 

@@ -1,15 +1,15 @@
-#include "harness/candidate.hpp"
+#include "harness/measure/bench.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "harness/external_candidate.hpp"
-#include "harness/gpu.hpp"
-#include "harness/process_crew.hpp"
-#include "harness/ring_candidate.hpp"
-#include "harness/rounding.hpp"
+#include "harness/external/prepared.hpp"
+#include "harness/launched/process_ranks.hpp"
+#include "harness/ring/prepared.hpp"
+#include "kernels/case/rounding.hpp"
+#include "kernels/machine/gpu.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {

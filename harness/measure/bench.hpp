@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/inputs.hpp"
-#include "harness/task.hpp"
-#include "harness/verify.hpp"
-#include "kernels/index.hpp"
+#include "harness/device/device.hpp"
+#include "harness/measure/inputs.hpp"
+#include "harness/measure/task.hpp"
+#include "harness/measure/verify.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/index/index.hpp"
 #include "kernels/ring/shards.hpp"
-#include "kernels/variant.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/dump.hpp"
+#include "harness/measure/dump.hpp"
 
 #include <algorithm>
 #include <span>
@@ -6,8 +6,8 @@
 #include <system_error>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "harness/npy.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/npy.hpp"
 
 namespace hilbench {
 namespace {

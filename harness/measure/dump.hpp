@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "harness/inputs.hpp"
-#include "harness/record.hpp"
-#include "harness/verify.hpp"
+#include "harness/measure/inputs.hpp"
+#include "harness/measure/verify.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

@@ -1,10 +1,10 @@
-#include "harness/inputs.hpp"
+#include "harness/measure/inputs.hpp"
 
 #include <algorithm>
 
-#include "harness/npy.hpp"
-#include "harness/random_values.hpp"
-#include "harness/rounding.hpp"
+#include "harness/measure/random_values.hpp"
+#include "kernels/base/npy.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/oracle.hpp"
+#include "harness/measure/oracle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "baselines/reference.hpp"
-#include "harness/inputs.hpp"
+#include "harness/measure/inputs.hpp"
 
 namespace hilbench {
 

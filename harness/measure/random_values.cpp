@@ -1,11 +1,11 @@
-#include "harness/random_values.hpp"
+#include "harness/measure/random_values.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "harness/random_values.cpp"
+#define HWY_TARGET_INCLUDE "harness/measure/random_values.cpp"
 // Every target includes what follows foreach_target.h again.
 // clang-format off
 #include "hwy/foreach_target.h"

@@ -1,4 +1,4 @@
-#include "harness/task.hpp"
+#include "harness/measure/task.hpp"
 
 #include <array>
 

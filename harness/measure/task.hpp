@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/record.hpp"
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

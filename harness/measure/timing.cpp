@@ -1,4 +1,4 @@
-#include "harness/timing.hpp"
+#include "harness/measure/timing.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "harness/error.hpp"
-#include "harness/nvtx.hpp"
-#include "harness/stats.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/nvtx.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/sweep.hpp"
+#include "harness/device/device.hpp"
+#include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
 

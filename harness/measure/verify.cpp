@@ -1,4 +1,4 @@
-#include "harness/verify.hpp"
+#include "harness/measure/verify.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/inputs.hpp"
+#include "harness/measure/inputs.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "harness/case.hpp"
-#include "harness/oracle.hpp"
-#include "harness/record.hpp"
+#include "harness/measure/oracle.hpp"
+#include "kernels/case/case.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

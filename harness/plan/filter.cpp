@@ -1,4 +1,4 @@
-#include "harness/plan_selection.hpp"
+#include "harness/plan/filter.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <regex>
 #include <string>
 
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/memory_need.hpp"
+#include "harness/plan/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/inputs.hpp"
-#include "harness/oracle.hpp"
-#include "harness/pattern.hpp"
+#include "harness/measure/inputs.hpp"
+#include "harness/measure/oracle.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {

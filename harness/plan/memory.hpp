@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "harness/host.hpp"
-#include "harness/sweep.hpp"
-#include "kernels/variant.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 

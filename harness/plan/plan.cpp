@@ -1,17 +1,17 @@
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "baselines/external/external.hpp"
-#include "harness/error.hpp"
-#include "harness/pattern.hpp"
-#include "kernels/ring/mpi.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "kernels/ring/peer.hpp"
+#include "baselines/external/programs.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 namespace {

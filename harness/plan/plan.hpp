@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/host.hpp"
-#include "harness/memory_need.hpp"
-#include "harness/sweep.hpp"
-#include "kernels/variant.hpp"
+#include "harness/plan/memory.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 

@@ -1,12 +1,12 @@
-#include "harness/sweep_host.hpp"
+#include "harness/plan/site.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "harness/launched_run.hpp"
+#include "harness/launched/launched_run.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/host.hpp"
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/memory_need.hpp"
-#include "harness/predict.hpp"
-#include "harness/stats.hpp"
-#include "reports/format.hpp"
+#include "harness/plan/memory.hpp"
+#include "harness/predict/prediction.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/ring_fit.hpp"
+#include "harness/predict/fit.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/error.hpp"
-#include "harness/least_squares.hpp"
-#include "harness/ring_solution.hpp"
-#include "harness/stats.hpp"
+#include "harness/predict/least_squares.hpp"
+#include "harness/predict/solution.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/record.hpp"
-#include "harness/ring_model.hpp"
-#include "harness/ring_samples.hpp"
+#include "harness/predict/model.hpp"
+#include "harness/predict/samples.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

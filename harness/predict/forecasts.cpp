@@ -1,4 +1,4 @@
-#include "harness/forecast.hpp"
+#include "harness/predict/forecasts.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "harness/error.hpp"
-#include "harness/predict.hpp"
-#include "reports/format.hpp"
+#include "harness/predict/prediction.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

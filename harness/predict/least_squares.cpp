@@ -1,4 +1,4 @@
-#include "harness/least_squares.hpp"
+#include "harness/predict/least_squares.hpp"
 
 #include <array>
 #include <cmath>

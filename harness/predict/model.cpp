@@ -1,4 +1,4 @@
-#include "harness/ring_model.hpp"
+#include "harness/predict/model.hpp"
 
 #include <algorithm>
 

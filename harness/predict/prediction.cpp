@@ -1,4 +1,4 @@
-#include "harness/predict.hpp"
+#include "harness/predict/prediction.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "kernels/index.hpp"
+#include "kernels/index/index.hpp"
 
 namespace hilbench {
 namespace {

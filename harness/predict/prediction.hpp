@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/host.hpp"
-#include "harness/ring_fit.hpp"
-#include "reports/claims.hpp"
+#include "harness/predict/fit.hpp"
+#include "kernels/machine/host.hpp"
+#include "reports/claims/claims.hpp"
 
 namespace hilbench {
 

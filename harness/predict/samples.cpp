@@ -1,10 +1,10 @@
-#include "harness/ring_samples.hpp"
+#include "harness/predict/samples.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/record.hpp"
-#include "harness/ring_model.hpp"
+#include "harness/predict/model.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

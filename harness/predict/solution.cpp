@@ -1,10 +1,10 @@
-#include "harness/ring_solution.hpp"
+#include "harness/predict/solution.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/least_squares.hpp"
-#include "harness/stats.hpp"
+#include "harness/predict/least_squares.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

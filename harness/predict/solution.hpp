@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "harness/ring_model.hpp"
-#include "harness/ring_samples.hpp"
+#include "harness/predict/model.hpp"
+#include "harness/predict/samples.hpp"
 
 namespace hilbench {
 

@@ -1,11 +1,11 @@
-#include "harness/predict_report.hpp"
+#include "harness/predict/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "reports/format.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "harness/predict.hpp"
-#include "reports/table.hpp"
+#include "harness/predict/prediction.hpp"
+#include "reports/view/table.hpp"
 
 namespace hilbench {
 

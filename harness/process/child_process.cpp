@@ -1,4 +1,4 @@
-#include "harness/child_process.hpp"
+#include "harness/process/child_process.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/pipe.hpp"
+#include "harness/process/pipe.hpp"
 
 namespace hilbench {
 

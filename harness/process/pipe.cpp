@@ -1,4 +1,4 @@
-#include "harness/pipe.hpp"
+#include "harness/process/pipe.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/probe.hpp"
+#include "harness/process/run_in_child.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/ring_counters.hpp"
+#include "harness/ring/counters.hpp"
 
 #include <algorithm>
 #include <cmath>

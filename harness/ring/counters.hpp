@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/counters/counters.hpp"
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

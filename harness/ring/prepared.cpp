@@ -1,4 +1,4 @@
-#include "harness/ring_candidate.hpp"
+#include "harness/ring/prepared.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/process_crew.hpp"
-#include "harness/ring_counters.hpp"
-#include "harness/ring_rank.hpp"
-#include "harness/stats.hpp"
+#include "harness/launched/process_ranks.hpp"
+#include "harness/ring/counters.hpp"
+#include "harness/ring/rank.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

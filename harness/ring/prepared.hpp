@@ -1,7 +1,7 @@
 // A variant on a ring of several ranks: each owns its shard of the inputs and of the output.
 #pragma once
 
-#include "harness/candidate.hpp"
+#include "harness/measure/bench.hpp"
 
 namespace hilbench {
 

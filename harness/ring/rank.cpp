@@ -1,4 +1,4 @@
-#include "harness/ring_rank.hpp"
+#include "harness/ring/rank.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/candidate.hpp"
-#include "harness/ring_bed.hpp"
-#include "harness/ring_counters.hpp"
+#include "harness/measure/bench.hpp"
+#include "harness/ring/counters.hpp"
+#include "harness/ring/rank_devices.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
 namespace hilbench {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/variant_spec.hpp"
+#include "harness/device/device.hpp"
+#include "kernels/case/variant.hpp"
 #include "kernels/ring/ring_device.hpp"
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "harness/ring_bed.hpp"
+#include "harness/ring/rank_devices.hpp"
 
 namespace hilbench {
 namespace {

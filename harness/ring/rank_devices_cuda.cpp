@@ -10,16 +10,16 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "harness/error.hpp"
-#include "harness/ring_bed.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/event.hpp"
-#include "kernels/cuda/hold.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/stream.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "kernels/ring/peer.hpp"
-#include "kernels/ring/threads.hpp"
+#include "harness/ring/rank_devices.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/event.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/runtime/stream.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "kernels/ring/transport/peer.hpp"
+#include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,7 @@
 // For a build without CUDA.
-#include "harness/error.hpp"
-#include "harness/gpu.hpp"
-#include "harness/ring_bed.hpp"
+#include "harness/ring/rank_devices.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 

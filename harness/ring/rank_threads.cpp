@@ -1,4 +1,4 @@
-#include "harness/rank_threads.hpp"
+#include "harness/ring/rank_threads.hpp"
 
 namespace hilbench {
 

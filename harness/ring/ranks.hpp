@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/candidate.hpp"
+#include "harness/measure/bench.hpp"
 
 namespace hilbench {
 

@@ -4,11 +4,11 @@
 #include <new>
 #include <stdexcept>
 
-#include "harness/rank_threads.hpp"
-#include "harness/ring_bed.hpp"
-#include "harness/ring_crew.hpp"
-#include "harness/ring_rank.hpp"
-#include "kernels/ring/threads.hpp"
+#include "harness/ring/rank.hpp"
+#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_threads.hpp"
+#include "harness/ring/ranks.hpp"
+#include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
 namespace {

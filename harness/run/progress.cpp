@@ -1,4 +1,4 @@
-#include "harness/progress.hpp"
+#include "harness/run/progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

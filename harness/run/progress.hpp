@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "harness/task.hpp"
+#include "harness/measure/task.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/runner.hpp"
+#include "harness/run/runner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,12 +8,13 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/error.hpp"
-#include "harness/launched_run.hpp"
-#include "harness/processes.hpp"
-#include "harness/store.hpp"
-#include "harness/supervisor.hpp"
+#include "harness/launched/launched_run.hpp"
+#include "harness/launched/processes.hpp"
+#include "harness/run/environment.hpp"
+#include "harness/run/supervisor.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/ring/shard_keys.hpp"
+#include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "harness/plan.hpp"
-#include "harness/progress.hpp"
-#include "harness/sweep.hpp"
-#include "harness/task.hpp"
+#include "harness/measure/task.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
 

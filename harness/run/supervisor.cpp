@@ -1,4 +1,4 @@
-#include "harness/supervisor.hpp"
+#include "harness/run/supervisor.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <chrono>
 #include <cstring>
 
-#include "harness/error.hpp"
-#include "harness/pipe.hpp"
-#include "harness/stats.hpp"
+#include "harness/process/pipe.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/task.hpp"
+#include "harness/measure/task.hpp"
 
 namespace hilbench {
 

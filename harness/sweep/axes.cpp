@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "harness/error.hpp"
-#include "harness/sweep_parts.hpp"
+#include "harness/sweep/parts.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "harness/error.hpp"
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

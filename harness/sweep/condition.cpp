@@ -1,4 +1,4 @@
-#include "harness/condition.hpp"
+#include "harness/sweep/condition.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

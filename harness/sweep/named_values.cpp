@@ -5,9 +5,9 @@
 #include <charconv>
 #include <fstream>
 
-#include "harness/error.hpp"
-#include "harness/npy.hpp"
-#include "harness/sweep_parts.hpp"
+#include "harness/sweep/parts.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/npy.hpp"
 
 namespace hilbench {
 namespace {

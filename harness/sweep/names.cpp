@@ -1,13 +1,13 @@
-#include "harness/names.hpp"
+#include "harness/sweep/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/counters/counters.hpp"
+#include "kernels/implementation.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
-#include "kernels/variant.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,7 @@
 // The names that a sweep may use: what the tables of this build hold.
 #pragma once
 
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
 

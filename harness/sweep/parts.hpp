@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/sweep.hpp"
-#include "harness/yaml.hpp"
+#include "harness/sweep/sweep.hpp"
+#include "kernels/base/yaml.hpp"
 
 namespace hilbench {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/sweep_parts.hpp"
+#include "harness/sweep/parts.hpp"
 
 namespace hilbench {
 namespace {

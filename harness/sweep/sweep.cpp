@@ -1,4 +1,4 @@
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
-#include "harness/npy.hpp"
-#include "harness/sweep_parts.hpp"
-#include "harness/yaml.hpp"
+#include "harness/sweep/parts.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
+#include "kernels/base/npy.hpp"
+#include "kernels/base/yaml.hpp"
 
 namespace hilbench {
 namespace {

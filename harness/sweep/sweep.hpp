@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/condition.hpp"
-#include "harness/variant_spec.hpp"
+#include "harness/sweep/condition.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 
 namespace hilbench {
 

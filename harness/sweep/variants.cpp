@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "harness/sweep_parts.hpp"
+#include "harness/sweep/parts.hpp"
 
 namespace hilbench {
 namespace {

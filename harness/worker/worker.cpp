@@ -1,4 +1,4 @@
-#include "harness/worker.hpp"
+#include "harness/worker/worker.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,20 +8,20 @@
 #include <set>
 #include <utility>
 
-#include "baselines/peak.hpp"
-#include "harness/candidate.hpp"
+#include "baselines/peak/peak.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/dump.hpp"
-#include "harness/error.hpp"
-#include "harness/external.hpp"
-#include "harness/nvtx.hpp"
-#include "harness/pipe.hpp"
-#include "harness/processes.hpp"
-#include "harness/stats.hpp"
-#include "harness/timing.hpp"
+#include "harness/external/program.hpp"
+#include "harness/launched/processes.hpp"
+#include "harness/measure/bench.hpp"
+#include "harness/measure/dump.hpp"
+#include "harness/measure/timing.hpp"
+#include "harness/process/pipe.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/nvtx.hpp"
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/shard_keys.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

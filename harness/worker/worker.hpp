@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "harness/task.hpp"
+#include "harness/measure/task.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/byte_size.hpp"
+#include "kernels/base/byte_size.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

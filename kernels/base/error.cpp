@@ -1,4 +1,4 @@
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "harness/files.hpp"
+#include "kernels/base/files.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <system_error>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

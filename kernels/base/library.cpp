@@ -1,4 +1,4 @@
-#include "harness/library.hpp"
+#include "kernels/base/library.hpp"
 
 #include <dlfcn.h>
 

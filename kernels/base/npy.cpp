@@ -1,6 +1,6 @@
 // The format: numpy.lib.format in NumPy's reference. Magic, version, header length, a Python dict literal
 // with the keys descr, fortran_order and shape, then the elements.
-#include "harness/npy.hpp"
+#include "kernels/base/npy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,8 +17,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
 
 static_assert(std::endian::native == std::endian::little, "elements are read as they lie in the file");
 

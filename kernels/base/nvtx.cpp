@@ -1,4 +1,4 @@
-#include "harness/nvtx.hpp"
+#include "kernels/base/nvtx.hpp"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,5 +1,5 @@
 // For a build without NVTX.
-#include "harness/nvtx.hpp"
+#include "kernels/base/nvtx.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/yaml.hpp"
+#include "kernels/base/yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/field.hpp"
+#include "kernels/base/field.hpp"
 
 namespace hilbench {
 

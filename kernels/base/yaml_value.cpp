@@ -5,8 +5,8 @@
 #include <charconv>
 #include <unordered_set>
 
-#include "harness/error.hpp"
-#include "harness/yaml.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/yaml.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/field.hpp"
+#include "kernels/base/field.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "harness/coverage.hpp"
+#include "kernels/case/coverage.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 

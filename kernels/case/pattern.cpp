@@ -1,9 +1,9 @@
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "harness/coverage.hpp"
+#include "kernels/case/coverage.hpp"
 
 namespace hilbench {
 namespace {

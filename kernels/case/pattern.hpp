@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

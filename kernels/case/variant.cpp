@@ -1,4 +1,4 @@
-#include "harness/variant_spec.hpp"
+#include "kernels/case/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/field.hpp"
+#include "kernels/base/field.hpp"
 
 namespace hilbench {
 

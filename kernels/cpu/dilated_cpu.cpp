@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "kernels/cpu/uncovered_rows.hpp"
 

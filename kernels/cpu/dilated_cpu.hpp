@@ -1,7 +1,7 @@
 // `dilated_cpu`: fused dilated attention forward on the CPU, fp32 arithmetic, fp32 or bf16 storage.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {

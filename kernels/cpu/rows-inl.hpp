@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

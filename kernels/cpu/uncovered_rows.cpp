@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 
 namespace hilbench {

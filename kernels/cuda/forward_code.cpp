@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "kernels/cuda/forward_execution.hpp"
+#include "kernels/cuda/shared/forward_execution.hpp"
 
 namespace hilbench::cuda {
 namespace {

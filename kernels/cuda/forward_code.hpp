@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench::cuda {
 

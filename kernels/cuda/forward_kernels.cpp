@@ -1,4 +1,4 @@
-#include "kernels/cuda/forward_variants.hpp"
+#include "kernels/cuda/forward_kernels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // lacks the code of one says so. No CUDA header, as in every header of the harness.
 #pragma once
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

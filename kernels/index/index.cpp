@@ -1,14 +1,14 @@
-#include "kernels/index.hpp"
+#include "kernels/index/index.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "harness/error.hpp"
-#include "harness/pattern.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/index/tile_grid.hpp"
 #include "kernels/orders/order.hpp"
-#include "kernels/tile_grid.hpp"
 
 namespace hilbench {
 namespace {

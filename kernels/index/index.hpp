@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 
 namespace hilbench {
 

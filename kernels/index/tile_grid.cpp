@@ -1,6 +1,6 @@
-#include "kernels/tile_grid.hpp"
+#include "kernels/index/tile_grid.hpp"
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/traversals/traversal.hpp"
 
 namespace hilbench {

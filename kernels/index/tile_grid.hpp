@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
-#include "kernels/index.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
+#include "kernels/index/index.hpp"
 
 namespace hilbench {
 

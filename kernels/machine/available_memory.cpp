@@ -4,7 +4,7 @@
 #include <optional>
 #include <sstream>
 
-#include "harness/host.hpp"
+#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/data_tlb.hpp"
+#include "kernels/machine/data_tlb.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/gpu.hpp"
+#include "kernels/machine/gpu.hpp"
 
 #include <fmt/format.h>
 

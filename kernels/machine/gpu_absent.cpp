@@ -1,5 +1,5 @@
 // For a build without CUDA.
-#include "harness/gpu.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 

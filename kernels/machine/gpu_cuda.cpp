@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "harness/gpu.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,51 +1,20 @@
-#include "harness/host.hpp"
+#include "kernels/machine/host.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <hwloc.h>
 #include <hwy/highway.h>
 #include <sched.h>
-#include <sqlite3.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <ctime>
-#include <fstream>
 
-#include "harness/build_info.hpp"
-#include "harness/data_tlb.hpp"
+#include "kernels/machine/system_files.hpp"
 
 namespace hilbench {
 namespace {
 
 constexpr int kMostThreads = 4096;  // as in a sweep
-
-using nlohmann::json;
-
-std::string first_line(const std::string& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
-// The value after "name :" in /proc/cpuinfo, of the first processor.
-std::string cpuinfo(const std::string& name) {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    if (line.compare(0, name.size(), name) != 0) continue;
-    const std::size_t colon = line.find(':');
-    if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
-  }
-  return "";
-}
-
-bool is_virtual() {
-  return (" " + cpuinfo("flags") + " ").find(" hypervisor ") != std::string::npos;
-}
 
 double nominal_ghz() {
   for (const char* name : {"base_frequency", "cpuinfo_max_freq"}) {
@@ -134,85 +103,6 @@ std::vector<CacheLevel> kernel_caches() {
   return caches;
 }
 
-json text_or_null(const std::string& text) {
-  return text.empty() ? json(nullptr) : json(text);
-}
-
-json turbo_json() {
-  if (const std::string off = first_line("/sys/devices/system/cpu/intel_pstate/no_turbo"); !off.empty())
-    return off == "0";
-  if (const std::string on = first_line("/sys/devices/system/cpu/cpufreq/boost"); !on.empty())
-    return on == "1";
-  return nullptr;
-}
-
-// "always [madvise] never" -> "madvise"
-json hugepages_json() {
-  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  const std::size_t open = line.find('['), close = line.find(']');
-  if (open == std::string::npos || close == std::string::npos) return nullptr;
-  return line.substr(open + 1, close - open - 1);
-}
-
-json load_json() {
-  double load[3] = {};
-  if (getloadavg(load, 3) != 3) return nullptr;
-  return json::array({load[0], load[1], load[2]});
-}
-
-// Variables that change how OpenMP and BLAS use the processor.
-json variables_json() {
-  json values = json::object();
-  for (const char* name : {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OPENBLAS_CORETYPE"})
-    if (const char* value = std::getenv(name)) values[name] = value;
-  return values;
-}
-
-json host_json(const Host& host) {
-  utsname system{};
-  const bool known = uname(&system) == 0;
-  json caches = json::array();
-  for (const CacheLevel& cache : host.data_caches)
-    caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
-  const std::int64_t tlb = data_tlb_entries();
-  return {{"cpu", host.cpu},
-          {"sockets", host.sockets},
-          {"cores", host.cores},
-          {"caches", std::move(caches)},
-          {"data_tlb_entries", tlb > 0 ? json(tlb) : json(nullptr)},
-          {"memory_bytes", host.memory_bytes},
-          {"available_memory_bytes", available_memory()},
-          {"simd", host.simd},
-          {"nominal_ghz", host.nominal_ghz > 0 ? json(host.nominal_ghz) : json(nullptr)},
-          {"governor", text_or_null(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
-          {"turbo", turbo_json()},
-          {"load_average", load_json()},
-          {"virtual", is_virtual()},
-          {"kernel", known ? json(fmt::format("{} {} {}", system.sysname, system.release, system.machine))
-                           : json(nullptr)},
-          {"transparent_hugepages", hugepages_json()},
-          {"variables", variables_json()}};
-}
-
-json build_json() {
-  const BuildInfo& build = build_info();
-  return {{"version", build.version},
-          {"commit", build.commit},
-          {"compiler", build.compiler},
-          {"flags", build.flags},
-          {"build_type", build.build_type},
-          {"sanitizers", text_or_null(std::string(build.sanitizers))},
-          {"libraries",
-           {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-            {"yaml-cpp", build.yaml_cpp},
-            {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
-                                          NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
-            {"sqlite", sqlite3_libversion()},
-            {"benchmark", build.benchmark},
-            {"highway", build.highway},
-            {"hwloc", build.hwloc}}}};
-}
-
 }  // namespace
 
 Host inspect_host() {
@@ -244,18 +134,6 @@ int default_threads(const Host& host) {
     if (error == std::errc() && whole && threads > 0) return std::min(threads, kMostThreads);
   }
   return host.cores;
-}
-
-json environment_json(const Host& host, DeviceKind device) {
-  const bool on_gpu = device == DeviceKind::cuda && host.gpu;
-  return {{"host", host_json(host)},
-          {"device", on_gpu ? to_json(*host.gpu) : json()},
-          {"build", build_json()},
-          {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
-}
-
-std::string version_text() {
-  return fmt::format("hilbench {} (commit {})", build_info().version, build_info().commit);
 }
 
 }  // namespace hilbench

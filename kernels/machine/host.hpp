@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/gpu.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 
@@ -46,11 +45,5 @@ std::int64_t available_memory(const std::filesystem::path& root = "/");
 
 // OMP_NUM_THREADS if it is a positive number, else all usable cores.
 int default_threads(const Host& host);
-
-// `environment` of a record: host (cpu, caches, memory, governor, turbo, load, virtualisation, kernel), build
-// (version, commit, compiler, flags, libraries), time (ISO 8601, UTC); `device`: the GPU, null for a CPU.
-nlohmann::json environment_json(const Host& host, DeviceKind device);
-
-std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
 
 }  // namespace hilbench

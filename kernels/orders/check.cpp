@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/maps.hpp"
 #include "kernels/orders/order.hpp"

@@ -179,7 +179,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <fmt/format.h>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

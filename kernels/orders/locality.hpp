@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

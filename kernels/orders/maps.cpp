@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "harness/npy.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/npy.hpp"
 #include "kernels/orders/curves.hpp"
 
 namespace hilbench {

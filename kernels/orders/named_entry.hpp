@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 

@@ -7,11 +7,11 @@
 #include <bit>
 #include <numeric>
 
-#include "harness/error.hpp"
-#include "kernels/named_entry.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/orders/curves.hpp"
 #include "kernels/orders/hilbert.hpp"
 #include "kernels/orders/maps.hpp"
+#include "kernels/orders/named_entry.hpp"
 
 namespace hilbench {
 namespace {

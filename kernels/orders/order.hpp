@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 
 namespace hilbench {
 

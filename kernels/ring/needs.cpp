@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

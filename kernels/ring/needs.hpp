@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 #include "kernels/ring/shards.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "kernels/cpu/pack.hpp"
+#include "kernels/ring/pack.hpp"
 
 #include <cstddef>
 #include <cstring>

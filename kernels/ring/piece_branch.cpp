@@ -4,9 +4,9 @@
 #include <numeric>
 #include <utility>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/index/tile_grid.hpp"
 #include "kernels/ring/shard_keys.hpp"
-#include "kernels/tile_grid.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 #include "kernels/ring/needs.hpp"
 #include "kernels/ring/shards.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/index/row_writes.hpp"
 #include "kernels/ring/ring_index.hpp"
-#include "kernels/row_fate.hpp"
 
 namespace hilbench {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "kernels/cpu/pack.hpp"
+#include "kernels/ring/pack.hpp"
 #include "kernels/ring/ring_device.hpp"
 
 namespace hilbench {

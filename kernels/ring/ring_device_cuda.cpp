@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/forward_execution.hpp"
-#include "kernels/cuda/output_rows.hpp"
-#include "kernels/cuda/pack.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/shared/forward_execution.hpp"
+#include "kernels/cuda/shared/output_rows.hpp"
+#include "kernels/cuda/shared/pack.hpp"
 #include "kernels/ring/ring_device.hpp"
 
 namespace hilbench {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/nvtx.hpp"
+#include "kernels/base/nvtx.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/implementation.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
-#include "kernels/ring/transport.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/piece_branch.hpp"
 #include "kernels/ring/shard_keys.hpp"
 

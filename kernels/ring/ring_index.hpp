@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/index.hpp"
+#include "kernels/index/index.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {

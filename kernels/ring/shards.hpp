@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 
 namespace hilbench {
 

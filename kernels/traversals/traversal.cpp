@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/error.hpp"
-#include "kernels/named_entry.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/orders/curves.hpp"
+#include "kernels/orders/named_entry.hpp"
 
 namespace hilbench {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/stats.hpp"
-#include "reports/answers.hpp"
-#include "reports/format.hpp"
+#include "reports/claims/answers.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

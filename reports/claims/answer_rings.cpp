@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/answers.hpp"
-#include "reports/format.hpp"
+#include "reports/claims/answers.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "reports/answers.hpp"
+#include "reports/claims/answers.hpp"
 
 namespace hilbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "reports/compare.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 

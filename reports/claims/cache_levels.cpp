@@ -1,4 +1,4 @@
-#include "reports/cache_levels.hpp"
+#include "reports/claims/cache_levels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/stats.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

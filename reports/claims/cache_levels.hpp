@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/claims.hpp"
+#include "reports/claims/claims.hpp"
 
 namespace hilbench {
 

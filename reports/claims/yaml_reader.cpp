@@ -1,4 +1,4 @@
-#include "reports/yaml_reader.hpp"
+#include "reports/claims/yaml_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 namespace hilbench {
 

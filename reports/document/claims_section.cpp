@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "reports/format.hpp"
-#include "reports/sections.hpp"
-#include "reports/tables.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

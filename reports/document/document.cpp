@@ -1,13 +1,13 @@
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/first_sentences.hpp"
-#include "reports/format.hpp"
-#include "reports/sections.hpp"
-#include "reports/tables.hpp"
+#include "reports/document/first_sentences.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

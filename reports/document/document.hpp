@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "reports/chart_library.hpp"
-#include "reports/compare.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/load.hpp"
-#include "reports/table.hpp"
+#include "reports/figures/gnuplot.hpp"
+#include "reports/page/chart_library.hpp"
+#include "reports/view/pairing.hpp"
+#include "reports/view/table.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "reports/first_sentences.hpp"
+#include "reports/document/first_sentences.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "harness/stats.hpp"
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hilbench {
 namespace {

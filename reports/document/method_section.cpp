@@ -1,5 +1,5 @@
 // The section of how it was measured.
-#include "reports/sections.hpp"
+#include "reports/document/sections.hpp"
 
 namespace hilbench {
 

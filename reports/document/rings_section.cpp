@@ -1,8 +1,8 @@
 // The section of rings.
 #include <fmt/format.h>
 
-#include "reports/format.hpp"
-#include "reports/sections.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

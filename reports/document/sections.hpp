@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hilbench {
 

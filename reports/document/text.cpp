@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "harness/error.hpp"
-#include "reports/document.hpp"
-#include "reports/format.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/document/document.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/export.hpp"
+#include "reports/export/export.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "harness/error.hpp"
-#include "reports/format.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

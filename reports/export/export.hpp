@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "reports/figures.hpp"
+#include "reports/figures/figures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "reports/format.hpp"
-#include "reports/plot_parts.hpp"
+#include "reports/figures/plot_parts.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

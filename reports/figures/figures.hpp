@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "reports/compare.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/load.hpp"
+#include "reports/figures/gnuplot.hpp"
+#include "reports/view/pairing.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

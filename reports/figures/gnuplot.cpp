@@ -1,4 +1,4 @@
-#include "reports/gnuplot.hpp"
+#include "reports/figures/gnuplot.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 #include <system_error>
 #include <thread>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
 
 extern char** environ;
 

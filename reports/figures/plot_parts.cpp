@@ -1,4 +1,4 @@
-#include "reports/plot_parts.hpp"
+#include "reports/figures/plot_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "harness/stats.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "reports/gnuplot.hpp"
-#include "reports/load.hpp"
+#include "reports/figures/gnuplot.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

@@ -1,12 +1,12 @@
-#include "reports/chart_library.hpp"
+#include "reports/page/chart_library.hpp"
 
 #include <unistd.h>
 
 #include <array>
 #include <string_view>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
 
 namespace hilbench {
 namespace {

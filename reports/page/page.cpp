@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "harness/embedded.hpp"
-#include "reports/document.hpp"
-#include "reports/page_data.hpp"
+#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
+#include "reports/document/document.hpp"
+#include "reports/page/page_data.hpp"
 
 namespace hilbench {
 namespace {

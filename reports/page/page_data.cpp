@@ -1,4 +1,4 @@
-#include "reports/page_data.hpp"
+#include "reports/page/page_data.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "harness/stats.hpp"
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

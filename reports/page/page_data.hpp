@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "reports/compare.hpp"
-#include "reports/load.hpp"
+#include "reports/view/pairing.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Packs a build for a machine that has a GPU but lacks the packages it was built with.
-# Usage: tests/gpu/pack.sh BUILD ARCHIVE.tar.xz
+# Usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz
 # The archive holds the programs (stripped), the libraries they load beyond the C and C++ runtime, the sweeps and
-# tests/gpu/run.sh, which runs there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
+# reports/publish/run.sh, which runs there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
 set -euo pipefail
 
 if [[ $# -ne 2 ]]; then
-  echo "usage: tests/gpu/pack.sh BUILD ARCHIVE.tar.xz" >&2
+  echo "usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz" >&2
   exit 2
 fi
 build=$1
@@ -15,7 +15,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
-mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests"
+mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests/"{program,fakes}
 programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/kernels/ring/ring_gpu_tests
   tests/kernels/ring/ring_multigpu_tests tests/harness/cupti_tests
   tests/harness/ring_counters_gpu_tests tests/harness/ring_counters_multigpu_tests
@@ -43,11 +43,12 @@ for library in "$bundle"/lib/libmpi.so*; do
   done
 done
 cp -r "$root/sweeps" "$bundle/sweeps"
-cp -r "$build/tests/harness/stubs" "$bundle/stubs"
-for script in gpu_surroundings_test launched_gpu_test mpi_run_test program fake_rival plain_attention; do
-  cp "$root/tests/harness/$script.py" "$bundle/tests/"
+cp -r "$build/tests/harness/fakes" "$bundle/fakes"
+for script in gpu_surroundings_test launched_gpu_test mpi_run_test program plain_attention; do
+  cp "$root/tests/program/$script.py" "$bundle/tests/program/"
 done
-cp "$root/tests/gpu/run.sh" "$bundle/run.sh"
+cp "$root/tests/fakes/rival.py" "$bundle/tests/fakes/"
+cp "$root/reports/publish/run.sh" "$bundle/run.sh"
 # The programs share most of their device code: a large dictionary finds it again.
 tar c -C "$bundle" . | xz -T1 --lzma2=preset=1,dict=192MiB >"$archive"
 echo "packed $(du -h "$archive" | cut -f1)"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Writes a published folder anew: report, tables, figures and records of each sweep, what `predict` makes of rings, and
 # the generated parts of the findings page FOLDER/README.md.
-# Usage: tests/gpu/publish.sh OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
-#        tests/gpu/publish.sh FOLDER       from the records that FOLDER holds: what a changed report makes of them
+# Usage: reports/publish/publish.sh OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
+#        reports/publish/publish.sh FOLDER       from the records that FOLDER holds: what a changed report makes of them
 # e.g. FOLDER reports/published/h200; auto: reports/published/ and the processor's name. Sweeps of FOLDER that OUT does not
 # hold are rendered from their records.
 set -euo pipefail
 
 if [[ $# -lt 1 || $# -gt 2 ]]; then
-  echo "usage: tests/gpu/publish.sh [OUT] FOLDER" >&2
+  echo "usage: reports/publish/publish.sh [OUT] FOLDER" >&2
   exit 2
 fi
 folder=${*: -1}

@@ -48,7 +48,7 @@ run_programs() {
 run_tests() {
   run_programs cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests \
     ring_counters_gpu_tests nccl_tests
-  timeout 300 python3 tests/gpu_surroundings_test.py bin/hilbench stubs >"$out/gpu_surroundings.log" 2>&1
+  timeout 300 python3 tests/program/gpu_surroundings_test.py bin/hilbench fakes >"$out/gpu_surroundings.log" 2>&1
   note gpu_surroundings "exit $?, $(tail -1 "$out/gpu_surroundings.log")"
 }
 
@@ -136,7 +136,7 @@ launched() {
     note launched_gpu "left out: no mpirun here"
     return
   fi
-  timeout 500 python3 tests/launched_gpu_test.py bin/hilbench "$(<"$out/mpirun.txt")" >"$out/launched_gpu.log" 2>&1
+  timeout 500 python3 tests/program/launched_gpu_test.py bin/hilbench "$(<"$out/mpirun.txt")" >"$out/launched_gpu.log" 2>&1
   note launched_gpu "exit $?, $(tail -1 "$out/launched_gpu.log")"
 }
 

@@ -1,12 +1,12 @@
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/error.hpp"
-#include "harness/record_names.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/record_names.hpp"
 
 namespace hilbench {
 

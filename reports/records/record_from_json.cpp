@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "harness/record.hpp"
-#include "harness/record_member.hpp"
-#include "harness/record_names.hpp"
+#include "reports/records/record.hpp"
+#include "reports/records/record_member.hpp"
+#include "reports/records/record_names.hpp"
 
 namespace hilbench {
 namespace {

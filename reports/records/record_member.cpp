@@ -1,10 +1,10 @@
-#include "harness/record_member.hpp"
+#include "reports/records/record_member.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 

@@ -1,8 +1,8 @@
 // A record as JSON: keys always present, null where unknown or not finite.
 #include <cmath>
 
-#include "harness/record.hpp"
-#include "harness/record_names.hpp"
+#include "reports/records/record.hpp"
+#include "reports/records/record_names.hpp"
 
 namespace hilbench {
 namespace {

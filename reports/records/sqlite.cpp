@@ -1,4 +1,4 @@
-#include "harness/sqlite.hpp"
+#include "reports/records/sqlite.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-#include "harness/stats.hpp"
+#include "reports/records/stats.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

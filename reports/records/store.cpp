@@ -1,4 +1,4 @@
-#include "harness/store.hpp"
+#include "reports/records/store.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,9 +11,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "harness/error.hpp"
-#include "harness/json_text.hpp"
-#include "harness/sqlite.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/json.hpp"
+#include "reports/records/sqlite.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 #include <string_view>
 
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

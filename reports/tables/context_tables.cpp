@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

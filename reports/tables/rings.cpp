@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "reports/format.hpp"
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/stats.hpp"
-#include "reports/compare.hpp"
-#include "reports/figures.hpp"
-#include "reports/format.hpp"
-#include "reports/plot_parts.hpp"
-#include "reports/tables.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/plot_parts.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {

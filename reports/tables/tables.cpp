@@ -1,4 +1,4 @@
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "harness/stats.hpp"
-#include "reports/format.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

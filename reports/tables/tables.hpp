@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/compare.hpp"
-#include "reports/load.hpp"
-#include "reports/table.hpp"
+#include "reports/view/pairing.hpp"
+#include "reports/view/table.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

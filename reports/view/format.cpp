@@ -1,4 +1,4 @@
-#include "reports/format.hpp"
+#include "reports/view/format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 

@@ -1,10 +1,10 @@
-#include "reports/compare.hpp"
+#include "reports/view/pairing.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "harness/stats.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reports/cache_levels.hpp"
-#include "reports/claims.hpp"
-#include "reports/load.hpp"
+#include "reports/claims/cache_levels.hpp"
+#include "reports/claims/claims.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "reports/exported.hpp"
+#include "reports/view/results.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -9,10 +9,10 @@
 #include <memory>
 #include <utility>
 
-#include "harness/error.hpp"
-#include "harness/files.hpp"
-#include "harness/json_text.hpp"
-#include "harness/store.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
+#include "kernels/base/json.hpp"
+#include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {

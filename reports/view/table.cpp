@@ -1,10 +1,10 @@
-#include "reports/table.hpp"
+#include "reports/view/table.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "reports/format.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/load.hpp"
+#include "reports/view/view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/record.hpp"
+#include "reports/records/record.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench {

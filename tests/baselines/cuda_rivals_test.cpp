@@ -1,10 +1,10 @@
 // The CUDA baselines against the oracle.
 #include <gtest/gtest.h>
 
-#include "baselines/attention_calls.hpp"
-#include "baselines/cublas.hpp"
-#include "baselines/cudnn.hpp"
-#include "kernels/cuda/device_memory.hpp"
+#include "baselines/branches/attention_calls.hpp"
+#include "baselines/cublas/cublas.hpp"
+#include "baselines/cudnn/cudnn.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
 #include "tests/kernels/attention_problem.hpp"
 
 namespace hilbench {

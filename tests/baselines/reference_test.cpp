@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 namespace {

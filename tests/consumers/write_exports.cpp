@@ -5,11 +5,12 @@
 #include <fstream>
 #include <random>
 
-#include "harness/error.hpp"
-#include "harness/host.hpp"
-#include "harness/stats.hpp"
-#include "harness/store.hpp"
-#include "reports/export.hpp"
+#include "harness/run/environment.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/machine/host.hpp"
+#include "reports/export/export.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/records/store.hpp"
 
 namespace {
 

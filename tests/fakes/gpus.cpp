@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/device.hpp"
-#include "harness/error.hpp"
-#include "harness/ring_bed.hpp"
+#include "harness/device/device.hpp"
+#include "harness/ring/rank_devices.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "tests/harness/own_variants.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "tests/fakes/own_implementations.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

@@ -1,5 +1,5 @@
 """An external baseline for tests: attention in plain Python, fp32 only, and on demand every fault that a program can
-have. Usage: fake_rival.py FAULT, where FAULT is `none` or what the branches below compare with."""
+have. Usage: rival.py FAULT, where FAULT is `none` or what the branches below compare with."""
 
 import array
 import json

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "baselines/reference.hpp"
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/permute.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench {
 

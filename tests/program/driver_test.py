@@ -1,5 +1,5 @@
 """What the program says where NVIDIA's driver is missing, too old or out of order, with libraries in place of the
-driver's (stubs/). Nothing here needs a GPU.
+driver's (tests/fakes/). Nothing here needs a GPU.
 
 Usage: driver_test.py PATH_OF_HILBENCH FOLDER_OF_STUBS [unittest arguments]
 """

@@ -23,7 +23,7 @@ baselines: [{baselines}]
 measure: {{budget_s: 0.05, min_rounds: 3, timeout_s: {timeout_s}}}
 """
 
-# Fault of fake_rival.py: status and reason. `hangs` has a test of its own.
+# Fault of fakes/rival.py: status and reason. `hangs` has a test of its own.
 FAULTS = {
     "none": ("ok", "^$"),
     "noise": ("ok", "^$"),
@@ -66,11 +66,11 @@ class ExternalTest(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
-        for name in ("fake_rival.py", "plain_attention.py"):
-            (self.program.folder / name).write_text((HERE / name).read_text())
+        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
+            (self.program.folder / source.name).write_text(source.read_text())
 
     def sweep(self, faults, baselines=None, more="", timeout_s=60, extra=""):
-        declared = "".join(f"  {fault}: {{command: [{sys.executable}, fake_rival.py, {fault}]}}\n" for fault in faults)
+        declared = "".join(f"  {fault}: {{command: [{sys.executable}, rival.py, {fault}]}}\n" for fault in faults)
         return self.program.sweep(SWEEP.format(point=POINT, more=more, declared=declared + extra, timeout_s=timeout_s,
                                                baselines=", ".join(baselines or faults)))
 
@@ -193,7 +193,7 @@ class ExternalTest(unittest.TestCase):
         wait_until(lambda: any(b"sleep" in line for line in self.processes().values()), 20, "nothing hangs")
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        wait_until(lambda: not any(b"fake_rival" in line for line in self.processes().values()), 5,
+        wait_until(lambda: not any(b"rival.py" in line for line in self.processes().values()), 5,
                    "the program outlived its supervisor")
         for pid in self.processes():
             os.kill(pid, signal.SIGKILL)  # what the hanging program had started is out of reach then

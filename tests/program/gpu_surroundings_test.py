@@ -1,5 +1,5 @@
 """The program on a GPU in surroundings that it does not choose: other programs beside it, other users, profilers, and
-the state that NVML tells (from stubs/nvml.cpp, over the real driver). Timing goes on in all of them.
+the state that NVML tells (from fakes/nvml.cpp, over the real driver). Timing goes on in all of them.
 
 Usage: gpu_surroundings_test.py PATH_OF_HILBENCH FOLDER_OF_STUBS [unittest arguments]
 """
@@ -23,7 +23,7 @@ counters: [default]
 EXTERNAL = """
 name: visible
 cases: [{{sequence_length: 24, segments: [12], dilations: [2], heads: 2, head_dim: 16, device: cuda}}]
-external: {{on_gpu: {{command: [{python}, fake_rival.py, on_gpu]}}}}
+external: {{on_gpu: {{command: [{python}, rival.py, on_gpu]}}}}
 variants: [{{kernel: dilated_simt, order: linear}}]
 baselines: [on_gpu]
 measure: {{budget_s: 0.05, min_rounds: 3}}
@@ -58,8 +58,8 @@ class GpuTest(unittest.TestCase):
         return {counter["reason"] for counter in self.hardware_counters(records).values() if counter["value"] is None}
 
     def test_an_external_program_sees_its_gpu_alone(self):
-        for name in ("fake_rival.py", "plain_attention.py"):
-            (self.program.folder / name).write_text((HERE / name).read_text())
+        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
+            (self.program.folder / source.name).write_text(source.read_text())
         sweep = EXTERNAL.format(python=sys.executable)
         devices, _ = self.program.run("list", "devices", env=self.env)
         uuids = []

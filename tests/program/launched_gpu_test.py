@@ -1,7 +1,7 @@
 """The program under mpirun with a GPU for each of two processes: rings over NCCL, too few GPUs, and ranks that fail.
 
 Usage: launched_gpu_test.py PATH_OF_HILBENCH MPIRUN [unittest arguments]
-Where PATH_OF_HILBENCH is called hilbench_fake_gpus, its GPUs are those of fake_gpus.cpp.
+Where PATH_OF_HILBENCH is called hilbench_fake_gpus, its GPUs are those of tests/fakes/gpus.cpp.
 """
 
 import os

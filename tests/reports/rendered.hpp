@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/document.hpp"
-#include "reports/figures.hpp"
+#include "reports/document/document.hpp"
+#include "reports/figures/figures.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

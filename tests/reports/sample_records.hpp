@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/pattern.hpp"
-#include "harness/stats.hpp"
+#include "kernels/case/pattern.hpp"
+#include "reports/records/stats.hpp"
 #include "reports/report.hpp"
 
 namespace hilbench::sample {

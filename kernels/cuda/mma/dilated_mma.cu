@@ -10,13 +10,13 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/forward.hpp"
-#include "kernels/cuda/mma.cuh"
-#include "kernels/cuda/mma_keys.cuh"
-#include "kernels/cuda/mma_softmax.cuh"
-#include "kernels/cuda/mma_tiling.cuh"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/mma/mma.cuh"
+#include "kernels/cuda/mma/mma_keys.cuh"
+#include "kernels/cuda/mma/mma_softmax.cuh"
+#include "kernels/cuda/mma/mma_tiling.cuh"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/element.cuh"
+#include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/mma.cuh"
-#include "kernels/cuda/mma_tiling.cuh"
+#include "kernels/cuda/mma/mma.cuh"
+#include "kernels/cuda/mma/mma_tiling.cuh"
 
 namespace hilbench::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/mma/mma.cuh"
 
 namespace hilbench::cuda {
 

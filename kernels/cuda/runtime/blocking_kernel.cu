@@ -1,5 +1,5 @@
-#include "kernels/cuda/hold.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 namespace {

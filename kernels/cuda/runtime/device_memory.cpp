@@ -1,4 +1,4 @@
-#include "kernels/cuda/device_memory.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
 
 #include <cstdio>
 

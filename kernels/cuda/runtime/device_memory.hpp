@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 

@@ -1,5 +1,5 @@
-#include "kernels/cuda/evict.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/flush_l2.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 #include <cstdio>
 #include <cstring>

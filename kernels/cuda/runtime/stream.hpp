@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/forward.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/element.cuh"
+#include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
 

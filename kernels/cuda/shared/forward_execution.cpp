@@ -1,11 +1,11 @@
-#include "kernels/cuda/forward_execution.hpp"
+#include "kernels/cuda/shared/forward_execution.hpp"
 
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/index_image.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/shared/index_image.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "kernels/cuda/forward.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/implementation.hpp"
 
 namespace hilbench::cuda {
 

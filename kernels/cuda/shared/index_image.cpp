@@ -1,8 +1,8 @@
-#include "kernels/cuda/index_image.hpp"
+#include "kernels/cuda/shared/index_image.hpp"
 
 #include <algorithm>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench::cuda {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "harness/case.hpp"
-#include "harness/variant_spec.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/forward.hpp"
-#include "kernels/index.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/index/index.hpp"
 
 namespace hilbench::cuda {
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/output_rows.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/row_fate.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/element.cuh"
+#include "kernels/cuda/shared/output_rows.hpp"
+#include "kernels/index/row_writes.hpp"
 
 namespace hilbench::cuda {
 namespace {

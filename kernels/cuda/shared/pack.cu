@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/pack.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/pack.hpp"
 
 namespace hilbench::cuda {
 namespace {

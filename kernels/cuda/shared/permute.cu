@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/permute.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/permute.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -20,8 +20,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/forward.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -16,12 +16,12 @@
 #include <memory>
 #include <stdexcept>
 
-#include "kernels/cuda/forward.hpp"
-#include "kernels/cuda/hopper.cuh"
-#include "kernels/cuda/mma.cuh"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/tensor_map.hpp"
-#include "kernels/cuda/wgmma_gather.cuh"
+#include "kernels/cuda/mma/mma.cuh"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
+#include "kernels/cuda/wgmma/wgmma_gather.cuh"
 
 namespace hilbench::cuda {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/mma.cuh"
+#include "kernels/cuda/mma/mma.cuh"
 
 namespace hilbench::cuda {
 

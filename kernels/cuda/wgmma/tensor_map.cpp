@@ -1,4 +1,4 @@
-#include "kernels/cuda/tensor_map.hpp"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/cuda/forward.hpp"
+#include "kernels/cuda/shared/forward.hpp"
 
 namespace hilbench::cuda {
 

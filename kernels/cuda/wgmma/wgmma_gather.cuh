@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/hopper.cuh"
+#include "kernels/cuda/wgmma/hopper.cuh"
 
 namespace hilbench::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/ring/local.hpp"
+#include "kernels/ring/transport/in_process.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 // No call of MPI that may block is used once the program has started: what a rank waits for it asks for again
 // and again, so that a time limit holds and a rank that ended the ring is heard.
-#include "kernels/ring/mpi.hpp"
+#include "kernels/ring/transport/mpi.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "kernels/ring/mpi.hpp"
+#include "kernels/ring/transport/mpi.hpp"
 
 namespace hilbench {
 

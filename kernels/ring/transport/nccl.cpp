@@ -1,6 +1,6 @@
 // Communicators are non-blocking, so that no call of NCCL keeps the host for ever, and a thread watches what
 // runs on the GPU: a kernel of NCCL whose peer is gone ends only when its communicator is aborted.
-#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -19,10 +19,10 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/cuda/hold.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/stream.hpp"
-#include "kernels/ring/nccl_library.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/runtime/stream.hpp"
+#include "kernels/ring/transport/nccl_library.hpp"
 
 namespace hilbench {
 namespace {

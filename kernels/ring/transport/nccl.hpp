@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 

@@ -1,12 +1,12 @@
-#include "kernels/ring/nccl_library.hpp"
+#include "kernels/ring/transport/nccl_library.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <type_traits>
 
-#include "harness/library.hpp"
-#include "kernels/ring/nccl.hpp"
+#include "kernels/base/library.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,15 +1,15 @@
 // A message is copied by the sender's side stream, after both ends' marks on their stream 0; both ends'
 // stream 0 go on after it. Whichever end posts second enqueues it: nothing on a GPU ever waits for what a
 // host has not done yet.
-#include "kernels/ring/peer.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
 
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/stream.hpp"
-#include "kernels/ring/local.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/runtime/stream.hpp"
+#include "kernels/ring/transport/in_process.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

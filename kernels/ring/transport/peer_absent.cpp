@@ -1,4 +1,4 @@
-#include "kernels/ring/peer.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 

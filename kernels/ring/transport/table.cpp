@@ -1,10 +1,10 @@
-#include "kernels/ring/transports.hpp"
+#include "kernels/ring/transport/table.hpp"
 
 #include <array>
 
-#include "kernels/ring/mpi.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "kernels/ring/peer.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 namespace {

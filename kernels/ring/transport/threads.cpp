@@ -1,8 +1,8 @@
-#include "kernels/ring/threads.hpp"
+#include "kernels/ring/transport/threads.hpp"
 
 #include <cstring>
 
-#include "kernels/ring/local.hpp"
+#include "kernels/ring/transport/in_process.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 #include <fmt/format.h>
 

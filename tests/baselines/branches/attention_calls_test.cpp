@@ -1,4 +1,4 @@
-#include "baselines/attention_calls.hpp"
+#include "baselines/branches/attention_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "baselines/reference.hpp"
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "baselines/cudnn.hpp"
+#include "baselines/cudnn/cudnn.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "baselines/cublas.hpp"
+#include "baselines/cublas/cublas.hpp"
 
 namespace hilbench {
 namespace {

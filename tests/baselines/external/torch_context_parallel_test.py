@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
 from program import Program, wait_until  # noqa: E402
 
 PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
 from plain_attention import attention  # noqa: E402
 from program import Program  # noqa: E402
 

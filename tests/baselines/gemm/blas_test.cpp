@@ -1,4 +1,4 @@
-#include "baselines/blas.hpp"
+#include "baselines/gemm/blas.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "baselines/gemm.hpp"
+#include "baselines/gemm/gemm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "baselines/blas.hpp"
+#include "baselines/gemm/blas.hpp"
 #include "baselines/reference.hpp"
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "baselines/softmax.hpp"
+#include "baselines/gemm/softmax.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "baselines/peak.hpp"
+#include "baselines/peak/peak.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "harness/host.hpp"
+#include "kernels/machine/host.hpp"
 #include "tests/kernels/every_product.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "harness/doctor.hpp"
+#include "harness/commands/doctor.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "harness/probe.hpp"
+#include "harness/process/run_in_child.hpp"
 
 namespace hilbench {
 namespace {

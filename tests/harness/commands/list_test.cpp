@@ -1,14 +1,14 @@
-#include "harness/list.hpp"
+#include "harness/commands/list.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "harness/counters/counters.hpp"
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/implementation.hpp"
 #include "kernels/orders/order.hpp"
-#include "kernels/ring/transports.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/ring/transport/table.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "harness/counters/backends.hpp"
-#include "harness/kernel_times.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/hold.hpp"
-#include "kernels/cuda/status.hpp"
+#include "harness/device/kernel_times.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 #include "tests/kernels/cuda/traffic.hpp"
 
 namespace hilbench {

@@ -1,5 +1,5 @@
 // What a record tells of a GPU's state, with stubs/nvml.cpp in place of the driver's library.
-#include "harness/nvml.hpp"
+#include "harness/device/nvml.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

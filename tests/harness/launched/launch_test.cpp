@@ -1,4 +1,4 @@
-#include "harness/launch.hpp"
+#include "harness/launched/launch.hpp"
 
 #include <gtest/gtest.h>
 

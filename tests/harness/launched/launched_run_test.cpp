@@ -1,4 +1,4 @@
-#include "harness/launched_run.hpp"
+#include "harness/launched/launched_run.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/inputs.hpp"
+#include "harness/measure/inputs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "harness/npy.hpp"
-#include "harness/random_values.hpp"
-#include "harness/rounding.hpp"
+#include "harness/measure/random_values.hpp"
+#include "kernels/base/npy.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/timing.hpp"
+#include "harness/measure/timing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/verify.hpp"
+#include "harness/measure/verify.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "harness/plan_selection.hpp"
+#include "harness/plan/filter.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "harness/sweep/names.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "harness/memory_need.hpp"
+#include "harness/plan/memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "harness/names.hpp"
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/sweep/names.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/names.hpp"
-#include "kernels/ring/mpi.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "kernels/variant.hpp"
+#include "harness/sweep/names.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 namespace {

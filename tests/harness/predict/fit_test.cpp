@@ -1,9 +1,9 @@
-#include "harness/ring_fit.hpp"
+#include "harness/predict/fit.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/error.hpp"
-#include "tests/harness/ring_records.hpp"
+#include "kernels/base/error.hpp"
+#include "tests/harness/predict/records.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,10 +1,10 @@
-#include "harness/predict.hpp"
+#include "harness/predict/prediction.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/memory_need.hpp"
-#include "harness/predict_report.hpp"
-#include "tests/harness/ring_records.hpp"
+#include "harness/plan/memory.hpp"
+#include "harness/predict/text.hpp"
+#include "tests/harness/predict/records.hpp"
 
 namespace hilbench {
 namespace {

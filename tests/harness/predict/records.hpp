@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "harness/ring_fit.hpp"
+#include "harness/predict/fit.hpp"
 
 namespace hilbench {
 

@@ -1,11 +1,11 @@
-#include "harness/child_process.hpp"
+#include "harness/process/child_process.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

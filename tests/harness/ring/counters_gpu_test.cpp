@@ -1,5 +1,5 @@
 // Counters of rings whose ranks share a GPU: one of them counts what all do.
-#include "tests/harness/ring_tasks.hpp"
+#include "tests/harness/ring/tasks.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,8 +1,8 @@
 // Counters of rings with a GPU for each rank: all GPUs count the same executions, and what crosses the links
 // is what the transport counts.
-#include "harness/gpu.hpp"
-#include "kernels/ring/nccl.hpp"
-#include "tests/harness/ring_tasks.hpp"
+#include "kernels/machine/gpu.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "tests/harness/ring/tasks.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,5 +1,5 @@
 // Ranks that count in step, with backends that note what they are told.
-#include "harness/ring_counters.hpp"
+#include "harness/ring/counters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/rank_threads.hpp"
-#include "kernels/ring/threads.hpp"
+#include "harness/ring/rank_threads.hpp"
+#include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "harness/counters/backends.hpp"
-#include "harness/worker.hpp"
+#include "harness/worker/worker.hpp"
 #include "kernels/ring/ring.hpp"
 
 namespace hilbench {

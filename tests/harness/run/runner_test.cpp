@@ -1,4 +1,4 @@
-#include "harness/runner.hpp"
+#include "harness/run/runner.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <functional>
 #include <set>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
-#include "harness/store.hpp"
+#include "harness/sweep/names.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,6 +1,6 @@
 // The supervisor against workers that misbehave. This program is its own worker: the supervisor starts
 // /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
-#include "harness/supervisor.hpp"
+#include "harness/run/supervisor.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
-#include "harness/error.hpp"
-#include "harness/pipe.hpp"
+#include "harness/process/pipe.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <set>
 
-#include "harness/error.hpp"
-#include "known_names.hpp"
+#include "kernels/base/error.hpp"
+#include "tests/harness/sweep/known_names.hpp"
 
 namespace hilbench {
 namespace {

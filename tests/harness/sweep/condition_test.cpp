@@ -1,8 +1,8 @@
-#include "harness/condition.hpp"
+#include "harness/sweep/condition.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

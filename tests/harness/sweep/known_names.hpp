@@ -1,7 +1,7 @@
 // Names that the sweep tests use in place of the program's tables.
 #pragma once
 
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
 

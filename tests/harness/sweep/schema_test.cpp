@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/case.hpp"
-#include "harness/sweep_parts.hpp"
-#include "harness/variant_spec.hpp"
+#include "harness/sweep/parts.hpp"
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
 
 namespace hilbench {
 namespace {

@@ -14,7 +14,7 @@ except ImportError as error:
     print(f"skipped: {error}; apt install python3-jsonschema python3-yaml")
     sys.exit(SKIPPED)
 
-SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
+SWEEPS = pathlib.Path(__file__).resolve().parents[3] / "sweeps"
 
 GOOD = {"name": "a", "external": {"rival": {"command": ["python3", "rival.py", 1]}}, "baselines": ["rival.fast"],
         "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}

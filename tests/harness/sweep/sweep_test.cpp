@@ -1,4 +1,4 @@
-#include "harness/sweep.hpp"
+#include "harness/sweep/sweep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <random>
 #include <sstream>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
-#include "harness/npy.hpp"
-#include "known_names.hpp"
+#include "harness/sweep/names.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/npy.hpp"
+#include "tests/harness/sweep/known_names.hpp"
 
 namespace hilbench {
 namespace {

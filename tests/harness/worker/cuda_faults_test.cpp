@@ -17,15 +17,15 @@
 #include <regex>
 #include <sstream>
 
-#include "harness/commands.hpp"
+#include "harness/commands/commands.hpp"
 #include "harness/counters/counters.hpp"
-#include "harness/gpu.hpp"
-#include "harness/store.hpp"
-#include "harness/worker.hpp"
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/forward_variants.hpp"
-#include "kernels/variant.hpp"
-#include "tests/harness/own_variants.hpp"
+#include "harness/worker/worker.hpp"
+#include "kernels/cuda/forward_kernels.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/machine/gpu.hpp"
+#include "reports/records/store.hpp"
+#include "tests/fakes/own_implementations.hpp"
 #include "tests/kernels/cuda/faults.hpp"
 
 namespace hilbench {

@@ -1,6 +1,6 @@
 // The worker against variants that compute wrongly, crash or boast. This program has a table of variants of
 // its own, which stands in for kernels/table.cpp, and it is the worker that the supervisor starts.
-#include "harness/worker.hpp"
+#include "harness/worker/worker.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,12 +14,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "baselines/peak.hpp"
-#include "harness/supervisor.hpp"
+#include "baselines/peak/peak.hpp"
+#include "harness/run/supervisor.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/implementation.hpp"
 #include "kernels/ring/ring.hpp"
-#include "kernels/variant.hpp"
-#include "tests/harness/own_variants.hpp"
+#include "tests/fakes/own_implementations.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,8 +1,8 @@
-#include "harness/byte_size.hpp"
+#include "kernels/base/byte_size.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

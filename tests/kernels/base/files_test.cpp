@@ -1,4 +1,4 @@
-#include "harness/files.hpp"
+#include "kernels/base/files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

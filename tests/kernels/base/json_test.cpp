@@ -1,10 +1,10 @@
-#include "harness/json_text.hpp"
+#include "kernels/base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

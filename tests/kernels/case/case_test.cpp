@@ -1,4 +1,4 @@
-#include "harness/case.hpp"
+#include "kernels/case/case.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 
 #include <gtest/gtest.h>
 

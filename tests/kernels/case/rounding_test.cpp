@@ -1,4 +1,4 @@
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 
 #include <gtest/gtest.h>
 

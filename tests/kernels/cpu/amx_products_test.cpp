@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/bf16_products.hpp"
-#include "tests/kernels/emulated_tiles.hpp"
+#include "tests/kernels/cpu/emulated_tiles.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <random>
 
-#include "baselines/gemm.hpp"
-#include "baselines/peak.hpp"
-#include "harness/pattern.hpp"
-#include "harness/rounding.hpp"
+#include "baselines/gemm/gemm.hpp"
+#include "baselines/peak/peak.hpp"
+#include "kernels/case/pattern.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 
 namespace hilbench {

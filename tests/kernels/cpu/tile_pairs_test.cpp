@@ -11,13 +11,13 @@
 #include <random>
 #include <vector>
 
-#include "harness/rounding.hpp"
+#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
-#include "tests/kernels/emulated_tiles.hpp"
+#include "tests/kernels/cpu/emulated_tiles.hpp"
 
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tests/kernels/tile_pairs_test.cpp"
+#define HWY_TARGET_INCLUDE "tests/kernels/cpu/tile_pairs_test.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/tile_attention-inl.hpp"

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 #include "tests/kernels/cuda/faults.hpp"
 
 namespace hilbench::cuda {

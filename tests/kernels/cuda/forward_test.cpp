@@ -8,8 +8,8 @@
 #include <numeric>
 #include <utility>
 
-#include "harness/device.hpp"
-#include "harness/gpu.hpp"
+#include "harness/device/device.hpp"
+#include "kernels/machine/gpu.hpp"
 #include "tests/kernels/attention_problem.hpp"
 
 namespace hilbench {

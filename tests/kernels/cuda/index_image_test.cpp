@@ -1,4 +1,4 @@
-#include "kernels/cuda/index_image.hpp"
+#include "kernels/cuda/shared/index_image.hpp"
 
 #include <gtest/gtest.h>
 

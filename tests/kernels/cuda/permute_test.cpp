@@ -1,4 +1,4 @@
-#include "kernels/cuda/permute.hpp"
+#include "kernels/cuda/shared/permute.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 
 namespace hilbench::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/index.hpp"
+#include "kernels/index/index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "harness/error.hpp"
-#include "harness/pattern.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/case/pattern.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,11 +1,10 @@
-#include "harness/host.hpp"
+#include "kernels/machine/host.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 
 namespace hilbench {
 namespace {
@@ -42,24 +41,6 @@ TEST(DefaultThreads, FollowsTheVariableWhereItIsAPositiveNumber) {
   unsetenv("OMP_NUM_THREADS");
   EXPECT_EQ(default_threads(host), 5);
   if (before != nullptr) setenv("OMP_NUM_THREADS", kept.c_str(), 1);
-}
-
-TEST(EnvironmentJson, HasThePartsOfTheContract) {
-  const nlohmann::json environment = environment_json(inspect_host(), DeviceKind::cpu);
-  EXPECT_TRUE(environment.at("host").is_object());
-  EXPECT_TRUE(environment.contains("device"));
-  EXPECT_TRUE(std::regex_match(environment.at("time").get<std::string>(),
-                               std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
-  for (const char* name : {"version", "commit", "compiler", "flags", "build_type"})
-    EXPECT_FALSE(environment.at("build").at(name).get<std::string>().empty()) << name;
-  for (const auto& [name, version] : environment.at("build").at("libraries").items())
-    EXPECT_TRUE(std::regex_search(version.get<std::string>(), std::regex(R"(^\d+\.\d+)"))) << name;
-}
-
-TEST(VersionText, NamesVersionAndCommit) {
-  EXPECT_TRUE(std::regex_match(
-      version_text(), std::regex(R"(hilbench \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,}(-dirty)?)\))")))
-      << version_text();
 }
 
 // A made-up /proc and /sys.

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

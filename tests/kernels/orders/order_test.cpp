@@ -1,13 +1,14 @@
+#include "kernels/orders/order.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 
-#include "harness/error.hpp"
-#include "harness/npy.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/npy.hpp"
 #include "kernels/orders/curves.hpp"
-#include "kernels/orders/order.hpp"
 
 namespace hilbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 

@@ -14,7 +14,7 @@
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/ring_execution.hpp"
 #include "kernels/ring/ring_index.hpp"
-#include "kernels/ring/threads.hpp"
+#include "kernels/ring/transport/threads.hpp"
 #include "tests/kernels/attention_problem.hpp"
 
 namespace hilbench {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/ring/threads.hpp"
+#include "kernels/ring/transport/threads.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "kernels/cpu/pack.hpp"
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/ring/pack.hpp"
 #include "tests/kernels/ring/ring_gpus.hpp"
 
 namespace hilbench {

@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "harness/gpu.hpp"
+#include "kernels/machine/gpu.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
 

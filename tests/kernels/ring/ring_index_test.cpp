@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "baselines/reference.hpp"
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 
 namespace hilbench {

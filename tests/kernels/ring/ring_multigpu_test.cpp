@@ -1,5 +1,5 @@
 // Rings with a GPU for each rank.
-#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 #include "tests/kernels/ring/ring_gpus.hpp"
 
 namespace hilbench {

@@ -5,11 +5,11 @@
 
 #include <mutex>
 
-#include "harness/ring_bed.hpp"
+#include "harness/ring/rank_devices.hpp"
 #include "kernels/ring/ring_execution.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/attention_problem.hpp"
-#include "tests/kernels/ring/run_ranks.hpp"
+#include "tests/kernels/ring/transport/run_ranks.hpp"
 
 namespace hilbench {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "baselines/reference.hpp"
-#include "harness/pattern.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

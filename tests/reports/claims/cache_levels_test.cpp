@@ -1,7 +1,7 @@
 // Claims about caches against hardware counters: confirmed, contradicted, mixed, not counted.
 #include <gtest/gtest.h>
 
-#include "reports/compare.hpp"
+#include "reports/view/pairing.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {

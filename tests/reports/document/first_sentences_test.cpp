@@ -1,4 +1,4 @@
-#include "reports/first_sentences.hpp"
+#include "reports/document/first_sentences.hpp"
 
 #include <gtest/gtest.h>
 

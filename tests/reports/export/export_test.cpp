@@ -1,11 +1,11 @@
-#include "reports/export.hpp"
+#include "reports/export/export.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <sstream>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/figures.hpp"
+#include "reports/figures/figures.hpp"
 
 #include <gtest/gtest.h>
 

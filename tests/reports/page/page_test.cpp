@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/error.hpp"
-#include "reports/page_data.hpp"
-#include "reports/tables.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/page/page_data.hpp"
+#include "reports/tables/tables.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

@@ -3,12 +3,14 @@
 import gzip
 import json
 import pathlib
+import sys
 import tempfile
 import unittest
 
-import order_findings
-import rate_findings
-from published import Folder
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
+import order_findings  # noqa: E402
+import rate_findings  # noqa: E402
+from published import Folder  # noqa: E402
 
 HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_entries": 3072,
         "caches": [{"level": 1, "bytes": 1 << 15, "shared_by": 1}, {"level": 2, "bytes": 1 << 20, "shared_by": 1},

@@ -1,4 +1,4 @@
-#include "harness/store.hpp"
+#include "reports/records/store.hpp"
 
 #include <fmt/format.h>
 #include <grp.h>
@@ -11,9 +11,8 @@
 #include <fstream>
 #include <random>
 
-#include "harness/build_info.hpp"
-#include "harness/error.hpp"
-#include "harness/sqlite.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/sqlite.hpp"
 
 namespace hilbench {
 namespace {
@@ -359,7 +358,7 @@ TEST_F(StoreTest, FullDiskAtCreationIsAnEnvironmentErrorAndLeavesNothing) {
 }
 
 TEST_F(StoreTest, NoDescriptorLeftIsAnEnvironmentError) {
-  if (build_info().sanitizers.find("undefined") != std::string_view::npos)
+  if (std::string_view(HILBENCH_SANITIZE).find("undefined") != std::string_view::npos)
     GTEST_SKIP() << "this sanitizer looks at objects through descriptors of its own";
   for (const rlim_t left : {1u, 2u})
     EXPECT_EQ(in_child([&] {

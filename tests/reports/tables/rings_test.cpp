@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "reports/document.hpp"
-#include "reports/tables.hpp"
+#include "reports/document/document.hpp"
+#include "reports/tables/tables.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "reports/tables.hpp"
+#include "reports/tables/tables.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/stats.hpp"
-#include "reports/compare.hpp"
-#include "reports/figures.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/view/pairing.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

@@ -1,4 +1,4 @@
-#include "reports/compare.hpp"
+#include "reports/view/pairing.hpp"
 
 #include <gtest/gtest.h>
 

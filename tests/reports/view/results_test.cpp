@@ -1,4 +1,4 @@
-#include "reports/exported.hpp"
+#include "reports/view/results.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "harness/error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

@@ -1,10 +1,10 @@
-#include "reports/table.hpp"
+#include "reports/view/table.hpp"
 
 #include <gtest/gtest.h>
 
-#include "reports/format.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/tables.hpp"
+#include "reports/figures/gnuplot.hpp"
+#include "reports/tables/tables.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {

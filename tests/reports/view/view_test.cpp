@@ -1,4 +1,4 @@
-#include "reports/load.hpp"
+#include "reports/view/view.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "kernels/cuda/status.hpp"
-#include "tests/kernels/ring/busy.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "tests/kernels/ring/transport/busy.hpp"
 
 namespace hilbench::cuda {
 namespace {

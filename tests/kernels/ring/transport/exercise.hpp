@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

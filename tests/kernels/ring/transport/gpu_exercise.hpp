@@ -9,11 +9,11 @@
 #include <cstdio>
 #include <vector>
 
-#include "kernels/cuda/device_memory.hpp"
-#include "kernels/cuda/event.hpp"
-#include "kernels/cuda/hold.hpp"
-#include "tests/kernels/ring/busy.hpp"
-#include "tests/kernels/ring/transport_exercise.hpp"
+#include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/event.hpp"
+#include "tests/kernels/ring/transport/busy.hpp"
+#include "tests/kernels/ring/transport/exercise.hpp"
 
 namespace hilbench {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "kernels/ring/mpi.hpp"
-#include "tests/kernels/ring/transport_exercise.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "tests/kernels/ring/transport/exercise.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,14 +1,14 @@
-#include "kernels/ring/nccl.hpp"
+#include "kernels/ring/transport/nccl.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "kernels/cuda/status.hpp"
-#include "kernels/ring/threads.hpp"
-#include "tests/kernels/ring/gpu_exercise.hpp"
-#include "tests/kernels/ring/run_ranks.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/ring/transport/threads.hpp"
+#include "tests/kernels/ring/transport/gpu_exercise.hpp"
+#include "tests/kernels/ring/transport/run_ranks.hpp"
 
 namespace hilbench {
 namespace {

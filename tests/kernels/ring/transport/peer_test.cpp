@@ -1,11 +1,11 @@
-#include "kernels/ring/peer.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "kernels/cuda/status.hpp"
-#include "tests/kernels/ring/gpu_exercise.hpp"
-#include "tests/kernels/ring/run_ranks.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "tests/kernels/ring/transport/gpu_exercise.hpp"
+#include "tests/kernels/ring/transport/run_ranks.hpp"
 
 namespace hilbench {
 namespace {

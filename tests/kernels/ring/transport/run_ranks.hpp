@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/ring/transport.hpp"
+#include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 

@@ -1,4 +1,4 @@
-#include "kernels/ring/threads.hpp"
+#include "kernels/ring/transport/threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <memory>
 #include <thread>
 
-#include "tests/kernels/ring/run_ranks.hpp"
-#include "tests/kernels/ring/transport_exercise.hpp"
+#include "tests/kernels/ring/transport/exercise.hpp"
+#include "tests/kernels/ring/transport/run_ranks.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,0 +1,50 @@
+#include "harness/run/environment.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <ctime>
+
+#include "harness/run/build_info.hpp"
+#include "kernels/machine/host_json.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+json build_json() {
+  const BuildInfo& build = build_info();
+  return {{"version", build.version},
+          {"commit", build.commit},
+          {"compiler", build.compiler},
+          {"flags", build.flags},
+          {"build_type", build.build_type},
+          {"sanitizers", build.sanitizers.empty() ? json(nullptr) : json(build.sanitizers)},
+          {"libraries",
+           {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+            {"yaml-cpp", build.yaml_cpp},
+            {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                          NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+            {"sqlite", sqlite3_libversion()},
+            {"benchmark", build.benchmark},
+            {"highway", build.highway},
+            {"hwloc", build.hwloc}}}};
+}
+
+}  // namespace
+
+json environment_json(const Host& host, DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::cuda && host.gpu;
+  return {{"host", host_json(host)},
+          {"device", on_gpu ? to_json(*host.gpu) : json()},
+          {"build", build_json()},
+          {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
+}
+
+std::string version_text() {
+  return fmt::format("hilbench {} (commit {})", build_info().version, build_info().commit);
+}
+
+}  // namespace hilbench

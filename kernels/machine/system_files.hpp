@@ -1,0 +1,28 @@
+// Lines of the files in which Linux describes the machine.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+namespace hilbench {
+
+// The first line of `file`; empty if it cannot be read.
+inline std::string first_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// The value after "name :" in /proc/cpuinfo, of the first processor; empty if there is none.
+inline std::string cpuinfo(const std::string& name) {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.compare(0, name.size(), name) != 0) continue;
+    const std::size_t colon = line.find(':');
+    if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+}  // namespace hilbench
