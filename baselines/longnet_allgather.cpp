@@ -8,14 +8,14 @@
 
 namespace hilbench {
 
-const Variant kLongnetAllgather = {
+const Implementation kLongnetAllgather = {
     .name = "longnet_allgather",
     .help = "LongNet's ring: selected rows gathered at once, then the best kernel; ring_size above 1",
     .kind = RecordKind::baseline,
     .device = DeviceKind::automatic,
     .ring_algorithm = RingAlgorithm::allgather_packed,
     .peak_unit = [](const Case&) { return std::string_view(); },
-    .unsupported = [](const Case&, const VariantSpec&) { return std::optional<std::string>(); },
+    .unsupported = [](const Case&, const Variant&) { return std::optional<std::string>(); },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
 };
 

@@ -4,6 +4,6 @@
 
 namespace hilbench {
 
-extern const Variant kLongnetAllgather;
+extern const Implementation kLongnetAllgather;
 
 }  // namespace hilbench

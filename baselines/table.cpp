@@ -18,7 +18,7 @@ namespace {
 
 // A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
 // build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
-constexpr std::array kVariants = {
+constexpr std::array kImplementations = {
     &kDilatedCpu, &kDilatedWgmma, &kDilatedMma,       &kDilatedSimt,          &kGemm,
     &kPeak,       &kCudaPeak,     &kTorchSdpa,        &kTorchContextParallel, &kCublas,
     &kCudnn,      &kCudnnGather,  &kLongnetAllgather,
@@ -27,51 +27,54 @@ constexpr std::array kVariants = {
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
 
-bool runs_on(const Variant& variant, DeviceKind device) {
-  return variant.device == DeviceKind::automatic || variant.device == device;
+bool runs_on(const Implementation& implementation, DeviceKind device) {
+  return implementation.device == DeviceKind::automatic || implementation.device == device;
 }
 
 bool known(std::string_view name, RecordKind kind) {
-  return std::any_of(kVariants.begin(), kVariants.end(),
-                     [&](const Variant* variant) { return variant->name == name && variant->kind == kind; });
+  return std::any_of(kImplementations.begin(), kImplementations.end(),
+                     [&](const Implementation* implementation) {
+                       return implementation->name == name && implementation->kind == kind;
+                     });
 }
 
 }  // namespace
 
-std::span<const Variant* const> variant_table() {
-  return kVariants;
+std::span<const Implementation* const> implementation_table() {
+  return kImplementations;
 }
 
-const Variant* find_variant(std::string_view name, DeviceKind device) {
-  for (const Variant* variant : kVariants)
-    if (variant->name == name && runs_on(*variant, device)) return variant;
+const Implementation* find_implementation(std::string_view name, DeviceKind device) {
+  for (const Implementation* implementation : kImplementations)
+    if (implementation->name == name && runs_on(*implementation, device)) return implementation;
   return nullptr;
 }
 
-std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
-                                              const VariantSpec& spec, const Gpu* gpu) {
-  if (variant.unsupported_on != nullptr && gpu != nullptr)
-    if (std::optional<std::string> reason = variant.unsupported_on(*gpu)) return reason;
-  return variant.unsupported(work, spec);
+std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
+                                              const Variant& variant, const Gpu* gpu) {
+  if (implementation.unsupported_on != nullptr && gpu != nullptr)
+    if (std::optional<std::string> reason = implementation.unsupported_on(*gpu)) return reason;
+  return implementation.unsupported(work, variant);
 }
 
-const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu) {
-  const Variant* named = find_variant(spec.kernel, work.device);
-  const bool best = spec.kernel == kBest || (named != nullptr && named->ring_algorithm);
-  const Variant* found = nullptr;
-  for (const Variant* variant : kVariants) {
-    const bool meant = best ? variant->kind == RecordKind::kernel : variant->name == spec.kernel;
-    if (!meant || !runs_on(*variant, work.device)) continue;
-    found = variant;
-    if (!reason_unsupported(*variant, work, spec, gpu)) break;
+const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu) {
+  const Implementation* named = find_implementation(variant.kernel, work.device);
+  const bool best = variant.kernel == kBest || (named != nullptr && named->ring_algorithm);
+  const Implementation* found = nullptr;
+  for (const Implementation* implementation : kImplementations) {
+    const bool meant =
+        best ? implementation->kind == RecordKind::kernel : implementation->name == variant.kernel;
+    if (!meant || !runs_on(*implementation, work.device)) continue;
+    found = implementation;
+    if (!reason_unsupported(*implementation, work, variant, gpu)) break;
   }
   return found;
 }
 
 std::vector<std::string_view> kernel_names() {
   std::vector<std::string_view> names = {kBest};
-  for (const Variant* variant : kVariants)
-    if (variant->kind == RecordKind::kernel) names.push_back(variant->name);
+  for (const Implementation* implementation : kImplementations)
+    if (implementation->kind == RecordKind::kernel) names.push_back(implementation->name);
   return names;
 }
 

@@ -1,4 +1,5 @@
-// What a kernel or a baseline is to the harness. One file fills one `Variant`; kernels/table.cpp lists them.
+// What a kernel or a baseline is to the harness. One file fills one `Implementation`; kernels/table.cpp lists
+// them.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ class Execution {
   virtual std::map<std::string, Counter> measured() { return {}; }
 };
 
-struct Variant {
+struct Implementation {
   std::string_view name;
   std::string_view help;
   RecordKind kind = RecordKind::kernel;
@@ -65,7 +66,7 @@ struct Variant {
   // Query rows of a tile, for the index; null for a baseline that reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
-  std::optional<std::string> (*unsupported)(const Case&, const VariantSpec&) = nullptr;
+  std::optional<std::string> (*unsupported)(const Case&, const Variant&) = nullptr;
   // The reason why this variant cannot run on the GPU, or nothing; null: runs on any device of its kind.
   std::optional<std::string> (*unsupported_on)(const Gpu&) = nullptr;
   // Bytes that prepare() allocates.
@@ -73,7 +74,7 @@ struct Variant {
   // FLOPs of one run where they are not those of the case (`peak`); else null.
   double (*own_flops)(const Case&, int threads) = nullptr;
   // `threads`: CPU threads to use, at least 1.
-  std::unique_ptr<Execution> (*prepare)(const Case&, const VariantSpec&, int threads) = nullptr;
+  std::unique_ptr<Execution> (*prepare)(const Case&, const Variant&, int threads) = nullptr;
   // Library, version and flags of a rival; null object for our own kernels.
   nlohmann::json (*library)() = nullptr;
 };
@@ -85,16 +86,16 @@ inline std::string_view gpu_product_unit(const Case& work) {
 }
 
 // Every kernel and baseline. One that this build has no code for is unsupported and says why.
-std::span<const Variant* const> variant_table();
-const Variant* find_variant(std::string_view name, DeviceKind device);
+std::span<const Implementation* const> implementation_table();
+const Implementation* find_implementation(std::string_view name, DeviceKind device);
 // The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated`, and a
 // baseline that is a ring algorithm, give the first kernel of the table that can, else the last that cannot,
 // for its reason.
 // Null where the name is known but nothing of this build runs it on that device.
-const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu* gpu);
+const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu);
 // The reason why `variant` cannot compute the case on its device, or nothing.
-std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
-                                              const VariantSpec& spec, const Gpu* gpu);
+std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
+                                              const Variant& variant, const Gpu* gpu);
 // Names that a sweep may write as kernel, aliases included.
 std::vector<std::string_view> kernel_names();
 // Whether a sweep may write `name` as kernel or baseline.

@@ -207,7 +207,7 @@ double largest_leading(const Case& work) {
   return largest;
 }
 
-std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+std::optional<std::string> unsupported(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cublas computes the forward pass only";
   if (work.ring_size > 1) return "cublas runs on one rank only";
   if (work.pattern.size() > cuda::kMaxBranches)
@@ -237,7 +237,7 @@ nlohmann::json library() {
 
 }  // namespace
 
-const Variant kCublas = {
+const Implementation kCublas = {
     .name = "cublas",
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
     .kind = RecordKind::baseline,
@@ -249,7 +249,7 @@ const Variant kCublas = {
         [](const Case& work, int) {
           return cuda::BranchResults::workspace_bytes(work, in_place(work)) + score_bytes(work);
         },
-    .prepare = [](const Case& work, const VariantSpec&, int) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const Variant&, int) -> std::unique_ptr<Execution> {
       return std::make_unique<CublasExecution>(work);
     },
     .library = library,

@@ -5,6 +5,6 @@
 
 namespace hilbench {
 
-extern const Variant kCublas;
+extern const Implementation kCublas;
 
 }  // namespace hilbench

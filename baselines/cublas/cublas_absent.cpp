@@ -5,17 +5,17 @@
 
 namespace hilbench {
 
-const Variant kCublas = {
+const Implementation kCublas = {
     .name = "cublas",
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> {
+    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> {
       return "this build has no CUDA";
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
-    .prepare = [](const Case&, const VariantSpec&, int) -> std::unique_ptr<Execution> { return nullptr; },
+    .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library =
         [] {
           return nlohmann::json{{"name", "cuBLAS"}, {"note", "this build has no CUDA"}};

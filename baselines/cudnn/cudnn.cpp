@@ -180,7 +180,7 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
-std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+std::optional<std::string> unsupported(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
   if (work.dtype == Dtype::fp32) return "cuDNN's fused attention knows bf16 and fp16 only";
@@ -220,13 +220,13 @@ double workspace_bytes(const Case& work, int) {
 }
 
 template <RowStorage kStorage>
-std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int) {
+std::unique_ptr<Execution> prepare(const Case& work, const Variant&, int) {
   return std::make_unique<CudnnExecution>(work, kStorage);
 }
 
 }  // namespace
 
-const Variant kCudnn = {
+const Implementation kCudnn = {
     .name = "cudnn",
     .help = "cuDNN fused attention on dilated rows in place, zero rows cleared, merged by LSE",
     .kind = RecordKind::baseline,
@@ -239,7 +239,7 @@ const Variant kCudnn = {
     .library = [] { return library("strided"); },
 };
 
-const Variant kCudnnGather = {
+const Implementation kCudnnGather = {
     .name = "cudnn_gather",
     .help = "dilated rows gathered, cuDNN fused attention, scattered with zero rows, merged by LSE",
     .kind = RecordKind::baseline,

@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-extern const Variant kCudnn;
-extern const Variant kCudnnGather;
+extern const Implementation kCudnn;
+extern const Implementation kCudnnGather;
 
 }  // namespace hilbench

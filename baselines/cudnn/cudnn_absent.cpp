@@ -10,16 +10,16 @@ constexpr const char* kAbsence =
     "this build has no cuDNN: configuring found no CUDA toolkit, no cudnn.h, or not the headers of "
     "nvidia-cudnn-frontend (PyPI); quickstart.sh fetches the latter";
 
-Variant absent(std::string_view name, std::string_view help) {
+Implementation absent(std::string_view name, std::string_view help) {
   return {
       .name = name,
       .help = help,
       .kind = RecordKind::baseline,
       .device = DeviceKind::cuda,
       .peak_unit = [](const Case&) -> std::string_view { return "bf16_tensor"; },
-      .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return kAbsence; },
+      .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> { return kAbsence; },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
-      .prepare = [](const Case&, const VariantSpec&, int) -> std::unique_ptr<Execution> { return nullptr; },
+      .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
       .library =
           [] {
             return nlohmann::json{{"name", "cuDNN"}, {"note", kAbsence}};
@@ -29,9 +29,9 @@ Variant absent(std::string_view name, std::string_view help) {
 
 }  // namespace
 
-const Variant kCudnn =
+const Implementation kCudnn =
     absent("cudnn", "cuDNN fused attention on dilated rows in place, zero rows cleared, merged by LSE");
-const Variant kCudnnGather = absent(
+const Implementation kCudnnGather = absent(
     "cudnn_gather", "dilated rows gathered, cuDNN fused attention, scattered with zero rows, merged by LSE");
 
 }  // namespace hilbench

@@ -17,18 +17,18 @@ std::string_view peak_unit(const Case& work) {
 }
 
 // What a case needs the program itself knows, and answers when it is loaded.
-std::optional<std::string> unsupported(const Case&, const VariantSpec&) {
+std::optional<std::string> unsupported(const Case&, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> rings_unsupported(const Case& work, const VariantSpec& spec) {
+std::optional<std::string> rings_unsupported(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
-  return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
+  return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
 }
 
-std::optional<std::string> one_rank_unsupported(const Case& work, const VariantSpec& spec) {
+std::optional<std::string> one_rank_unsupported(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
-  return fmt::format("{} wants a ring: ring_size must be above 1", spec.kernel);
+  return fmt::format("{} wants a ring: ring_size must be above 1", variant.kernel);
 }
 
 // A guess: operands, rows gathered from them, and the output in fp32.
@@ -44,7 +44,7 @@ double torch_bytes(const Case& work, int threads) {
   return kRuntimeBytes + workspace_bytes(work, threads);
 }
 
-Variant external(std::string_view name, std::string_view help) {
+Implementation external(std::string_view name, std::string_view help) {
   return {.name = name,
           .help = help,
           .kind = RecordKind::baseline,
@@ -57,25 +57,26 @@ Variant external(std::string_view name, std::string_view help) {
 
 }  // namespace
 
-const Variant kDeclaredExternal = external("external", "a program that the sweep declares");
+const Implementation kDeclaredExternal = external("external", "a program that the sweep declares");
 
-const Variant kTorchSdpa = [] {
-  Variant variant = external(
+const Implementation kTorchSdpa = [] {
+  Implementation implementation = external(
       "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn; needs --allow-external");
-  variant.options = kBackends;
-  variant.unsupported = rings_unsupported;
-  variant.workspace_bytes = torch_bytes;
-  return variant;
+  implementation.options = kBackends;
+  implementation.unsupported = rings_unsupported;
+  implementation.workspace_bytes = torch_bytes;
+  return implementation;
 }();
 
-const Variant kTorchContextParallel = [] {
-  Variant variant = external("torch_context_parallel",
-                             "PyTorch's context_parallel on a ring, also .allgather, .ring; needs "
-                             "--allow-external");
-  variant.options = kRotations;
-  variant.unsupported = one_rank_unsupported;
-  variant.workspace_bytes = torch_bytes;
-  return variant;
+const Implementation kTorchContextParallel = [] {
+  Implementation implementation =
+      external("torch_context_parallel",
+               "PyTorch's context_parallel on a ring, also .allgather, .ring; needs "
+               "--allow-external");
+  implementation.options = kRotations;
+  implementation.unsupported = one_rank_unsupported;
+  implementation.workspace_bytes = torch_bytes;
+  return implementation;
 }();
 
 }  // namespace hilbench

@@ -6,10 +6,10 @@
 namespace hilbench {
 
 // Scripts of this folder, which the program brings along.
-extern const Variant kTorchSdpa;
-extern const Variant kTorchContextParallel;
+extern const Implementation kTorchSdpa;
+extern const Implementation kTorchContextParallel;
 
 // Stands for every program that a sweep declares.
-extern const Variant kDeclaredExternal;
+extern const Implementation kDeclaredExternal;
 
 }  // namespace hilbench

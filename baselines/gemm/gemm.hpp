@@ -5,6 +5,6 @@
 
 namespace hilbench {
 
-extern const Variant kGemm;
+extern const Implementation kGemm;
 
 }  // namespace hilbench

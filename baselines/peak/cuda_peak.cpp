@@ -38,7 +38,7 @@ class CudaPeakExecution final : public Execution {
 
 }  // namespace
 
-const Variant kCudaPeak = {
+const Implementation kCudaPeak = {
     .name = "peak",
     .help =
         "measured peak of the unit for the dtype, fused multiply-adds or matrix products: the roof, not "
@@ -47,11 +47,11 @@ const Variant kCudaPeak = {
     .device = DeviceKind::cuda,
     .has_output = false,
     .peak_unit = gpu_product_unit,
-    .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> { return std::nullopt; },
+    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> { return std::nullopt; },
     .unsupported_on = [](const Gpu&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int) { return cuda::peak_work_flops(unit_of(work)); },
-    .prepare = [](const Case& work, const VariantSpec&, int) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const Variant&, int) -> std::unique_ptr<Execution> {
       return std::make_unique<CudaPeakExecution>(unit_of(work));
     },
     .library = [] { return nlohmann::json(); },

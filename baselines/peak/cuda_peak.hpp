@@ -6,6 +6,6 @@
 namespace hilbench {
 
 // A fixed number of products on the unit made for the case's dtype, no attention and no output.
-extern const Variant kCudaPeak;
+extern const Implementation kCudaPeak;
 
 }  // namespace hilbench

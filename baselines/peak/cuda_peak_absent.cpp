@@ -5,19 +5,19 @@
 
 namespace hilbench {
 
-const Variant kCudaPeak = {
+const Implementation kCudaPeak = {
     .name = "peak",
     .help = "measured peak of the unit for the dtype: the roof, not attention",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cuda,
     .has_output = false,
     .peak_unit = gpu_product_unit,
-    .unsupported = [](const Case&, const VariantSpec&) -> std::optional<std::string> {
+    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> {
       return "this build has no CUDA";
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case&, int) { return 0.0; },
-    .prepare = [](const Case&, const VariantSpec&, int) -> std::unique_ptr<Execution> { return nullptr; },
+    .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
     .library = [] { return nlohmann::json(); },
 };
 

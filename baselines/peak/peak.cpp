@@ -189,19 +189,19 @@ double measure_bf16_flops(Bf16Products products, int threads, double seconds) {
   return measure_flops(products, threads, seconds);
 }
 
-const Variant kPeak = {
+const Implementation kPeak = {
     .name = "peak",
     .help = "measured peak of the threads in use, fp32 FMAs or bf16 products: the roof, not attention",
     .kind = RecordKind::baseline,
     .device = DeviceKind::cpu,
     .has_output = false,
     .peak_unit = [](const Case& work) { return unit_of(products_of(work)); },
-    .unsupported = [](const Case& work, const VariantSpec&) -> std::optional<std::string> {
+    .unsupported = [](const Case& work, const Variant&) -> std::optional<std::string> {
       return work.dtype == Dtype::bf16 ? chosen_bf16_products().against : std::nullopt;
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int threads) { return flops_of_run(products_of(work), threads); },
-    .prepare = [](const Case& work, const VariantSpec&, int threads) -> std::unique_ptr<Execution> {
+    .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
       return std::make_unique<PeakExecution>(work, threads);
     },
     .library =

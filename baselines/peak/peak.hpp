@@ -20,6 +20,6 @@ double measure_bf16_flops(Bf16Products products, int threads, double seconds);
 
 // The baseline `peak`: a fixed number of FMAs, or of bf16 products for cases in bf16; no attention, no
 // output.
-extern const Variant kPeak;
+extern const Implementation kPeak;
 
 }  // namespace hilbench

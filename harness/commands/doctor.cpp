@@ -153,7 +153,7 @@ Finding look_at_cupti() {
 
 // The library behind a baseline, which loads it and looks for every function that it calls.
 Finding look_at_rival(std::string_view baseline) {
-  const nlohmann::json library = find_variant(baseline, DeviceKind::cuda)->library();
+  const nlohmann::json library = find_implementation(baseline, DeviceKind::cuda)->library();
   if (library.contains("note")) return {.text = library.at("note").get<std::string>()};
   return {true, fmt::format("{} {}", library.value("name", "?"), library.value("version", "?"))};
 }

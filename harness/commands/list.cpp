@@ -66,21 +66,24 @@ std::string list_traversals() {
 }
 
 // Why `variant` cannot compute even an ordinary case here, or nothing.
-std::string unavailable(const Variant& variant, const GpuSurvey& survey) {
-  if (variant.device == DeviceKind::automatic) return "";
-  const bool on_gpu = variant.device == DeviceKind::cuda;
-  const Case ordinary{.kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = variant.device};
-  const VariantSpec spec{.kernel = std::string(variant.name),
-                         .baseline = variant.kind == RecordKind::baseline};
+std::string unavailable(const Implementation& implementation, const GpuSurvey& survey) {
+  if (implementation.device == DeviceKind::automatic) return "";
+  const bool on_gpu = implementation.device == DeviceKind::cuda;
+  const Case ordinary{
+      .kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = implementation.device};
+  const Variant variant{.kernel = std::string(implementation.name),
+                        .baseline = implementation.kind == RecordKind::baseline};
   // What the build lacks comes before what the machine lacks.
-  if (on_gpu && !survey.absence.empty()) return variant.unsupported(ordinary, spec).value_or(survey.absence);
-  return reason_unsupported(variant, ordinary, spec, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
+  if (on_gpu && !survey.absence.empty())
+    return implementation.unsupported(ordinary, variant).value_or(survey.absence);
+  return reason_unsupported(implementation, ordinary, variant, on_gpu ? &survey.gpus.front() : nullptr)
+      .value_or("");
 }
 
 std::string best_kernels(const GpuSurvey& survey) {
   std::string text = "the best kernel for the device and dtype:";
   const auto add = [&](const Case& work, const Gpu* gpu, std::string_view where) {
-    const Variant* best = resolve_variant({.kernel = "dilated"}, work, gpu);
+    const Implementation* best = resolve_implementation({.kernel = "dilated"}, work, gpu);
     if (best == nullptr || reason_unsupported(*best, work, {.kernel = "dilated"}, gpu)) return;
     text += fmt::format(" {} for {} on {},", best->name, to_string(work.dtype), where);
   };
@@ -96,13 +99,14 @@ std::string list_variants(RecordKind kind) {
   const GpuSurvey survey = survey_gpus();
   std::vector<Line> lines;
   if (kind == RecordKind::kernel) lines.push_back({"dilated", best_kernels(survey)});
-  for (const Variant* variant : variant_table()) {
-    if (variant->kind != kind) continue;
-    const std::string reason = unavailable(*variant, survey);
+  for (const Implementation* implementation : implementation_table()) {
+    if (implementation->kind != kind) continue;
+    const std::string reason = unavailable(*implementation, survey);
     lines.push_back(
-        {std::string(variant->name),
-         fmt::format("{} ({}){}", variant->help,
-                     variant->device == DeviceKind::automatic ? "any device" : to_string(variant->device),
+        {std::string(implementation->name),
+         fmt::format("{} ({}){}", implementation->help,
+                     implementation->device == DeviceKind::automatic ? "any device"
+                                                                     : to_string(implementation->device),
                      reason.empty() ? "" : "; unavailable here: " + reason)});
   }
   return in_columns(lines);

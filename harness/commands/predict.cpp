@@ -70,7 +70,7 @@ class Asker {
   void ask_sweep(const Sweep& sweep, const std::vector<std::int64_t>& rings) {
     for (const SweepCase& swept : cases_of(sweep)) {
       if (swept.skipped || sweep.skip_when.matches(swept.work)) continue;
-      for (const VariantSpec& variant : sweep.variants) {
+      for (const Variant& variant : sweep.variants) {
         if (variant.baseline) continue;
         for (const std::int64_t ranks : rings.empty() ? std::vector{swept.work.ring_size} : rings)
           ask_groups(swept.work, variant, ranks);
@@ -81,7 +81,7 @@ class Asker {
   bool found_any() const { return found_; }
 
  private:
-  void ask_groups(const Case& work, const VariantSpec& variant, std::int64_t ranks) {
+  void ask_groups(const Case& work, const Variant& variant, std::int64_t ranks) {
     RingQuestion question{work, variant, work.threads};
     question.work.ring_size = ranks;
     bool fitted = false;
@@ -160,7 +160,7 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
   if (!bytes) return;
   std::set<std::string> seen;
   for (const RingSample& sample : fit.samples()) {
-    const VariantSpec& variant = sample.record->variant;
+    const Variant& variant = sample.record->variant;
     if (variant.order != "linear" || variant.order_span == OrderSpan::global) continue;
     for (const std::int64_t ranks : rings) {
       RingQuestion question = at_ring_size(*sample.record, ranks);

@@ -10,9 +10,9 @@
 namespace hilbench {
 namespace {
 
-void profile_once(const Task& task, const Record& record) {
+void profile_once(const ComparisonTask& task, const Record& record) {
   Bench bench(task);
-  const std::unique_ptr<Candidate> candidate = make_candidate(bench, record);
+  const std::unique_ptr<PreparedVariant> candidate = make_variant(bench, record);
   candidate->run();
   bench.device->synchronize();
   const NvtxRange in_case(record.case_id), in_variant(record.variant_id), in_phase("profile");
@@ -33,7 +33,7 @@ std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& ho
         no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !host.gpu);
         continue;
       }
-      const Task task = make_task(sweep, comparison, host, {});
+      const ComparisonTask task = make_task(sweep, comparison, host, {});
       for (const Record& record : task.records)
         if (record.variant_id == variant_id) profile_once(task, record);
       return comparison.case_id;

@@ -95,7 +95,7 @@ Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& hos
                  arguments.execution_limit_s);
 }
 
-ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Processes* processes) {
+ExitCode measure(const RunArguments& arguments, const AgreedWork& work, LaunchedProcesses* processes) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
   if (options.folder.empty()) options.folder = std::filesystem::path("results") / work.sweep.name;
   if (arguments.fresh) options.start = Start::fresh;
@@ -108,7 +108,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Processe
 }
 
 // Rank 0's part. What ends the run is told before the others leave: a launcher ends all when one does.
-ExitCode lead(const RunArguments& arguments, const AgreedWork& work, Processes& processes) {
+ExitCode lead(const RunArguments& arguments, const AgreedWork& work, LaunchedProcesses& processes) {
   ExitCode status = ExitCode::done;
   try {
     status = measure(arguments, work, &processes);
@@ -124,7 +124,7 @@ ExitCode lead(const RunArguments& arguments, const AgreedWork& work, Processes& 
   return status;
 }
 
-AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
+AgreedWork agree_on(const RunArguments& arguments, LaunchedProcesses& processes) {
   return agree(
       processes,
       {.load = [&] { return load(arguments); },
@@ -143,7 +143,7 @@ AgreedWork agree_on(const RunArguments& arguments, Processes& processes) {
 // This process is one of several that an MPI launcher started. Rank 0 speaks for all.
 ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
   constexpr std::chrono::seconds kToBeHeard{1};  // a launcher ends all processes when the first fails
-  std::optional<Processes> processes;
+  std::optional<LaunchedProcesses> processes;
   try {
     if (const std::string absence = mpi_absence(); !absence.empty())
       throw EnvironmentError(

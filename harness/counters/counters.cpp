@@ -5,9 +5,9 @@
 
 #include <stdexcept>
 
-#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
+#include "kernels/base/embedded.hpp"
 
 namespace hilbench {
 namespace {

@@ -22,10 +22,10 @@ std::vector<std::string> gpus_of(const Bench& bench) {
   return uuids;
 }
 
-class ExternalCandidate final : public Candidate {
+class ExternalVariant final : public PreparedVariant {
  public:
-  ExternalCandidate(Bench& bench, const Record& record)
-      : Candidate(kDeclaredExternal),
+  ExternalVariant(Bench& bench, const Record& record)
+      : PreparedVariant(kDeclaredExternal),
         bench_(bench),
         gpus_(gpus_of(bench)),
         program_(record.kernel, *find_external(bench.externals, record.kernel), bench.work, bench.threads,
@@ -54,8 +54,8 @@ class ExternalCandidate final : public Candidate {
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_external_candidate(Bench& bench, const Record& record) {
-  return std::make_unique<ExternalCandidate>(bench, record);
+std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench, const Record& record) {
+  return std::make_unique<ExternalVariant>(bench, record);
 }
 
 }  // namespace hilbench

@@ -5,7 +5,7 @@
 
 namespace hilbench {
 
-// Expects a record whose kernel names an external baseline of the bench. Throws as make_candidate does.
-std::unique_ptr<Candidate> make_external_candidate(Bench& bench, const Record& record);
+// Expects a record whose kernel names an external baseline of the bench. Throws as make_variant does.
+std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

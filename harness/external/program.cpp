@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "baselines/external/programs.hpp"
-#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
+#include "kernels/base/embedded.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/case/rounding.hpp"

@@ -39,7 +39,7 @@ std::string content_of(const char* file) {
 }
 
 // Everyone's value, or the Error of the first that has none, which all throw.
-std::vector<Json> gather_values(Processes& processes, const std::function<Json()>& own) {
+std::vector<Json> gather_values(LaunchedProcesses& processes, const std::function<Json()>& own) {
   Json mine;
   try {
     mine["value"] = own();
@@ -135,7 +135,7 @@ std::string text_of(const Sweep& sweep, const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     text += fingerprint(sweep, comparison) + "\n";
     for (const PlannedVariant& planned : comparison.variants)
-      text += fmt::format("{} {} {}\n", planned.id, planned.variant != nullptr ? planned.variant->name : "",
+      text += fmt::format("{} {} {}\n", planned.id, planned.implementation != nullptr ? planned.implementation->name : "",
                           planned.skip.value_or(""));
   }
   return text;
@@ -152,7 +152,7 @@ void expect_one_process_each(const Sweep& sweep) {
 // A comparison's rings on a process that follows.
 class Follower {
  public:
-  Follower(Processes& processes, Task task) : task_(std::move(task)) {
+  Follower(LaunchedProcesses& processes, ComparisonTask task) : task_(std::move(task)) {
     const Case& work = task_.records.front().work;
     std::string fault;
     try {
@@ -160,17 +160,17 @@ class Follower {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    ranks_ = std::make_unique<ProcessRanks>(processes, work, bench_.get(), task_.records, fault);
+    ranks_ = std::make_unique<HostedRanks>(processes, work, bench_.get(), task_.records, fault);
   }
   Json obey(const Json& order) { return ranks_->obey(order); }
 
  private:
-  const Task task_;
+  const ComparisonTask task_;
   std::unique_ptr<Bench> bench_;
-  std::unique_ptr<ProcessRanks> ranks_;
+  std::unique_ptr<HostedRanks> ranks_;
 };
 
-int obey_all(Processes& processes, const AgreedWork& work) {
+int obey_all(LaunchedProcesses& processes, const AgreedWork& work) {
   std::unique_ptr<Follower> follower;
   for (;;) {
     const Json order = processes.hear();
@@ -215,7 +215,7 @@ void count_own_gpus(const std::vector<std::string>& uuids, Host& host) {
   host.gpus = static_cast<int>(ranks.size());
 }
 
-AgreedWork agree(Processes& processes, const Planner& planner) {
+AgreedWork agree(LaunchedProcesses& processes, const Planner& planner) {
   AgreedWork work;
   const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
     work.sweep = planner.load();
@@ -247,10 +247,10 @@ AgreedWork agree(Processes& processes, const Planner& planner) {
   return work;
 }
 
-TaskRunner in_processes(Processes& processes) {
-  return [&processes](const Task& task, const std::function<void(const Event&)>& progress) {
+TaskRunner in_processes(LaunchedProcesses& processes) {
+  return [&processes](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
     TaskResult result;
-    const auto tell = [&](const Event& event) {
+    const auto tell = [&](const TaskEvent& event) {
       if (stop_signal() != 0) throw Interrupted{};
       result.in_flight = event.variant_id;
       result.phase = event.phase;
@@ -272,7 +272,7 @@ TaskRunner in_processes(Processes& processes) {
   };
 }
 
-int follow(Processes& processes, const AgreedWork& work) {
+int follow(LaunchedProcesses& processes, const AgreedWork& work) {
   std::string why;
   try {
     return obey_all(processes, work);
@@ -284,7 +284,7 @@ int follow(Processes& processes, const AgreedWork& work) {
   processes.abandon(static_cast<int>(ExitCode::environment));
 }
 
-void end_followers(Processes& processes, int exit_status) {
+void end_followers(LaunchedProcesses& processes, int exit_status) {
   processes.tell(processes.size(), {{"do", "end"}, {"status", exit_status}});
 }
 

@@ -40,15 +40,15 @@ void count_own_gpus(const std::vector<std::string>& uuids, Host& host);
 
 // Throws the same Error on all processes: what went wrong on one, or which does not agree with rank 0 in
 // build, sweep or plan.
-AgreedWork agree(Processes& processes, const Planner& planner);
+AgreedWork agree(LaunchedProcesses& processes, const Planner& planner);
 
 // Of rank 0: runs tasks in this process, with the others as ranks of rings. Throws Interrupted where the
 // launcher ends all, as it does soon after it lost one.
-TaskRunner in_processes(Processes& processes);
+TaskRunner in_processes(LaunchedProcesses& processes);
 
 // Of the others: does what rank 0 says until the run ends. Gives the exit status.
-int follow(Processes& processes, const AgreedWork& work);
+int follow(LaunchedProcesses& processes, const AgreedWork& work);
 // Rank 0's last word to them.
-void end_followers(Processes& processes, int exit_status);
+void end_followers(LaunchedProcesses& processes, int exit_status);
 
 }  // namespace hilbench

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-class ProcessCrew final : public RingCrew {
+class LaunchedRanks final : public RingRanks {
  public:
-  ProcessCrew(ProcessRings& rings, Bench& bench, const Record& record, int number)
+  LaunchedRanks(LaunchedRings& rings, Bench& bench, const Record& record, int number)
       : rings_(rings),
         number_(number),
         on_gpus_(record.work.device == DeviceKind::cuda),
@@ -40,7 +40,7 @@ class ProcessCrew final : public RingCrew {
     transport_["hosts"] = hosts.size();
     if (on_gpus_) transport_.update({{"version", nccl_version()}, {"gpus", clocks_}});
   }
-  ~ProcessCrew() override { drop(); }
+  ~LaunchedRanks() override { drop(); }
 
   std::vector<Json> ask(const Json& order) override {
     Json numbered = order;
@@ -69,7 +69,7 @@ class ProcessCrew final : public RingCrew {
     }
   }
 
-  ProcessRings& rings_;
+  LaunchedRings& rings_;
   const int number_;
   const bool on_gpus_;
   Json transport_;
@@ -79,8 +79,8 @@ class ProcessCrew final : public RingCrew {
 
 }  // namespace
 
-ProcessRanks::ProcessRanks(Processes& processes, const Case& work, Bench* bench,
-                           const std::vector<Record>& records, std::string fault)
+HostedRanks::HostedRanks(LaunchedProcesses& processes, const Case& work, Bench* bench,
+                         const std::vector<Record>& records, std::string fault)
     : processes_(processes),
       on_gpus_(work.device == DeviceKind::cuda),
       bench_(bench),
@@ -89,20 +89,20 @@ ProcessRanks::ProcessRanks(Processes& processes, const Case& work, Bench* bench,
       transport_(processes.ring(static_cast<int>(work.ring_size))) {}
 
 // What runs on a GPU for a ring that failed would not end by itself, and memory is not freed before it does.
-ProcessRanks::~ProcessRanks() {
+HostedRanks::~HostedRanks() {
   if (processes_.broken().empty()) return;
   for (auto& [number, member] : ranks_)
     if (member.bed != nullptr) member.bed->abort(0, processes_.broken());
 }
 
 // GPUs are joined by all ranks or by none: whoever came to the others in vain would wait for the time limit.
-bool ProcessRanks::all_have_benches() {
+bool HostedRanks::all_have_benches() {
   const std::vector<std::string> faults = transport_->gather(fault_);
   return std::all_of(faults.begin(), faults.end(), [](const std::string& fault) { return fault.empty(); });
 }
 
-std::unique_ptr<RingBed> ProcessRanks::joined_bed(const Record& record) {
-  std::unique_ptr<RingBed> bed;
+std::unique_ptr<RankResources> HostedRanks::joined_bed(const Record& record) {
+  std::unique_ptr<RankResources> bed;
   if (!on_gpus_) {
     bed = cpu_ring_bed({transport_}, threads_of_a_rank(bench_->threads, record.work.ring_size));
     bed->join(0);
@@ -120,7 +120,7 @@ std::unique_ptr<RingBed> ProcessRanks::joined_bed(const Record& record) {
   return bed;
 }
 
-Json ProcessRanks::make(const Json& order) {
+Json HostedRanks::make(const Json& order) {
   const bool all_can = !on_gpus_ || all_have_benches();
   if (bench_ == nullptr) throw std::runtime_error(fault_);
   if (!all_can) return Json::object();  // who cannot says so
@@ -137,7 +137,7 @@ Json ProcessRanks::make(const Json& order) {
           {"host", host}};
 }
 
-Json ProcessRanks::answer(const Json& order) {
+Json HostedRanks::answer(const Json& order) {
   const std::string& what = order.at("do").get_ref<const std::string&>();
   const bool leads = transport_->rank() == 0;  // its bench observes its own device
   if (what == "make") return make(order);
@@ -155,7 +155,7 @@ Json ProcessRanks::answer(const Json& order) {
   return member.rank->answer(order);
 }
 
-Json ProcessRanks::obey(const Json& order) noexcept {
+Json HostedRanks::obey(const Json& order) noexcept {
   const bool exchanges = moves_data(order);
   const auto fail = [&](const char* why) -> Json {
     const std::string reason = fmt::format("rank {} of {}: {}", transport_->rank(), transport_->size(), why);
@@ -178,7 +178,7 @@ Json ProcessRanks::obey(const Json& order) noexcept {
   }
 }
 
-ProcessRings::~ProcessRings() {
+LaunchedRings::~LaunchedRings() {
   if (own_ == nullptr || !processes_.broken().empty()) return;
   try {
     processes_.tell(processes_.size(), {{"do", "done"}});
@@ -187,25 +187,25 @@ ProcessRings::~ProcessRings() {
   }
 }
 
-std::unique_ptr<RingCrew> ProcessRings::crew(Bench& bench, const Record& record) {
+std::unique_ptr<RingRanks> LaunchedRings::crew(Bench& bench, const Record& record) {
   if (!processes_.broken().empty())
     throw std::runtime_error(fmt::format("the ranks cannot go on: {}", processes_.broken()));
   if (own_ == nullptr) {
     processes_.tell(processes_.size(), {{"do", "comparison"}, {"case", record.case_id}});
-    own_ = std::make_unique<ProcessRanks>(processes_, record.work, &bench, task_.records);
+    own_ = std::make_unique<HostedRanks>(processes_, record.work, &bench, task_.records);
   }
-  return std::make_unique<ProcessCrew>(*this, bench, record, made_++);
+  return std::make_unique<LaunchedRanks>(*this, bench, record, made_++);
 }
 
-bool ProcessRings::has_rings_of_gpus() const {
+bool LaunchedRings::has_rings_of_gpus() const {
   return own_ != nullptr && task_.records.front().work.device == DeviceKind::cuda;
 }
 
-void ProcessRings::observe() {
+void LaunchedRings::observe() {
   if (has_rings_of_gpus()) ask({{"do", "observe"}});
 }
 
-std::vector<Json> ProcessRings::device_states() {
+std::vector<Json> LaunchedRings::device_states() {
   if (!has_rings_of_gpus()) return {};
   std::vector<Json> states;
   for (const Json& answer : ask({{"do", "state"}})) states.push_back(answer.at("state"));
@@ -213,7 +213,7 @@ std::vector<Json> ProcessRings::device_states() {
   return states;
 }
 
-std::vector<Json> ProcessRings::ask(const Json& order) {
+std::vector<Json> LaunchedRings::ask(const Json& order) {
   const auto ranks = static_cast<int>(task_.records.front().work.ring_size);
   processes_.tell(ranks, order);
   Json own = own_->obey(order);

@@ -28,7 +28,7 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-Processes::Processes(const Launch& launch) {
+LaunchedProcesses::LaunchedProcesses(const Launch& launch) {
   if (program_.size() == launch.processes && program_.rank() == launch.rank) return;
   throw EnvironmentError(
       {.what = fmt::format("the launcher started {} processes, of which MPI sees {}", launch.processes,
@@ -41,7 +41,7 @@ Processes::Processes(const Launch& launch) {
 }
 
 template <class Call>
-auto Processes::guarded(Call call) {
+auto LaunchedProcesses::guarded(Call call) {
   try {
     return call();
   } catch (const TransportError& error) {
@@ -50,11 +50,11 @@ auto Processes::guarded(Call call) {
   }
 }
 
-std::vector<std::string> Processes::gather(const std::string& mine) {
+std::vector<std::string> LaunchedProcesses::gather(const std::string& mine) {
   return guarded([&] { return program_.transport(size(), kStartTimeout_s)->gather(mine); });
 }
 
-void Processes::open(double timeout_s) {
+void LaunchedProcesses::open(double timeout_s) {
   timeout_s_ = timeout_s;
   guarded([&] {
     orders_ = program_.transport(size(), kOrderShare * timeout_s);
@@ -64,7 +64,7 @@ void Processes::open(double timeout_s) {
 }
 
 // The length first, then as many bytes of CBOR, which keeps infinities and binary values.
-void Processes::send(int first, int end, Transport& transport, const Json& value) {
+void LaunchedProcesses::send(int first, int end, Transport& transport, const Json& value) {
   if (end <= first) return;
   std::vector<std::uint8_t> text = Json::to_cbor(value);
   std::uint64_t length = text.size();
@@ -79,7 +79,7 @@ void Processes::send(int first, int end, Transport& transport, const Json& value
   });
 }
 
-Json Processes::receive(int from, Transport& transport) {
+Json LaunchedProcesses::receive(int from, Transport& transport) {
   std::uint64_t length = 0;
   std::vector<std::uint8_t> text;
   guarded([&] {
@@ -94,40 +94,40 @@ Json Processes::receive(int from, Transport& transport) {
   return Json::from_cbor(text);
 }
 
-void Processes::tell(int ranks, const Json& order) {
+void LaunchedProcesses::tell(int ranks, const Json& order) {
   send(1, ranks, *orders_, order);
   if (ranks == size()) last_told_ns_ = now_ns();
 }
 
-std::vector<Json> Processes::answers(int ranks, Json own) {
+std::vector<Json> LaunchedProcesses::answers(int ranks, Json own) {
   std::vector<Json> all{std::move(own)};
   for (int peer = 1; peer < ranks; ++peer) all.push_back(receive(peer, *answers_));
   return all;
 }
 
-void Processes::keep_waiting() {
+void LaunchedProcesses::keep_waiting() {
   if (static_cast<double>(now_ns() - last_told_ns_) * 1e-9 < kTellShare * timeout_s_) return;
   tell(size(), {{"do", "wait"}});
 }
 
-Json Processes::hear() {
+Json LaunchedProcesses::hear() {
   for (;;)
     if (Json order = receive(0, *orders_); order.at("do") != "wait") return order;
 }
 
-void Processes::answer(const Json& answer) {
+void LaunchedProcesses::answer(const Json& answer) {
   send(0, 1, *answers_, answer);
 }
 
-std::unique_ptr<Transport> Processes::ring(int size) {
+std::unique_ptr<Transport> LaunchedProcesses::ring(int size) {
   return guarded([&] { return program_.transport(size, timeout_s_); });
 }
 
-void Processes::set_broken(const std::string& why) {
+void LaunchedProcesses::set_broken(const std::string& why) {
   if (broken_.empty()) broken_ = why;
 }
 
-void Processes::call_roll(int ranks) noexcept {
+void LaunchedProcesses::call_roll(int ranks) noexcept {
   if (roll_ == nullptr) return;
   try {
     if (leads()) send(ranks, size(), *orders_, {{"do", "roll call"}});

@@ -14,10 +14,10 @@ namespace hilbench {
 
 // What waits gives up after a time limit, with TransportError. After that, and after a fault of a ring in the
 // middle of an exchange, MPI cannot go on: broken() says why, and all processes can only end.
-class Processes {
+class LaunchedProcesses {
  public:
   // Starts MPI. Throws EnvironmentError where MPI does not see what the launcher said.
-  explicit Processes(const Launch& launch);
+  explicit LaunchedProcesses(const Launch& launch);
 
   int rank() const { return program_.rank(); }
   int size() const { return program_.size(); }

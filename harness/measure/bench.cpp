@@ -16,7 +16,8 @@ namespace hilbench {
 namespace {
 
 // The GPUs that follow the task's own, for the ranks of a ring beyond the first in this process.
-std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& work, bool launched) {
+std::vector<std::unique_ptr<Device>> further_gpus(const ComparisonTask& task, const Case& work,
+                                                  bool launched) {
   std::vector<std::unique_ptr<Device>> further;
   if (work.device != DeviceKind::cuda || work.ring_size == 1 || launched) return further;
   const auto gpus = static_cast<std::int64_t>(survey_gpus().gpus.size());
@@ -26,9 +27,9 @@ std::vector<std::unique_ptr<Device>> further_gpus(const Task& task, const Case& 
 }
 
 // On one rank: all of it, on the bench's own device.
-class OneRankCandidate final : public Candidate {
+class OneRankVariant final : public PreparedVariant {
  public:
-  OneRankCandidate(Bench& bench, const Record& record);
+  OneRankVariant(Bench& bench, const Record& record);
 
   void run() override;
   nlohmann::json library() const override;
@@ -49,7 +50,7 @@ class OneRankCandidate final : public Candidate {
   void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
 
   Bench& bench_;
-  VariantSpec spec_;
+  Variant variant_;
   StoredInputs inputs_;
   std::vector<std::int32_t> slots_;  // empty: linear
   Index index_;
@@ -64,7 +65,7 @@ std::int64_t row_bytes(const Case& work, std::int64_t heads) {
   return heads * work.head_dim * dtype_bytes(work.dtype);
 }
 
-Bench::Bench(const Task& task, Processes* processes)
+Bench::Bench(const ComparisonTask& task, LaunchedProcesses* processes)
     : work(task.records.at(0).work),
       threads(static_cast<int>(task.records.at(0).threads)),
       seed(task.measure.seed),
@@ -75,7 +76,7 @@ Bench::Bench(const Task& task, Processes* processes)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
       inputs(work, task.inputs, seed),
       externals(task.externals),
-      rings(processes != nullptr ? std::make_unique<ProcessRings>(*processes, task) : nullptr) {
+      rings(processes != nullptr ? std::make_unique<LaunchedRings>(*processes, task) : nullptr) {
   if (work.ring_size > 1) return;
   stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;
@@ -147,26 +148,26 @@ void Bench::fill(Tensor which, Buffer& buffer) {
   });
 }
 
-OneRankCandidate::OneRankCandidate(Bench& bench, const Record& record)
-    : Candidate(*find_variant(record.kernel, record.work.device)),
+OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
+    : PreparedVariant(*find_implementation(record.kernel, record.work.device)),
       bench_(bench),
-      spec_(record.variant),
+      variant_(record.variant),
       inputs_(bench.stored) {
-  if (variant().tile_rows != nullptr) index_ = build();
+  if (implementation().tile_rows != nullptr) index_ = build();
   permute_inputs();
-  if (spec_.buffers == Buffers::pooled) {
+  if (variant_.buffers == Buffers::pooled) {
     execution_ = make_execution();
     execution_->load(index_);
   }
 }
 
-void OneRankCandidate::run() {
+void OneRankVariant::run() {
   const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
                           static_cast<float*>(bench_.lse.data())};
   std::unique_ptr<Execution> fresh;
-  if (spec_.buffers == Buffers::fresh) fresh = make_execution();
+  if (variant_.buffers == Buffers::fresh) fresh = make_execution();
   Execution& execution = fresh ? *fresh : *execution_;
-  if (spec_.index == IndexUse::computed) {
+  if (variant_.index == IndexUse::computed) {
     const Index computed = build();
     execution.load(computed);
     execution.run(operands, computed);
@@ -176,17 +177,17 @@ void OneRankCandidate::run() {
   }
 }
 
-void OneRankCandidate::fill_output(std::byte value) {
+void OneRankVariant::fill_output(std::byte value) {
   bench_.device->fill(bench_.o, value);
   bench_.device->fill(bench_.lse, value);
 }
 
-VerifyResult OneRankCandidate::verify() {
-  const std::string key = token_slots().empty() ? "" : variant_id(spec_);
+VerifyResult OneRankVariant::verify() {
+  const std::string key = token_slots().empty() ? "" : variant_id(variant_);
   return verify_output(bench_.work, bench_.oracle(key, token_slots()), output(), bench_.threads);
 }
 
-OutputReader OneRankCandidate::output() {
+OutputReader OneRankVariant::output() {
   const bool tokens = !token_slots().empty();
   if (tokens) unpermute_output();
   const Buffer& o = tokens ? moved_o_ : bench_.o;
@@ -199,7 +200,7 @@ OutputReader OneRankCandidate::output() {
               }};
 }
 
-void OneRankCandidate::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
+void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
   const Dtype dtype = bench_.work.dtype;
   const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
   std::vector<std::byte> raw(to.size() * element);
@@ -214,28 +215,28 @@ void OneRankCandidate::read_elements(const Buffer& from, std::int64_t first, std
   }
 }
 
-nlohmann::json OneRankCandidate::library() const {
-  return variant().library != nullptr ? variant().library() : nlohmann::json();
+nlohmann::json OneRankVariant::library() const {
+  return implementation().library != nullptr ? implementation().library() : nlohmann::json();
 }
 
-std::map<std::string, Counter> OneRankCandidate::measured() {
+std::map<std::string, Counter> OneRankVariant::measured() {
   return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
 }
 
-std::span<const std::int32_t> OneRankCandidate::token_slots() const {
-  if (spec_.order_scope != OrderScope::tokens) return {};
+std::span<const std::int32_t> OneRankVariant::token_slots() const {
+  if (variant_.order_scope != OrderScope::tokens) return {};
   return slots_;
 }
 
-Index OneRankCandidate::build() const {
-  return build_index(bench_.work, spec_, variant().tile_rows(bench_.work));
+Index OneRankVariant::build() const {
+  return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work));
 }
 
-std::unique_ptr<Execution> OneRankCandidate::make_execution() const {
-  return variant().prepare(bench_.work, spec_, bench_.threads);
+std::unique_ptr<Execution> OneRankVariant::make_execution() const {
+  return implementation().prepare(bench_.work, variant_, bench_.threads);
 }
 
-Buffer OneRankCandidate::permuted(const Buffer& from, std::int64_t heads) {
+Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
   Buffer to = bench_.device->allocate(from.bytes);
   const auto move = [&] {
     bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
@@ -246,14 +247,14 @@ Buffer OneRankCandidate::permuted(const Buffer& from, std::int64_t heads) {
   return to;
 }
 
-void OneRankCandidate::permute_inputs() {
-  const bool tokens = spec_.order_scope == OrderScope::tokens;
-  if (spec_.baseline || (spec_.order == "linear" && !tokens)) return;
-  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, spec_));
+void OneRankVariant::permute_inputs() {
+  const bool tokens = variant_.order_scope == OrderScope::tokens;
+  if (variant_.baseline || (variant_.order == "linear" && !tokens)) return;
+  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_));
   slots_.assign(slots.begin(), slots.end());
   inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);
   inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
-  if (tokens || spec_.order_tensors == OrderTensors::qkv)
+  if (tokens || variant_.order_tensors == OrderTensors::qkv)
     inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
   if (!tokens) return;
   moved_o_ = bench_.device->allocate(bench_.o.bytes);
@@ -262,7 +263,7 @@ void OneRankCandidate::permute_inputs() {
   *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
 }
 
-void OneRankCandidate::unpermute_output() {
+void OneRankVariant::unpermute_output() {
   const Case& work = bench_.work;
   const auto lse_row = work.heads * static_cast<std::int64_t>(sizeof(float));
   bench_.device->permute(bench_.o, moved_o_, work.batch, slots_, row_bytes(work, work.heads),
@@ -270,11 +271,11 @@ void OneRankCandidate::unpermute_output() {
   bench_.device->permute(bench_.lse, moved_lse_, work.batch, slots_, lse_row, Direction::out_of_order);
 }
 
-std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record) {
+std::unique_ptr<PreparedVariant> make_variant(Bench& bench, const Record& record) {
   if (record.variant.baseline && find_external(bench.externals, record.kernel) != nullptr)
-    return make_external_candidate(bench, record);
-  if (record.work.ring_size > 1) return make_ring_candidate(bench, record);
-  return std::make_unique<OneRankCandidate>(bench, record);
+    return make_external_variant(bench, record);
+  if (record.work.ring_size > 1) return make_ring_variant(bench, record);
+  return std::make_unique<OneRankVariant>(bench, record);
 }
 
 }  // namespace hilbench

@@ -21,8 +21,8 @@
 namespace hilbench {
 
 struct CounterSet;
-class Processes;
-class ProcessRings;
+class LaunchedProcesses;
+class LaunchedRings;
 
 // Bytes of one row of a tensor with `heads` heads.
 std::int64_t row_bytes(const Case& work, std::int64_t heads);
@@ -35,7 +35,7 @@ struct StoredInputs {
 class Bench {
  public:
   // `processes`: those of an MPI program that this one is of. `task` outlives the bench.
-  explicit Bench(const Task& task, Processes* processes = nullptr);
+  explicit Bench(const ComparisonTask& task, LaunchedProcesses* processes = nullptr);
   ~Bench();
 
   // Oracle of the case's own function (no slots), or of what a `tokens` order makes of it; computed once a
@@ -45,7 +45,7 @@ class Bench {
   const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
 
   // Of all devices: clocks, temperature, power and other programs. A ring's record tells of those beside the
-  // first under `further`, and counts the programs on all of them. Throws as RingCrew::ask().
+  // first under `further`, and counts the programs on all of them. Throws as RingRanks::ask().
   void observe();
   nlohmann::json device_state() const;
   bool lost() const;  // some device, as Device::lost()
@@ -61,9 +61,9 @@ class Bench {
   const InputTensors inputs;
   const Externals externals;
   // Of one rank only; the ranks of a ring have their own.
-  StoredInputs stored;                        // position order
-  Buffer o, lse;                              // written by whichever variant runs
-  const std::unique_ptr<ProcessRings> rings;  // of `processes`; else null
+  StoredInputs stored;                         // position order
+  Buffer o, lse;                               // written by whichever variant runs
+  const std::unique_ptr<LaunchedRings> rings;  // of `processes`; else null
 
  private:
   Buffer allocate(Tensor which);
@@ -74,9 +74,9 @@ class Bench {
 };
 
 // One variant made ready: its inputs in order, its index, its workspace.
-class Candidate {
+class PreparedVariant {
  public:
-  virtual ~Candidate() = default;
+  virtual ~PreparedVariant() = default;
 
   // One execution: what is timed. Fresh buffers and a computed index are part of it.
   virtual void run() = 0;
@@ -103,7 +103,7 @@ class Candidate {
   // The output of the last run; not to be read after the next.
   virtual OutputReader output() = 0;
 
-  const Variant& variant() const { return variant_; }
+  const Implementation& implementation() const { return implementation_; }
   // Null where one index does not tell all that is read.
   virtual const Index* index() const { return nullptr; }
   // Figures that the variant measures of itself (`peak`: copy bandwidth). The output is lost.
@@ -114,14 +114,14 @@ class Candidate {
   virtual std::optional<double> permute_ns() const = 0;
 
  protected:
-  explicit Candidate(const Variant& variant) : variant_(variant) {}
+  explicit PreparedVariant(const Implementation& implementation) : implementation_(implementation) {}
 
  private:
-  const Variant& variant_;
+  const Implementation& implementation_;
 };
 
 // Throws Error where memory, order or kernel cannot be had, Unsupported where an external baseline says so.
 // `record.kernel` names the variant.
-std::unique_ptr<Candidate> make_candidate(Bench& bench, const Record& record);
+std::unique_ptr<PreparedVariant> make_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

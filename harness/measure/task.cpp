@@ -15,7 +15,7 @@ std::string_view to_string(Phase phase) {
   return kPhases[static_cast<std::size_t>(phase)];
 }
 
-Json to_json(const Task& task) {
+Json to_json(const ComparisonTask& task) {
   Json records = Json::array();
   for (const Record& record : task.records) records.push_back(to_json(record));
   Json externals = Json::object();
@@ -41,8 +41,8 @@ Json to_json(const Task& task) {
           {"externals", externals}};
 }
 
-Task task_from_json(const Json& json) {
-  Task task;
+ComparisonTask task_from_json(const Json& json) {
+  ComparisonTask task;
   for (const Json& record : json.at("records")) task.records.push_back(record_from_json(record));
   if (!json.at("reference").is_null()) task.reference = json.at("reference").get<std::size_t>();
   const Json& measure = json.at("measure");
@@ -65,7 +65,7 @@ Task task_from_json(const Json& json) {
   return task;
 }
 
-Json to_json(const Event& event) {
+Json to_json(const TaskEvent& event) {
   Json json = {{"phase", static_cast<int>(event.phase)},
                {"variant", event.variant_id},
                {"round", event.round},
@@ -74,8 +74,8 @@ Json to_json(const Event& event) {
   return json;
 }
 
-Event event_from_json(const Json& json) {
-  Event event;
+TaskEvent event_from_json(const Json& json) {
+  TaskEvent event;
   event.phase = static_cast<Phase>(json.at("phase").get<int>());
   event.variant_id = json.at("variant");
   event.round = json.at("round");

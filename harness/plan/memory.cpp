@@ -46,25 +46,26 @@ double harness_bytes(const Case& work, const Inputs& inputs) {
 }
 
 // Permuted copies of a variant, and on a GPU the table they are made by.
-double copy_bytes(const Case& work, const VariantSpec& spec) {
-  const bool tokens = spec.order_scope == OrderScope::tokens;
-  if (spec.baseline || (spec.order == "linear" && !tokens)) return 0;
+double copy_bytes(const Case& work, const Variant& variant) {
+  const bool tokens = variant.order_scope == OrderScope::tokens;
+  if (variant.baseline || (variant.order == "linear" && !tokens)) return 0;
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_elements(work, work.heads);
   double bytes = 2 * tensor_elements(work, work.kv_heads) * element;
   if (work.device == DeviceKind::cuda) bytes += 4 * static_cast<double>(work.sequence_length);
-  if (tokens || spec.order_tensors == OrderTensors::qkv) bytes += q * element;
+  if (tokens || variant.order_tensors == OrderTensors::qkv) bytes += q * element;
   if (tokens) bytes += q * element + q / static_cast<double>(work.head_dim) * 4;
   return bytes;
 }
 
 // All ranks of a ring on one host: shards, buffers, a copy while inputs are put into an order, and indices. A
 // piece's index holds the keys of one shard, so that those of a rank hold all keys together.
-double ring_bytes(const Case& work, const VariantSpec& spec, const Variant& variant, int threads) {
-  const Ring ring(work, spec);
+double ring_bytes(const Case& work, const Variant& variant, const Implementation& implementation,
+                  int threads) {
+  const Ring ring(work, variant);
   Case one = work;
   one.ring_size = 1;
-  double bytes = spec.order == "linear"
+  double bytes = variant.order == "linear"
                      ? 0
                      : tensor_elements(work, work.kv_heads) * static_cast<double>(dtype_bytes(work.dtype));
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
@@ -77,28 +78,29 @@ double ring_bytes(const Case& work, const VariantSpec& spec, const Variant& vari
     for (const Branch& branch : tiled) {
       Case piece = one;
       piece.pattern = {branch};
-      workspace = std::max(
-          workspace, variant.workspace_bytes(piece, std::max(1, threads / static_cast<int>(ring.ranks()))));
+      workspace = std::max(workspace, implementation.workspace_bytes(
+                                          piece, std::max(1, threads / static_cast<int>(ring.ranks()))));
     }
     bytes += static_cast<double>(pieces) * workspace;
   }
   const auto indices = static_cast<double>(ring.algorithm() == RingAlgorithm::local ? 1 : ring.ranks());
-  return bytes + indices * index_bytes(one, spec, variant.tile_rows(one));
+  return bytes + indices * index_bytes(one, variant, implementation.tile_rows(one));
 }
 
 // The same with the ranks on GPUs: there shards, buffers, a copy and the table it is made by, and what the
 // kernels read of the indices, keys by table whatever the order; on the host the indices.
-MemoryNeed gpu_ring_need(const Case& work, const VariantSpec& spec, const Variant& variant, int gpus) {
-  const Ring ring(work, spec);
+MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                         int gpus) {
+  const Ring ring(work, variant);
   Case one = work;
   one.ring_size = 1;
-  VariantSpec by_table = spec;  // what a shuffled order would need
+  Variant by_table = variant;  // what a shuffled order would need
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
   const auto ranks = static_cast<double>(ring.ranks());
   const double pieces = ring.algorithm() == RingAlgorithm::local ? 1 / ranks : 1;
-  const std::int64_t tile_rows = variant.tile_rows(one);
-  const double copy = spec.order == "linear" ? 0 : copy_bytes(one, spec) / ranks;
+  const std::int64_t tile_rows = implementation.tile_rows(one);
+  const double copy = variant.order == "linear" ? 0 : copy_bytes(one, variant) / ranks;
   std::vector<double> on_gpu(static_cast<std::size_t>(std::max(1, gpus)));
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
     on_gpu[static_cast<std::size_t>(rank) % on_gpu.size()] +=
@@ -120,19 +122,20 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   return {operands + harness, 0};
 }
 
-MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads,
-                    int gpus) {
+MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                    int threads, int gpus) {
   const bool gpu = work.device == DeviceKind::cuda;
-  if (work.ring_size > 1 && !variant.external)
-    return gpu ? gpu_ring_need(work, spec, variant, gpus)
-               : MemoryNeed{ring_bytes(work, spec, variant, threads), 0};
-  MemoryNeed need{copy_bytes(work, spec) + variant.workspace_bytes(work, threads), 0};
-  if (variant.tile_rows != nullptr) {
-    const std::int64_t tile_rows = variant.tile_rows(work);
-    const double index = index_bytes(work, spec, tile_rows);
-    need = need + (gpu ? MemoryNeed{device_index_bytes(work, spec, tile_rows), index} : MemoryNeed{index, 0});
+  if (work.ring_size > 1 && !implementation.external)
+    return gpu ? gpu_ring_need(work, variant, implementation, gpus)
+               : MemoryNeed{ring_bytes(work, variant, implementation, threads), 0};
+  MemoryNeed need{copy_bytes(work, variant) + implementation.workspace_bytes(work, threads), 0};
+  if (implementation.tile_rows != nullptr) {
+    const std::int64_t tile_rows = implementation.tile_rows(work);
+    const double index = index_bytes(work, variant, tile_rows);
+    need =
+        need + (gpu ? MemoryNeed{device_index_bytes(work, variant, tile_rows), index} : MemoryNeed{index, 0});
   }
-  if (!variant.external) return need;
+  if (!implementation.external) return need;
   // Its inputs and its output, in files in memory.
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
   const double files = (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
@@ -162,15 +165,15 @@ std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const Memor
   return std::nullopt;
 }
 
-std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec& spec,
-                              const Variant& variant, int threads, const Host& host) {
+std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& variant,
+                              const Implementation& implementation, int threads, const Host& host) {
   std::int64_t step = 1;
   for (const Branch& branch : work.pattern) step = std::max(step, branch.segment_length);
   const MemoryNeed usable = usable_memory(work, host);
   const auto fits = [&](std::int64_t steps) {
     work.sequence_length = steps * step;
-    return !reason_not_to_fit(shared_need(work, inputs) + own_need(work, spec, variant, threads, host.gpus),
-                              usable);
+    return !reason_not_to_fit(
+        shared_need(work, inputs) + own_need(work, variant, implementation, threads, host.gpus), usable);
   };
   // The most steps below `high`, which do not fit, that do; 0 where none does.
   const auto most = [&](std::int64_t high) {

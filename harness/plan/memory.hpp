@@ -26,8 +26,8 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
 // Of one beside that: permuted copies, index and workspace; of a ring all that the ranks hold which share
 // this host or, of `gpus`, the one with most. `variant` must be able to compute the case.
-MemoryNeed own_need(const Case& work, const VariantSpec& spec, const Variant& variant, int threads,
-                    int gpus = 1);
+MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
+                    int threads, int gpus = 1);
 
 // What may be used for the case; infinite where it is not known.
 MemoryNeed usable_memory(const Case& work, const Host& host);
@@ -37,7 +37,7 @@ std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const Memor
 
 // The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; where not
 // one segment fits, in single positions; 0: not one position.
-std::int64_t longest_sequence(Case work, const Inputs& inputs, const VariantSpec& spec,
-                              const Variant& variant, int threads, const Host& host);
+std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& variant,
+                              const Implementation& implementation, int threads, const Host& host);
 
 }  // namespace hilbench

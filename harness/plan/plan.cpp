@@ -36,30 +36,31 @@ Case on_one_rank(Case work) {
   return work;
 }
 
-const Variant* variant_of(const Sweep& sweep, const VariantSpec& spec, const Case& work, const Gpu* gpu) {
-  if (!spec.baseline || find_external(sweep.externals, spec.kernel) == nullptr)
-    return resolve_variant(spec, on_one_rank(work), gpu);
-  const Variant* brought = find_variant(external_name(spec.kernel), work.device);
+const Implementation* implementation_of(const Sweep& sweep, const Variant& variant, const Case& work,
+                                        const Gpu* gpu) {
+  if (!variant.baseline || find_external(sweep.externals, variant.kernel) == nullptr)
+    return resolve_implementation(variant, on_one_rank(work), gpu);
+  const Implementation* brought = find_implementation(external_name(variant.kernel), work.device);
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
 // A baseline that is a ring algorithm asks for it.
-VariantSpec with_own_algorithm(VariantSpec spec, DeviceKind device) {
-  const Variant* named = spec.baseline ? find_variant(spec.kernel, device) : nullptr;
-  if (named != nullptr && named->ring_algorithm) spec.ring_algorithm = *named->ring_algorithm;
-  return spec;
+Variant with_own_algorithm(Variant variant, DeviceKind device) {
+  const Implementation* named = variant.baseline ? find_implementation(variant.kernel, device) : nullptr;
+  if (named != nullptr && named->ring_algorithm) variant.ring_algorithm = *named->ring_algorithm;
+  return variant;
 }
 
 // Whether its ring, if there is one, is the harness's.
-bool has_ring_here(const VariantSpec& spec) {
-  return !spec.baseline || spec.ring_algorithm != RingAlgorithm::automatic;
+bool has_ring_here(const Variant& variant) {
+  return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
 }
 
-RingTransport transport_of(const Case& work, const VariantSpec& spec, const Host& host) {
-  if (spec.transport != RingTransport::automatic) return spec.transport;
+TransportKind transport_of(const Case& work, const Variant& variant, const Host& host) {
+  if (variant.transport != TransportKind::automatic) return variant.transport;
   const bool launched = host.processes > 1;
-  if (work.device == DeviceKind::cuda) return launched ? RingTransport::nccl : RingTransport::peer;
-  return launched ? RingTransport::mpi : RingTransport::threads;
+  if (work.device == DeviceKind::cuda) return launched ? TransportKind::nccl : TransportKind::peer;
+  return launched ? TransportKind::mpi : TransportKind::threads;
 }
 
 // On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
@@ -72,18 +73,18 @@ std::optional<std::string> reason_against_gpus_of_processes(const Case& work, co
 
 // On GPUs of one process: rank k has the k-th of them, from the chosen one on.
 std::optional<std::string> reason_against_gpus(const Measure& measure, const Case& work,
-                                               RingTransport transport, const Host& host) {
-  if (transport == RingTransport::threads || transport == RingTransport::mpi)
+                                               TransportKind transport, const Host& host) {
+  if (transport == TransportKind::threads || transport == TransportKind::mpi)
     return "moves host memory, this case runs on GPUs";
-  if (transport == RingTransport::peer && host.processes > 1)
+  if (transport == TransportKind::peer && host.processes > 1)
     return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
-  if (std::string absence = transport == RingTransport::nccl ? nccl_absence() : peer_absence();
+  if (std::string absence = transport == TransportKind::nccl ? nccl_absence() : peer_absence();
       !absence.empty())
     return absence;
   if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
   if (host.processes > 1) return reason_against_gpus_of_processes(work, host);
   if (work.ring_size <= host.gpus) return std::nullopt;
-  if (transport == RingTransport::nccl)
+  if (transport == TransportKind::nccl)
     return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);
   if (!measure.oversubscribe)
     return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
@@ -102,27 +103,29 @@ std::optional<std::string> reason_against_processes(const Case& work, const Host
 }
 
 std::optional<std::string> reason_against_transport(const Measure& measure, const Case& work,
-                                                    const VariantSpec& spec, const Host& host) {
-  const RingTransport transport = transport_of(work, spec, host);
+                                                    const Variant& variant, const Host& host) {
+  const TransportKind transport = transport_of(work, variant, host);
   std::optional<std::string> reason;
   if (work.device == DeviceKind::cuda)
     reason = reason_against_gpus(measure, work, transport, host);
-  else if (transport == RingTransport::nccl || transport == RingTransport::peer)
+  else if (transport == TransportKind::nccl || transport == TransportKind::peer)
     reason = "moves memory of GPUs, this case runs on the CPU";
-  else if (transport == RingTransport::mpi)
+  else if (transport == TransportKind::mpi)
     reason = reason_against_processes(work, host);
   if (!reason) return std::nullopt;
   return fmt::format("transport {}: {}", to_string(transport), *reason);
 }
 
 std::optional<std::string> reason_against_ring(const Measure& measure, const Case& work,
-                                               const VariantSpec& spec, const Host& host) {
-  if (!has_ring_here(spec))
-    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, spec.kernel);
-  if (std::optional<std::string> reason = reason_against_transport(measure, work, spec, host)) return reason;
-  if (spec.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
-  if (spec.index == IndexUse::computed) return "a ring keeps the indices of its pieces: index must be cached";
-  return ring_unsupported(work, spec);
+                                               const Variant& variant, const Host& host) {
+  if (!has_ring_here(variant))
+    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
+  if (std::optional<std::string> reason = reason_against_transport(measure, work, variant, host))
+    return reason;
+  if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
+  if (variant.index == IndexUse::computed)
+    return "a ring keeps the indices of its pieces: index must be cached";
+  return ring_unsupported(work, variant);
 }
 
 std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& comparison,
@@ -130,20 +133,23 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
   const Case& work = comparison.work;
   const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return host.gpu_absence;
-  if (planned.variant == nullptr)
-    return fmt::format("this build has no `{}` for device {}", planned.spec.kernel, to_string(work.device));
-  if (planned.variant->external && sweep.external_use == ExternalUse::refused)
+  if (planned.implementation == nullptr)
+    return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
+                       to_string(work.device));
+  if (planned.implementation->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
-  if (work.ring_size == 1 && planned.spec.baseline && has_ring_here(planned.spec))
-    return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1", planned.spec.kernel);
+  if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
+    return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
+                       planned.variant.kernel);
   // A program of its own has rings of its own, or says that it has none.
-  const bool external = planned.variant->external;
+  const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
-    if (std::optional<std::string> reason = reason_against_ring(sweep.measure, work, planned.spec, host))
+    if (std::optional<std::string> reason = reason_against_ring(sweep.measure, work, planned.variant, host))
       return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  return reason_unsupported(*planned.variant, external ? work : on_one_rank(work), planned.spec, gpu);
+  return reason_unsupported(*planned.implementation, external ? work : on_one_rank(work), planned.variant,
+                            gpu);
 }
 
 // What a ring sends, by which algorithm and over what.
@@ -151,29 +157,31 @@ void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) 
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
-  if (!has_ring_here(planned.spec) || ring_unsupported(work, planned.spec)) return;
-  const Ring ring(work, planned.spec);
+  if (!has_ring_here(planned.variant) || ring_unsupported(work, planned.variant)) return;
+  const Ring ring(work, planned.variant);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(transport_of(work, planned.spec, host));
+  planned.transport = to_string(transport_of(work, planned.variant, host));
 }
 
-PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const VariantSpec& asked,
+PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
                             const std::optional<Work>& counted, const Host& host) {
   const Case& work = comparison.work;
-  const VariantSpec spec = with_own_algorithm(asked, work.device);
+  const Variant variant = with_own_algorithm(asked, work.device);
   const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
-  PlannedVariant planned{.spec = spec, .id = variant_id(spec), .variant = variant_of(sweep, spec, work, gpu)};
+  PlannedVariant planned{.variant = variant,
+                         .id = variant_id(variant),
+                         .implementation = implementation_of(sweep, variant, work, gpu)};
   planned.skip = reason_to_skip(sweep, comparison, planned, host);
-  if (planned.variant == nullptr || !counted) return planned;
-  const Variant& variant = *planned.variant;
+  if (planned.implementation == nullptr || !counted) return planned;
+  const Implementation& implementation = *planned.implementation;
   const auto threads = static_cast<int>(comparison.threads);
-  if (variant.own_flops == nullptr)
+  if (implementation.own_flops == nullptr)
     planned.flops = flops(work, *counted);
   else if (!planned.skip)
-    planned.flops = variant.own_flops(work, threads);
-  if (variant.has_output) planned.min_bytes = min_bytes(work, *counted);
-  if (!planned.skip) planned.own = own_need(work, spec, variant, threads, host.gpus);
+    planned.flops = implementation.own_flops(work, threads);
+  if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
+  if (!planned.skip) planned.own = own_need(work, variant, implementation, threads, host.gpus);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, host, planned);
   return planned;
@@ -182,10 +190,10 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
 // On one rank all rings of a variant are the same kernel: it is measured once, as the reference if that is
 // it.
 void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, PlannedVariant& planned) {
-  if (planned.skip || comparison.work.ring_size > 1 || planned.spec.baseline) return;
-  const std::string alone = one_rank_id(planned.spec);
+  if (planned.skip || comparison.work.ring_size > 1 || planned.variant.baseline) return;
+  const std::string alone = one_rank_id(planned.variant);
   std::string measured;
-  for (const VariantSpec& other : sweep.variants) {
+  for (const Variant& other : sweep.variants) {
     if (other.baseline || one_rank_id(other) != alone) continue;
     const std::string id = variant_id(other);
     if (measured.empty() || id == sweep.reference) measured = id;
@@ -232,8 +240,8 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& hos
   std::optional<Work> counted;
   if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, host);
-  for (const VariantSpec& spec : sweep.variants) {
-    PlannedVariant planned = plan_variant(sweep, comparison, spec, counted, host);
+  for (const Variant& variant : sweep.variants) {
+    PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, host);
     skip_if_measured_already(sweep, comparison, planned);
     if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
     if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
@@ -317,13 +325,13 @@ std::string longest_table(const Sweep& sweep, const Host& host) {
     for (const PlannedVariant& planned : comparison.variants) {
       Case work = comparison.work;
       const auto threads = static_cast<int>(comparison.threads);
-      work.sequence_length =
-          planned.skip ? 0
-                       : longest_sequence(work, sweep.inputs, planned.spec, *planned.variant, threads, host);
+      work.sequence_length = planned.skip ? 0
+                                          : longest_sequence(work, sweep.inputs, planned.variant,
+                                                             *planned.implementation, threads, host);
       std::optional<double> bytes;
       if (work.sequence_length > 0)
         bytes = (shared_need(work, sweep.inputs) +
-                 own_need(work, planned.spec, *planned.variant, threads, host.gpus))
+                 own_need(work, planned.variant, *planned.implementation, threads, host.gpus))
                     .device;
       fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
                      work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));

@@ -13,10 +13,10 @@
 namespace hilbench {
 
 struct PlannedVariant {
-  VariantSpec spec;
+  Variant variant;
   std::string id;
-  const Variant* variant = nullptr;  // null only where `skip` says why
-  std::optional<std::string> skip;   // reason
+  const Implementation* implementation = nullptr;  // null only where `skip` says why
+  std::optional<std::string> skip;                 // reason
   std::string measured_as;  // id of the variant that is the same on one rank and measured in its place
   std::optional<double> flops;
   std::optional<double> min_bytes;

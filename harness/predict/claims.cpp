@@ -43,15 +43,15 @@ void answer_length(ClaimPrediction& answer) {
   Host host;
   host.gpu = Gpu{.memory_bytes = device->memory_bytes};
   const double usable = usable_memory(work, host).device;
-  const VariantSpec spec{.kernel = "dilated"};
-  const std::int64_t longest = longest_on_ranks(work, spec, usable);
+  const Variant variant{.kernel = "dilated"};
+  const std::int64_t longest = longest_on_ranks(work, variant, usable);
   work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);
   const double share = static_cast<double>(longest) / *answer.claim.claimed;
   answer.predicted = fmt::format("{} [exact, by the memory plan]", longest);
   answer.says = fmt::format(
       "{}: {} of the claimed length; the claimed one takes {} of {} on each device. {}",
       share >= 1 ? "fits" : "does not fit", number_text(share, 3) + " times",
-      bytes_text(rank_device_bytes(work, spec)), bytes_text(usable),
+      bytes_text(rank_device_bytes(work, variant)), bytes_text(usable),
       "Forward pass, fp16, 8 heads of 64, segments 2048, 4096, 8192; not tested here on that device");
 }
 
@@ -136,12 +136,12 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   std::vector<double> ratios;
   for (const RingFit& fit : fits)
     for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
-      const Variant* kernel = find_variant(fit.group().kernel, question.work.device);
+      const Implementation* kernel = find_implementation(fit.group().kernel, question.work.device);
       if (kernel == nullptr || kernel->tile_rows == nullptr) return;
-      VariantSpec linear = question.variant;
+      Variant linear = question.variant;
       linear.order = "linear";
-      const auto bytes = [&](const VariantSpec& spec) {
-        return own_need(question.work, spec, *kernel, static_cast<int>(question.threads)).device;
+      const auto bytes = [&](const Variant& variant) {
+        return own_need(question.work, variant, *kernel, static_cast<int>(question.threads)).device;
       };
       ratios.push_back(bytes(linear) / bytes(question.variant));
     });

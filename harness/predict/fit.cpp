@@ -154,7 +154,7 @@ void RingFit::fit_orders() {
     const std::string id = one_rank_id(sample.record->variant);
     if (!ranks_.contains(sample.record->work.ring_size) || id == linear_) continue;
     const auto twin = std::find_if(samples_.begin(), samples_.end(), [&](const RingSample& other) {
-      const VariantSpec &a = sample.record->variant, &b = other.record->variant;
+      const Variant &a = sample.record->variant, &b = other.record->variant;
       return fitted(other) && other.record->case_id == sample.record->case_id &&
              a.ring_algorithm == b.ring_algorithm && a.sharding == b.sharding && a.order_span == b.order_span;
     });

@@ -131,7 +131,7 @@ const std::array<CoefficientInfo, kCoefficients>& coefficient_table() {
   return kTable;
 }
 
-RingShape ring_shape(const Case& work, const VariantSpec& variant, std::int64_t threads) {
+RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t threads) {
   const Ring ring(work, variant);
   const std::vector<PieceWork> works = piece_works(ring);
   const bool cpu = work.device != DeviceKind::cuda;

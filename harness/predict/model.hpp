@@ -61,7 +61,7 @@ struct RingShape {
 };
 // `threads`: CPU threads that the ranks share; on a GPU each rank has a device of its own, and `threads` is
 // not read. work.ring_size may be 1.
-RingShape ring_shape(const Case& work, const VariantSpec& variant, std::int64_t threads);
+RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t threads);
 
 // A time, and the linear function of the coefficients that gives it.
 struct ModelTime {

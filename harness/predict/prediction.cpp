@@ -90,21 +90,21 @@ std::vector<RingCheck> check(const RingFit& fit) {
 }
 
 // Tables and tiles of a piece are at most those of one rank with the rank's own rows.
-double rank_device_bytes(const Case& work, const VariantSpec& spec) {
-  const Ring ring(work, spec);
+double rank_device_bytes(const Case& work, const Variant& variant) {
+  const Ring ring(work, variant);
   double most = 0;
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
     std::size_t pieces = 0;
     for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
     Case piece = one_rank(work);
     piece.sequence_length = std::max<std::int64_t>(1, ring.shards().count(rank));
-    const double index = device_index_bytes(piece, spec, kPlannedTileRows);
+    const double index = device_index_bytes(piece, variant, kPlannedTileRows);
     most = std::max(most, ring.memory(rank).total() + static_cast<double>(pieces) * index);
   }
   return most;
 }
 
-std::int64_t longest_on_ranks(Case work, const VariantSpec& spec, double device_bytes) {
+std::int64_t longest_on_ranks(Case work, const Variant& variant, double device_bytes) {
   std::vector<bool> whole;
   std::int64_t step = 1;
   for (const Branch& branch : work.pattern) {
@@ -116,7 +116,7 @@ std::int64_t longest_on_ranks(Case work, const VariantSpec& spec, double device_
     work.sequence_length = steps * step;
     for (std::size_t i = 0; i < whole.size(); ++i)
       if (whole[i]) work.pattern[i].segment_length = work.sequence_length;
-    return rank_device_bytes(work, spec) <= device_bytes;
+    return rank_device_bytes(work, variant) <= device_bytes;
   };
   std::int64_t low = 0, high = kMostPositions / step + 1;  // fits, does not
   while (high - low > 1) {

@@ -14,7 +14,7 @@ namespace hilbench {
 // A ring whose time is asked for.
 struct RingQuestion {
   Case work;  // ring_size and kv_heads resolved; the group's device in place of `auto`
-  VariantSpec variant;
+  Variant variant;
   std::int64_t threads = 1;  // CPU threads that the ranks share
 };
 
@@ -47,10 +47,10 @@ std::vector<RingCheck> check(const RingFit& fit);
 inline constexpr std::int64_t kPlannedTileRows = 64;
 
 // Bytes that the rank with most of them holds on a GPU of its own: operands, buffers, fp32 O, index.
-double rank_device_bytes(const Case& work, const VariantSpec& spec);
+double rank_device_bytes(const Case& work, const Variant& variant);
 // The longest sequence of which every rank fits into `device_bytes`, by the plan; lengths in steps of the
 // longest segment times the ranks. A segment as long as the sequence grows with it. 0: none.
-std::int64_t longest_on_ranks(Case work, const VariantSpec& spec, double device_bytes);
+std::int64_t longest_on_ranks(Case work, const Variant& variant, double device_bytes);
 
 // A claim about rings, and what can be said of it without measuring it.
 struct ClaimPrediction {

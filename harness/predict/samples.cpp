@@ -23,7 +23,7 @@ std::string machine_of(const Record& record) {
 }
 
 bool usable(const Record& record) {
-  const VariantSpec& variant = record.variant;
+  const Variant& variant = record.variant;
   return record.kind == RecordKind::kernel && record.status == Status::ok && record.time &&
          record.time->median_ns > 0 && foreign_processes(record) == 0 && record.work.pass == Pass::forward &&
          variant.order_scope == OrderScope::memory && variant.buffers == Buffers::pooled &&

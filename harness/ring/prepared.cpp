@@ -57,10 +57,10 @@ std::vector<double> durations_ns(const std::vector<Json>& answers, const std::ve
   return durations;
 }
 
-class RingCandidate final : public Candidate {
+class RingVariant final : public PreparedVariant {
  public:
-  RingCandidate(Bench& bench, const Record& record)
-      : Candidate(*find_variant(record.kernel, record.work.device)),
+  RingVariant(Bench& bench, const Record& record)
+      : PreparedVariant(*find_implementation(record.kernel, record.work.device)),
         bench_(bench),
         ring_(record.work, record.variant),
         planned_bytes_(record.comm_bytes.value_or(ring_.sent_bytes())),
@@ -91,7 +91,9 @@ class RingCandidate final : public Candidate {
         },
         restore);
   }
-  Json library() const override { return variant().library != nullptr ? variant().library() : Json(); }
+  Json library() const override {
+    return implementation().library != nullptr ? implementation().library() : Json();
+  }
   Json transport() const override { return crew_->transport(); }
 
   void fill_output(std::byte value) override {
@@ -133,7 +135,7 @@ class RingCandidate final : public Candidate {
   }
 
  private:
-  static std::unique_ptr<RingCrew> make_crew(Bench& bench, const Record& record) {
+  static std::unique_ptr<RingRanks> make_crew(Bench& bench, const Record& record) {
     const bool processes = bench.rings != nullptr && record.transport != "threads";
     return processes ? bench.rings->crew(bench, record) : thread_crew(bench, record);
   }
@@ -178,7 +180,7 @@ class RingCandidate final : public Candidate {
   Bench& bench_;
   const Ring ring_;
   const double planned_bytes_;
-  const std::unique_ptr<RingCrew> crew_;
+  const std::unique_ptr<RingRanks> crew_;
   double sent_bytes_ = 0;
   double rank_bytes_ = 0;    // the most that one holds
   double device_bytes_ = 0;  // the most that a GPU lost to it
@@ -188,8 +190,8 @@ class RingCandidate final : public Candidate {
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_ring_candidate(Bench& bench, const Record& record) {
-  return std::make_unique<RingCandidate>(bench, record);
+std::unique_ptr<PreparedVariant> make_ring_variant(Bench& bench, const Record& record) {
+  return std::make_unique<RingVariant>(bench, record);
 }
 
 }  // namespace hilbench

@@ -5,8 +5,8 @@
 
 namespace hilbench {
 
-// Expects a record that the plan lets run. Throws as make_candidate does; where a rank fails, the message
+// Expects a record that the plan lets run. Throws as make_variant does; where a rank fails, the message
 // names it.
-std::unique_ptr<Candidate> make_ring_candidate(Bench& bench, const Record& record);
+std::unique_ptr<PreparedVariant> make_ring_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

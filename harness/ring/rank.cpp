@@ -20,7 +20,7 @@ bool moves_data(const Json& order) {
   return order.at("do") == "run" || order.at("do") == "count";
 }
 
-RingRank::RingRank(Bench& bench, const Record& record, RingBed& bed, int seat)
+RingRank::RingRank(Bench& bench, const Record& record, RankResources& bed, int seat)
     : bench_(bench),
       ring_(record.work, record.variant),
       bed_(bed),
@@ -38,7 +38,7 @@ RingRank::RingRank(Bench& bench, const Record& record, RingBed& bed, int seat)
   const std::int64_t rows = work.batch * row_count() * work.heads;
   o_ = device().allocate(static_cast<std::size_t>(rows * row_bytes(work, 1)));
   lse_ = device().allocate(static_cast<std::size_t>(rows) * sizeof(float));
-  execution_ = std::make_unique<RingExecution>(ring_, *find_variant(record.kernel, work.device),
+  execution_ = std::make_unique<RingExecution>(ring_, *find_implementation(record.kernel, work.device),
                                                bed_.ring_device(seat_), bed_.transport(seat_), threads_);
 }
 

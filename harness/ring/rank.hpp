@@ -26,12 +26,12 @@ namespace hilbench {
 //   {"do": "verify"}                               the OutputErrors of its rows
 //   {"do": "read", "tensor": "o" or "lse", "first": element of the whole tensor, "count": elements}
 //                                                  {"values": fp32, as binary}: those of them that it owns
-// Every rank of the ring gets the same order at the same time. Spans are RingBed's.
+// Every rank of the ring gets the same order at the same time. Spans are RankResources's.
 class RingRank {
  public:
   // Takes its memory, makes its rows and builds its indices; exchanges nothing. It is rank `seat` of the bed,
-  // which it has joined. `bench` and `bed` outlive it. Throws as make_candidate does.
-  RingRank(Bench& bench, const Record& record, RingBed& bed, int seat);
+  // which it has joined. `bench` and `bed` outlive it. Throws as make_variant does.
+  RingRank(Bench& bench, const Record& record, RankResources& bed, int seat);
   nlohmann::json answer(const nlohmann::json& order);
 
  private:
@@ -55,7 +55,7 @@ class RingRank {
 
   Bench& bench_;
   const Ring ring_;
-  RingBed& bed_;
+  RankResources& bed_;
   const int seat_;
   const int threads_;
   StoredInputs inputs_;  // own rows, as stored_q_positions and stored_kv_positions list them

@@ -15,9 +15,9 @@
 
 namespace hilbench {
 
-class RingBed {
+class RankResources {
  public:
-  virtual ~RingBed() = default;
+  virtual ~RankResources() = default;
   // These are called by every rank's own thread. All ranks join() at the same time, before anything else, and
   // leave() so, after what they hold of the bed is gone. Throws TransportError, EnvironmentError. A bed
   // numbers its ranks from 0; in their ring they may have other numbers.
@@ -59,15 +59,17 @@ class RingBed {
 constexpr double kRingTimeout_s = 3600;
 
 // A rank at each of these ends of a ring, with so many threads of its own.
-std::unique_ptr<RingBed> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank);
+std::unique_ptr<RankResources> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends,
+                                            int threads_per_rank);
 
 // Rank k on `devices[k modulo their number]`, over `peer` or, with one rank a device, `nccl`. The devices are
 // GPUs, are not used by others at the same time, and outlive the bed.
-std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
-                                       RingTransport transport, double timeout_s = kRingTimeout_s);
+std::unique_ptr<RankResources> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
+                                             TransportKind transport, double timeout_s = kRingTimeout_s);
 
 // One rank, on a GPU, of a ring of GPUs of several processes over `nccl`; `control` joins the same processes
 // on the host, and may serve several rings, one after the other.
-std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device, double timeout_s);
+std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device,
+                                             double timeout_s);
 
 }  // namespace hilbench

@@ -11,7 +11,7 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-class CpuRingBed final : public RingBed {
+class CpuRingBed final : public RankResources {
  public:
   CpuRingBed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank)
       : threads_(threads_per_rank), places_(ends.size()) {
@@ -58,7 +58,8 @@ class CpuRingBed final : public RingBed {
 
 }  // namespace
 
-std::unique_ptr<RingBed> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank) {
+std::unique_ptr<RankResources> cpu_ring_bed(std::vector<std::shared_ptr<Transport>> ends,
+                                            int threads_per_rank) {
   return std::make_unique<CpuRingBed>(std::move(ends), threads_per_rank);
 }
 

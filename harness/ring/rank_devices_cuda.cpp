@@ -71,10 +71,10 @@ struct RankClock {
   }
 };
 
-class CudaRingBed final : public RingBed {
+class CudaRingBed final : public RankResources {
  public:
-  CudaRingBed(int ranks, const std::vector<Device*>& devices, RingTransport transport, double timeout_s)
-      : nccl_(transport == RingTransport::nccl), timeout_s_(timeout_s) {
+  CudaRingBed(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s)
+      : nccl_(transport == TransportKind::nccl), timeout_s_(timeout_s) {
     for (Device* device : devices) places_.push_back(std::make_unique<Place>(*device));
     for (int rank = 0; rank < ranks; ++rank)
       seats_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
@@ -205,12 +205,13 @@ class CudaRingBed final : public RingBed {
 
 }  // namespace
 
-std::unique_ptr<RingBed> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
-                                       RingTransport transport, double timeout_s) {
+std::unique_ptr<RankResources> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
+                                             TransportKind transport, double timeout_s) {
   return std::make_unique<CudaRingBed>(ranks, devices, transport, timeout_s);
 }
 
-std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device, double timeout_s) {
+std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device,
+                                             double timeout_s) {
   return std::make_unique<CudaRingBed>(std::move(control), device, timeout_s);
 }
 

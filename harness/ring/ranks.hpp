@@ -10,9 +10,9 @@
 
 namespace hilbench {
 
-class RingCrew {
+class RingRanks {
  public:
-  virtual ~RingCrew() = default;
+  virtual ~RingRanks() = default;
   // Gives the same order (ring_rank.hpp) to all ranks and waits for their answers, by rank. Throws
   // std::runtime_error with the first fault of a rank, whose number it tells; the others wait for it no
   // longer.
@@ -23,10 +23,10 @@ class RingCrew {
   virtual nlohmann::json transport() const = 0;
   virtual std::string timer() const = 0;
   virtual int devices() const { return 1; }    // of this process, over which ranks are spread
-  virtual double device_bytes() { return 0; }  // as RingBed's
+  virtual double device_bytes() { return 0; }  // as RankResources's
 };
 
 // Ranks as threads. Throws as ask() does where a rank cannot be made ready for `record`.
-std::unique_ptr<RingCrew> thread_crew(Bench& bench, const Record& record);
+std::unique_ptr<RingRanks> thread_crew(Bench& bench, const Record& record);
 
 }  // namespace hilbench

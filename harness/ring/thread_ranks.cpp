@@ -13,7 +13,7 @@
 namespace hilbench {
 namespace {
 
-std::unique_ptr<RingBed> bed_for(Bench& bench, const Record& record) {
+std::unique_ptr<RankResources> bed_for(Bench& bench, const Record& record) {
   const auto ranks = static_cast<int>(record.work.ring_size);
   if (record.work.device == DeviceKind::cpu) {
     std::vector<std::shared_ptr<Transport>> ends;
@@ -22,13 +22,13 @@ std::unique_ptr<RingBed> bed_for(Bench& bench, const Record& record) {
   }
   std::vector<Device*> devices = {bench.device.get()};
   for (const auto& further : bench.further_devices) devices.push_back(further.get());
-  const bool nccl = record.variant.transport == RingTransport::nccl;
-  return cuda_ring_bed(ranks, devices, nccl ? RingTransport::nccl : RingTransport::peer);
+  const bool nccl = record.variant.transport == TransportKind::nccl;
+  return cuda_ring_bed(ranks, devices, nccl ? TransportKind::nccl : TransportKind::peer);
 }
 
-class ThreadCrew final : public RingCrew {
+class ThreadRanks final : public RingRanks {
  public:
-  ThreadCrew(Bench& bench, const Record& record)
+  ThreadRanks(Bench& bench, const Record& record)
       : bed_(bed_for(bench, record)),
         ranks_(static_cast<std::size_t>(bed_->ranks())),
         threads_(bed_->ranks()) {
@@ -42,7 +42,7 @@ class ThreadCrew final : public RingCrew {
       throw;
     }
   }
-  ~ThreadCrew() override { leave(); }
+  ~ThreadRanks() override { leave(); }
 
   std::vector<nlohmann::json> ask(const nlohmann::json& order) override {
     std::vector<nlohmann::json> answers(ranks_.size());
@@ -100,15 +100,15 @@ class ThreadCrew final : public RingCrew {
     });
   }
 
-  const std::unique_ptr<RingBed> bed_;
+  const std::unique_ptr<RankResources> bed_;
   std::vector<std::unique_ptr<RingRank>> ranks_;
   RankThreads threads_;
 };
 
 }  // namespace
 
-std::unique_ptr<RingCrew> thread_crew(Bench& bench, const Record& record) {
-  return std::make_unique<ThreadCrew>(bench, record);
+std::unique_ptr<RingRanks> thread_crew(Bench& bench, const Record& record) {
+  return std::make_unique<ThreadRanks>(bench, record);
 }
 
 }  // namespace hilbench

@@ -59,7 +59,7 @@ double Progress::seconds_left() const {
   return std::max(0.0, budget_s_ * spent_share_ - seconds_since(started_)) + expected_after_s_ * spent_share_;
 }
 
-void Progress::event(const Event& event) {
+void Progress::event(const TaskEvent& event) {
   if (style_ != Style::updating) return;
   std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);

@@ -21,7 +21,7 @@ class Progress {
   // `seconds_expected`: timing budget of all comparisons to come, an upper bound of what is left.
   void begin(std::int64_t comparisons, double seconds_expected);
   void comparison(const std::string& case_id, double budget_s);
-  void event(const Event& event);
+  void event(const TaskEvent& event);
   void settled(const std::string& outcome);  // of the comparison in flight, as text
   void note(const std::string& line);
 

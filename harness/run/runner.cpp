@@ -23,12 +23,12 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   Record record;
   record.sweep = sweep.name;
   record.work = comparison.work;
-  record.variant = planned.spec;
+  record.variant = planned.variant;
   record.case_id = comparison.case_id;
   record.variant_id = planned.id;
-  const bool resolved = planned.variant != nullptr && !planned.variant->external;
-  record.kernel = resolved ? std::string(planned.variant->name) : planned.spec.kernel;
-  record.kind = planned.spec.baseline ? RecordKind::baseline : RecordKind::kernel;
+  const bool resolved = planned.implementation != nullptr && !planned.implementation->external;
+  record.kernel = resolved ? std::string(planned.implementation->name) : planned.variant.kernel;
+  record.kind = planned.variant.baseline ? RecordKind::baseline : RecordKind::kernel;
   record.threads = comparison.threads;
   record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
   record.flops = planned.flops;
@@ -38,9 +38,9 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.ring_algorithm = planned.ring_algorithm;
   record.transport = planned.transport;
   if (!planned.ring_algorithm.empty())
-    record.order_chunk = shard_order(Ring(comparison.work, planned.spec), 0).chunk;
-  else if (!planned.spec.baseline)
-    record.order_chunk = order_request(comparison.work, planned.spec).chunk;
+    record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
+  else if (!planned.variant.baseline)
+    record.order_chunk = order_request(comparison.work, planned.variant).chunk;
   if (planned.skip) {
     record.status = Status::skipped;
     record.reason = *planned.skip;
@@ -201,14 +201,14 @@ std::string busy_note(const Host& host) {
 
 }  // namespace
 
-Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
-               const std::filesystem::path& dump) {
-  Task task{.measure = sweep.measure,
-            .inputs = sweep.inputs,
-            .counters = sweep.counters,
-            .device_ordinal = host.gpu ? host.gpu->ordinal : 0,
-            .dump = dump,
-            .externals = sweep.externals};
+ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+                         const std::filesystem::path& dump) {
+  ComparisonTask task{.measure = sweep.measure,
+                      .inputs = sweep.inputs,
+                      .counters = sweep.counters,
+                      .device_ordinal = host.gpu ? host.gpu->ordinal : 0,
+                      .dump = dump,
+                      .externals = sweep.externals};
   for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
     if (comparison.variants[i].skip) continue;
     if (comparison.reference == i) task.reference = task.records.size();
@@ -232,8 +232,8 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
                         sweep.external_use == ExternalUse::allowed);
   std::vector<std::string> variants;
   for (const PlannedVariant& planned : comparison.variants)
-    variants.push_back(hash_text(fmt::format("{} {} {}{}", planned.id, planned.spec.order_chunk,
-                                             planned.spec.order_file_hash, planned.transport)));
+    variants.push_back(hash_text(fmt::format("{} {} {}{}", planned.id, planned.variant.order_chunk,
+                                             planned.variant.order_file_hash, planned.transport)));
   return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
 }
 
@@ -246,7 +246,7 @@ bool covers(std::string_view stored, std::string_view wanted) {
 }
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress, Processes* processes) {
+                    Progress& progress, LaunchedProcesses* processes) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
@@ -272,7 +272,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     if (comparison.runnable())
       records = measure_comparison(
           make_task(sweep, comparison, host, options.dump),
-          [&](const Event& event) { progress.event(event); },
+          [&](const TaskEvent& event) { progress.event(event); },
           processes != nullptr ? in_processes(*processes) : nullptr);
     records = assemble(sweep, comparison, records);
     describe_environment(records, environment_json(host, comparison.work.device));

@@ -13,7 +13,7 @@
 
 namespace hilbench {
 
-class Processes;
+class LaunchedProcesses;
 
 enum class Start { resume, fresh };
 
@@ -35,11 +35,11 @@ struct RunSummary {
 // EnvironmentError where the store is lost, or `processes` cannot go on, Interrupted after Ctrl-C: what was
 // committed stays. Measures in workers, or in `processes`, those of an MPI program that this one leads.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress, Processes* processes = nullptr);
+                    Progress& progress, LaunchedProcesses* processes = nullptr);
 
 // What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
-Task make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
-               const std::filesystem::path& dump);
+ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+                         const std::filesystem::path& dump);
 
 // What a comparison's records depend on: 16 hexadecimal digits for case, measure, inputs and counters, a
 // colon, and as many, parted by commas, for each variant with all its options.

@@ -29,7 +29,7 @@ void note_stop(int signal) {
 // A worker process. Killed and reaped with its owner.
 class Worker {
  public:
-  explicit Worker(const Task& task) {
+  explicit Worker(const ComparisonTask& task) {
     const std::string text = to_json(task).dump();
     Pipe task_pipe, event_pipe;
     event_fd_ = ::fcntl(event_pipe.read_end(), F_DUPFD_CLOEXEC, 0);
@@ -157,8 +157,8 @@ void fail(Record& record, std::string reason) {
   record.reason = std::move(reason);
 }
 
-TaskResult run_in_worker(const Task& task, double timeout_s,
-                         const std::function<void(const Event&)>& progress) {
+TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
+                         const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
   Worker worker(task);
   EventReader reader(worker.event_fd(), timeout_s);
@@ -179,7 +179,7 @@ TaskResult run_in_worker(const Task& task, double timeout_s,
       result.failure = json.at("error").get<std::string>();
       continue;
     }
-    Event event = event_from_json(json);
+    TaskEvent event = event_from_json(json);
     result.in_flight = event.variant_id;
     result.phase = event.phase;
     progress(event);
@@ -197,8 +197,8 @@ Record* find_record(std::vector<Record>& records, const std::string& variant_id)
 }
 
 // The task less the variants in `settled`; the reference follows its record.
-Task remaining(const Task& task, std::vector<Record>& settled) {
-  Task rest = task;
+ComparisonTask remaining(const ComparisonTask& task, std::vector<Record>& settled) {
+  ComparisonTask rest = task;
   rest.records.clear();
   rest.reference.reset();
   for (std::size_t i = 0; i < task.records.size(); ++i) {
@@ -245,15 +245,15 @@ void catch_stop_signals() {
 }
 
 TaskRunner in_worker(double timeout_s) {
-  return [timeout_s](const Task& task, const std::function<void(const Event&)>& progress) {
+  return [timeout_s](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
     return run_in_worker(task, timeout_s, progress);
   };
 }
 
-std::vector<Record> settle(const Task& task, const TaskRunner& runner,
-                           const std::function<void(const Event&)>& progress) {
+std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
+                           const std::function<void(const TaskEvent&)>& progress) {
   std::vector<Record> settled;
-  for (Task rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
+  for (ComparisonTask rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
     TaskResult result = runner(rest, progress);
     // Timed variants belong to one run: after a crash they are measured again together.
     for (Record& record : result.settled)
@@ -267,7 +267,7 @@ std::vector<Record> settle(const Task& task, const TaskRunner& runner,
     }
     // Died between two variants, the one it had just settled being no cause: the others get their turn.
     if (const Record* last = find_record(settled, result.in_flight); last != nullptr) continue;
-    Task unsettled = remaining(task, settled);
+    ComparisonTask unsettled = remaining(task, settled);
     const bool one_is_to_blame = find_record(unsettled.records, result.in_flight) != nullptr;
     for (Record& record : unsettled.records) {
       if (one_is_to_blame && record.variant_id != result.in_flight) continue;
@@ -305,10 +305,11 @@ void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> 
   }
 }
 
-std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress,
+std::vector<Record> measure_comparison(const ComparisonTask& task,
+                                       const std::function<void(const TaskEvent&)>& progress,
                                        const TaskRunner& runner) {
   const TaskRunner run = runner ? runner : in_worker(task.measure.timeout_s);
-  Task share = task;
+  ComparisonTask share = task;
   share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
   std::vector<Record> records = settle(share, run, progress);
   share.counters.clear();
@@ -317,7 +318,7 @@ std::vector<Record> measure_comparison(const Task& task, const std::function<voi
     std::vector<Record> failed;
     for (const Record& record : records)
       if (record.status != Status::ok) failed.push_back(record);
-    Task rest = remaining(share, failed);
+    ComparisonTask rest = remaining(share, failed);
     if (rest.records.empty()) break;
     const std::vector<Record> parts = settle(rest, run, progress);
     for (const Record& part : parts) join(*find_record(records, part.variant_id), part);

@@ -26,8 +26,8 @@ struct TaskResult {
 };
 
 // Runs a task once and passes on each event.
-using TaskRunner =
-    std::function<TaskResult(const Task& task, const std::function<void(const Event&)>& progress)>;
+using TaskRunner = std::function<TaskResult(const ComparisonTask& task,
+                                            const std::function<void(const TaskEvent&)>& progress)>;
 
 // In a worker process. One that crashes, is killed, or lets `timeout_s` pass without an event fails. Workers
 // die with this process.
@@ -35,12 +35,13 @@ TaskRunner in_worker(double timeout_s);
 
 // The words of `task`'s variants, each settled: measured in one run or more, or `failed` with the reason. A
 // run that fails costs the variant in flight; the others run again.
-std::vector<Record> settle(const Task& task, const TaskRunner& runner,
-                           const std::function<void(const Event&)>& progress);
+std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
+                           const std::function<void(const TaskEvent&)>& progress);
 
 // The same `measure.processes` times over, samples joined, then medians, intervals and speedups. By default
 // in workers.
-std::vector<Record> measure_comparison(const Task& task, const std::function<void(const Event&)>& progress,
+std::vector<Record> measure_comparison(const ComparisonTask& task,
+                                       const std::function<void(const TaskEvent&)>& progress,
                                        const TaskRunner& runner = nullptr);
 
 // Medians with intervals, rates, and speedups against `reference` (an index into records, or none). Value to

@@ -33,14 +33,14 @@ NameParam param_of(OrderParam param) {
 KnownNames known_names() {
   KnownNames names;
   for (const std::string_view kernel : kernel_names()) names.kernels.emplace_back(kernel);
-  for (const Variant* variant : variant_table()) {
-    const bool listed =
-        std::find(names.baselines.begin(), names.baselines.end(), variant->name) != names.baselines.end();
-    if (variant->kind == RecordKind::baseline && !listed)  // one of a name for each kind of device
-      names.baselines.emplace_back(variant->name);
-    for (const std::string_view option : variant->options)
-      names.baselines.push_back(fmt::format("{}.{}", variant->name, option));
-    if (variant->external) names.externals.emplace_back(variant->name);
+  for (const Implementation* implementation : implementation_table()) {
+    const bool listed = std::find(names.baselines.begin(), names.baselines.end(), implementation->name) !=
+                        names.baselines.end();
+    if (implementation->kind == RecordKind::baseline && !listed)  // one of a name for each kind of device
+      names.baselines.emplace_back(implementation->name);
+    for (const std::string_view option : implementation->options)
+      names.baselines.push_back(fmt::format("{}.{}", implementation->name, option));
+    if (implementation->external) names.externals.emplace_back(implementation->name);
   }
   for (const OrderInfo& order : orders())
     names.orders.push_back({std::string(order.name), param_of(order.param)});

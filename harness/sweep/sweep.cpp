@@ -126,7 +126,7 @@ std::vector<std::string> parse_counters(const YamlValue& value, const KnownNames
 
 std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>& value) {
   std::vector<std::string> ids;
-  for (const VariantSpec& spec : sweep.variants) ids.push_back(variant_id(spec));
+  for (const Variant& variant : sweep.variants) ids.push_back(variant_id(variant));
   const std::string id = value ? value->text() : "dilated/linear";
   if (std::find(ids.begin(), ids.end(), id) != ids.end()) return id;
   if (value) fail_unknown(*value, "variant", id, ids);

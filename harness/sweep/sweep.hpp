@@ -65,7 +65,7 @@ struct Sweep {
   std::vector<std::vector<Branch>> patterns;  // segments paired with dilations
   std::vector<Case> points;                   // `cases:`, complete
   Condition skip_when;                        // empty: never
-  std::vector<VariantSpec> variants;          // kernels, then baselines; ids distinct
+  std::vector<Variant> variants;              // kernels, then baselines; ids distinct
   std::string reference;                      // id of one of them
   Externals externals;                        // that `baselines` names
   ExternalUse external_use = ExternalUse::refused;

@@ -10,33 +10,32 @@ namespace hilbench {
 namespace {
 
 // One value of an option, as a change to a spec.
-using Setting = std::function<void(VariantSpec&)>;
+using Setting = std::function<void(Variant&)>;
 
 class VariantParser {
  public:
   VariantParser(const KnownNames& known, const Sweep& sweep) : known_(known), sweep_(sweep) {}
 
   // Every combination of an entry's options, equal ones once. `options` holds the defaults already.
-  std::vector<VariantSpec> expand(const YamlValue& entry,
-                                  const std::map<std::string, YamlValue>& options) const {
+  std::vector<Variant> expand(const YamlValue& entry, const std::map<std::string, YamlValue>& options) const {
     if (!options.contains("kernel")) entry.fail("kernel missing", "a variant needs one", "kernel: dilated");
-    std::vector<VariantSpec> specs(1);
+    std::vector<Variant> variants(1);
     for (const std::string& name : names()) {
       const auto option = options.find(name);
       if (option == options.end()) continue;
       const std::vector<Setting> values = settings(name, option->second);
-      if (specs.size() * values.size() > kMostVariants)
+      if (variants.size() * values.size() > kMostVariants)
         option->second.fail(fmt::format("more than {} variants", kMostVariants));
-      std::vector<VariantSpec> multiplied;
-      for (const VariantSpec& spec : specs)
+      std::vector<Variant> multiplied;
+      for (const Variant& variant : variants)
         for (const Setting& set : values) {
-          multiplied.push_back(spec);
+          multiplied.push_back(variant);
           set(multiplied.back());
         }
-      specs = std::move(multiplied);
+      variants = std::move(multiplied);
     }
-    check_order_file(entry, specs);
-    return distinct(specs);
+    check_order_file(entry, variants);
+    return distinct(variants);
   }
 
   static const std::vector<std::string>& names() {
@@ -52,9 +51,9 @@ class VariantParser {
   std::vector<Setting> settings(const std::string& name, const YamlValue& value) const {
     std::vector<Setting> all;
     if (name == "order_chunk") return chunk_settings(value);
-    if (const Field<VariantSpec>* field = find_field(variant_fields(), name)) {
+    if (const Field<Variant>* field = find_field(variant_fields(), name)) {
       for (const std::int64_t each : field_values(value, *field))
-        all.push_back([field, each](VariantSpec& spec) { field->set(spec, each); });
+        all.push_back([field, each](Variant& variant) { field->set(variant, each); });
       return all;
     }
     for (const YamlValue& item : value.scalar_or_items()) {
@@ -76,28 +75,28 @@ class VariantParser {
       value.fail(fmt::format("'{}' is a baseline", name), "", "list it under baselines");
     if (std::find(known_.kernels.begin(), known_.kernels.end(), name) == known_.kernels.end())
       fail_unknown(value, "kernel", name, known_.kernels);
-    return [name](VariantSpec& spec) { spec.kernel = name; };
+    return [name](Variant& variant) { variant.kernel = name; };
   }
   Setting order_setting(const YamlValue& value) const {
     const ParsedName order = parse_name(value, "order", known_.orders);
-    return [order](VariantSpec& spec) {
-      spec.order = order.name;
-      spec.order_param = order.value;
+    return [order](Variant& variant) {
+      variant.order = order.name;
+      variant.order_param = order.value;
     };
   }
   Setting traversal_setting(const YamlValue& value) const {
     const ParsedName traversal = parse_name(value, "traversal", known_.traversals);
-    return [traversal](VariantSpec& spec) {
-      spec.traversal = traversal.name;
-      spec.traversal_param = traversal.value;
+    return [traversal](Variant& variant) {
+      variant.traversal = traversal.name;
+      variant.traversal_param = traversal.value;
     };
   }
   Setting order_file_setting(const YamlValue& value) const {
     const PermutationFile permutation = read_permutation(value, sweep_);
-    return [permutation](VariantSpec& spec) {
-      if (spec.order != "file") return;
-      spec.order_file = permutation.file;
-      spec.order_file_hash = permutation.hash;
+    return [permutation](Variant& variant) {
+      if (variant.order != "file") return;
+      variant.order_file = permutation.file;
+      variant.order_file_hash = permutation.hash;
     };
   }
   // A chunk is an option of curves; one that the order's own parameter gives wins.
@@ -105,35 +104,35 @@ class VariantParser {
     const std::vector<std::int64_t> chunks = value.integers(1, std::int64_t{1} << 40);
     std::vector<Setting> all;
     for (const std::int64_t chunk : chunks)
-      all.push_back([this, chunk, several = chunks.size() > 1](VariantSpec& spec) {
-        if (!takes_chunk(spec) || spec.order_param) return;
-        spec.order_chunk = chunk;
-        spec.chunk_in_id = several;
+      all.push_back([this, chunk, several = chunks.size() > 1](Variant& variant) {
+        if (!takes_chunk(variant) || variant.order_param) return;
+        variant.order_chunk = chunk;
+        variant.chunk_in_id = several;
       });
     return all;
   }
-  bool takes_chunk(const VariantSpec& spec) const {
+  bool takes_chunk(const Variant& variant) const {
     for (const KnownName& order : known_.orders)
-      if (order.name == spec.order) return order.param == NameParam::chunk;
+      if (order.name == variant.order) return order.param == NameParam::chunk;
     return false;
   }
 
   // Order `file` and the option order_file go together.
-  static void check_order_file(const YamlValue& entry, const std::vector<VariantSpec>& specs) {
+  static void check_order_file(const YamlValue& entry, const std::vector<Variant>& variants) {
     bool uses_file = false;
-    for (const VariantSpec& spec : specs) {
-      uses_file = uses_file || spec.order == "file";
-      if (spec.order == "file" && spec.order_file.empty())
+    for (const Variant& variant : variants) {
+      uses_file = uses_file || variant.order == "file";
+      if (variant.order == "file" && variant.order_file.empty())
         entry.fail("order_file missing", "order `file` reads its slots from one", "order_file: slots.npy");
     }
     for (const auto& [name, value] : entry.entries(names()))
       if (name == "order_file" && !uses_file)
         value.fail("order_file without order `file`", "no other order reads one", "order: file");
   }
-  static std::vector<VariantSpec> distinct(const std::vector<VariantSpec>& specs) {
-    std::vector<VariantSpec> kept;
-    for (const VariantSpec& spec : specs)
-      if (std::find(kept.begin(), kept.end(), spec) == kept.end()) kept.push_back(spec);
+  static std::vector<Variant> distinct(const std::vector<Variant>& variants) {
+    std::vector<Variant> kept;
+    for (const Variant& variant : variants)
+      if (std::find(kept.begin(), kept.end(), variant) == kept.end()) kept.push_back(variant);
     return kept;
   }
 
@@ -146,26 +145,26 @@ class VariantList {
  public:
   explicit VariantList(Sweep& sweep) : sweep_(sweep) {}
 
-  void add(const YamlValue& place, const VariantSpec& spec) {
-    const std::string id = variant_id(spec);
+  void add(const YamlValue& place, const Variant& variant) {
+    const std::string id = variant_id(variant);
     const auto [at, is_new] = index_.try_emplace(id, sweep_.variants.size());
-    if (!is_new) fail_same_id(place, id, sweep_.variants[at->second], spec);
-    sweep_.variants.push_back(spec);
+    if (!is_new) fail_same_id(place, id, sweep_.variants[at->second], variant);
+    sweep_.variants.push_back(variant);
     if (sweep_.variants.size() > kMostVariants)
       place.fail(fmt::format("more than {} variants", kMostVariants));
   }
 
  private:
-  static std::string described(const VariantSpec& spec) {
-    std::string text = spec.order;
-    if (spec.order_chunk != 0) text += fmt::format(" with order_chunk {}", spec.order_chunk);
-    if (!spec.order_file.empty()) text += fmt::format(" of {}", spec.order_file.filename().string());
-    if (spec.transport != RingTransport::automatic)
-      text += fmt::format(" over {}", to_string(spec.transport));
+  static std::string described(const Variant& variant) {
+    std::string text = variant.order;
+    if (variant.order_chunk != 0) text += fmt::format(" with order_chunk {}", variant.order_chunk);
+    if (!variant.order_file.empty()) text += fmt::format(" of {}", variant.order_file.filename().string());
+    if (variant.transport != TransportKind::automatic)
+      text += fmt::format(" over {}", to_string(variant.transport));
     return text;
   }
-  [[noreturn]] static void fail_same_id(const YamlValue& place, const std::string& id,
-                                        const VariantSpec& first, const VariantSpec& second) {
+  [[noreturn]] static void fail_same_id(const YamlValue& place, const std::string& id, const Variant& first,
+                                        const Variant& second) {
     const std::string what = fmt::format("two variants with the id '{}'", id);
     if (first == second) place.fail(what, "the same variant is listed twice", "remove one");
     const std::int64_t chunk = second.order_chunk != 0 ? second.order_chunk : first.order_chunk;
@@ -194,7 +193,7 @@ void check_option_used(const AxisOverride& axis, const std::vector<YamlValue>& e
 const std::vector<std::string>& variant_option_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names = {"order", "order_chunk", "order_file", "traversal"};
-    for (const Field<VariantSpec>& field : variant_fields()) names.emplace_back(field.name);
+    for (const Field<Variant>& field : variant_fields()) names.emplace_back(field.name);
     return names;
   }();
   return kNames;
@@ -223,7 +222,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
   for (const YamlValue& entry : entries) {
     std::map<std::string, YamlValue> options = defaults;
     for (auto& [name, value] : entry.entries(VariantParser::names())) options.insert_or_assign(name, value);
-    for (const VariantSpec& spec : parser.expand(entry, options)) list.add(entry, spec);
+    for (const Variant& variant : parser.expand(entry, options)) list.add(entry, variant);
   }
   if (source.baselines)
     for (const YamlValue& item :
@@ -232,8 +231,8 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
       list.add(item, {.kernel = name, .baseline = true});
     }
   std::erase_if(sweep.externals, [&](const auto& each) {
-    return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const VariantSpec& spec) {
-      return spec.baseline && external_name(spec.kernel) == each.first;
+    return std::none_of(sweep.variants.begin(), sweep.variants.end(), [&](const Variant& variant) {
+      return variant.baseline && external_name(variant.kernel) == each.first;
     });
   });
   if (sweep.variants.empty())

@@ -50,7 +50,8 @@ std::string order_fault_of(const Record& record) {
 
 class TaskRun {
  public:
-  TaskRun(const Task& task, const std::function<void(const Event&)>& tell, Processes* processes)
+  TaskRun(const ComparisonTask& task, const std::function<void(const TaskEvent&)>& tell,
+          LaunchedProcesses* processes)
       : task_(task), tell_(tell), processes_(processes) {}
 
   void run() {
@@ -76,7 +77,7 @@ class TaskRun {
  private:
   struct Entrant {
     Record record;
-    std::unique_ptr<Candidate> candidate;
+    std::unique_ptr<PreparedVariant> candidate;
   };
 
   void settle(Record record, Status status, std::string reason) {
@@ -104,11 +105,11 @@ class TaskRun {
       const std::string fault = order_fault_of(record);
       if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
     }
-    auto candidate = make_candidate(*bench_, record);
+    auto candidate = make_variant(*bench_, record);
     record.permute_ns = candidate->permute_ns();
     record.environment["library"] = candidate->library();
     if (record.work.ring_size > 1) record.environment["transport"] = candidate->transport();
-    if (candidate->variant().has_output) {
+    if (candidate->implementation().has_output) {
       const VerifyResult result = check_output(*candidate, record);
       record.verify = result.verification;
       if (result.fault) return settle(std::move(record), Status::failed, *result.fault);
@@ -116,7 +117,7 @@ class TaskRun {
     entrants_.push_back({std::move(record), std::move(candidate)});
   }
 
-  VerifyResult check_output(Candidate& candidate, const Record& record) {
+  VerifyResult check_output(PreparedVariant& candidate, const Record& record) {
     candidate.fill_output(kPoison);
     candidate.run();
     bench_->device->synchronize();
@@ -134,10 +135,10 @@ class TaskRun {
   void time() {
     std::vector<TimedVariant> variants;
     for (Entrant& entrant : entrants_) {
-      Candidate* candidate = entrant.candidate.get();
+      PreparedVariant* candidate = entrant.candidate.get();
       variants.push_back({.id = entrant.record.variant_id,
                           .run = [candidate] { candidate->run(); },
-                          .paired = candidate->variant().has_output});
+                          .paired = candidate->implementation().has_output});
       if (candidate->times_itself())
         variants.back().run_timed = [candidate](std::int64_t n) { return candidate->run_timed(n); };
     }
@@ -153,7 +154,7 @@ class TaskRun {
       Timing timing;
       timing.samples_ns = samples[i].ns;
       timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
-      const Candidate& candidate = *entrants_[i].candidate;
+      const PreparedVariant& candidate = *entrants_[i].candidate;
       timing.timer = candidate.times_itself() ? candidate.timer() : samples[i].timer;
       entrants_[i].record.time = timing;
       entrants_[i].record.environment["device_state"] = bench_->device_state();
@@ -163,8 +164,9 @@ class TaskRun {
 
   // FLOP/s of a record at its median, of each device that it ran on; 0 where it has none to speak of.
   static double rate_of(const Entrant& entrant) {
-    const Variant& variant = entrant.candidate->variant();
-    if (!entrant.record.flops || !variant.has_output || variant.peak_unit(entrant.record.work).empty())
+    const Implementation& implementation = entrant.candidate->implementation();
+    if (!entrant.record.flops || !implementation.has_output ||
+        implementation.peak_unit(entrant.record.work).empty())
       return 0;
     return *entrant.record.flops / entrant.candidate->devices() /
            (median(entrant.record.time->samples_ns) * 1e-9);
@@ -175,7 +177,7 @@ class TaskRun {
     std::map<std::string_view, double> fastest;  // of each unit
     for (const Entrant& entrant : entrants_)
       if (const double rate = rate_of(entrant); rate > 0) {
-        double& most = fastest[entrant.candidate->variant().peak_unit(bench_->work)];
+        double& most = fastest[entrant.candidate->implementation().peak_unit(bench_->work)];
         most = std::max(most, rate);
       }
     for (const auto& [unit, rate] : fastest) {
@@ -186,8 +188,8 @@ class TaskRun {
 
   void hold_against(std::string_view unit, double peak) {
     for (Entrant& entrant : entrants_) {
-      const Variant& variant = entrant.candidate->variant();
-      if (variant.peak_unit(bench_->work) != unit) continue;
+      const Implementation& implementation = entrant.candidate->implementation();
+      if (implementation.peak_unit(bench_->work) != unit) continue;
       if (rate_of(entrant) <= kPeakMargin * peak) continue;
       entrant.record.status = Status::invalid;
       entrant.record.reason =
@@ -198,7 +200,7 @@ class TaskRun {
 
   void count(Entrant& entrant, const std::string& name) {
     Record& record = entrant.record;
-    Candidate& candidate = *entrant.candidate;
+    PreparedVariant& candidate = *entrant.candidate;
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
@@ -228,7 +230,7 @@ class TaskRun {
   // The locality of the variant's index.
   void describe(Entrant& entrant) {
     Record& record = entrant.record;
-    const Candidate& candidate = *entrant.candidate;
+    const PreparedVariant& candidate = *entrant.candidate;
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     if (record.variant.baseline || candidate.index() == nullptr) return;
     const TileReads reads = tile_reads(record.work, *candidate.index(), kLocalityVisits);
@@ -237,16 +239,17 @@ class TaskRun {
                                                              row_bytes(record.work, record.work.kv_heads))));
   }
 
-  const Task& task_;
-  const std::function<void(const Event&)>& tell_;
-  Processes* const processes_;
+  const ComparisonTask& task_;
+  const std::function<void(const TaskEvent&)>& tell_;
+  LaunchedProcesses* const processes_;
   std::unique_ptr<Bench> bench_;
   std::vector<Entrant> entrants_;
 };
 
 }  // namespace
 
-void run_task(const Task& task, const std::function<void(const Event&)>& tell, Processes* processes) {
+void run_task(const ComparisonTask& task, const std::function<void(const TaskEvent&)>& tell,
+              LaunchedProcesses* processes) {
   TaskRun run(task, tell, processes);
   try {
     run.run();
@@ -263,8 +266,8 @@ int worker_main(int task_fd, int event_fd) {
   // Programs that this process starts must not hold its pipes open, nor write to them.
   if (::fcntl(task_fd, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(event_fd, F_SETFD, FD_CLOEXEC) != 0) return 126;
   try {
-    const Task task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
-    run_task(task, [&](const Event& event) { write_json(to_json(event)); });
+    const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
+    run_task(task, [&](const TaskEvent& event) { write_json(to_json(event)); });
     return 0;
   } catch (const std::exception& error) {
     write_json({{"error", error.what()}});

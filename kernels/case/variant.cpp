@@ -23,33 +23,31 @@ constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
 template <auto Member, class Enum>
-constexpr Field<VariantSpec> choice(std::string_view name, std::span<const std::string_view> choices,
-                                    std::string_view help) {
+constexpr Field<Variant> choice(std::string_view name, std::span<const std::string_view> choices,
+                                std::string_view help) {
   return {.name = name,
           .kind = FieldKind::choice,
           .help = help,
           .choices = choices,
-          .get = [](const VariantSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
-          .set = [](VariantSpec& spec, std::int64_t value) { spec.*Member = static_cast<Enum>(value); }};
+          .get = [](const Variant& variant) { return static_cast<std::int64_t>(variant.*Member); },
+          .set = [](Variant& variant, std::int64_t value) { variant.*Member = static_cast<Enum>(value); }};
 }
 
 const std::array kFields = {
-    choice<&VariantSpec::order_scope, OrderScope>("order_scope", kScopes,
-                                                  "memory: layout only; tokens: another function"),
-    choice<&VariantSpec::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
-    choice<&VariantSpec::key_visit, KeyVisit>("key_visit", kVisits,
-                                              "sequence in which a tile walks its keys"),
-    choice<&VariantSpec::rows, KeyRows>("rows", kRows,
-                                        "auto: at a stride where it serves; gathered: by a table always"),
-    choice<&VariantSpec::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
-    choice<&VariantSpec::index, IndexUse>("index", kIndexes,
-                                          "maps and tile lists: kept, or built every time"),
-    choice<&VariantSpec::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
-                                                        "how ranks come by each other's keys (auto: ring)"),
-    choice<&VariantSpec::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
-    choice<&VariantSpec::order_span, OrderSpan>("order_span", kSpans,
-                                                "the order inside each shard, or of the whole sequence"),
-    choice<&VariantSpec::transport, RingTransport>(
+    choice<&Variant::order_scope, OrderScope>("order_scope", kScopes,
+                                              "memory: layout only; tokens: another function"),
+    choice<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
+    choice<&Variant::key_visit, KeyVisit>("key_visit", kVisits, "sequence in which a tile walks its keys"),
+    choice<&Variant::rows, KeyRows>("rows", kRows,
+                                    "auto: at a stride where it serves; gathered: by a table always"),
+    choice<&Variant::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
+    choice<&Variant::index, IndexUse>("index", kIndexes, "maps and tile lists: kept, or built every time"),
+    choice<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
+                                                    "how ranks come by each other's keys (auto: ring)"),
+    choice<&Variant::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
+    choice<&Variant::order_span, OrderSpan>("order_span", kSpans,
+                                            "the order inside each shard, or of the whole sequence"),
+    choice<&Variant::transport, TransportKind>(
         "transport", kTransports,
         "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
 };
@@ -59,22 +57,22 @@ const std::array kFields = {
 std::string_view to_string(RingAlgorithm algorithm) {
   return kRingAlgorithms[static_cast<std::size_t>(algorithm)];
 }
-std::string_view to_string(RingTransport transport) {
+std::string_view to_string(TransportKind transport) {
   return kTransports[static_cast<std::size_t>(transport)];
 }
 
-std::span<const Field<VariantSpec>> variant_fields() {
+std::span<const Field<Variant>> variant_fields() {
   return kFields;
 }
 
-std::string variant_id(const VariantSpec& variant) {
+std::string variant_id(const Variant& variant) {
   if (variant.baseline) return variant.kernel;
-  const VariantSpec defaults;
+  const Variant defaults;
   std::string id = variant.kernel + "/" + variant.order;
   if (variant.order_param) id += fmt::format(".{}", *variant.order_param);
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
-  for (const Field<VariantSpec>& field : kFields) {
+  for (const Field<Variant>& field : kFields) {
     const bool said_elsewhere =
         field.name == "order_scope" || field.name == "ring_algorithm" || field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
@@ -90,7 +88,7 @@ std::string variant_id(const VariantSpec& variant) {
   return id;
 }
 
-std::string one_rank_id(VariantSpec variant) {
+std::string one_rank_id(Variant variant) {
   variant.ring_algorithm = RingAlgorithm::automatic;
   variant.sharding = Sharding::contiguous;
   variant.order_span = OrderSpan::shard;

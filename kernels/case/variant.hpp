@@ -24,12 +24,12 @@ enum class IndexUse { cached, computed };    // maps and tile lists: built once,
 enum class RingAlgorithm { automatic, allgather, ring, ring_packed, allgather_packed, local };
 enum class Sharding { contiguous, zigzag, striped };  // which positions a rank owns
 enum class OrderSpan { shard, global };               // the order inside each shard, or of the whole sequence
-enum class RingTransport { automatic, threads, mpi, nccl, peer };  // names of `list transports`
+enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
 
 std::string_view to_string(RingAlgorithm algorithm);
-std::string_view to_string(RingTransport transport);
+std::string_view to_string(TransportKind transport);
 
-struct VariantSpec {
+struct Variant {
   std::string kernel;                       // as written: "dilated", "dilated_cpu", "gemm"
   bool baseline = false;                    // has no order, traversal or option below, but the ring
                                             // algorithm that it is
@@ -52,19 +52,19 @@ struct VariantSpec {
   RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
   Sharding sharding = Sharding::contiguous;
   OrderSpan order_span = OrderSpan::shard;
-  RingTransport transport = RingTransport::automatic;
-  bool operator==(const VariantSpec&) const = default;
+  TransportKind transport = TransportKind::automatic;
+  bool operator==(const Variant&) const = default;
 };
 
 // The options that are one word each (order, order_chunk, order_file and traversal stand beside this table).
-std::span<const Field<VariantSpec>> variant_fields();
+std::span<const Field<Variant>> variant_fields();
 
 // `kernel/order[.param]...[@tokens][/traversal]`, trailing defaults left out; a baseline's name alone.
 // Options that are not at their default are params of the order: `dilated/hilbert.4096.slot.fresh@tokens`; a
 // ring algorithm comes last, `/ring_packed`. The transport is no part of it: it changes no result.
-std::string variant_id(const VariantSpec& variant);
+std::string variant_id(const Variant& variant);
 // How the id would read without ring options: what the variants of all rings and ring sizes share.
-std::string one_rank_id(VariantSpec variant);
+std::string one_rank_id(Variant variant);
 
 // The chunk that applies to the order: its own param if it is a curve, else `order_chunk`; 0: whole length.
 // Whether an order's param is a chunk is the orders' knowledge: see kernels/orders/order.hpp.

@@ -65,7 +65,7 @@ std::int64_t tile_rows(const Case& work) {
   return std::min(fair, longest);
 }
 
-std::optional<std::string> unsupported(const Case& work, const VariantSpec&) {
+std::optional<std::string> unsupported(const Case& work, const Variant&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
   if (work.dtype == Dtype::bf16)
     if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
@@ -201,7 +201,7 @@ void DilatedCpu::run(const Operands& operands, const Index& index) {
   if (collected(operands) != nullptr && operands.o != nullptr) round_collected(operands);
 }
 
-std::unique_ptr<Execution> prepare(const Case& work, const VariantSpec&, int threads) {
+std::unique_ptr<Execution> prepare(const Case& work, const Variant&, int threads) {
   return std::make_unique<DilatedCpu>(work, threads);
 }
 
@@ -212,7 +212,7 @@ nlohmann::json library() {
 
 }  // namespace
 
-const Variant kDilatedCpu = {
+const Implementation kDilatedCpu = {
     .name = "dilated_cpu",
     .help = "fused dilated attention, Highway and OpenMP; fp32 and bf16, any order",
     .kind = RecordKind::kernel,

@@ -5,6 +5,6 @@
 
 namespace hilbench {
 
-extern const Variant kDilatedCpu;
+extern const Implementation kDilatedCpu;
 
 }  // namespace hilbench

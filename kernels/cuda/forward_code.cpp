@@ -73,7 +73,7 @@ std::int64_t tile_rows(ForwardCode code, const Case& work) {
   return code_of(code).tile_rows(forward_shape(work));
 }
 
-std::unique_ptr<Execution> prepare(ForwardCode code, const Case& work, const VariantSpec& variant) {
+std::unique_ptr<Execution> prepare(ForwardCode code, const Case& work, const Variant& variant) {
   return forward_execution(work, variant, code_of(code).make(forward_shape(work)));
 }
 

@@ -20,7 +20,7 @@ std::string lacking_for(ForwardCode code, int compute_capability);
 
 // Of a kernel that is not lacking.
 std::int64_t tile_rows(ForwardCode code, const Case& work);
-std::unique_ptr<Execution> prepare(ForwardCode code, const Case& work, const VariantSpec& variant);
+std::unique_ptr<Execution> prepare(ForwardCode code, const Case& work, const Variant& variant);
 
 // Bytes that prepare() allocates.
 double workspace_bytes(const Case& work);

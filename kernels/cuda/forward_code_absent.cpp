@@ -15,7 +15,7 @@ std::int64_t tile_rows(ForwardCode, const Case&) {
   return 1;
 }
 
-std::unique_ptr<Execution> prepare(ForwardCode, const Case&, const VariantSpec&) {
+std::unique_ptr<Execution> prepare(ForwardCode, const Case&, const Variant&) {
   return nullptr;
 }
 

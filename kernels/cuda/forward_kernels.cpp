@@ -87,7 +87,7 @@ std::optional<std::string> unsupported_on(const ForwardFacts& facts, const Gpu& 
 }
 
 template <const ForwardFacts& kFacts>
-constexpr Variant variant_of() {
+constexpr Implementation implementation_of() {
   return {
       .name = kFacts.name,
       .help = kFacts.help,
@@ -95,10 +95,10 @@ constexpr Variant variant_of() {
       .device = DeviceKind::cuda,
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case& work) { return cuda::tile_rows(kFacts.code, work); },
-      .unsupported = [](const Case& work, const VariantSpec&) { return unsupported(kFacts, work); },
+      .unsupported = [](const Case& work, const Variant&) { return unsupported(kFacts, work); },
       .unsupported_on = [](const Gpu& gpu) { return unsupported_on(kFacts, gpu); },
       .workspace_bytes = [](const Case& work, int) { return cuda::workspace_bytes(work); },
-      .prepare = [](const Case& work, const VariantSpec& variant,
+      .prepare = [](const Case& work, const Variant& variant,
                     int) { return cuda::prepare(kFacts.code, work, variant); },
       .library = [] { return nlohmann::json(); },
   };
@@ -106,8 +106,8 @@ constexpr Variant variant_of() {
 
 }  // namespace
 
-const Variant kDilatedWgmma = variant_of<kWgmma>();
-const Variant kDilatedMma = variant_of<kMma>();
-const Variant kDilatedSimt = variant_of<kSimt>();
+const Implementation kDilatedWgmma = implementation_of<kWgmma>();
+const Implementation kDilatedMma = implementation_of<kMma>();
+const Implementation kDilatedSimt = implementation_of<kSimt>();
 
 }  // namespace hilbench

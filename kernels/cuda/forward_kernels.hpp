@@ -6,8 +6,8 @@
 
 namespace hilbench {
 
-extern const Variant kDilatedWgmma;
-extern const Variant kDilatedMma;
-extern const Variant kDilatedSimt;
+extern const Implementation kDilatedWgmma;
+extern const Implementation kDilatedMma;
+extern const Implementation kDilatedSimt;
 
 }  // namespace hilbench

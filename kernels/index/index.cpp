@@ -21,12 +21,12 @@ void require_32_bits(std::string_view what, double count) {
                       "rows are numbered with 32 bits", "use fewer than 2^31"});
 }
 
-bool stored_linear(const VariantSpec& variant) {
+bool stored_linear(const Variant& variant) {
   return variant.baseline || variant.order_scope == OrderScope::tokens || variant.order == "linear";
 }
 
 // Slot of each position; empty where the tensors are stored in position order.
-std::vector<std::int32_t> resolved_slots(const Case& work, const VariantSpec& variant) {
+std::vector<std::int32_t> resolved_slots(const Case& work, const Variant& variant) {
   if (stored_linear(variant)) return {};
   const std::vector<std::int64_t> slots = order_slots(order_request(work, variant));
   std::vector<std::int32_t> narrow(slots.size());
@@ -146,7 +146,7 @@ double tile_pairs(const Cut& cut, const BranchIndex& index, const IndexTile& til
   return pairs;
 }
 
-void fill_tiles(const Cut& cut, std::int64_t branch, const VariantSpec& variant, BranchIndex& index) {
+void fill_tiles(const Cut& cut, std::int64_t branch, const Variant& variant, BranchIndex& index) {
   TileGrid grid{.rows = grid_rows(cut.work, branch, cut.stream_of_head),
                 .columns = cut.segments * cut.tiles_per_segment};
   if (grid.rows.empty()) return;
@@ -184,7 +184,7 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
 
 }  // namespace
 
-Index build_index(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
+Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows) {
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
@@ -201,14 +201,14 @@ Index build_index(const Case& work, const VariantSpec& variant, std::int64_t til
   return index;
 }
 
-double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
+double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
   double bytes = stored_linear(variant) ? 0 : 4 * static_cast<double>(work.sequence_length);
   if (variant.order_tensors == OrderTensors::qkv) bytes *= 2;
   return bytes + size.other_bytes + 8 * size.keys + static_cast<double>(sizeof(IndexTile)) * size.tiles;
 }
 
-double device_index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows) {
+double device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
   const bool linear = stored_linear(variant);
   const bool by_slot = !linear && variant.key_visit == KeyVisit::slot && work.mask == Mask::causal;

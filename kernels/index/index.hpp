@@ -53,14 +53,14 @@ struct Index {
 // slot outside the sequence, and from 2^31 positions or grid rows on (rows are numbered with 32 bits). A
 // baseline reads position order. For order_scope tokens the index is that of the linear order: the harness
 // permutes the tensors.
-Index build_index(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
+Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows);
 
 // Bytes that the index occupies at most in host memory, without building it.
-double index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
+double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);
 // The same of what stands of it in a GPU's memory: tiles of kDeviceTileBytes, and tables where rows are not
 // at one distance from each other.
 constexpr std::int64_t kDeviceTileBytes = 48;
-double device_index_bytes(const Case& work, const VariantSpec& variant, std::int64_t tile_rows);
+double device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);
 
 // The sequence of (slots per tile) that measure_locality wants, for the first head of the first batch entry:
 // of each tile's segment the keys up to the tile's last visible one, backwards where the tile says so. Every

@@ -5,7 +5,7 @@
 
 namespace hilbench {
 
-enum class RowFate : std::uint8_t {
+enum class RowWrites : std::uint8_t {
   untouched,  // by none: O is 0, LSE -infinity
   stored,     // the first one that touches it stores
   merged,     // the first one merges into what it finds

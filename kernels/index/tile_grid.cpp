@@ -19,7 +19,7 @@ std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
   return rows;
 }
 
-std::vector<IndexTile> visited_tiles(const TileGrid& grid, const VariantSpec& variant,
+std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& variant,
                                      const std::function<double(const IndexTile&)>& pairs) {
   const auto columns = static_cast<std::size_t>(grid.columns);
   const auto place = [&](std::int64_t x, std::int64_t y) {

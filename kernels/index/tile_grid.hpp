@@ -28,7 +28,7 @@ std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
                                      const std::vector<std::size_t>& stream_of_head);
 
 // The tiles with queries, as `variant`'s traversal visits them. `pairs`: the work of a tile.
-std::vector<IndexTile> visited_tiles(const TileGrid& grid, const VariantSpec& variant,
+std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& variant,
                                      const std::function<double(const IndexTile&)>& pairs);
 
 }  // namespace hilbench

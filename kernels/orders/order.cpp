@@ -151,7 +151,7 @@ const OrderInfo* find_order(std::string_view name) {
   return found == kInfos.end() ? nullptr : &*found;
 }
 
-OrderRequest order_request(const Case& work, const VariantSpec& variant) {
+OrderRequest order_request(const Case& work, const Variant& variant) {
   const OrderInfo& info = entry_of(variant.order).info;
   OrderRequest request{.name = variant.order, .length = work.sequence_length, .file = variant.order_file};
   const auto param = variant.order_param;

@@ -42,7 +42,7 @@ struct OrderRequest {
 // chunks) and seed resolved, residue = lcm of the dilations (bitrev_residue: the largest dilation rounded up
 // to a power of two) unless given, at most kMaxResidue; `auto` replaced by the order it stands for. Throws
 // UsageError for an unknown order, or a param that the order does not take or that is out of range.
-OrderRequest order_request(const Case& work, const VariantSpec& variant);
+OrderRequest order_request(const Case& work, const Variant& variant);
 
 // Slot of each position. The map need not be a bijection: check_order says; only a `file` that is none is
 // refused here. Throws UsageError for an unknown order, an unreadable file, one of a wrong length or no

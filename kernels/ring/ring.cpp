@@ -21,7 +21,7 @@ bool gathers(RingAlgorithm algorithm) {
 
 }  // namespace
 
-std::optional<std::string> ring_unsupported(const Case& work, const VariantSpec& variant) {
+std::optional<std::string> ring_unsupported(const Case& work, const Variant& variant) {
   if (work.ring_size > kMaxRanks)
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);
@@ -36,7 +36,7 @@ std::optional<std::string> ring_unsupported(const Case& work, const VariantSpec&
   return std::nullopt;
 }
 
-Ring::Ring(const Case& work, const VariantSpec& variant)
+Ring::Ring(const Case& work, const Variant& variant)
     : work_(work),
       variant_(variant),
       shards_(variant.sharding, work.sequence_length, work.ring_size),

@@ -17,7 +17,7 @@ namespace hilbench {
 inline constexpr std::int64_t kMaxRanks = 256;
 
 // The reason why this geometry has no ring for the case, or nothing.
-std::optional<std::string> ring_unsupported(const Case& work, const VariantSpec& variant);
+std::optional<std::string> ring_unsupported(const Case& work, const Variant& variant);
 
 // K and V rows of one shard on their way between two ranks.
 struct ShardMove {
@@ -48,10 +48,10 @@ struct RankBytes {
 // allows.
 class Ring {
  public:
-  Ring(const Case& work, const VariantSpec& variant);
+  Ring(const Case& work, const Variant& variant);
 
   const Case& work() const { return work_; }
-  const VariantSpec& variant() const { return variant_; }
+  const Variant& variant() const { return variant_; }
   std::int64_t ranks() const { return shards_.ranks(); }
   // What really runs: `ring` for automatic, `local` where no rank needs keys of another.
   RingAlgorithm algorithm() const { return algorithm_; }
@@ -87,7 +87,7 @@ class Ring {
   double row_bytes(std::int64_t heads) const;
 
   Case work_;
-  VariantSpec variant_;
+  Variant variant_;
   Shards shards_;
   Shards slots_;  // global order: who stores which slots
   HeadClasses classes_;

@@ -37,13 +37,14 @@ class CudaRingDevice final : public RingDevice {
     cuda::pack_rows(from, to, batch, from_rows, tables, head_bytes, nullptr);
   }
 
-  bool finishes_rows() const override { return true; }
+  bool clears_and_rounds() const override { return true; }
 
-  void load(const Case& work, std::int64_t rows, const std::vector<RowFate>& fates) override {
+  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& fates) override {
     shape_ = cuda::forward_shape(work);
     shape_.sequence = static_cast<std::int32_t>(rows);
-    fates_ = cuda::DeviceMemory<RowFate>(fates);
-    clears_ = std::any_of(fates.begin(), fates.end(), [](RowFate fate) { return fate != RowFate::stored; });
+    fates_ = cuda::DeviceMemory<RowWrites>(fates);
+    clears_ =
+        std::any_of(fates.begin(), fates.end(), [](RowWrites fate) { return fate != RowWrites::stored; });
   }
 
   void clear(void* o, float* o_fp32, float* lse) override {
@@ -60,7 +61,7 @@ class CudaRingDevice final : public RingDevice {
   }
 
   cuda::ForwardShape shape_;
-  cuda::DeviceMemory<RowFate> fates_;
+  cuda::DeviceMemory<RowWrites> fates_;
   bool clears_ = false;
   cuda::DeviceMemory<std::int32_t> slots_, class_of_head_;
   std::int64_t rows_ = 0;

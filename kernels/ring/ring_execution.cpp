@@ -22,7 +22,7 @@ Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
 }
 
 // Rows of a tile: what the kernel would choose on one rank, since the ranks' tiles together share the work.
-std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Variant& kernel) {
+std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Implementation& kernel) {
   Case whole = ring.work();
   whole.ring_size = 1;
   return std::clamp<std::int64_t>(ring.shards().count(rank), 1, kernel.tile_rows(whole));
@@ -43,7 +43,7 @@ double hidden_share(double computation_ns, double exchange_ns, double total_ns) 
   return std::clamp((computation_ns + exchange_ns - total_ns) / exchange_ns, 0.0, 1.0);
 }
 
-RingExecution::RingExecution(const Ring& ring, const Variant& kernel, RingDevice& device,
+RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, RingDevice& device,
                              Transport& transport, int threads)
     : ring_(ring),
       kernel_(kernel),
@@ -53,7 +53,7 @@ RingExecution::RingExecution(const Ring& ring, const Variant& kernel, RingDevice
       threads_(threads),
       tile_rows_(rows_of_tile(ring, rank_, kernel)) {
   allocate_buffers();
-  if (device_.finishes_rows())
+  if (device_.clears_and_rounds())
     fates_.resize(static_cast<std::size_t>(ring_.shards().count(rank_) * ring_.work().heads));
   for (const RingStep& step : ring_.steps(rank_)) {
     Step& made = steps_.emplace_back(Step{.sends = step.sends, .receives = step.receives});
@@ -61,7 +61,7 @@ RingExecution::RingExecution(const Ring& ring, const Variant& kernel, RingDevice
   }
   for (const Step& step : steps_)
     if (!step.pieces.empty()) last_ = &step.pieces.back();
-  if (device_.finishes_rows()) device_.load(ring_.work(), ring_.shards().count(rank_), fates_);
+  if (device_.clears_and_rounds()) device_.load(ring_.work(), ring_.shards().count(rank_), fates_);
 }
 
 void* RingExecution::allocate(double bytes) {
@@ -89,7 +89,7 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   const FirstPiece first = source.rank == rank_ ? FirstPiece::yes : FirstPiece::no;
   Piece piece{.source = source.rank, .buffer = source.buffer};
   piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_);
-  if (device_.finishes_rows()) take_rows_over(piece.index);
+  if (device_.clears_and_rounds()) note_row_writes(piece.index);
   if (piece.index.branches.empty()) return;
   const Case work = piece_case(ring_, rank_, mask_of(piece.index));
   piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
@@ -98,14 +98,14 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
 }
 
 // Leaves out the tiles without keys, and notes what the others do to their rows.
-void RingExecution::take_rows_over(Index& index) {
+void RingExecution::note_row_writes(Index& index) {
   for (BranchIndex& branch : index.branches) {
     std::erase_if(branch.tiles, [](const IndexTile& tile) { return tile.key_count == 0; });
     for (const IndexTile& tile : branch.tiles)
       for (std::int64_t i = 0; i < tile.query_count; ++i) {
         const std::int64_t row = tile.query_row + i * tile.query_step;
-        RowFate& fate = fates_[static_cast<std::size_t>(row * ring_.work().heads + tile.head)];
-        if (fate == RowFate::untouched) fate = tile.merge ? RowFate::merged : RowFate::stored;
+        RowWrites& fate = fates_[static_cast<std::size_t>(row * ring_.work().heads + tile.head)];
+        if (fate == RowWrites::untouched) fate = tile.merge ? RowWrites::merged : RowWrites::stored;
       }
   }
   std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
@@ -148,7 +148,7 @@ void RingExecution::post(const Operands& own, const Step& step) {
 
 void RingExecution::compute(const Operands& own, const Piece& piece) {
   const Rows rows = rows_of(own, piece.source, piece.buffer, false);
-  const bool rounds = o_fp32_ == nullptr || (&piece == last_ && !device_.finishes_rows());
+  const bool rounds = o_fp32_ == nullptr || (&piece == last_ && !device_.clears_and_rounds());
   piece.execution->run({.q = own.q,
                         .k = rows.k,
                         .v = rows.v,
@@ -160,7 +160,7 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
-  const bool finishes = device_.finishes_rows() && part != RingPart::exchange;
+  const bool finishes = device_.clears_and_rounds() && part != RingPart::exchange;
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     const NvtxRange in_step(fmt::format("step {}", number));
     const Step& step = steps_[number];

@@ -24,7 +24,7 @@ class RingExecution {
  public:
   // Allocates buffers and builds the index of every piece. `device`, `transport` and `kernel` outlive this.
   // `transport.size()` is the ring's size. A rank may hold no row.
-  RingExecution(const Ring& ring, const Variant& kernel, RingDevice& device, Transport& transport,
+  RingExecution(const Ring& ring, const Implementation& kernel, RingDevice& device, Transport& transport,
                 int threads);
 
   // q, k, v, o, lse are the rank's own rows, as stored_q_positions and stored_kv_positions list them; o and
@@ -57,7 +57,7 @@ class RingExecution {
   void* allocate(double bytes);
   void allocate_buffers();
   void add_piece(Step& step, const RingStep::Source& source);
-  void take_rows_over(Index& index);
+  void note_row_writes(Index& index);
   std::size_t sent_bytes(std::int64_t source) const;  // of K, and as many of V
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
   void pack(const Operands& own);
@@ -65,7 +65,7 @@ class RingExecution {
   void compute(const Operands& own, const Piece& piece);
 
   Ring ring_;
-  const Variant& kernel_;
+  const Implementation& kernel_;
   RingDevice& device_;
   Transport& transport_;
   std::int64_t rank_;
@@ -77,8 +77,8 @@ class RingExecution {
   void* packed_ = nullptr;  // own rows that are sent; null where they are sent as they stand
   float* o_fp32_ = nullptr;
   std::vector<Step> steps_;
-  const Piece* last_ = nullptr;  // the piece after which O is rounded
-  std::vector<RowFate> fates_;   // [rows, heads] where the device finishes rows
+  const Piece* last_ = nullptr;   // the piece after which O is rounded
+  std::vector<RowWrites> fates_;  // [rows, heads] where the device finishes rows
 };
 
 }  // namespace hilbench

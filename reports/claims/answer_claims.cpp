@@ -67,7 +67,7 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
         pooled[record->variant_id] = record;
     for (const Record* fresh : of_case.records) {
       if (fresh->kind != RecordKind::kernel || fresh->variant.buffers != Buffers::fresh) continue;
-      VariantSpec twin = fresh->variant;
+      Variant twin = fresh->variant;
       twin.buffers = Buffers::pooled;
       const auto found = pooled.find(variant_id(twin));
       if (found == pooled.end()) continue;
@@ -91,7 +91,7 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
   int below = 0, above = 0, above_faster = 0, against = 0, unsettled = 0;
   std::vector<std::string> seen;
   for (const CaseView& of_case : view.cases) {
-    const Quartet quartet = quartet_of(of_case, claim.order_chunk);
+    const ClaimRecords quartet = quartet_of(of_case, claim.order_chunk);
     if (!quartet.standard || !quartet.hilbert) continue;
     const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;

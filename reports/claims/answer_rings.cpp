@@ -14,14 +14,15 @@ namespace {
 // which sends as many rows.
 const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
   const auto twin_of = [&](OrderSpan span) -> const Record* {
-    VariantSpec wanted = hilbert.variant;
+    Variant wanted = hilbert.variant;
     wanted.order = "linear";
     wanted.order_param.reset();
     wanted.order_span = span;
     for (const Record* record : of_case.records) {
-      VariantSpec spec = record->variant;
-      spec.order_chunk = wanted.order_chunk, spec.chunk_in_id = wanted.chunk_in_id;
-      if (record->kind == RecordKind::kernel && record->status == Status::ok && spec == wanted) return record;
+      Variant variant = record->variant;
+      variant.order_chunk = wanted.order_chunk, variant.chunk_in_id = wanted.chunk_in_id;
+      if (record->kind == RecordKind::kernel && record->status == Status::ok && variant == wanted)
+        return record;
     }
     return nullptr;
   };
@@ -54,7 +55,7 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
       if (of_case.work->ring_size == 1 || record->status != Status::ok || !record->comm_bytes) continue;
-      VariantSpec whole = record->variant;
+      Variant whole = record->variant;
       whole.ring_algorithm = RingAlgorithm::automatic;
       for (const Record* other : of_case.records)
         if (record->variant.ring_algorithm == RingAlgorithm::ring_packed && other->variant == whole &&

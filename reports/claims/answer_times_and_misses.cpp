@@ -19,7 +19,7 @@ std::string missing_reason(const Record* record, const char* name) {
 }
 
 // Why a pair of records gives no ratio.
-std::string no_pair(const Quartet& quartet, const char* lacking) {
+std::string no_pair(const ClaimRecords& quartet, const char* lacking) {
   std::string why = missing_reason(quartet.standard, "dilated/linear");
   if (why.empty()) why = missing_reason(quartet.hilbert, "dilated/hilbert with the claimed chunk");
   return why.empty() ? std::string(lacking) : why;
@@ -73,7 +73,7 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
             : fmt::format("no counters: {}", why);
 }
 
-void answer_caches_in(ClaimAnswer& answer, const Quartet& quartet) {
+void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
   answer.why = no_pair(quartet, "");
   if (!answer.why.empty()) return;
   const Record* control = missing_reason(quartet.random, "").empty() ? quartet.random : nullptr;
@@ -81,7 +81,7 @@ void answer_caches_in(ClaimAnswer& answer, const Quartet& quartet) {
   answer_caches(answer, counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter), *quartet.standard);
 }
 
-void answer_times_in(ClaimAnswer& answer, const Quartet& quartet) {
+void answer_times_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
   const bool both = quartet.standard && quartet.hilbert;
   if (both) answer.measured = time_ratio(*quartet.standard, *quartet.hilbert);
   if (!answer.measured) answer.why = no_pair(quartet, "the two have no paired times");
@@ -92,7 +92,7 @@ void answer_times_in(ClaimAnswer& answer, const Quartet& quartet) {
   settle(answer);
 }
 
-void answer_memory_in(ClaimAnswer& answer, const Quartet& quartet) {
+void answer_memory_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
   if (quartet.standard && quartet.hilbert)
     answer.measured = memory_ratio(*quartet.standard, *quartet.hilbert);
   answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
@@ -119,7 +119,7 @@ std::string named_text(const ClaimRow& claim) {
 
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
   ClaimAnswer answer{.claim = &claim, .where = &view};
-  const Quartet quartet = quartet_of(view, claim.order_chunk);
+  const ClaimRecords quartet = quartet_of(view, claim.order_chunk);
   if (claim.quantity == Quantity::speedup) answer_times_in(answer, quartet);
   if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, quartet);
   if (claim.quantity == Quantity::memory) answer_memory_in(answer, quartet);
@@ -144,7 +144,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
     if (!one.measured) continue;
     measured.push_back(*one.measured);
     if (one.control) controls.push_back(*one.control);
-    const Quartet quartet = quartet_of(of_case, claim.order_chunk);
+    const ClaimRecords quartet = quartet_of(of_case, claim.order_chunk);
     if (const auto count = counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter))
       lines.push_back(*count);
     for (const LevelAnswer& level : one.levels) levels[level.level].push_back(level);

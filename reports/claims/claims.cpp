@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
+#include "kernels/base/embedded.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/claims/yaml_reader.hpp"

@@ -38,7 +38,7 @@ struct Tally {
 std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
   Tally hilbert, random;
   for (const CaseView& of_case : view.cases) {
-    const Quartet quartet = quartet_of(of_case, chunk);
+    const ClaimRecords quartet = quartet_of(of_case, chunk);
     if (!quartet.standard || !quartet.hilbert) continue;
     const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
     if (!ratio) continue;
@@ -58,7 +58,7 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
 // Each kernel in linear order against each rival over all cases; empty where there is none.
 std::string rivals_sentence(const View& view) {
   std::map<std::string, std::map<std::string, Tally>> kernels;
-  for (const Duel& duel : duels_of(view, kMostDuelRows))
+  for (const RivalPair& duel : duels_of(view, kMostDuelRows))
     kernels[duel.kernel->kernel][duel.rival->variant_id].add(duel.ratio);
   std::vector<std::string> parts;
   for (const auto& [kernel, rivals] : kernels) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "each of its 4 users declares what it embeds (or embed.cmake writes a header beside the text)"
+#include "kernels/base/embedded.hpp"
 #include "reports/document/document.hpp"
 #include "reports/page/page_data.hpp"
 

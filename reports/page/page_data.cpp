@@ -254,8 +254,8 @@ class Builder {
 
   json rivals() const {
     json rows = json::array();
-    for (const Duel& duel : duels_of(view_, kMostDuelRows))
-      rows.push_back({{"kernel", duellist_text(*duel.kernel)},
+    for (const RivalPair& duel : duels_of(view_, kMostDuelRows))
+      rows.push_back({{"kernel", kernel_text(*duel.kernel)},
                       {"work", case_text(*duel.where->work) +
                                    (duel.where->work->mask == Mask::causal ? ", causal" : "")},
                       {"rival", duel.rival->variant_id},

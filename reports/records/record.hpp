@@ -69,7 +69,7 @@ struct Speedup {
 struct Record {
   std::string sweep;
   Case work;
-  VariantSpec variant;
+  Variant variant;
   std::string case_id;
   std::string variant_id;
   std::string kernel;  // resolved: "dilated_cpu"

@@ -49,27 +49,27 @@ Case case_from(const json& params, const json& asked) {
   return work;
 }
 
-VariantSpec variant_from(const Record& record, const json& params, const json& asked) {
-  VariantSpec spec;
-  spec.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
-  spec.baseline = record.kind == RecordKind::baseline;
+Variant variant_from(const Record& record, const json& params, const json& asked) {
+  Variant variant;
+  variant.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
+  variant.baseline = record.kind == RecordKind::baseline;
   // A record stored before an option came to be lacks it: its variant had the default. A baseline has those
   // of a ring alone.
-  for (const Field<VariantSpec>& field : variant_fields()) {
-    if (spec.baseline && !of_rings(field.name)) continue;
+  for (const Field<Variant>& field : variant_fields()) {
+    if (variant.baseline && !of_rings(field.name)) continue;
     const json& from = of_rings(field.name) ? asked : params;
-    if (from.contains(field.name)) read_field(from, field, spec);
+    if (from.contains(field.name)) read_field(from, field, variant);
   }
-  if (spec.baseline) return spec;
-  spec.order = string_at(params, "order");
-  spec.order_param = optional_integer_at(params, "order_param");
-  spec.traversal = string_at(params, "traversal");
-  spec.traversal_param = optional_integer_at(params, "traversal_param");
-  spec.order_chunk = positive_at(asked, "order_chunk");
-  spec.chunk_in_id = boolean_at(asked, "chunk_in_id");
-  spec.order_file = text_at(asked, "order_file");
-  spec.order_file_hash = static_cast<std::uint32_t>(positive_at(asked, "order_file_hash"));
-  return spec;
+  if (variant.baseline) return variant;
+  variant.order = string_at(params, "order");
+  variant.order_param = optional_integer_at(params, "order_param");
+  variant.traversal = string_at(params, "traversal");
+  variant.traversal_param = optional_integer_at(params, "traversal_param");
+  variant.order_chunk = positive_at(asked, "order_chunk");
+  variant.chunk_in_id = boolean_at(asked, "chunk_in_id");
+  variant.order_file = text_at(asked, "order_file");
+  variant.order_file_hash = static_cast<std::uint32_t>(positive_at(asked, "order_file_hash"));
+  return variant;
 }
 
 // Members are assigned one by one here: GCC 12 destroys them twice where an exception leaves a braced list.

@@ -47,17 +47,18 @@ json params_json(const Record& record) {
   }
   params["kernel"] = record.kernel;
   params["cache"] = record.cache;
-  const VariantSpec& spec = record.variant;
-  const bool ordered = !spec.baseline;
-  for (const Field<VariantSpec>& field : variant_fields()) {
+  const Variant& variant = record.variant;
+  const bool ordered = !variant.baseline;
+  for (const Field<Variant>& field : variant_fields()) {
     const bool applies = ordered && (record.work.ring_size > 1 || !of_rings(field.name));
-    params[field.name] = applies ? field_json(field, spec) : json(nullptr);
+    params[field.name] = applies ? field_json(field, variant) : json(nullptr);
   }
-  params["order"] = ordered ? json(spec.order) : json(nullptr);
-  params["order_param"] = ordered && spec.order_param ? json(*spec.order_param) : json(nullptr);
+  params["order"] = ordered ? json(variant.order) : json(nullptr);
+  params["order_param"] = ordered && variant.order_param ? json(*variant.order_param) : json(nullptr);
   params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
-  params["traversal"] = ordered ? json(spec.traversal) : json(nullptr);
-  params["traversal_param"] = ordered && spec.traversal_param ? json(*spec.traversal_param) : json(nullptr);
+  params["traversal"] = ordered ? json(variant.traversal) : json(nullptr);
+  params["traversal_param"] =
+      ordered && variant.traversal_param ? json(*variant.traversal_param) : json(nullptr);
   params["ring_algorithm"] = text(record.ring_algorithm);
   params["transport"] = text(record.transport);
   return params;
@@ -65,14 +66,14 @@ json params_json(const Record& record) {
 
 // What the sweep wrote where `params` shows what it resolved to.
 json asked_json(const Record& record) {
-  const VariantSpec& spec = record.variant;
+  const Variant& variant = record.variant;
   json asked = {{"threads", positive(record.work.threads)},
-                {"order_chunk", positive(spec.order_chunk)},
-                {"chunk_in_id", spec.chunk_in_id},
-                {"order_file", text(spec.order_file.string())},
-                {"order_file_hash", positive(spec.order_file_hash)}};
-  for (const Field<VariantSpec>& field : variant_fields())
-    if (of_rings(field.name)) asked[field.name] = field_json(field, spec);
+                {"order_chunk", positive(variant.order_chunk)},
+                {"chunk_in_id", variant.chunk_in_id},
+                {"order_file", text(variant.order_file.string())},
+                {"order_file_hash", positive(variant.order_file_hash)}};
+  for (const Field<Variant>& field : variant_fields())
+    if (of_rings(field.name)) asked[field.name] = field_json(field, variant);
   return asked;
 }
 

@@ -15,7 +15,7 @@
 namespace hilbench {
 namespace {
 
-using D = const Duel&;
+using D = const RivalPair&;
 
 // In linear order, with whatever ring options.
 bool plain_linear(const Record& record) {
@@ -38,13 +38,13 @@ std::string work_text(const Case& work) {
 
 }  // namespace
 
-std::string duellist_text(const Record& kernel) {
+std::string kernel_text(const Record& kernel) {
   const std::string ring = kernel.variant_id.substr(one_rank_id(kernel.variant).size());
   return kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
 }
 
-std::vector<Duel> duels_of(const View& view, std::size_t most_kernels) {
-  std::vector<Duel> duels;
+std::vector<RivalPair> duels_of(const View& view, std::size_t most_kernels) {
+  std::vector<RivalPair> duels;
   std::size_t kernels = 0;
   for (const CaseView& of_case : view.cases)
     for (const Record* kernel : of_case.records) {
@@ -61,7 +61,7 @@ std::vector<Duel> duels_of(const View& view, std::size_t most_kernels) {
 }
 
 Table rivals_table(const View& view) {
-  const std::vector<ColumnOf<Duel>> columns = {
+  const std::vector<ColumnOf<RivalPair>> columns = {
       {{"case", ""}, [](D d) { return Cell{d.where->case_id}; }},
       {{"variant", ""}, [](D d) { return Cell{d.kernel->variant_id}; }},
       {{"kernel", ""}, [](D d) { return Cell{d.kernel->kernel}; }},
@@ -75,23 +75,23 @@ Table rivals_table(const View& view) {
       {{"tflops", ""}, [](D d) { return Cell{data_text(d.kernel->tflops)}; }},
       {{"rival_tflops", ""}, [](D d) { return Cell{data_text(d.rival->tflops)}; }},
   };
-  return make_table<Duel>("rivals", "", columns, duels_of(view));
+  return make_table<RivalPair>("rivals", "", columns, duels_of(view));
 }
 
 Table rivals_page_table(const View& view) {
-  const std::vector<Duel> duels = duels_of(view);
+  const std::vector<RivalPair> duels = duels_of(view);
   std::vector<std::string> rivals;
-  std::vector<const Duel*> rows;  // the first duel of each kernel in each case
+  std::vector<const RivalPair*> rows;  // the first duel of each kernel in each case
   for (D duel : duels) {
     if (std::find(rivals.begin(), rivals.end(), duel.rival->variant_id) == rivals.end())
       rivals.push_back(duel.rival->variant_id);
     if (rows.empty() || rows.back()->kernel != duel.kernel) rows.push_back(&duel);
   }
-  using R = const Duel* const&;
-  std::vector<ColumnOf<const Duel*>> columns = {
+  using R = const RivalPair* const&;
+  std::vector<ColumnOf<const RivalPair*>> columns = {
       {{"work", "case (segment/dilation)", Align::wrapped},
        [](R r) { return Cell{work_text(*r->where->work)}; }},
-      {{"variant", "kernel"}, [](R r) { return Cell{duellist_text(*r->kernel)}; }},
+      {{"variant", "kernel"}, [](R r) { return Cell{kernel_text(*r->kernel)}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},
       {{"of_peak", "of peak", Align::right}, [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
@@ -108,14 +108,14 @@ Table rivals_page_table(const View& view) {
                          }
                          return Cell{};
                        }});
-  return make_table<const Duel*>("rivals", "", columns, rows);
+  return make_table<const RivalPair*>("rivals", "", columns, rows);
 }
 
 std::optional<Plot> rivals_plot(const View& view) {
   constexpr std::string_view kWideTics = "0.125, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 8, 16";
   constexpr std::string_view kNarrowTics = "0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 2, 2.4";
   double least = 1, most = 1;
-  const std::vector<Duel> duels = duels_of(view, kMostDuelRows);
+  const std::vector<RivalPair> duels = duels_of(view, kMostDuelRows);
   Series series;  // x: the ratio, y: the row
   std::string labels;
   std::size_t rows = 0;
@@ -124,7 +124,7 @@ std::optional<Plot> rivals_plot(const View& view) {
     if (duel.kernel != last)
       labels += fmt::format(
           "1\t{}\t{}\n", rows++,
-          gnuplot_field(fmt::format("{}: {}", duellist_text(*duel.kernel), work_text(*duel.where->work))));
+          gnuplot_field(fmt::format("{}: {}", kernel_text(*duel.kernel), work_text(*duel.where->work))));
     last = duel.kernel;
     least = std::min(least, duel.ratio.ci.low);
     most = std::max(most, duel.ratio.ci.high);

@@ -21,15 +21,15 @@ std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
 }
 
 // Whether everything but order, order_param and scope is at its default.
-bool plain_options(const VariantSpec& spec) {
-  VariantSpec plain;
-  plain.kernel = spec.kernel;
-  plain.order = spec.order;
-  plain.order_param = spec.order_param;
-  plain.order_chunk = spec.order_chunk;
-  plain.chunk_in_id = spec.chunk_in_id;
-  plain.order_scope = spec.order_scope;
-  return spec == plain;
+bool plain_options(const Variant& variant) {
+  Variant plain;
+  plain.kernel = variant.kernel;
+  plain.order = variant.order;
+  plain.order_param = variant.order_param;
+  plain.order_chunk = variant.order_chunk;
+  plain.chunk_in_id = variant.chunk_in_id;
+  plain.order_scope = variant.order_scope;
+  return variant == plain;
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ std::optional<Measured> memory_ratio(const Record& reference, const Record& vari
   return Measured{ratio, {ratio, ratio}, 0};
 }
 
-Quartet quartet_of(const CaseView& view, std::int64_t order_chunk) {
-  Quartet quartet;
+ClaimRecords quartet_of(const CaseView& view, std::int64_t order_chunk) {
+  ClaimRecords quartet;
   const auto matches = [&](const Record& record, std::string_view order, OrderScope scope) {
     return record.kind == RecordKind::kernel && record.variant.order == order &&
            record.variant.order_scope == scope && plain_options(record.variant);

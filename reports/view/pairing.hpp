@@ -25,26 +25,26 @@ std::optional<Measured> memory_ratio(const Record& reference, const Record& vari
 
 // What the claims call `standard`, `hilbert` and the seeds' own variant, and the negative control, in one
 // case.
-struct Quartet {
+struct ClaimRecords {
   const Record* standard = nullptr;  // dilated/linear
   const Record* hilbert = nullptr;   // dilated/hilbert, chunk as claimed, scope memory, tensors kv
   const Record* tokens = nullptr;    // dilated/hilbert@tokens: another function
   const Record* random = nullptr;    // dilated/random, scope memory, tensors kv
 };
-Quartet quartet_of(const CaseView& view, std::int64_t order_chunk);
+ClaimRecords quartet_of(const CaseView& view, std::int64_t order_chunk);
 
 // A kernel in linear order against a verified baseline of the same case.
-struct Duel {
+struct RivalPair {
   const CaseView* where = nullptr;
   const Record* kernel = nullptr;
   const Record* rival = nullptr;
   Measured ratio;  // rival's time / kernel's time
 };
 // What ran, and the ring options of its variant.
-std::string duellist_text(const Record& kernel);
+std::string kernel_text(const Record& kernel);
 // Those of the first `most_kernels` (case, kernel) that have any: each costs a bootstrap.
 inline constexpr std::size_t kMostDuelRows = 60;  // of a figure
-std::vector<Duel> duels_of(const View& view, std::size_t most_kernels = SIZE_MAX);
+std::vector<RivalPair> duels_of(const View& view, std::size_t most_kernels = SIZE_MAX);
 
 // Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);

@@ -19,7 +19,7 @@ DeviceMemory<std::byte> on_device(const std::vector<float>& values, Dtype dtype)
 }
 
 // O and LSE of the second run into poisoned memory; measured() must not change them.
-AttentionOutput run_on_gpu(const Variant& variant, const AttentionProblem& problem) {
+AttentionOutput run_on_gpu(const Implementation& implementation, const AttentionProblem& problem) {
   const Case& work = problem.work;
   const DeviceMemory<std::byte> q = on_device(problem.q, work.dtype), k = on_device(problem.k, work.dtype),
                                 v = on_device(problem.v, work.dtype);
@@ -31,7 +31,7 @@ AttentionOutput run_on_gpu(const Variant& variant, const AttentionProblem& probl
   const DeviceMemory<std::byte> device_o(o);
   const DeviceMemory<float> device_lse(output.lse);
   const Operands operands{q.data(), k.data(), v.data(), device_o.data(), device_lse.data()};
-  const auto execution = variant.prepare(work, {}, 1);
+  const auto execution = implementation.prepare(work, {}, 1);
   execution->run(operands, {});
   HILBENCH_CUDA(cudaMemset(device_o.data(), 0xff, o.size()));
   HILBENCH_CUDA(cudaMemset(device_lse.data(), 0xff, output.lse.size() * sizeof(float)));
@@ -45,10 +45,10 @@ AttentionOutput run_on_gpu(const Variant& variant, const AttentionProblem& probl
 }
 
 void expect_equals_reference(const AttentionProblem& problem, const ExpectedRows& expected) {
-  for (const Variant* variant : {&kCublas, &kCudnn, &kCudnnGather}) {
-    if (variant->unsupported(problem.work, {})) continue;
-    EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*variant, problem)), "")
-        << variant->name << " " << case_id(problem.work);
+  for (const Implementation* implementation : {&kCublas, &kCudnn, &kCudnnGather}) {
+    if (implementation->unsupported(problem.work, {})) continue;
+    EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*implementation, problem)), "")
+        << implementation->name << " " << case_id(problem.work);
   }
 }
 

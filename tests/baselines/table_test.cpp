@@ -11,43 +11,45 @@ const Case kOnCpu{.kv_heads = 8, .device = DeviceKind::cpu};
 
 TEST(Table, EveryVariantIsWhole) {
   std::set<std::pair<std::string_view, DeviceKind>> names;
-  for (const Variant* variant : variant_table()) {
-    EXPECT_TRUE(names.insert({variant->name, variant->device}).second) << variant->name;
-    EXPECT_EQ(find_variant(variant->name, variant->device), variant);
-    EXPECT_FALSE(variant->help.empty());
-    const bool computes_elsewhere = variant->external || variant->ring_algorithm;
-    EXPECT_TRUE(variant->library || computes_elsewhere || variant->kind == RecordKind::kernel)
-        << variant->name;
-    EXPECT_TRUE(variant->peak_unit && variant->unsupported && variant->workspace_bytes) << variant->name;
-    EXPECT_EQ(variant->prepare == nullptr, computes_elsewhere) << variant->name;
-    EXPECT_TRUE(variant->tile_rows || variant->kind == RecordKind::baseline) << variant->name;
-    EXPECT_TRUE(variant->has_output || variant->own_flops) << variant->name;
+  for (const Implementation* implementation : implementation_table()) {
+    EXPECT_TRUE(names.insert({implementation->name, implementation->device}).second) << implementation->name;
+    EXPECT_EQ(find_implementation(implementation->name, implementation->device), implementation);
+    EXPECT_FALSE(implementation->help.empty());
+    const bool computes_elsewhere = implementation->external || implementation->ring_algorithm;
+    EXPECT_TRUE(implementation->library || computes_elsewhere || implementation->kind == RecordKind::kernel)
+        << implementation->name;
+    EXPECT_TRUE(implementation->peak_unit && implementation->unsupported && implementation->workspace_bytes)
+        << implementation->name;
+    EXPECT_EQ(implementation->prepare == nullptr, computes_elsewhere) << implementation->name;
+    EXPECT_TRUE(implementation->tile_rows || implementation->kind == RecordKind::baseline)
+        << implementation->name;
+    EXPECT_TRUE(implementation->has_output || implementation->own_flops) << implementation->name;
   }
 }
 
 TEST(Table, DilatedIsTheBestKernelOfTheDevice) {
-  const VariantSpec dilated{.kernel = "dilated"};
-  const Variant* best = resolve_variant(dilated, kOnCpu, nullptr);
+  const Variant dilated{.kernel = "dilated"};
+  const Implementation* best = resolve_implementation(dilated, kOnCpu, nullptr);
   ASSERT_NE(best, nullptr);
   EXPECT_EQ(best->name, "dilated_cpu");
 }
 
 TEST(Table, ARingAlgorithmComputesWithTheBestKernel) {
-  const VariantSpec longnet{.kernel = "longnet_allgather", .baseline = true};
-  EXPECT_EQ(resolve_variant(longnet, kOnCpu, nullptr)->name, "dilated_cpu");
+  const Variant longnet{.kernel = "longnet_allgather", .baseline = true};
+  EXPECT_EQ(resolve_implementation(longnet, kOnCpu, nullptr)->name, "dilated_cpu");
   EXPECT_TRUE(known_baseline("longnet_allgather"));
   EXPECT_FALSE(known_kernel("longnet_allgather"));
 }
 
 TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
-  const Variant* wgmma = find_variant("dilated_wgmma", DeviceKind::cuda);
+  const Implementation* wgmma = find_implementation("dilated_wgmma", DeviceKind::cuda);
   const Case dense{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
   if (const auto reason = wgmma->unsupported(dense, {})) GTEST_SKIP() << *reason;
   const auto best = [&](int capability, Dtype dtype) {
     const Gpu gpu{.compute_capability = capability};
     Case work = dense;
     work.dtype = dtype;
-    return resolve_variant({.kernel = "dilated"}, work, &gpu)->name;
+    return resolve_implementation({.kernel = "dilated"}, work, &gpu)->name;
   };
   EXPECT_EQ(best(90, Dtype::bf16), "dilated_wgmma");
   EXPECT_EQ(best(90, Dtype::fp32), "dilated_simt");
@@ -59,25 +61,25 @@ TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
 TEST(Table, KernelsForGpusAreKnownInEveryBuildAndSayWhatTheyLack) {
   for (const std::string_view name : {"dilated_wgmma", "dilated_mma", "dilated_simt"}) {
     EXPECT_TRUE(known_kernel(name)) << name;
-    const Variant* variant = find_variant(name, DeviceKind::cuda);
-    ASSERT_NE(variant, nullptr) << name;
+    const Implementation* implementation = find_implementation(name, DeviceKind::cuda);
+    ASSERT_NE(implementation, nullptr) << name;
     const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-    if (const auto reason = variant->unsupported(work, {})) {
+    if (const auto reason = implementation->unsupported(work, {})) {
       EXPECT_EQ(reason->find("this build has no"), 0u) << *reason;
       continue;
     }
     // No GPU of that age is supported, whatever was compiled.
     const Gpu fermi{.compute_capability = 20};
-    EXPECT_TRUE(variant->unsupported_on(fermi)) << name;
+    EXPECT_TRUE(implementation->unsupported_on(fermi)) << name;
   }
 }
 
 TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
-  const Variant* wgmma = find_variant("dilated_wgmma", DeviceKind::cuda);
+  const Implementation* wgmma = find_implementation("dilated_wgmma", DeviceKind::cuda);
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
   if (const auto reason = wgmma->unsupported(work, {})) GTEST_SKIP() << *reason;
   const auto reason_on = [](std::string_view name, int capability) {
-    return find_variant(name, DeviceKind::cuda)->unsupported_on({.compute_capability = capability});
+    return find_implementation(name, DeviceKind::cuda)->unsupported_on({.compute_capability = capability});
   };
   EXPECT_EQ(reason_on("dilated_wgmma", 90), std::nullopt);
   EXPECT_TRUE(reason_on("dilated_wgmma", 100));
@@ -88,10 +90,11 @@ TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
 }
 
 TEST(Table, NamesResolveToThemselves) {
-  EXPECT_EQ(resolve_variant({.kernel = "gemm", .baseline = true}, kOnCpu, nullptr),
-            find_variant("gemm", DeviceKind::cpu));
-  EXPECT_EQ(resolve_variant({.kernel = "dilated_cpu"}, {.device = DeviceKind::cuda}, nullptr), nullptr);
-  EXPECT_EQ(resolve_variant({.kernel = "nonsense"}, kOnCpu, nullptr), nullptr);
+  EXPECT_EQ(resolve_implementation({.kernel = "gemm", .baseline = true}, kOnCpu, nullptr),
+            find_implementation("gemm", DeviceKind::cpu));
+  EXPECT_EQ(resolve_implementation({.kernel = "dilated_cpu"}, {.device = DeviceKind::cuda}, nullptr),
+            nullptr);
+  EXPECT_EQ(resolve_implementation({.kernel = "nonsense"}, kOnCpu, nullptr), nullptr);
 }
 
 TEST(Table, KernelsAndBaselinesAreKeptApart) {

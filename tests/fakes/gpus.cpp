@@ -78,11 +78,11 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
 }
 
-std::unique_ptr<RingBed> cuda_ring_bed(int, const std::vector<Device*>&, RingTransport, double) {
+std::unique_ptr<RankResources> cuda_ring_bed(int, const std::vector<Device*>&, TransportKind, double) {
   throw EnvironmentError({.what = "fake GPUs have a process each"});
 }
 
-std::unique_ptr<RingBed> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
+std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
   control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
   return cpu_ring_bed({std::move(control)}, 1);
 }
@@ -95,12 +95,12 @@ std::string nccl_version() {
   return "0.0.0";
 }
 
-std::span<const Variant* const> variant_table() {
-  static const Variant dilated = [] {
-    Variant variant = kDilatedCpu;
-    variant.name = "dilated";
-    variant.device = DeviceKind::cuda;
-    return variant;
+std::span<const Implementation* const> implementation_table() {
+  static const Implementation dilated = [] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = "dilated";
+    implementation.device = DeviceKind::cuda;
+    return implementation;
   }();
   static const std::array table = {&dilated};
   return table;

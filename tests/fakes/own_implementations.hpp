@@ -1,5 +1,5 @@
 // For a test program with a table of variants of its own: what kernels/table.cpp defines beside
-// variant_table(), which the program itself does. To be included once.
+// implementation_table(), which the program itself does. To be included once.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +10,22 @@
 
 namespace hilbench {
 
-const Variant* find_variant(std::string_view name, DeviceKind) {
-  for (const Variant* variant : variant_table())
-    if (variant->name == name) return variant;
+const Implementation* find_implementation(std::string_view name, DeviceKind) {
+  for (const Implementation* implementation : implementation_table())
+    if (implementation->name == name) return implementation;
   return nullptr;
 }
-const Variant* resolve_variant(const VariantSpec& spec, const Case& work, const Gpu*) {
-  return find_variant(spec.kernel, work.device);
+const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu*) {
+  return find_implementation(variant.kernel, work.device);
 }
-std::optional<std::string> reason_unsupported(const Variant& variant, const Case& work,
-                                              const VariantSpec& spec, const Gpu*) {
-  return variant.unsupported(work, spec);
+std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
+                                              const Variant& variant, const Gpu*) {
+  return implementation.unsupported(work, variant);
 }
 std::vector<std::string_view> kernel_names() {
   std::vector<std::string_view> names;
-  for (const Variant* variant : variant_table())
-    if (variant->kind == RecordKind::kernel) names.push_back(variant->name);
+  for (const Implementation* implementation : implementation_table())
+    if (implementation->kind == RecordKind::kernel) names.push_back(implementation->name);
   return names;
 }
 bool known_kernel(std::string_view name) {
@@ -33,9 +33,10 @@ bool known_kernel(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 bool known_baseline(std::string_view name) {
-  return std::any_of(variant_table().begin(), variant_table().end(), [&](const Variant* variant) {
-    return variant->kind == RecordKind::baseline && variant->name == name;
-  });
+  return std::any_of(implementation_table().begin(), implementation_table().end(),
+                     [&](const Implementation* implementation) {
+                       return implementation->kind == RecordKind::baseline && implementation->name == name;
+                     });
 }
 
 }  // namespace hilbench

@@ -73,14 +73,15 @@ struct AttentionProblem {
     v = random_tensor(random, positions * work.kv_heads, work.head_dim, work.dtype);
   }
 
-  AttentionOutput run(const Variant& variant, const VariantSpec& spec, int threads) const {
-    EXPECT_EQ(variant.unsupported(work, spec), std::nullopt);
-    return run_with(*variant.prepare(work, spec, threads), variant, spec);
+  AttentionOutput run(const Implementation& implementation, const Variant& variant, int threads) const {
+    EXPECT_EQ(implementation.unsupported(work, variant), std::nullopt);
+    return run_with(*implementation.prepare(work, variant, threads), implementation, variant);
   }
 
   // By an execution that may have run before.
-  AttentionOutput run_with(Execution& execution, const Variant& variant, const VariantSpec& spec) const {
-    const Index index = build_index(work, spec, variant.tile_rows(work));
+  AttentionOutput run_with(Execution& execution, const Implementation& implementation,
+                           const Variant& variant) const {
+    const Index index = build_index(work, variant, implementation.tile_rows(work));
     const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
     const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
     const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);

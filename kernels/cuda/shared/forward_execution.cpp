@@ -26,7 +26,7 @@ std::size_t output_elements(const Case& work) {
 
 class ForwardExecution final : public Execution {
  public:
-  ForwardExecution(const Case& work, const VariantSpec& variant, std::unique_ptr<ForwardKernel> kernel)
+  ForwardExecution(const Case& work, const Variant& variant, std::unique_ptr<ForwardKernel> kernel)
       : work_(work),
         variant_(variant),
         shape_(forward_shape(work)),
@@ -80,7 +80,7 @@ class ForwardExecution final : public Execution {
   }
 
   Case work_;
-  VariantSpec variant_;
+  Variant variant_;
   ForwardShape shape_;
   std::unique_ptr<ForwardKernel> kernel_;
   DeviceMemory<HeadCover> covers_;
@@ -107,7 +107,7 @@ ForwardShape forward_shape(const Case& work) {
           .causal = work.mask == Mask::causal};
 }
 
-std::unique_ptr<Execution> forward_execution(const Case& work, const VariantSpec& variant,
+std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
                                              std::unique_ptr<ForwardKernel> kernel) {
   return std::make_unique<ForwardExecution>(work, variant, std::move(kernel));
 }

@@ -61,7 +61,7 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch)
+BranchImage::BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch)
     : key_step(branch.key_step) {
   if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
   any_merge =

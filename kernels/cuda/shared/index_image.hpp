@@ -26,7 +26,7 @@ std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const VariantSpec& variant, const BranchIndex& branch);
+  BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch);
 
   // Fills in what the index knows: tiles, steps and tables.
   void describe(ForwardParams& params) const;

@@ -21,16 +21,16 @@ __device__ __forceinline__ void visit_row(const ForwardShape& shape, const std::
   const std::int64_t rows = static_cast<std::int64_t>(shape.sequence) * shape.heads;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
   if (row >= rows) return;
-  const auto fate = static_cast<RowFate>(fates[row]);
+  const auto fate = static_cast<RowWrites>(fates[row]);
   for (std::int64_t batch = blockIdx.y; batch < shape.batch; batch += gridDim.y)
     visit(batch * rows + row, fate);
 }
 
 __global__ void __launch_bounds__(kThreads)
     clear(const ForwardShape shape, const OutputRows rows, int element_bytes) {
-  visit_row(shape, rows.fates, [&](std::int64_t row, RowFate fate) {
-    if (fate == RowFate::stored) return;
-    const bool wide = fate == RowFate::merged && rows.o_fp32 != nullptr;
+  visit_row(shape, rows.fates, [&](std::int64_t row, RowWrites fate) {
+    if (fate == RowWrites::stored) return;
+    const bool wide = fate == RowWrites::merged && rows.o_fp32 != nullptr;
     const int words = shape.head_dim * (wide ? 4 : element_bytes) / 16;
     uint4* const o = static_cast<uint4*>(wide ? rows.o_fp32 : rows.o) + row * words;
     for (int word = threadIdx.x; word < words; word += blockDim.x) o[word] = uint4();
@@ -45,8 +45,8 @@ struct alignas(16) Eight {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) round(const ForwardShape shape, const OutputRows rows) {
-  visit_row(shape, rows.fates, [&](std::int64_t row, RowFate fate) {
-    if (fate == RowFate::untouched) return;
+  visit_row(shape, rows.fates, [&](std::int64_t row, RowWrites fate) {
+    if (fate == RowWrites::untouched) return;
     const int words = shape.head_dim / 8;
     const auto* from = reinterpret_cast<const Eight<float>*>(rows.o_fp32) + row * words;
     auto* to = static_cast<Eight<T>*>(rows.o) + row * words;

@@ -13,8 +13,8 @@ namespace {
 const Case kOrdinary{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
 constexpr std::array kRivals = {&kCublas, &kCudnn, &kCudnnGather};
 
-std::string reason(const Variant& variant, const Case& work) {
-  return variant.unsupported(work, {}).value_or("");
+std::string reason(const Implementation& implementation, const Case& work) {
+  return implementation.unsupported(work, {}).value_or("");
 }
 
 class RivalsUnsupported : public testing::Test {
@@ -26,7 +26,8 @@ class RivalsUnsupported : public testing::Test {
 };
 
 TEST_F(RivalsUnsupported, NothingOfAnOrdinaryCase) {
-  for (const Variant* variant : kRivals) EXPECT_EQ(reason(*variant, kOrdinary), "") << variant->name;
+  for (const Implementation* implementation : kRivals)
+    EXPECT_EQ(reason(*implementation, kOrdinary), "") << implementation->name;
 }
 
 TEST_F(RivalsUnsupported, GivesTheReason) {
@@ -34,14 +35,15 @@ TEST_F(RivalsUnsupported, GivesTheReason) {
   causal.mask = Mask::causal;
   causal.queries = Queries::dense;
   causal.pattern = {{2048, 2}};
-  for (const Variant* variant : kRivals) {
-    EXPECT_NE(reason(*variant, causal).find("dense queries"), std::string::npos) << variant->name;
+  for (const Implementation* implementation : kRivals) {
+    EXPECT_NE(reason(*implementation, causal).find("dense queries"), std::string::npos)
+        << implementation->name;
     Case backward = kOrdinary;
     backward.pass = Pass::backward;
-    EXPECT_NE(reason(*variant, backward).find("forward"), std::string::npos) << variant->name;
+    EXPECT_NE(reason(*implementation, backward).find("forward"), std::string::npos) << implementation->name;
     Case branches = kOrdinary;
     branches.pattern.assign(33, {2048, 1});
-    EXPECT_NE(reason(*variant, branches).find("branches"), std::string::npos) << variant->name;
+    EXPECT_NE(reason(*implementation, branches).find("branches"), std::string::npos) << implementation->name;
   }
   causal.pattern = {{2048, 1}};  // without dilation dense queries are the usual ones
   EXPECT_EQ(reason(kCudnn, causal), "");
@@ -66,9 +68,9 @@ TEST(Rivals, PlanWithoutLoadingALibrary) {
   Case huge = kOrdinary;
   huge.sequence_length = huge.heads = huge.kv_heads = huge.batch = std::int64_t{1} << 40;
   huge.pattern = {{std::int64_t{1} << 40, 1}, {1 << 20, 4}};
-  for (const Variant* variant : kRivals) {
-    static_cast<void>(reason(*variant, huge));
-    EXPECT_GE(variant->workspace_bytes(huge, 1), 0) << variant->name;
+  for (const Implementation* implementation : kRivals) {
+    static_cast<void>(reason(*implementation, huge));
+    EXPECT_GE(implementation->workspace_bytes(huge, 1), 0) << implementation->name;
   }
   for (const char* library : {"libcublas.so.13", "libcublas.so.12", "libcudnn.so.9"})
     EXPECT_EQ(dlopen(library, RTLD_NOW | RTLD_NOLOAD), nullptr) << library;

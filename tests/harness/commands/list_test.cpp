@@ -22,8 +22,9 @@ TEST(List, NamesAllThatTheTablesHold) {
   for (const OrderInfo& order : orders())
     EXPECT_NE(orders_text.find(order.name), std::string::npos) << order.name;
   const std::string variants = list_text("kernels") + list_text("baselines");
-  for (const Variant* variant : variant_table())
-    EXPECT_NE(variants.find(std::string(variant->name) + " "), std::string::npos) << variant->name;
+  for (const Implementation* implementation : implementation_table())
+    EXPECT_NE(variants.find(std::string(implementation->name) + " "), std::string::npos)
+        << implementation->name;
   EXPECT_EQ(list_text("kernels").rfind("dilated ", 0), 0u);
   for (const TransportInfo& transport : transports())
     EXPECT_NE(list_text("transports").find(std::string(transport.name) + " "), std::string::npos)

@@ -19,15 +19,15 @@ Record sample_record(const std::string& order) {
   return record;
 }
 
-Task through_text(const Task& task) {
+ComparisonTask through_text(const ComparisonTask& task) {
   return task_from_json(nlohmann::json::parse(to_json(task).dump()));
 }
-Event through_text(const Event& event) {
+TaskEvent through_text(const TaskEvent& event) {
   return event_from_json(nlohmann::json::parse(to_json(event).dump()));
 }
 
-TEST(Task, SurvivesTheTripToAWorker) {
-  const Task task{
+TEST(ComparisonTask, SurvivesTheTripToAWorker) {
+  const ComparisonTask task{
       .records = {sample_record("linear"), sample_record("hilbert")},
       .reference = 1,
       .measure = {.interval = 0.031,
@@ -39,7 +39,7 @@ TEST(Task, SurvivesTheTripToAWorker) {
       .counters = {"default", "caches"},
       .dump = "/b/dump",
       .externals = {{"rival", {{"python3", "a \"b\".py"}, "/c"}}, {"torch_sdpa", {{}, "/c"}}}};
-  const Task back = through_text(task);
+  const ComparisonTask back = through_text(task);
   ASSERT_EQ(back.records.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(to_json(back.records[i]), to_json(task.records[i]));
   EXPECT_EQ(back.records[1].work, task.records[1].work);
@@ -52,14 +52,14 @@ TEST(Task, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.externals, task.externals);
 }
 
-TEST(Task, MayHaveNoReference) {
-  EXPECT_FALSE(through_text(Task{.records = {sample_record("linear")}}).reference);
+TEST(ComparisonTask, MayHaveNoReference) {
+  EXPECT_FALSE(through_text(ComparisonTask{.records = {sample_record("linear")}}).reference);
 }
 
-TEST(Event, SurvivesTheTripToTheSupervisor) {
+TEST(TaskEvent, SurvivesTheTripToTheSupervisor) {
   for (const Phase phase : {Phase::prepare, Phase::verify, Phase::time, Phase::count}) {
-    const Event back =
-        through_text(Event{.phase = phase, .variant_id = "dilated/hilbert", .round = 12, .spent_s = 0.25});
+    const TaskEvent back = through_text(
+        TaskEvent{.phase = phase, .variant_id = "dilated/hilbert", .round = 12, .spent_s = 0.25});
     EXPECT_EQ(back.phase, phase);
     EXPECT_EQ(back.variant_id, "dilated/hilbert");
     EXPECT_EQ(back.round, 12);
@@ -68,13 +68,13 @@ TEST(Event, SurvivesTheTripToTheSupervisor) {
   }
 }
 
-TEST(Event, CarriesARecordWithEverySample) {
+TEST(TaskEvent, CarriesARecordWithEverySample) {
   Record record = sample_record("hilbert");
   record.time = Timing{};
   record.time->samples_ns = {1.0 / 3, 2e9, 1e-3};
   record.time->process_rounds = {3};
   record.time->timer = "steady_clock";
-  const Event back = through_text(Event{.variant_id = record.variant_id, .record = record});
+  const TaskEvent back = through_text(TaskEvent{.variant_id = record.variant_id, .record = record});
   ASSERT_TRUE(back.record);
   EXPECT_EQ(back.record->time->samples_ns, record.time->samples_ns) << "to the last bit";
   EXPECT_EQ(to_json(*back.record), to_json(record));

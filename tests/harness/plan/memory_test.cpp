@@ -23,7 +23,7 @@ Case case_of(std::int64_t length) {
 }
 
 // Like a GPU kernel of two branches or more: an fp32 copy of O, tiles of 192 queries.
-const Variant kKernel = {
+const Implementation kKernel = {
     .name = "kernel",
     .device = DeviceKind::cuda,
     .tile_rows = [](const Case&) -> std::int64_t { return 192; },
@@ -40,8 +40,8 @@ Host gpu_host(std::int64_t gpu_bytes, std::int64_t host_bytes) {
   return host;
 }
 
-double device_bytes(const Case& work, const VariantSpec& spec) {
-  return (shared_need(work, {}) + own_need(work, spec, kKernel, 1)).device;
+double device_bytes(const Case& work, const Variant& variant) {
+  return (shared_need(work, {}) + own_need(work, variant, kKernel, 1)).device;
 }
 
 TEST(MemoryNeed, CountsWhatStandsOnAGpu) {
@@ -50,7 +50,7 @@ TEST(MemoryNeed, CountsWhatStandsOnAGpu) {
   const double linear = device_bytes(case_of(1 << 20), {});
   EXPECT_GE(linear, position * (1 << 20));
   EXPECT_LE(linear, (position + 4) * (1 << 20));
-  VariantSpec hilbert;
+  Variant hilbert;
   hilbert.order = "hilbert";
   // Permuted K and V, the map of the permutation, and the slot of every key of three branches.
   EXPECT_EQ(device_bytes(case_of(1 << 20), hilbert) - linear, (2 * 8 * 64 * 2 + 4 + 3 * 4) * double{1 << 20});
@@ -65,7 +65,7 @@ TEST(MemoryNeed, OfTheHostHardlyGrowsWithTheSequence) {
 }
 
 TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
-  Variant program = kKernel;
+  Implementation program = kKernel;
   program.external = true;
   program.tile_rows = nullptr;
   const Case work = case_of(1 << 20);

@@ -56,7 +56,7 @@ TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
 TEST(RingModel, PacksBeforeItSends) {
   Case work = ring_case(1024, 2);
   work.pattern = {{1024, 2}};
-  const VariantSpec packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
+  const Variant packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
   const RingModel model{.ns = {100, 0, 0, 0, 1000, 0.5, 9}};
   const double bytes = 256 * 2 * 64 * 2;
   EXPECT_NEAR(model_time(ring_shape(work, packed, 1), model, RingPart::exchange).ns,

@@ -63,7 +63,7 @@ Case patterned(std::int64_t ranks) {
 }
 
 // As a GPU kernel of several branches: O in fp32.
-const Variant kKernel = {
+const Implementation kKernel = {
     .name = "kernel",
     .device = DeviceKind::cuda,
     .tile_rows = [](const Case&) { return kPlannedTileRows; },
@@ -76,13 +76,14 @@ const Variant kKernel = {
 TEST(Longest, IsThePlansOnOneRankAndGrowsWithTheRanks) {
   Host host;
   host.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30};
-  const VariantSpec spec{.kernel = "dilated"};
+  const Variant variant{.kernel = "dilated"};
   const double usable = usable_memory(patterned(1), host).device;
-  const std::int64_t one = longest_on_ranks(patterned(1), spec, usable);
-  EXPECT_EQ(one, longest_sequence(patterned(1), {}, spec, kKernel, 1, host));
+  const std::int64_t one = longest_on_ranks(patterned(1), variant, usable);
+  EXPECT_EQ(one, longest_sequence(patterned(1), {}, variant, kKernel, 1, host));
   for (const std::int64_t ranks : {2, 4, 8, 64})
-    EXPECT_EQ(longest_on_ranks(patterned(ranks), spec, usable), ranks * one) << "no segment crosses a shard";
-  EXPECT_EQ(longest_on_ranks(patterned(1), spec, 1000), 0);
+    EXPECT_EQ(longest_on_ranks(patterned(ranks), variant, usable), ranks * one)
+        << "no segment crosses a shard";
+  EXPECT_EQ(longest_on_ranks(patterned(1), variant, 1000), 0);
 }
 
 TEST(Longest, BuffersOfARingCount) {

@@ -25,8 +25,7 @@ struct Noise {
   }
 };
 
-inline Record ring_record(const Case& work, const VariantSpec& variant, const RingModel& model,
-                          Noise& noise) {
+inline Record ring_record(const Case& work, const Variant& variant, const RingModel& model, Noise& noise) {
   Record record;
   record.work = work;
   record.variant = variant;
@@ -70,7 +69,7 @@ inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, 
                     .mask = mask,
                     .ring_size = ranks,
                     .device = DeviceKind::cuda};
-          VariantSpec variant{.kernel = "dilated"};
+          Variant variant{.kernel = "dilated"};
           for (const RingAlgorithm algorithm :
                {RingAlgorithm::automatic, RingAlgorithm::allgather, RingAlgorithm::ring_packed}) {
             variant.ring_algorithm = algorithm;

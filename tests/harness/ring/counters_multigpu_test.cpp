@@ -7,11 +7,11 @@
 namespace hilbench {
 namespace {
 
-class RingOfGpus : public testing::TestWithParam<RingTransport> {
+class RingOfGpus : public testing::TestWithParam<TransportKind> {
  protected:
   void SetUp() override {
     if (survey_gpus().gpus.size() < 2) GTEST_SKIP() << "2 GPUs are needed";
-    if (GetParam() == RingTransport::nccl && !nccl_absence().empty()) GTEST_SKIP() << nccl_absence();
+    if (GetParam() == TransportKind::nccl && !nccl_absence().empty()) GTEST_SKIP() << nccl_absence();
     if (counter_target(DeviceKind::cuda) < 80)
       GTEST_SKIP() << "needs CUDA devices of compute capability 8.0 or up";
   }
@@ -21,7 +21,7 @@ class RingOfGpus : public testing::TestWithParam<RingTransport> {
 TEST_P(RingOfGpus, NvlinkCarriesTheCountedBytes) {
   const RingTaskShape shape = {
       .ranks = 2, .sequence_length = 32768, .pattern = {{32768, 4}}, .transport = GetParam()};
-  const double most = GetParam() == RingTransport::nccl ? 1.05 : 1.02;
+  const double most = GetParam() == TransportKind::nccl ? 1.05 : 1.02;
   const auto rings =
       measure_rings(shape, {RingAlgorithm::ring, RingAlgorithm::ring_packed}, {"nvlink", "nvlink_packets"});
   ASSERT_EQ(rings.size(), 2u);
@@ -55,7 +55,7 @@ TEST_P(RingOfGpus, EveryGpuCountsItsOwnWork) {
       counted(record, name);
       EXPECT_EQ(record.counters.at(name).ranks.size(), 2u) << id << " " << name;
     }
-    if (GetParam() == RingTransport::nccl) continue;  // its kernels poll
+    if (GetParam() == TransportKind::nccl) continue;  // its kernels poll
     const std::vector<double>& ranks = record.counters.at("instructions").ranks;
     for (const double own : ranks) {
       EXPECT_GT(own, 0.4 * instructions) << id;
@@ -64,7 +64,7 @@ TEST_P(RingOfGpus, EveryGpuCountsItsOwnWork) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, RingOfGpus, testing::Values(RingTransport::peer, RingTransport::nccl));
+INSTANTIATE_TEST_SUITE_P(Transports, RingOfGpus, testing::Values(TransportKind::peer, TransportKind::nccl));
 
 }  // namespace
 }  // namespace hilbench

@@ -15,7 +15,7 @@ struct RingTaskShape {
   std::int64_t ranks = 2;
   std::int64_t sequence_length = 8192;
   std::vector<Branch> pattern = {{8192, 4}};
-  RingTransport transport = RingTransport::peer;
+  TransportKind transport = TransportKind::peer;
   CacheState cache = CacheState::warm;
 };
 
@@ -46,14 +46,14 @@ inline Record ring_record(const RingTaskShape& shape, RingAlgorithm algorithm) {
 inline std::map<std::string, Record> measure_rings(const RingTaskShape& shape,
                                                    const std::vector<RingAlgorithm>& algorithms,
                                                    const std::vector<std::string>& counters) {
-  Task task;
+  ComparisonTask task;
   for (const RingAlgorithm algorithm : algorithms) task.records.push_back(ring_record(shape, algorithm));
   task.reference = 0;
   task.measure = {.budget_s = 0.05, .min_rounds = 3, .timeout_s = 60};
   task.measure.cache = shape.cache;
   task.counters = counters;
   std::map<std::string, Record> records;
-  run_task(task, [&](const Event& event) {
+  run_task(task, [&](const TaskEvent& event) {
     if (event.record) records[event.record->variant_id] = *event.record;
   });
   return records;

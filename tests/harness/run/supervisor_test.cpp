@@ -33,21 +33,21 @@ Record variant(const std::string& sweep, const std::string& id) {
   return record;
 }
 
-Task task_of(const std::string& sweep, const std::vector<std::string>& ids) {
-  Task task;
+ComparisonTask task_of(const std::string& sweep, const std::vector<std::string>& ids) {
+  ComparisonTask task;
   for (const std::string& id : ids) task.records.push_back(variant(sweep, id));
   task.reference = 0;
   task.measure.timeout_s = kTimeout_s;
   return task;
 }
 
-void ignore(const Event&) {}
+void ignore(const TaskEvent&) {}
 
 // Measures every variant: 1 ms, and 2 ms for "slow". The one named "bad" meets the fate of the sweep's name.
 int play_worker(int task_fd, int event_fd) {
-  const Task task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
+  const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
   const std::string fate = task.records.at(0).sweep;
-  const auto tell = [&](const Event& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
+  const auto tell = [&](const TaskEvent& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
   tell({.phase = Phase::prepare});
   if (fate == "between" && task.records.at(0).variant_id == "bad") {
     Record wrong = task.records.at(0);
@@ -132,7 +132,7 @@ TEST(Supervisor, BlamesNobodyForADeathBetweenTwoVariants) {
 }
 
 TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
-  Task task = task_of("fine", {"good", "slow"});
+  ComparisonTask task = task_of("fine", {"good", "slow"});
   task.measure.processes = 3;
   const auto records = measure_comparison(task, ignore);
   EXPECT_EQ(records[1].time->samples_ns.size(), 24u);
@@ -143,10 +143,10 @@ TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
 }
 
 TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
-  Task task = task_of("second", {"good", "bad"});
+  ComparisonTask task = task_of("second", {"good", "bad"});
   task.measure.processes = 2;
   int workers = 0;
-  const auto count_workers = [&](const Event& event) {
+  const auto count_workers = [&](const TaskEvent& event) {
     if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
   };
   const auto records = measure_comparison(task, count_workers);
@@ -165,10 +165,10 @@ TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDevice) {
 }
 
 TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
-  Task task = task_of("late crowd", {"good", "slow"});
+  ComparisonTask task = task_of("late crowd", {"good", "slow"});
   task.measure.processes = 2;
   int workers = 0;
-  const auto count_workers = [&](const Event& event) {
+  const auto count_workers = [&](const TaskEvent& event) {
     if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
   };
   const auto records = measure_comparison(task, count_workers);
@@ -181,7 +181,7 @@ TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
 void interrupt_and_exit() {
   catch_stop_signals();
   bool worked = false;
-  const auto interrupt = [&](const Event&) {
+  const auto interrupt = [&](const TaskEvent&) {
     worked = true;
     ::kill(::getpid(), SIGINT);
   };

@@ -63,7 +63,7 @@ TEST(Schema, FollowsTheParametersOfACase) {
 TEST(Schema, FollowsTheOptionsOfAVariant) {
   const json schema = read_schema();
   const json& options = schema["properties"]["variants"]["items"]["properties"];
-  for (const Field<VariantSpec>& field : variant_fields()) {
+  for (const Field<Variant>& field : variant_fields()) {
     const std::string name(field.name);
     EXPECT_EQ(schema["$defs"][name], one_value(field)) << name;
     EXPECT_EQ(options[name], axis(field)) << name;

@@ -44,7 +44,7 @@ std::string axes_refusal(const std::string& text) {
 
 Ids variant_ids(const Sweep& sweep) {
   Ids ids;
-  for (const VariantSpec& spec : sweep.variants) ids.push_back(variant_id(spec));
+  for (const Variant& variant : sweep.variants) ids.push_back(variant_id(variant));
   return ids;
 }
 Ids variant_ids(const std::string& variants, const SweepOverrides& overrides = {}) {

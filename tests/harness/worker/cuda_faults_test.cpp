@@ -81,37 +81,38 @@ void ask_too_much(const Operands&) {
 }
 
 template <Spoil spoil>
-Variant spoiled(std::string_view name) {
-  Variant variant = kDilatedSimt;
-  variant.name = name;
-  variant.prepare = [](const Case& work, const VariantSpec& spec, int threads) -> std::unique_ptr<Execution> {
-    return std::make_unique<Spoiled>(kDilatedSimt.prepare(work, spec, threads), spoil);
+Implementation spoiled(std::string_view name) {
+  Implementation implementation = kDilatedSimt;
+  implementation.name = name;
+  implementation.prepare = [](const Case& work, const Variant& variant,
+                              int threads) -> std::unique_ptr<Execution> {
+    return std::make_unique<Spoiled>(kDilatedSimt.prepare(work, variant, threads), spoil);
   };
-  return variant;
+  return implementation;
 }
 
 // Not there before it runs: `prepare` cannot get memory.
-Variant greedy() {
-  Variant variant = kDilatedSimt;
-  variant.name = "greedy";
-  variant.prepare = [](const Case&, const VariantSpec&, int) -> std::unique_ptr<Execution> {
+Implementation greedy() {
+  Implementation implementation = kDilatedSimt;
+  implementation.name = "greedy";
+  implementation.prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> {
     const cuda::DeviceMemory<std::byte> memory(std::size_t{1} << 40);
     return nullptr;
   };
-  return variant;
+  return implementation;
 }
 
 // What the plan knows of and refuses.
-Variant large() {
-  Variant variant = kDilatedSimt;
-  variant.name = "large";
-  variant.workspace_bytes = [](const Case&, int) { return 0x1p40; };
-  return variant;
+Implementation large() {
+  Implementation implementation = kDilatedSimt;
+  implementation.name = "large";
+  implementation.workspace_bytes = [](const Case&, int) { return 0x1p40; };
+  return implementation;
 }
 
 }  // namespace
 
-std::span<const Variant* const> variant_table() {
+std::span<const Implementation* const> implementation_table() {
   static const std::array kOwn = {spoiled<fault>("fault"),
                                   spoiled<fault_when_timed>("fault_when_timed"),
                                   spoiled<fault_when_counted>("fault_when_counted"),
@@ -121,9 +122,9 @@ std::span<const Variant* const> variant_table() {
                                   spoiled<ask_too_much>("ask_too_much"),
                                   greedy(),
                                   large()};
-  static const std::vector<const Variant*> kTable = [] {
-    std::vector<const Variant*> all = {&kDilatedSimt};
-    for (const Variant& variant : kOwn) all.push_back(&variant);
+  static const std::vector<const Implementation*> kTable = [] {
+    std::vector<const Implementation*> all = {&kDilatedSimt};
+    for (const Implementation& implementation : kOwn) all.push_back(&implementation);
     return all;
   }();
   return kTable;

@@ -31,8 +31,8 @@ using Spoil = void (*)(const Case& work, const Operands& operands);
 // dilated_cpu, and then something done to its output.
 class Spoiled final : public Execution {
  public:
-  Spoiled(const Case& work, const VariantSpec& spec, int threads, Spoil spoil)
-      : work_(work), right_(kDilatedCpu.prepare(work, spec, threads)), spoil_(spoil) {}
+  Spoiled(const Case& work, const Variant& variant, int threads, Spoil spoil)
+      : work_(work), right_(kDilatedCpu.prepare(work, variant, threads)), spoil_(spoil) {}
   void run(const Operands& operands, const Index& index) override {
     ++g_runs;
     right_->run(operands, index);
@@ -82,22 +82,22 @@ void one_rank_throws(const Case&, const Operands&) {
 void nothing(const Case&, const Operands&) {}
 
 template <Spoil spoil>
-const Variant& spoiled(std::string_view name) {
-  static const Variant kSpoiled = [name] {
-    Variant variant = kDilatedCpu;
-    variant.name = name;
-    variant.prepare = [](const Case& work, const VariantSpec& spec,
-                         int threads) -> std::unique_ptr<Execution> {
-      return std::make_unique<Spoiled>(work, spec, threads, spoil);
+const Implementation& spoiled(std::string_view name) {
+  static const Implementation kSpoiled = [name] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = name;
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Spoiled>(work, variant, threads, spoil);
     };
-    return variant;
+    return implementation;
   }();
   return kSpoiled;
 }
 
 }  // namespace
 
-std::span<const Variant* const> variant_table() {
+std::span<const Implementation* const> implementation_table() {
   static const std::array kTable = {&kDilatedCpu,
                                     &kPeak,
                                     &spoiled<one_value_off>("one_value_off"),
@@ -131,8 +131,8 @@ Record planned(const std::string& kernel) {
   return record;
 }
 
-Task task_of(const std::vector<std::string>& kernels) {
-  Task task;
+ComparisonTask task_of(const std::vector<std::string>& kernels) {
+  ComparisonTask task;
   for (const std::string& kernel : kernels) task.records.push_back(planned(kernel));
   task.reference = 0;
   task.measure = {.budget_s = 0.02, .min_rounds = 3, .timeout_s = 60};
@@ -140,22 +140,22 @@ Task task_of(const std::vector<std::string>& kernels) {
 }
 
 struct Story {
-  std::vector<Event> events;
+  std::vector<TaskEvent> events;
   const Record& record(const std::string& id) const {
-    for (const Event& event : events)
+    for (const TaskEvent& event : events)
       if (event.record && event.record->variant_id == id) return *event.record;
     throw std::out_of_range(id);
   }
   bool reached(Phase phase, const std::string& id) const {
-    for (const Event& event : events)
+    for (const TaskEvent& event : events)
       if (event.phase == phase && event.variant_id == id) return true;
     return false;
   }
 };
 
-Story story_of(const Task& task) {
+Story story_of(const ComparisonTask& task) {
   Story story;
-  run_task(task, [&](const Event& event) { story.events.push_back(event); });
+  run_task(task, [&](const TaskEvent& event) { story.events.push_back(event); });
   return story;
 }
 
@@ -190,7 +190,7 @@ TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
 }
 
 TEST(Worker, MarksAnOrderThatIsNoMapInvalidWithoutRunningIt) {
-  Task task = task_of({"dilated_cpu", "boaster"});
+  ComparisonTask task = task_of({"dilated_cpu", "boaster"});
   task.records[1].variant.order = "seed_d2xy";
   task.records[1].variant_id = "boaster/seed_d2xy";
   g_runs = 0;
@@ -200,7 +200,7 @@ TEST(Worker, MarksAnOrderThatIsNoMapInvalidWithoutRunningIt) {
 }
 
 TEST(Worker, DoubtsAFigureAboveThePeak) {
-  Task task = task_of({"dilated_cpu", "boaster"});
+  ComparisonTask task = task_of({"dilated_cpu", "boaster"});
   task.records[1].flops = 1e15;  // as if most of the work had been left out
   const Story story = story_of(task);
   EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
@@ -217,14 +217,14 @@ TEST(Worker, HasNoVerificationForAVariantWithoutOutput) {
 }
 
 // The same on a ring of 3 ranks.
-Task ring_task_of(const std::vector<std::string>& kernels) {
-  Task task = task_of(kernels);
+ComparisonTask ring_task_of(const std::vector<std::string>& kernels) {
+  ComparisonTask task = task_of(kernels);
   for (Record& record : task.records) record.work.ring_size = 3;
   return task;
 }
 
 TEST(WorkerRing, MeasuresAndCountsWhatIsSent) {
-  Task task = ring_task_of({"dilated_cpu"});
+  ComparisonTask task = ring_task_of({"dilated_cpu"});
   const Ring ring(task.records[0].work, task.records[0].variant);
   task.records[0].comm_bytes = ring.sent_bytes();
   const Record record = story_of(task).record("dilated_cpu/linear");
@@ -243,7 +243,7 @@ TEST(WorkerRing, MeasuresAndCountsWhatIsSent) {
 }
 
 TEST(WorkerRing, CountsOnEveryRank) {
-  Task task = ring_task_of({"dilated_cpu"});
+  ComparisonTask task = ring_task_of({"dilated_cpu"});
   task.counters = {"software", "default", "l2"};
   for (const CacheState cache : {CacheState::warm, CacheState::cold}) {
     task.measure.cache = cache;
@@ -261,7 +261,7 @@ TEST(WorkerRing, CountsOnEveryRank) {
 }
 
 TEST(WorkerRing, FailsWhatSendsOtherBytesThanPlanned) {
-  Task task = ring_task_of({"dilated_cpu"});
+  ComparisonTask task = ring_task_of({"dilated_cpu"});
   task.records[0].comm_bytes = 1;
   const Record record = story_of(task).record("dilated_cpu/linear");
   EXPECT_EQ(record.status, Status::failed);
@@ -303,7 +303,7 @@ bool forget_peak() {
 
 // Q, K, V and O stand once in the memory of the device, here the host's; everything else is made in parts.
 TEST(WorkerMemory, HoldsNoTensorASecondTime) {
-  Task task = task_of({"dilated_cpu"});
+  ComparisonTask task = task_of({"dilated_cpu"});
   Case& work = task.records[0].work;
   work.sequence_length = 1 << 17;
   work.pattern = {{64, 1}};
@@ -325,7 +325,8 @@ class CrashingVariant : public testing::TestWithParam<std::pair<const char*, con
 
 TEST_P(CrashingVariant, CostsItselfAlone) {
   const auto [kernel, phase] = GetParam();
-  const auto records = measure_comparison(task_of({"dilated_cpu", kernel, "boaster"}), [](const Event&) {});
+  const auto records =
+      measure_comparison(task_of({"dilated_cpu", kernel, "boaster"}), [](const TaskEvent&) {});
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_EQ(records[1].reason.find(std::string(phase) + ": worker "), 0u) << records[1].reason;

@@ -39,13 +39,14 @@ Bytes random_tensor(const Case& work, std::uint64_t seed) {
   return bytes;
 }
 
-void run_variant(benchmark::State& state, const Variant& variant, const Case& work, const VariantSpec& spec) {
+void run_variant(benchmark::State& state, const Implementation& implementation, const Case& work,
+                 const Variant& variant) {
   const int threads = static_cast<int>(work.threads);
   const Bytes q = random_tensor(work, 1), k = random_tensor(work, 2), v = random_tensor(work, 3);
   const Bytes o = random_tensor(work, 4);
   std::vector<float> lse(static_cast<std::size_t>(work.sequence_length * work.heads));
-  const Index index = build_index(work, spec, variant.tile_rows(work));
-  const auto execution = variant.prepare(work, spec, threads);
+  const Index index = build_index(work, variant, implementation.tile_rows(work));
+  const auto execution = implementation.prepare(work, variant, threads);
   double best_s = std::numeric_limits<double>::infinity();
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
@@ -60,12 +61,13 @@ void run_variant(benchmark::State& state, const Variant& variant, const Case& wo
   state.counters["percent_of_peak"] = 100 * rate / peak_flops(threads);
 }
 
-void add(const Variant& variant, const Case& work, const VariantSpec& spec) {
+void add(const Implementation& implementation, const Case& work, const Variant& variant) {
   const std::string name =
-      fmt::format("{}/{}/{}/threads:{}", variant.name, spec.order, case_id(work), work.threads);
-  benchmark::RegisterBenchmark(
-      name.c_str(),
-      [&variant, work, spec](benchmark::State& state) { run_variant(state, variant, work, spec); })
+      fmt::format("{}/{}/{}/threads:{}", implementation.name, variant.order, case_id(work), work.threads);
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [&implementation, work, variant](benchmark::State& state) {
+                                 run_variant(state, implementation, work, variant);
+                               })
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
 }
@@ -80,10 +82,10 @@ Case case_of(std::int64_t length, Branch branch, std::int64_t head_dim, std::int
 }
 
 void add_all() {
-  VariantSpec linear, random;
+  Variant linear, random;
   linear.kernel = random.kernel = kDilatedCpu.name;
   random.order = "random";
-  VariantSpec rival;
+  Variant rival;
   rival.kernel = kGemm.name;
   rival.baseline = true;
   for (const std::int64_t threads : {1, 2}) {

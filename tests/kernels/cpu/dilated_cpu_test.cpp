@@ -36,18 +36,18 @@ Case random_case(Random& random) {
   return work;
 }
 
-VariantSpec random_variant(Random& random) {
-  VariantSpec spec;
-  spec.kernel = "dilated_cpu";
-  spec.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
-                                            "residue", "bitrev_residue", "random"});
-  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
-  spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  spec.traversal = one_of<std::string>(
+Variant random_variant(Random& random) {
+  Variant variant;
+  variant.kernel = "dilated_cpu";
+  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
+                                               "residue", "bitrev_residue", "random"});
+  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  variant.traversal = one_of<std::string>(
       random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
-  if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
-  return spec;
+  if (variant.traversal == "grouped") variant.traversal_param = between(random, 1, 5);
+  return variant;
 }
 
 class DilatedCpuProperty : public testing::TestWithParam<int> {};
@@ -58,24 +58,24 @@ TEST_P(DilatedCpuProperty, EqualsTheOracle) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
     Random random(seed);
     const AttentionProblem problem(random_case(random), random);
-    const VariantSpec spec = random_variant(random);
+    const Variant variant = random_variant(random);
     const int threads = static_cast<int>(between(random, 1, 3));
     const ExpectedRows expected(problem, every_row(problem.work));
     on_every_target(problem.work.dtype, [&](Bf16Products) {
-      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, spec, threads)), "")
-          << "seed " << seed << ", " << case_id(problem.work) << ", " << spec.order << " " << spec.traversal
-          << " " << threads << " threads";
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, variant, threads)), "")
+          << "seed " << seed << ", " << case_id(problem.work) << ", " << variant.order << " "
+          << variant.traversal << " " << threads << " threads";
     });
   }
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DilatedCpuProperty, testing::Range(0, 12));
 
-VariantSpec variant_of(std::string_view order, std::string_view traversal = "head_major") {
-  VariantSpec spec;
-  spec.kernel = "dilated_cpu";
-  spec.order = order;
-  spec.traversal = traversal;
-  return spec;
+Variant variant_of(std::string_view order, std::string_view traversal = "head_major") {
+  Variant variant;
+  variant.kernel = "dilated_cpu";
+  variant.order = order;
+  variant.traversal = traversal;
+  return variant;
 }
 
 // Long enough for full tiles of every width and several blocks of keys; rows are sampled.
@@ -95,15 +95,15 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
                         .threads = 2};
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
-        VariantSpec spec = variant_of("hilbert", "sawtooth");
-        spec.key_visit = KeyVisit::slot;
+        Variant variant = variant_of("hilbert", "sawtooth");
+        variant.key_visit = KeyVisit::slot;
         on_every_target(dtype, [&](Bf16Products products) {
           // Of whole panels: 1500 rows in three or 750 in two; for tile registers 1500 in two or 750 in one.
           const bool tile_registers = dtype == Dtype::bf16 && products == Bf16Products::amx_bf16;
           ASSERT_EQ(kDilatedCpu.tile_rows(work), tile_registers              ? 768
                                                  : queries == Queries::dense ? 528
                                                                              : 384);
-          EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, spec, 2)), "") << case_id(work);
+          EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "") << case_id(work);
         });
       }
 }
@@ -116,9 +116,9 @@ void expect_orders_change_no_bit(const Case& work) {
   for (const std::string_view order :
        {"snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random"})
     for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv}) {
-      VariantSpec spec = variant_of(order, "hilbert");
-      spec.order_tensors = tensors;
-      const AttentionOutput output = problem.run(kDilatedCpu, spec, 2);
+      Variant variant = variant_of(order, "hilbert");
+      variant.order_tensors = tensors;
+      const AttentionOutput output = problem.run(kDilatedCpu, variant, 2);
       EXPECT_EQ(output.o, linear.o) << order;
       EXPECT_EQ(output.lse, linear.lse) << order;
     }
@@ -183,14 +183,14 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
     const AttentionProblem problem(work, random);
     const ExpectedRows expected(problem, every_row(work));
     on_every_target(dtype, [&](Bf16Products) {
-      const VariantSpec spec = variant_of("linear");
-      const auto execution = kDilatedCpu.prepare(work, spec, 1);
+      const Variant variant = variant_of("linear");
+      const auto execution = kDilatedCpu.prepare(work, variant, 1);
       for (const float value : {std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
         AttentionProblem before = problem;
         std::ranges::fill(before.v, value);
         std::ranges::fill(before.k, value);
-        before.run_with(*execution, kDilatedCpu, spec);
-        EXPECT_EQ(expected.mismatch(work, problem.run_with(*execution, kDilatedCpu, spec)), "");
+        before.run_with(*execution, kDilatedCpu, variant);
+        EXPECT_EQ(expected.mismatch(work, problem.run_with(*execution, kDilatedCpu, variant)), "");
       }
     });
   }
@@ -198,12 +198,12 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
 
 TEST(DilatedCpu, SaysWhatItDoesNotDo) {
   const Case work;
-  const VariantSpec spec;
-  EXPECT_EQ(kDilatedCpu.unsupported(work, spec), std::nullopt);
+  const Variant variant;
+  EXPECT_EQ(kDilatedCpu.unsupported(work, variant), std::nullopt);
   const auto reason = [&](auto change) {
     Case changed = work;
     change(changed);
-    return kDilatedCpu.unsupported(changed, spec).value_or("");
+    return kDilatedCpu.unsupported(changed, variant).value_or("");
   };
   EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
   EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");

@@ -20,12 +20,13 @@ const GpuSurvey& survey() {
   return seen;
 }
 
-std::vector<const Variant*> kernels_for(const Case& work) {
-  std::vector<const Variant*> kernels;
-  for (const Variant* variant : variant_table())
-    if (variant->device == DeviceKind::cuda && variant->kind == RecordKind::kernel &&
-        !reason_unsupported(*variant, work, {.kernel = std::string(variant->name)}, &survey().gpus.front()))
-      kernels.push_back(variant);
+std::vector<const Implementation*> kernels_for(const Case& work) {
+  std::vector<const Implementation*> kernels;
+  for (const Implementation* implementation : implementation_table())
+    if (implementation->device == DeviceKind::cuda && implementation->kind == RecordKind::kernel &&
+        !reason_unsupported(*implementation, work, {.kernel = std::string(implementation->name)},
+                            &survey().gpus.front()))
+      kernels.push_back(implementation);
   return kernels;
 }
 
@@ -59,18 +60,18 @@ Case random_case(Random& random, Sizes sizes) {
   return work;
 }
 
-VariantSpec random_variant(Random& random) {
-  VariantSpec spec;
-  spec.order = one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake",
-                                            "morton", "moore", "bitrev_residue"});
-  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
-  spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
-  spec.traversal = one_of<std::string>(
+Variant random_variant(Random& random) {
+  Variant variant;
+  variant.order = one_of<std::string>(random, {"linear", "linear", "residue", "hilbert", "random", "snake",
+                                               "morton", "moore", "bitrev_residue"});
+  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16, 64});
+  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+  variant.traversal = one_of<std::string>(
       random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
-  if (spec.traversal == "grouped") spec.traversal_param = between(random, 1, 5);
-  return spec;
+  if (variant.traversal == "grouped") variant.traversal_param = between(random, 1, 5);
+  return variant;
 }
 
 Buffer on_device(Device& device, const std::vector<float>& values, const Case& work, std::int64_t heads,
@@ -81,10 +82,10 @@ Buffer on_device(Device& device, const std::vector<float>& values, const Case& w
   return buffer;
 }
 
-AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem, const Variant& variant,
-                           const VariantSpec& spec) {
+AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem,
+                           const Implementation& implementation, const Variant& variant) {
   const Case& work = problem.work;
-  const Index index = build_index(work, spec, variant.tile_rows(work));
+  const Index index = build_index(work, variant, implementation.tile_rows(work));
   const Buffer q = on_device(device, problem.q, work, work.heads, index.q_slots);
   const Buffer k = on_device(device, problem.k, work, work.kv_heads, index.k_slots);
   const Buffer v = on_device(device, problem.v, work, work.kv_heads, index.k_slots);
@@ -94,7 +95,7 @@ AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem, cons
   Buffer lse = device.allocate(output.lse.size() * sizeof(float));
   device.fill(o, std::byte{0xff});
   device.fill(lse, std::byte{0xff});
-  const auto execution = variant.prepare(work, spec, 1);
+  const auto execution = implementation.prepare(work, variant, 1);
   execution->load(index);
   // Twice: what a run leaves behind must not change the next.
   for (int run = 0; run < 2; ++run)
@@ -118,11 +119,13 @@ int compare_with_oracle(int first_seed, int cases, Sizes sizes) {
     const AttentionProblem problem(work, random);
     const std::int64_t rows = work.batch * work.sequence_length * work.heads;
     const ExpectedRows expected(problem, rows <= 200 ? every_row(work) : sampled_rows(work, random, 48));
-    for (const Variant* variant : kernels_for(work)) {
-      VariantSpec spec = random_variant(random);
-      spec.kernel = variant->name;
-      SCOPED_TRACE(testing::Message() << "seed " << seed << " " << case_id(work) << " " << variant_id(spec));
-      const std::string mismatch = expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec));
+    for (const Implementation* implementation : kernels_for(work)) {
+      Variant variant = random_variant(random);
+      variant.kernel = implementation->name;
+      SCOPED_TRACE(testing::Message()
+                   << "seed " << seed << " " << case_id(work) << " " << variant_id(variant));
+      const std::string mismatch =
+          expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant));
       EXPECT_EQ(mismatch, "");
       ++compared;
     }
@@ -179,11 +182,11 @@ TEST_P(CudaForwardSteep, ScoresMayRise) {
     for (std::size_t i = 0; i < row; ++i) problem.k[t * row + i] *= std::exp2(static_cast<float>(t / 128));
   }
   const ExpectedRows expected(problem, sampled_rows(work, random, 200));
-  for (const Variant* variant : kernels_for(work))
+  for (const Implementation* implementation : kernels_for(work))
     for (const char* order : {"linear", "hilbert"}) {
-      const VariantSpec spec{.kernel = std::string(variant->name), .order = order};
-      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(spec));
-      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *variant, spec)), "");
+      const Variant variant{.kernel = std::string(implementation->name), .order = order};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "");
     }
 }
 
@@ -205,16 +208,16 @@ TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   const AttentionProblem problem(work, random);
   constexpr std::size_t kGuard = 4096;
   const std::size_t o_bytes = problem.q.size() * 2, lse_bytes = problem.q.size() / 64 * 4;
-  for (const Variant* variant : kernels_for(work)) {
-    const VariantSpec spec{.kernel = std::string(variant->name)};
-    const Index index = build_index(work, spec, variant->tile_rows(work));
+  for (const Implementation* implementation : kernels_for(work)) {
+    const Variant variant{.kernel = std::string(implementation->name)};
+    const Index index = build_index(work, variant, implementation->tile_rows(work));
     const Buffer q = on_device(*device, problem.q, work, 3, {}),
                  k = on_device(*device, problem.k, work, 3, {}),
                  v = on_device(*device, problem.v, work, 3, {});
     Buffer o = device->allocate(o_bytes + 2 * kGuard), lse = device->allocate(lse_bytes + 2 * kGuard);
     device->fill(o, std::byte{0xa5});
     device->fill(lse, std::byte{0xa5});
-    const auto execution = variant->prepare(work, spec, 1);
+    const auto execution = implementation->prepare(work, variant, 1);
     execution->load(index);
     execution->run({q.data(), k.data(), v.data(), static_cast<std::byte*>(o.data()) + kGuard,
                     reinterpret_cast<float*>(static_cast<std::byte*>(lse.data()) + kGuard)},
@@ -224,8 +227,8 @@ TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
       std::vector<std::byte> raw(buffer->bytes);
       device->download(*buffer, raw.data());
       for (std::size_t i = 0; i < kGuard; ++i) {
-        ASSERT_EQ(raw[i], std::byte{0xa5}) << variant->name << " before, byte " << i;
-        ASSERT_EQ(raw[raw.size() - 1 - i], std::byte{0xa5}) << variant->name << " behind, byte " << i;
+        ASSERT_EQ(raw[i], std::byte{0xa5}) << implementation->name << " before, byte " << i;
+        ASSERT_EQ(raw[raw.size() - 1 - i], std::byte{0xa5}) << implementation->name << " behind, byte " << i;
       }
     }
   }

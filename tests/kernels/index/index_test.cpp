@@ -57,7 +57,7 @@ TEST(Index, CausalTilesEndWithTheirLastVisibleKey) {
 
 // residue 2 stores 0 2 4 6 1 3 5: slots of positions 0..6 are 0 4 1 5 2 6 3.
 TEST(Index, ResidueMovesSlotsAndKeepsPositions) {
-  VariantSpec variant;
+  Variant variant;
   variant.order = "residue";
   const Index index = build_index(kSmall, variant, 2);
   EXPECT_EQ(index.k_slots, (Positions{0, 4, 1, 5, 2, 6, 3}));
@@ -70,7 +70,7 @@ TEST(Index, ResidueMovesSlotsAndKeepsPositions) {
 
 TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
   const Case work{.sequence_length = 200, .pattern = {{64, 3}}, .kv_heads = 8};
-  VariantSpec variant;
+  Variant variant;
   variant.order = "random";
   const Index by_position = build_index(work, variant, 16);
   variant.key_visit = KeyVisit::slot;
@@ -92,7 +92,7 @@ TEST(Index, KeyVisitSlotSortsEachSegmentBySlot) {
 }
 
 TEST(Index, TokensScopeAndBaselinesReadPositionOrder) {
-  VariantSpec variant;
+  Variant variant;
   variant.order = "random";
   variant.order_scope = OrderScope::tokens;
   variant.key_visit = KeyVisit::slot;
@@ -131,7 +131,7 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
   for (int i = 0; i < 300; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    VariantSpec variant;
+    Variant variant;
     variant.traversal = i % 2 == 0 ? "head_major" : "longest_first";
     const Index index = build_index(work, variant, 1 + i % 9);
     for (std::size_t b = 0; b < work.pattern.size(); ++b) {
@@ -164,7 +164,7 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
   for (int i = 0; i < 100; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    VariantSpec variant;
+    Variant variant;
     variant.order = i % 2 == 0 ? "linear" : "random";
     variant.key_visit = i % 3 == 0 ? KeyVisit::slot : KeyVisit::position;
     const Index index = build_index(work, variant, 1 + i % 9);
@@ -195,7 +195,7 @@ TEST(Index, TilesHoldTheKeysOfTheirQueries) {
 TEST(Index, LongestFirstStartsWithTheMostPairs) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 1, .kv_heads = 1, .mask = Mask::causal};
-  VariantSpec variant;
+  Variant variant;
   variant.traversal = "longest_first";
   const Index index = build_index(work, variant, 16);
   ASSERT_EQ(index.branches[0].tiles.size(), 4u);
@@ -213,7 +213,7 @@ TEST(IndexBytes, BoundsWhatIsBuilt) {
   for (int i = 0; i < 100; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE(case_id(work));
-    VariantSpec variant;
+    Variant variant;
     variant.order = "residue";
     const Index index = build_index(work, variant, 8);
     double bytes = bytes_of(index.k_slots) + bytes_of(index.q_slots);
@@ -250,7 +250,7 @@ TEST(TileReads, SharesTheLimitAmongBranches) {
 TEST(TileReads, CausalAndBackwards) {
   Case work = kSmall;
   work.mask = Mask::causal;
-  VariantSpec variant;
+  Variant variant;
   variant.traversal = "sawtooth";
   const TileReads reads = tile_reads(work, build_index(work, variant, 1), 1000);
   EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 2, 0, 4, 6, 4}));

@@ -30,22 +30,23 @@ TEST(PieceWork, CountsWhatTheIndexHolds) {
   for (int draw = 0; draw < 400; ++draw) {
     const Case work = random_ring_case(random, one_of(random, {1, 2, 3, 4, 5, 8}), 150);
     const Sharding sharding = kShardings[static_cast<std::size_t>(draw % 3)];
-    VariantSpec spec = random_ring_variant(random, RingAlgorithm::ring, sharding);
-    spec.order_span = OrderSpan::shard;
-    const Ring ring(work, spec);
+    Variant variant = random_ring_variant(random, RingAlgorithm::ring, sharding);
+    variant.order_span = OrderSpan::shard;
+    const Ring ring(work, variant);
     const std::vector<PieceWork> counted = piece_works(ring);
     for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
       for (std::int64_t source = 0; source < ring.ranks(); ++source) {
         const PieceWork& piece = counted[static_cast<std::size_t>(rank * ring.ranks() + source)];
         if (rank != source && !ring.sees(rank, source)) {
-          ASSERT_EQ(piece.pairs, 0) << described(work, spec);
+          ASSERT_EQ(piece.pairs, 0) << described(work, variant);
           continue;
         }
         const FirstPiece first = rank == source ? FirstPiece::yes : FirstPiece::no;
         const PieceWork held = work_of(ring, ring_index(ring, rank, source, first, 16));
         ASSERT_EQ(piece.pairs, held.pairs)
-            << described(work, spec) << " rank " << rank << " source " << source;
-        ASSERT_EQ(piece.rows, held.rows) << described(work, spec) << " rank " << rank << " source " << source;
+            << described(work, variant) << " rank " << rank << " source " << source;
+        ASSERT_EQ(piece.rows, held.rows)
+            << described(work, variant) << " rank " << rank << " source " << source;
       }
   }
 }
@@ -54,12 +55,12 @@ TEST(PieceWork, AddsUpToTheCaseWhateverTheOrderSpan) {
   Random random(21);
   for (int draw = 0; draw < 200; ++draw) {
     const Case work = random_ring_case(random, one_of(random, {1, 2, 3, 4, 5, 8}), 5000);
-    const VariantSpec spec =
+    const Variant variant =
         random_ring_variant(random, RingAlgorithm::ring, kShardings[static_cast<std::size_t>(draw % 3)]);
     double pairs = 0;
-    for (const PieceWork& piece : piece_works(Ring(work, spec))) pairs += piece.pairs;
+    for (const PieceWork& piece : piece_works(Ring(work, variant))) pairs += piece.pairs;
     const double all = count_work(work).pairs;
-    ASSERT_NEAR(pairs, all, 1e-9 * all) << described(work, spec);
+    ASSERT_NEAR(pairs, all, 1e-9 * all) << described(work, variant);
   }
 }
 
@@ -68,9 +69,9 @@ TEST(PieceWork, TakesTheLengthsThatCasesMayHave) {
   work.kv_heads = work.heads;
   work.mask = Mask::causal;
   for (const Sharding sharding : kShardings) {
-    VariantSpec spec{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring, .sharding = sharding};
+    Variant variant{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring, .sharding = sharding};
     double pairs = 0;
-    for (const PieceWork& piece : piece_works(Ring(work, spec))) pairs += piece.pairs;
+    for (const PieceWork& piece : piece_works(Ring(work, variant))) pairs += piece.pairs;
     const double all = count_work(work).pairs;
     EXPECT_NEAR(pairs, all, 1e-9 * all);
   }

@@ -74,8 +74,8 @@ struct Tensors {
 // The ranks' threads, which run a part whenever they are asked to.
 class RingOfThreads {
  public:
-  RingOfThreads(const Case& work, const VariantSpec& spec)
-      : ring_(work, spec), transports_(thread_transports(kRanks, kTimeoutS)), turn_(kRanks + 1) {
+  RingOfThreads(const Case& work, const Variant& variant)
+      : ring_(work, variant), transports_(thread_transports(kRanks, kTimeoutS)), turn_(kRanks + 1) {
     for (int rank = 0; rank < kRanks; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
     turn_.arrive_and_wait();
   }
@@ -112,13 +112,13 @@ class RingOfThreads {
   std::vector<std::jthread> threads_;
 };
 
-void compare(std::string_view name, Case work, const VariantSpec& spec) {
+void compare(std::string_view name, Case work, const Variant& variant) {
   work.ring_size = 1;
   Tensors tensors(work, work.sequence_length, 99);
-  const auto alone = kDilatedCpu.prepare(work, spec, kCores);
-  const Index index = build_index(work, spec, kDilatedCpu.tile_rows(work));
+  const auto alone = kDilatedCpu.prepare(work, variant, kCores);
+  const Index index = build_index(work, variant, kDilatedCpu.tile_rows(work));
   work.ring_size = kRanks;
-  RingOfThreads ring(work, spec);
+  RingOfThreads ring(work, variant);
   std::vector<double> wall, cpu, one_s, total, computation, exchange;
   for (int round = -1; round < kRounds; ++round) {
     const Times one = timed([&] { alone->run(tensors.operands(), index); });
@@ -145,29 +145,31 @@ void compare(std::string_view name, Case work, const VariantSpec& spec) {
 
 int main() {
   using namespace hilbench;
-  const auto spec = [](RingAlgorithm algorithm, Sharding sharding) {
-    VariantSpec made{.kernel = "dilated_cpu"};
+  const auto variant = [](RingAlgorithm algorithm, Sharding sharding) {
+    Variant made{.kernel = "dilated_cpu"};
     made.ring_algorithm = algorithm;
     made.sharding = sharding;
     return made;
   };
   Case dense{.sequence_length = 8192, .pattern = {{8192, 1}}, .heads = 1, .kv_heads = 1};
-  compare("dense ring", dense, spec(RingAlgorithm::ring, Sharding::contiguous));
-  compare("dense allgather", dense, spec(RingAlgorithm::allgather, Sharding::contiguous));
+  compare("dense ring", dense, variant(RingAlgorithm::ring, Sharding::contiguous));
+  compare("dense allgather", dense, variant(RingAlgorithm::allgather, Sharding::contiguous));
   dense.dtype = Dtype::bf16;
-  compare("dense bf16 ring", dense, spec(RingAlgorithm::ring, Sharding::contiguous));
+  compare("dense bf16 ring", dense, variant(RingAlgorithm::ring, Sharding::contiguous));
   Case causal = dense;
   causal.dtype = Dtype::fp32;
   causal.mask = Mask::causal;
-  compare("causal ring zigzag", causal, spec(RingAlgorithm::ring, Sharding::zigzag));
-  compare("causal ring striped", causal, spec(RingAlgorithm::ring, Sharding::striped));
-  compare("causal ring contiguous", causal, spec(RingAlgorithm::ring, Sharding::contiguous));
+  compare("causal ring zigzag", causal, variant(RingAlgorithm::ring, Sharding::zigzag));
+  compare("causal ring striped", causal, variant(RingAlgorithm::ring, Sharding::striped));
+  compare("causal ring contiguous", causal, variant(RingAlgorithm::ring, Sharding::contiguous));
   const Case dilated{.sequence_length = 8192, .pattern = {{8192, 4}}, .heads = 4, .kv_heads = 4};
-  compare("dilated 4 ring", dilated, spec(RingAlgorithm::ring, Sharding::contiguous));
-  compare("dilated 4 ring_packed", dilated, spec(RingAlgorithm::ring_packed, Sharding::contiguous));
-  compare("dilated 4 allgather_packed", dilated, spec(RingAlgorithm::allgather_packed, Sharding::contiguous));
+  compare("dilated 4 ring", dilated, variant(RingAlgorithm::ring, Sharding::contiguous));
+  compare("dilated 4 ring_packed", dilated, variant(RingAlgorithm::ring_packed, Sharding::contiguous));
+  compare("dilated 4 allgather_packed", dilated,
+          variant(RingAlgorithm::allgather_packed, Sharding::contiguous));
   const Case mixed{
       .sequence_length = 8192, .pattern = {{1024, 1}, {4096, 2}, {8192, 8}}, .heads = 4, .kv_heads = 4};
-  compare("1024:1 4096:2 8192:8 ring", mixed, spec(RingAlgorithm::ring, Sharding::contiguous));
-  compare("1024:1 4096:2 8192:8 ring_packed", mixed, spec(RingAlgorithm::ring_packed, Sharding::contiguous));
+  compare("1024:1 4096:2 8192:8 ring", mixed, variant(RingAlgorithm::ring, Sharding::contiguous));
+  compare("1024:1 4096:2 8192:8 ring_packed", mixed,
+          variant(RingAlgorithm::ring_packed, Sharding::contiguous));
 }

@@ -38,26 +38,26 @@ inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t lo
   return work;
 }
 
-inline VariantSpec random_ring_variant(Random& random, RingAlgorithm algorithm, Sharding sharding) {
-  VariantSpec spec{.kernel = "dilated_cpu"};
-  spec.ring_algorithm = algorithm;
-  spec.sharding = sharding;
-  spec.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
-  spec.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
-  spec.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  spec.traversal = one_of<std::string>(random, {"head_major", "sawtooth", "hilbert", "longest_first"});
+inline Variant random_ring_variant(Random& random, RingAlgorithm algorithm, Sharding sharding) {
+  Variant variant{.kernel = "dilated_cpu"};
+  variant.ring_algorithm = algorithm;
+  variant.sharding = sharding;
+  variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
+  variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
+  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  variant.traversal = one_of<std::string>(random, {"head_major", "sawtooth", "hilbert", "longest_first"});
   const bool packed = algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed;
-  spec.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
-  if (spec.order_span == OrderSpan::shard)
-    spec.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
-  return spec;
+  variant.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
+  if (variant.order_span == OrderSpan::shard)
+    variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  return variant;
 }
 
-inline std::string described(const Case& work, const VariantSpec& spec) {
-  return case_id(work) + " " + variant_id(spec) + " algorithm " +
-         std::to_string(static_cast<int>(spec.ring_algorithm)) + " sharding " +
-         std::to_string(static_cast<int>(spec.sharding)) + " span " +
-         std::to_string(static_cast<int>(spec.order_span));
+inline std::string described(const Case& work, const Variant& variant) {
+  return case_id(work) + " " + variant_id(variant) + " algorithm " +
+         std::to_string(static_cast<int>(variant.ring_algorithm)) + " sharding " +
+         std::to_string(static_cast<int>(variant.sharding)) + " span " +
+         std::to_string(static_cast<int>(variant.order_span));
 }
 
 }  // namespace hilbench

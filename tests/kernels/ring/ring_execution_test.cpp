@@ -10,13 +10,13 @@
 namespace hilbench {
 namespace {
 
-AttentionOutput run_on_cpu(const AttentionProblem& problem, const VariantSpec& spec, int threads,
+AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& variant, int threads,
                            RowsFinishedBy finished_by = RowsFinishedBy::bed) {
   std::vector<std::shared_ptr<Transport>> ends;
   for (auto& end : thread_transports(static_cast<int>(problem.work.ring_size), kRingTimeout_s))
     ends.push_back(std::move(end));
   const auto bed = cpu_ring_bed(std::move(ends), threads);
-  return run_rings({{problem, spec, kDilatedCpu, finished_by}}, *bed, threads).front();
+  return run_rings({{problem, variant, kDilatedCpu, finished_by}}, *bed, threads).front();
 }
 
 class RingEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
@@ -33,12 +33,12 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
           Case work = random_ring_case(random, ranks, 90);
           work.mask = mask;
           work.dtype = dtype;
-          const VariantSpec spec = random_ring_variant(random, algorithm, sharding);
-          SCOPED_TRACE(described(work, spec));
+          const Variant variant = random_ring_variant(random, algorithm, sharding);
+          SCOPED_TRACE(described(work, variant));
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
-          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1 + i % 2)), "");
-          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1, RowsFinishedBy::test)), "");
+          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1 + i % 2)), "");
+          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1, RowsFinishedBy::test)), "");
           if (HasFailure()) return;
         }
 }
@@ -59,13 +59,13 @@ TEST(RingExecution, LongerSequencesEqualOneRank) {
                         .dtype = Dtype::bf16,
                         .mask = mask,
                         .ring_size = 3};
-        VariantSpec spec{.kernel = "dilated_cpu"};
-        spec.ring_algorithm = algorithm;
-        spec.sharding = sharding;
-        SCOPED_TRACE(described(work, spec));
+        Variant variant{.kernel = "dilated_cpu"};
+        variant.ring_algorithm = algorithm;
+        variant.sharding = sharding;
+        SCOPED_TRACE(described(work, variant));
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 40));
-        EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, spec, 1)), "");
+        EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1)), "");
       }
 }
 

@@ -21,7 +21,7 @@ TEST_P(GpuRing, OnOneGpuEqualsTheOracle) {
   const auto [algorithm, sharding] = GetParam();
   const Gpus gpus(1);
   for (const int ranks : {1, 2, 3, 4})
-    compare_with_oracle(*gpus.bed(ranks, RingTransport::peer), algorithm, sharding, 3);
+    compare_with_oracle(*gpus.bed(ranks, TransportKind::peer), algorithm, sharding, 3);
 }
 INSTANTIATE_TEST_SUITE_P(All, GpuRing,
                          testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
@@ -43,15 +43,15 @@ TEST(GpuRingLonger, EqualsTheOracle) {
                         .mask = mask,
                         .ring_size = 3,
                         .device = DeviceKind::cuda};
-        VariantSpec spec{.kernel = "dilated"};
-        spec.ring_algorithm = algorithm;
-        spec.sharding = sharding;
+        Variant variant{.kernel = "dilated"};
+        variant.ring_algorithm = algorithm;
+        variant.sharding = sharding;
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 24));
-        for (const Variant* kernel : kernels_for(work)) {
-          SCOPED_TRACE(std::string(kernel->name) + " " + described(work, spec));
-          const auto bed = gpus.bed(3, RingTransport::peer);
-          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, spec, *kernel}}, *bed, 1).front()), "");
+        for (const Implementation* kernel : kernels_for(work)) {
+          SCOPED_TRACE(std::string(kernel->name) + " " + described(work, variant));
+          const auto bed = gpus.bed(3, TransportKind::peer);
+          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *bed, 1).front()), "");
         }
       }
 }
@@ -126,7 +126,7 @@ TEST(GpuRingFaults, EndTheRing) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const Gpus gpus(1);
   const auto begin = std::chrono::steady_clock::now();
-  const auto out_of_memory = gpus.bed(3, RingTransport::peer);
+  const auto out_of_memory = gpus.bed(3, TransportKind::peer);
   const auto errors = run_ranks(3, [&](int rank) {
     try {
       out_of_memory->join(rank);
@@ -139,7 +139,7 @@ TEST(GpuRingFaults, EndTheRing) {
   });
   for (const std::string& error : errors)
     EXPECT_NE(error.find("no 1048576.00 GiB of GPU memory"), std::string::npos) << error;
-  const auto missing = gpus.bed(2, RingTransport::peer, 0.5);
+  const auto missing = gpus.bed(2, TransportKind::peer, 0.5);
   const auto waited = run_ranks(2, [&](int rank) {
     missing->join(rank);
     if (rank == 0) missing->start(rank);

@@ -26,7 +26,8 @@ class Gpus {
     for (auto each = opened_.rbegin(); each != opened_.rend(); ++each) devices_.push_back(each->get());
   }
   const std::vector<Device*>& devices() const { return devices_; }
-  std::unique_ptr<RingBed> bed(int ranks, RingTransport transport, double timeout_s = kPatience_s) const {
+  std::unique_ptr<RankResources> bed(int ranks, TransportKind transport,
+                                     double timeout_s = kPatience_s) const {
     return cuda_ring_bed(ranks, devices_, transport, timeout_s);
   }
 
@@ -35,18 +36,19 @@ class Gpus {
   std::vector<Device*> devices_;
 };
 
-inline std::vector<const Variant*> kernels_for(Case work) {
+inline std::vector<const Implementation*> kernels_for(Case work) {
   work.ring_size = 1;
-  std::vector<const Variant*> kernels;
-  for (const Variant* variant : variant_table())
-    if (variant->device == DeviceKind::cuda && variant->kind == RecordKind::kernel &&
-        !reason_unsupported(*variant, work, {.kernel = std::string(variant->name)}, &survey().gpus.front()))
-      kernels.push_back(variant);
+  std::vector<const Implementation*> kernels;
+  for (const Implementation* implementation : implementation_table())
+    if (implementation->device == DeviceKind::cuda && implementation->kind == RecordKind::kernel &&
+        !reason_unsupported(*implementation, work, {.kernel = std::string(implementation->name)},
+                            &survey().gpus.front()))
+      kernels.push_back(implementation);
   return kernels;
 }
 
 // `cases` random ones of every mask and dtype, by every kernel.
-inline void compare_with_oracle(RingBed& bed, RingAlgorithm algorithm, Sharding sharding, int cases) {
+inline void compare_with_oracle(RankResources& bed, RingAlgorithm algorithm, Sharding sharding, int cases) {
   Random random(static_cast<std::uint64_t>(bed.ranks() * 100 + static_cast<int>(algorithm) * 10 +
                                            static_cast<int>(sharding)));
   std::deque<AttentionProblem> problems;
@@ -61,20 +63,20 @@ inline void compare_with_oracle(RingBed& bed, RingAlgorithm algorithm, Sharding 
         work.head_dim = one_of<std::int64_t>(random, {64, 128});
         work.mask = mask;
         work.dtype = dtype;
-        VariantSpec spec = random_ring_variant(random, algorithm, sharding);
-        spec.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
+        Variant variant = random_ring_variant(random, algorithm, sharding);
+        variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
         problems.emplace_back(work, random);
         expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
-        for (const Variant* kernel : kernels_for(work)) {
-          spec.kernel = kernel->name;
-          runs.push_back({problems.back(), spec, *kernel});
+        for (const Implementation* kernel : kernels_for(work)) {
+          variant.kernel = kernel->name;
+          runs.push_back({problems.back(), variant, *kernel});
           problem_of.push_back(problems.size() - 1);
         }
       }
   const std::vector<AttentionOutput> outputs = run_rings(runs, bed, 1);
   for (std::size_t i = 0; i < runs.size(); ++i)
     EXPECT_EQ(expected[problem_of[i]].mismatch(runs[i].problem.work, outputs[i]), "")
-        << described(runs[i].problem.work, runs[i].spec);
+        << described(runs[i].problem.work, runs[i].variant);
 }
 
 }  // namespace hilbench

@@ -99,9 +99,9 @@ Pairs expected_pairs(const Case& work) {
   return pairs;
 }
 
-void expect_every_pair_once(const Case& work, const VariantSpec& spec) {
-  SCOPED_TRACE(described(work, spec));
-  const Ring ring(work, spec);
+void expect_every_pair_once(const Case& work, const Variant& variant) {
+  SCOPED_TRACE(described(work, variant));
+  const Ring ring(work, variant);
   Pairs all;
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
     Reader reader(ring, rank);
@@ -137,10 +137,10 @@ TEST(RingIndex, LinearStreamsStayStrided) {
                         .kv_heads = 4,
                         .mask = mask,
                         .ring_size = 4};
-        VariantSpec spec{.kernel = "dilated_cpu"};
-        spec.ring_algorithm = algorithm;
-        spec.sharding = sharding;
-        const Ring ring(work, spec);
+        Variant variant{.kernel = "dilated_cpu"};
+        variant.ring_algorithm = algorithm;
+        variant.sharding = sharding;
+        const Ring ring(work, variant);
         for (std::int64_t rank = 0; rank < 4; ++rank)
           for (const RingStep& step : ring.steps(rank))
             for (const RingStep::Source& source : step.sources) {

@@ -5,12 +5,12 @@
 namespace hilbench {
 namespace {
 
-class MultiGpuRing : public testing::TestWithParam<std::tuple<RingTransport, int, RingAlgorithm, Sharding>> {
+class MultiGpuRing : public testing::TestWithParam<std::tuple<TransportKind, int, RingAlgorithm, Sharding>> {
  protected:
   void SetUp() override {
     const auto [transport, ranks, algorithm, sharding] = GetParam();
     if (std::ssize(survey().gpus) < ranks) GTEST_SKIP() << ranks << " GPUs are needed";
-    if (transport == RingTransport::nccl && !nccl_absence().empty()) GTEST_SKIP() << nccl_absence();
+    if (transport == TransportKind::nccl && !nccl_absence().empty()) GTEST_SKIP() << nccl_absence();
   }
 };
 
@@ -20,7 +20,7 @@ TEST_P(MultiGpuRing, EqualsTheOracle) {
   compare_with_oracle(*gpus.bed(ranks, transport), algorithm, sharding, 3);
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, MultiGpuRing,
-                         testing::Combine(testing::Values(RingTransport::peer, RingTransport::nccl),
+                         testing::Combine(testing::Values(TransportKind::peer, TransportKind::nccl),
                                           testing::Values(2, 4), testing::ValuesIn(kRingAlgorithms),
                                           testing::ValuesIn(kShardings)));
 

@@ -42,8 +42,8 @@ enum class RowsFinishedBy { bed, test };
 
 struct RingRun {
   const AttentionProblem& problem;
-  VariantSpec spec;
-  const Variant& kernel;
+  Variant variant;
+  const Implementation& kernel;
   RowsFinishedBy finished_by = RowsFinishedBy::bed;
 };
 
@@ -57,27 +57,27 @@ class FinishingDevice final : public RingDevice {
             std::int64_t head_bytes) override {
     other_.pack(from, to, batch, from_rows, head_bytes);
   }
-  bool finishes_rows() const override { return true; }
-  void load(const Case& work, std::int64_t rows, const std::vector<RowFate>& fates) override {
+  bool clears_and_rounds() const override { return true; }
+  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& fates) override {
     ASSERT_EQ(std::ssize(fates), rows * work.heads);
     work_ = work;
     fates_ = fates;
   }
   void clear(void* o, float* o_fp32, float* lse) override {
-    for_each_row([&](std::size_t row, RowFate fate) {
-      if (fate == RowFate::stored) return;
+    for_each_row([&](std::size_t row, RowWrites fate) {
+      if (fate == RowWrites::stored) return;
       lse[row] = -std::numeric_limits<float>::infinity();
       const auto dim = static_cast<std::size_t>(work_.head_dim);
       const std::size_t bytes = dim * static_cast<std::size_t>(dtype_bytes(work_.dtype));
-      if (fate == RowFate::merged && o_fp32 != nullptr)
+      if (fate == RowWrites::merged && o_fp32 != nullptr)
         std::fill_n(o_fp32 + row * dim, dim, 0.0f);
       else
         std::memset(static_cast<std::byte*>(o) + row * bytes, 0, bytes);
     });
   }
   void round(float* o_fp32, void* o) override {
-    for_each_row([&](std::size_t row, RowFate fate) {
-      if (fate == RowFate::untouched) return;
+    for_each_row([&](std::size_t row, RowWrites fate) {
+      if (fate == RowWrites::untouched) return;
       const auto dim = static_cast<std::size_t>(work_.head_dim);
       narrow(work_.dtype, std::span<const float>(o_fp32 + row * dim, dim),
              static_cast<std::byte*>(o) + row * dim * static_cast<std::size_t>(dtype_bytes(work_.dtype)));
@@ -93,15 +93,15 @@ class FinishingDevice final : public RingDevice {
 
   RingDevice& other_;
   Case work_;
-  std::vector<RowFate> fates_;
+  std::vector<RowWrites> fates_;
 };
 
 // One rank's part of a run, in its own thread.
-inline void run_rank(const RingRun& run, RingBed& bed, int rank, int threads, std::mutex& mutex,
+inline void run_rank(const RingRun& run, RankResources& bed, int rank, int threads, std::mutex& mutex,
                      AttentionOutput& whole) {
   const AttentionProblem& problem = run.problem;
   const Case& work = problem.work;
-  const Ring ring(work, run.spec);
+  const Ring ring(work, run.variant);
   Device& device = bed.device(rank);
   Transport& transport = bed.transport(rank);
   const auto stored = [&](const std::vector<float>& tensor, std::int64_t heads,
@@ -143,7 +143,8 @@ inline void run_rank(const RingRun& run, RingBed& bed, int rank, int threads, st
 }
 
 // One run after the other, of as many ranks as the bed has.
-inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RingBed& bed, int threads) {
+inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RankResources& bed,
+                                              int threads) {
   std::vector<AttentionOutput> outputs;
   for (const RingRun& run : runs) {
     const std::size_t elements = run.problem.q.size();

@@ -13,11 +13,11 @@
 namespace hilbench {
 namespace {
 
-VariantSpec variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
-  VariantSpec spec{.kernel = "dilated_cpu"};
-  spec.ring_algorithm = algorithm;
-  spec.sharding = sharding;
-  return spec;
+Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contiguous) {
+  Variant variant{.kernel = "dilated_cpu"};
+  variant.ring_algorithm = algorithm;
+  variant.sharding = sharding;
+  return variant;
 }
 
 // Bytes of K and V of a row of all heads and batch entries.
@@ -94,12 +94,12 @@ TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
   for (int i = 0; i < 400; ++i) {
     const std::int64_t ranks = kRingSizes[static_cast<std::size_t>(between(random, 0, 5))];
     const Case work = random_ring_case(random, ranks, 45);
-    const VariantSpec spec =
+    const Variant variant =
         random_ring_variant(random, kRingAlgorithms[static_cast<std::size_t>(between(random, 0, 3))],
                             kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
-    SCOPED_TRACE(described(work, spec));
-    ASSERT_EQ(ring_unsupported(work, spec), std::nullopt);
-    const Ring ring(work, spec);
+    SCOPED_TRACE(described(work, variant));
+    ASSERT_EQ(ring_unsupported(work, variant), std::nullopt);
+    const Ring ring(work, variant);
     expect_sound_schedule(ring);
     LookedAt looked = look(ring);
     const RingNeeds needs(work, ring.shards(), ring.classes());
@@ -207,17 +207,18 @@ TEST(RingBytes, AnyLengthInNoTime) {
 
 TEST(RingUnsupported, SaysWhy) {
   Case work{.kv_heads = 8, .ring_size = 4};
-  VariantSpec spec = variant_of(RingAlgorithm::ring_packed);
-  EXPECT_EQ(ring_unsupported(work, spec), std::nullopt);
-  spec.order_span = OrderSpan::global;
-  EXPECT_EQ(ring_unsupported(work, spec), "packed rows are taken from shards: order_span must be shard");
-  spec = variant_of(RingAlgorithm::ring);
-  spec.order_span = OrderSpan::global;
-  spec.order_tensors = OrderTensors::qkv;
-  EXPECT_EQ(ring_unsupported(work, spec), "order_span global stores Q by position: order_tensors must be kv");
-  spec = variant_of(RingAlgorithm::ring);
-  spec.order = "file";
-  EXPECT_NE(ring_unsupported(work, spec), std::nullopt);
+  Variant variant = variant_of(RingAlgorithm::ring_packed);
+  EXPECT_EQ(ring_unsupported(work, variant), std::nullopt);
+  variant.order_span = OrderSpan::global;
+  EXPECT_EQ(ring_unsupported(work, variant), "packed rows are taken from shards: order_span must be shard");
+  variant = variant_of(RingAlgorithm::ring);
+  variant.order_span = OrderSpan::global;
+  variant.order_tensors = OrderTensors::qkv;
+  EXPECT_EQ(ring_unsupported(work, variant),
+            "order_span global stores Q by position: order_tensors must be kv");
+  variant = variant_of(RingAlgorithm::ring);
+  variant.order = "file";
+  EXPECT_NE(ring_unsupported(work, variant), std::nullopt);
   work.ring_size = 257;
   EXPECT_NE(ring_unsupported(work, variant_of(RingAlgorithm::ring)), std::nullopt);
 }

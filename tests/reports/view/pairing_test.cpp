@@ -79,7 +79,7 @@ TEST(SameWork, IgnoresDeviceThreadsAndDtypeOnly) {
   EXPECT_FALSE(same_work(claimed, here));
 }
 
-TEST(Quartet, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
+TEST(ClaimRecords, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
   ReportInput input = sample::input();
   std::vector<Record> records(input.records.begin(), input.records.begin() + 7);
   Record slot = records[1];
@@ -88,7 +88,7 @@ TEST(Quartet, TakesThePlainVariantsOfOneKernelWithTheClaimedChunk) {
   records.insert(records.begin(), slot);
   input.records = records;
   const View view = view_of(input);
-  const Quartet quartet = quartet_of(view.cases[0], 4096);
+  const ClaimRecords quartet = quartet_of(view.cases[0], 4096);
   ASSERT_TRUE(quartet.standard && quartet.hilbert && quartet.tokens && quartet.random);
   EXPECT_EQ(quartet.hilbert->variant_id, "dilated/hilbert");
   EXPECT_EQ(quartet.random->variant_id, "dilated/random");
