@@ -11,11 +11,11 @@ namespace hilbench {
 const Implementation kLongnetAllgather = {
     .name = "longnet_allgather",
     .help = "LongNet's ring: selected rows gathered at once, then the best kernel; ring_size above 1",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::automatic,
     .ring_algorithm = RingAlgorithm::allgather_packed,
     .peak_unit = [](const Case&) { return std::string_view(); },
-    .unsupported = [](const Case&, const Variant&) { return std::optional<std::string>(); },
+    .why_not = [](const Case&, const Variant&) { return std::optional<std::string>(); },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
 };
 

@@ -31,7 +31,7 @@ bool runs_on(const Implementation& implementation, DeviceKind device) {
   return implementation.device == DeviceKind::automatic || implementation.device == device;
 }
 
-bool known(std::string_view name, RecordKind kind) {
+bool known(std::string_view name, ImplementationKind kind) {
   return std::any_of(kImplementations.begin(), kImplementations.end(),
                      [&](const Implementation* implementation) {
                        return implementation->name == name && implementation->kind == kind;
@@ -50,11 +50,11 @@ const Implementation* find_implementation(std::string_view name, DeviceKind devi
   return nullptr;
 }
 
-std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
-                                              const Variant& variant, const Gpu* gpu) {
-  if (implementation.unsupported_on != nullptr && gpu != nullptr)
-    if (std::optional<std::string> reason = implementation.unsupported_on(*gpu)) return reason;
-  return implementation.unsupported(work, variant);
+std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
+                                   const Variant& variant, const Gpu* gpu) {
+  if (implementation.why_not_on != nullptr && gpu != nullptr)
+    if (std::optional<std::string> reason = implementation.why_not_on(*gpu)) return reason;
+  return implementation.why_not(work, variant);
 }
 
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu) {
@@ -63,10 +63,10 @@ const Implementation* resolve_implementation(const Variant& variant, const Case&
   const Implementation* found = nullptr;
   for (const Implementation* implementation : kImplementations) {
     const bool meant =
-        best ? implementation->kind == RecordKind::kernel : implementation->name == variant.kernel;
+        best ? implementation->kind == ImplementationKind::kernel : implementation->name == variant.kernel;
     if (!meant || !runs_on(*implementation, work.device)) continue;
     found = implementation;
-    if (!reason_unsupported(*implementation, work, variant, gpu)) break;
+    if (!why_not(*implementation, work, variant, gpu)) break;
   }
   return found;
 }
@@ -74,7 +74,7 @@ const Implementation* resolve_implementation(const Variant& variant, const Case&
 std::vector<std::string_view> kernel_names() {
   std::vector<std::string_view> names = {kBest};
   for (const Implementation* implementation : kImplementations)
-    if (implementation->kind == RecordKind::kernel) names.push_back(implementation->name);
+    if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
 }
 
@@ -84,7 +84,7 @@ bool known_kernel(std::string_view name) {
 }
 
 bool known_baseline(std::string_view name) {
-  return known(name, RecordKind::baseline);
+  return known(name, ImplementationKind::baseline);
 }
 
 }  // namespace hilbench

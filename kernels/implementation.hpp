@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/counter.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
 #include "kernels/machine/gpu.hpp"
-#include "reports/records/record.hpp"
 
 namespace hilbench {
 
@@ -51,7 +51,7 @@ class Execution {
 struct Implementation {
   std::string_view name;
   std::string_view help;
-  RecordKind kind = RecordKind::kernel;
+  ImplementationKind kind = ImplementationKind::kernel;
   DeviceKind device = DeviceKind::cpu;
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
   // A program of its own (README, External baselines) on any device: `prepare` and `library` are null.
@@ -66,9 +66,9 @@ struct Implementation {
   // Query rows of a tile, for the index; null for a baseline that reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
   // The reason why this variant cannot compute the case here, or nothing.
-  std::optional<std::string> (*unsupported)(const Case&, const Variant&) = nullptr;
+  std::optional<std::string> (*why_not)(const Case&, const Variant&) = nullptr;
   // The reason why this variant cannot run on the GPU, or nothing; null: runs on any device of its kind.
-  std::optional<std::string> (*unsupported_on)(const Gpu&) = nullptr;
+  std::optional<std::string> (*why_not_on)(const Gpu&) = nullptr;
   // Bytes that prepare() allocates.
   double (*workspace_bytes)(const Case&, int threads) = nullptr;
   // FLOPs of one run where they are not those of the case (`peak`); else null.
@@ -94,8 +94,8 @@ const Implementation* find_implementation(std::string_view name, DeviceKind devi
 // Null where the name is known but nothing of this build runs it on that device.
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu);
 // The reason why `variant` cannot compute the case on its device, or nothing.
-std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
-                                              const Variant& variant, const Gpu* gpu);
+std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
+                                   const Variant& variant, const Gpu* gpu);
 // Names that a sweep may write as kernel, aliases included.
 std::vector<std::string_view> kernel_names();
 // Whether a sweep may write `name` as kernel or baseline.

@@ -207,7 +207,7 @@ double largest_leading(const Case& work) {
   return largest;
 }
 
-std::optional<std::string> unsupported(const Case& work, const Variant&) {
+std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cublas computes the forward pass only";
   if (work.ring_size > 1) return "cublas runs on one rank only";
   if (work.pattern.size() > cuda::kMaxBranches)
@@ -221,7 +221,7 @@ std::optional<std::string> unsupported(const Case& work, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> unsupported_on(const Gpu&) {
+std::optional<std::string> why_not_on(const Gpu&) {
   if (!cublas().absence.empty()) return cublas().absence;
   return std::nullopt;
 }
@@ -240,11 +240,11 @@ nlohmann::json library() {
 const Implementation kCublas = {
     .name = "cublas",
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = gpu_product_unit,
-    .unsupported = unsupported,
-    .unsupported_on = unsupported_on,
+    .why_not = why_not,
+    .why_not_on = why_not_on,
     .workspace_bytes =
         [](const Case& work, int) {
           return cuda::BranchResults::workspace_bytes(work, in_place(work)) + score_bytes(work);

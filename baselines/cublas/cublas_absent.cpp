@@ -8,10 +8,10 @@ namespace hilbench {
 const Implementation kCublas = {
     .name = "cublas",
     .help = "cuBLAS products around a softmax, dilated rows read in place, merged by LSE",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> {
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> {
       return "this build has no CUDA";
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },

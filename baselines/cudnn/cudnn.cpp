@@ -180,7 +180,7 @@ class CudnnExecution : public Execution {
   Operands last_;
 };
 
-std::optional<std::string> unsupported(const Case& work, const Variant&) {
+std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
   if (work.dtype == Dtype::fp32) return "cuDNN's fused attention knows bf16 and fp16 only";
@@ -195,7 +195,7 @@ std::optional<std::string> unsupported(const Case& work, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> unsupported_on(const Gpu& gpu) {
+std::optional<std::string> why_not_on(const Gpu& gpu) {
   if (gpu.compute_capability < 80)
     return fmt::format("cuDNN's fused attention needs compute capability 8.0, this GPU has {}",
                        gpu.capability_text());
@@ -229,11 +229,11 @@ std::unique_ptr<Execution> prepare(const Case& work, const Variant&, int) {
 const Implementation kCudnn = {
     .name = "cudnn",
     .help = "cuDNN fused attention on dilated rows in place, zero rows cleared, merged by LSE",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = gpu_product_unit,
-    .unsupported = unsupported,
-    .unsupported_on = unsupported_on,
+    .why_not = why_not,
+    .why_not_on = why_not_on,
     .workspace_bytes = workspace_bytes<RowStorage::in_place>,
     .prepare = prepare<RowStorage::in_place>,
     .library = [] { return library("strided"); },
@@ -242,11 +242,11 @@ const Implementation kCudnn = {
 const Implementation kCudnnGather = {
     .name = "cudnn_gather",
     .help = "dilated rows gathered, cuDNN fused attention, scattered with zero rows, merged by LSE",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .peak_unit = gpu_product_unit,
-    .unsupported = unsupported,
-    .unsupported_on = unsupported_on,
+    .why_not = why_not,
+    .why_not_on = why_not_on,
     .workspace_bytes = workspace_bytes<RowStorage::gathered>,
     .prepare = prepare<RowStorage::gathered>,
     .library = [] { return library("gathered"); },

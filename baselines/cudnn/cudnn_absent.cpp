@@ -14,10 +14,10 @@ Implementation absent(std::string_view name, std::string_view help) {
   return {
       .name = name,
       .help = help,
-      .kind = RecordKind::baseline,
+      .kind = ImplementationKind::baseline,
       .device = DeviceKind::cuda,
       .peak_unit = [](const Case&) -> std::string_view { return "bf16_tensor"; },
-      .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> { return kAbsence; },
+      .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return kAbsence; },
       .workspace_bytes = [](const Case&, int) { return 0.0; },
       .prepare = [](const Case&, const Variant&, int) -> std::unique_ptr<Execution> { return nullptr; },
       .library =

@@ -17,16 +17,16 @@ std::string_view peak_unit(const Case& work) {
 }
 
 // What a case needs the program itself knows, and answers when it is loaded.
-std::optional<std::string> unsupported(const Case&, const Variant&) {
+std::optional<std::string> why_not(const Case&, const Variant&) {
   return std::nullopt;
 }
 
-std::optional<std::string> rings_unsupported(const Case& work, const Variant& variant) {
+std::optional<std::string> why_not_on_rings(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
   return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
 }
 
-std::optional<std::string> one_rank_unsupported(const Case& work, const Variant& variant) {
+std::optional<std::string> why_not_on_one_rank(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
   return fmt::format("{} wants a ring: ring_size must be above 1", variant.kernel);
 }
@@ -47,11 +47,11 @@ double torch_bytes(const Case& work, int threads) {
 Implementation external(std::string_view name, std::string_view help) {
   return {.name = name,
           .help = help,
-          .kind = RecordKind::baseline,
+          .kind = ImplementationKind::baseline,
           .device = DeviceKind::automatic,
           .external = true,
           .peak_unit = peak_unit,
-          .unsupported = unsupported,
+          .why_not = why_not,
           .workspace_bytes = workspace_bytes};
 }
 
@@ -63,7 +63,7 @@ const Implementation kTorchSdpa = [] {
   Implementation implementation = external(
       "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn; needs --allow-external");
   implementation.options = kBackends;
-  implementation.unsupported = rings_unsupported;
+  implementation.why_not = why_not_on_rings;
   implementation.workspace_bytes = torch_bytes;
   return implementation;
 }();
@@ -74,7 +74,7 @@ const Implementation kTorchContextParallel = [] {
                "PyTorch's context_parallel on a ring, also .allgather, .ring; needs "
                "--allow-external");
   implementation.options = kRotations;
-  implementation.unsupported = one_rank_unsupported;
+  implementation.why_not = why_not_on_one_rank;
   implementation.workspace_bytes = torch_bytes;
   return implementation;
 }();

@@ -287,7 +287,7 @@ class GemmExecution : public Execution {
   std::vector<std::vector<Unit>> units_;        // one list a branch
 };
 
-std::optional<std::string> unsupported(const Case& work, const Variant&) {
+std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "gemm computes the forward pass only";
   if (work.dtype == Dtype::fp16) return "gemm reads fp32 and bf16 only";
   if (work.ring_size > 1) return "gemm runs on one rank only";
@@ -300,10 +300,10 @@ std::optional<std::string> unsupported(const Case& work, const Variant&) {
 const Implementation kGemm = {
     .name = "gemm",
     .help = "gathered rows, BLAS products around a softmax, merged by LSE",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cpu,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
-    .unsupported = unsupported,
+    .why_not = why_not,
     .workspace_bytes = [](const Case& work, int threads) { return 4 * workspace_elements(work, threads); },
     .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
       blas_record();  // measured here, before anything is timed

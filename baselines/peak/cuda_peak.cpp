@@ -43,12 +43,12 @@ const Implementation kCudaPeak = {
     .help =
         "measured peak of the unit for the dtype, fused multiply-adds or matrix products: the roof, not "
         "attention",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .has_output = false,
     .peak_unit = gpu_product_unit,
-    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> { return std::nullopt; },
-    .unsupported_on = [](const Gpu&) -> std::optional<std::string> { return std::nullopt; },
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> { return std::nullopt; },
+    .why_not_on = [](const Gpu&) -> std::optional<std::string> { return std::nullopt; },
     .workspace_bytes = [](const Case&, int) { return 0.0; },
     .own_flops = [](const Case& work, int) { return cuda::peak_work_flops(unit_of(work)); },
     .prepare = [](const Case& work, const Variant&, int) -> std::unique_ptr<Execution> {

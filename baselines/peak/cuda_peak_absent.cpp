@@ -8,11 +8,11 @@ namespace hilbench {
 const Implementation kCudaPeak = {
     .name = "peak",
     .help = "measured peak of the unit for the dtype: the roof, not attention",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cuda,
     .has_output = false,
     .peak_unit = gpu_product_unit,
-    .unsupported = [](const Case&, const Variant&) -> std::optional<std::string> {
+    .why_not = [](const Case&, const Variant&) -> std::optional<std::string> {
       return "this build has no CUDA";
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },

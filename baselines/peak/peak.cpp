@@ -192,11 +192,11 @@ double measure_bf16_flops(Bf16Products products, int threads, double seconds) {
 const Implementation kPeak = {
     .name = "peak",
     .help = "measured peak of the threads in use, fp32 FMAs or bf16 products: the roof, not attention",
-    .kind = RecordKind::baseline,
+    .kind = ImplementationKind::baseline,
     .device = DeviceKind::cpu,
     .has_output = false,
     .peak_unit = [](const Case& work) { return unit_of(products_of(work)); },
-    .unsupported = [](const Case& work, const Variant&) -> std::optional<std::string> {
+    .why_not = [](const Case& work, const Variant&) -> std::optional<std::string> {
       return work.dtype == Dtype::bf16 ? chosen_bf16_products().against : std::nullopt;
     },
     .workspace_bytes = [](const Case&, int) { return 0.0; },

@@ -72,19 +72,18 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
   const Case ordinary{
       .kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = implementation.device};
   const Variant variant{.kernel = std::string(implementation.name),
-                        .baseline = implementation.kind == RecordKind::baseline};
+                        .baseline = implementation.kind == ImplementationKind::baseline};
   // What the build lacks comes before what the machine lacks.
   if (on_gpu && !survey.absence.empty())
-    return implementation.unsupported(ordinary, variant).value_or(survey.absence);
-  return reason_unsupported(implementation, ordinary, variant, on_gpu ? &survey.gpus.front() : nullptr)
-      .value_or("");
+    return implementation.why_not(ordinary, variant).value_or(survey.absence);
+  return why_not(implementation, ordinary, variant, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
 }
 
 std::string best_kernels(const GpuSurvey& survey) {
   std::string text = "the best kernel for the device and dtype:";
   const auto add = [&](const Case& work, const Gpu* gpu, std::string_view where) {
     const Implementation* best = resolve_implementation({.kernel = "dilated"}, work, gpu);
-    if (best == nullptr || reason_unsupported(*best, work, {.kernel = "dilated"}, gpu)) return;
+    if (best == nullptr || why_not(*best, work, {.kernel = "dilated"}, gpu)) return;
     text += fmt::format(" {} for {} on {},", best->name, to_string(work.dtype), where);
   };
   add({.kv_heads = 8, .device = DeviceKind::cpu}, nullptr, "the CPU");
@@ -95,10 +94,10 @@ std::string best_kernels(const GpuSurvey& survey) {
   return text;
 }
 
-std::string list_variants(RecordKind kind) {
+std::string list_variants(ImplementationKind kind) {
   const GpuSurvey survey = survey_gpus();
   std::vector<Line> lines;
-  if (kind == RecordKind::kernel) lines.push_back({"dilated", best_kernels(survey)});
+  if (kind == ImplementationKind::kernel) lines.push_back({"dilated", best_kernels(survey)});
   for (const Implementation* implementation : implementation_table()) {
     if (implementation->kind != kind) continue;
     const std::string reason = unavailable(*implementation, survey);
@@ -219,8 +218,8 @@ struct Topic {
 constexpr auto kTopics = std::to_array<Topic>({
     {"orders", list_orders},
     {"traversals", list_traversals},
-    {"kernels", [] { return list_variants(RecordKind::kernel); }},
-    {"baselines", [] { return list_variants(RecordKind::baseline); }},
+    {"kernels", [] { return list_variants(ImplementationKind::kernel); }},
+    {"baselines", [] { return list_variants(ImplementationKind::baseline); }},
     {"transports", list_transports},
     {"counters", list_counters},
     {"devices", list_devices},

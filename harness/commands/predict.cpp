@@ -121,8 +121,7 @@ class Asker {
     if (question.work.sequence_length > 0x7fffffff)
       return refuse(question, "rings have at most 2^31 - 1 rows");
     if (question.work.pass == Pass::backward) return refuse(question, "rings compute the forward pass alone");
-    if (const auto reason = ring_unsupported(question.work, question.variant))
-      return refuse(question, *reason);
+    if (const auto reason = why_not_ring(question.work, question.variant)) return refuse(question, *reason);
     if (report_.predictions.size() == kMostPredictions)
       throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
                         .remedy = "name fewer with --filter or --ring"});

@@ -36,7 +36,7 @@ class ExternalVariant final : public PreparedVariant {
   bool times_itself() const override { return true; }
   std::string timer() const override { return program_.timer(); }
   int devices() const override { return std::max(1, static_cast<int>(gpus_.size())); }
-  std::string uncounted() const override { return "runs in a process of its own"; }
+  std::string why_not_counted() const override { return "runs in a process of its own"; }
   nlohmann::json library() const override { return program_.description(); }
   void fill_output(std::byte) override {}  // what it is read from is new each time
   VerifyResult verify() override {

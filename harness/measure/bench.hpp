@@ -88,7 +88,7 @@ class PreparedVariant {
   // Devices like the bench's that it runs on together.
   virtual int devices() const { return 1; }
   // Why hardware counters do not see its work; empty: they do.
-  virtual std::string uncounted() const { return ""; }
+  virtual std::string why_not_counted() const { return ""; }
   // Of a ring, whose ranks count: what they do in an execution. Nothing: run() may be counted as it is.
   virtual std::optional<std::map<std::string, Counter>> count(const CounterSet&) { return std::nullopt; }
   // Library, version and flags of a rival.

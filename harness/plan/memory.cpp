@@ -155,7 +155,7 @@ MemoryNeed usable_memory(const Case& work, const Host& host) {
   return {std::max(0.0, whole - kReservedBytes), beside};
 }
 
-std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable) {
+std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable) {
   if (need.device > usable.device)
     return fmt::format("does not fit: the comparison would need {} of {} available", gib(need.device),
                        gib(usable.device));
@@ -172,7 +172,7 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& va
   const MemoryNeed usable = usable_memory(work, host);
   const auto fits = [&](std::int64_t steps) {
     work.sequence_length = steps * step;
-    return !reason_not_to_fit(
+    return !why_not_fit(
         shared_need(work, inputs) + own_need(work, variant, implementation, threads, host.gpus), usable);
   };
   // The most steps below `high`, which do not fit, that do; 0 where none does.

@@ -33,7 +33,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
 MemoryNeed usable_memory(const Case& work, const Host& host);
 
 // Why `need` is too much, or nothing.
-std::optional<std::string> reason_not_to_fit(const MemoryNeed& need, const MemoryNeed& usable);
+std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable);
 
 // The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; where not
 // one segment fits, in single positions; 0: not one position.

@@ -64,7 +64,7 @@ TransportKind transport_of(const Case& work, const Variant& variant, const Host&
 }
 
 // On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
-std::optional<std::string> reason_against_gpus_of_processes(const Case& work, const Host& host) {
+std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Host& host) {
   if (work.ring_size > host.processes)
     return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
   if (work.ring_size > host.gpus) return fmt::format("ring_size {}: {}", work.ring_size, host.no_further_gpu);
@@ -72,8 +72,8 @@ std::optional<std::string> reason_against_gpus_of_processes(const Case& work, co
 }
 
 // On GPUs of one process: rank k has the k-th of them, from the chosen one on.
-std::optional<std::string> reason_against_gpus(const Measure& measure, const Case& work,
-                                               TransportKind transport, const Host& host) {
+std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
+                                        const Host& host) {
   if (transport == TransportKind::threads || transport == TransportKind::mpi)
     return "moves host memory, this case runs on GPUs";
   if (transport == TransportKind::peer && host.processes > 1)
@@ -82,7 +82,7 @@ std::optional<std::string> reason_against_gpus(const Measure& measure, const Cas
       !absence.empty())
     return absence;
   if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
-  if (host.processes > 1) return reason_against_gpus_of_processes(work, host);
+  if (host.processes > 1) return why_not_gpus_of_processes(work, host);
   if (work.ring_size <= host.gpus) return std::nullopt;
   if (transport == TransportKind::nccl)
     return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);
@@ -93,7 +93,7 @@ std::optional<std::string> reason_against_gpus(const Measure& measure, const Cas
 }
 
 // Ranks that are processes come from a launcher.
-std::optional<std::string> reason_against_processes(const Case& work, const Host& host) {
+std::optional<std::string> why_not_processes(const Case& work, const Host& host) {
   if (std::string absence = mpi_absence(); !absence.empty()) return absence;
   if (host.processes == 1)
     return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
@@ -102,34 +102,33 @@ std::optional<std::string> reason_against_processes(const Case& work, const Host
   return std::nullopt;
 }
 
-std::optional<std::string> reason_against_transport(const Measure& measure, const Case& work,
-                                                    const Variant& variant, const Host& host) {
+std::optional<std::string> why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
+                                             const Host& host) {
   const TransportKind transport = transport_of(work, variant, host);
   std::optional<std::string> reason;
   if (work.device == DeviceKind::cuda)
-    reason = reason_against_gpus(measure, work, transport, host);
+    reason = why_not_gpus(measure, work, transport, host);
   else if (transport == TransportKind::nccl || transport == TransportKind::peer)
     reason = "moves memory of GPUs, this case runs on the CPU";
   else if (transport == TransportKind::mpi)
-    reason = reason_against_processes(work, host);
+    reason = why_not_processes(work, host);
   if (!reason) return std::nullopt;
   return fmt::format("transport {}: {}", to_string(transport), *reason);
 }
 
-std::optional<std::string> reason_against_ring(const Measure& measure, const Case& work,
-                                               const Variant& variant, const Host& host) {
+std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
+                                             const Host& host) {
   if (!has_ring_here(variant))
     return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
-  if (std::optional<std::string> reason = reason_against_transport(measure, work, variant, host))
-    return reason;
+  if (std::optional<std::string> reason = why_not_transport(measure, work, variant, host)) return reason;
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
-  return ring_unsupported(work, variant);
+  return why_not_ring(work, variant);
 }
 
-std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& comparison,
-                                          const PlannedVariant& planned, const Host& host) {
+std::optional<std::string> why_not(const Sweep& sweep, const Comparison& comparison,
+                                   const PlannedVariant& planned, const Host& host) {
   const Case& work = comparison.work;
   const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return host.gpu_absence;
@@ -144,12 +143,11 @@ std::optional<std::string> reason_to_skip(const Sweep& sweep, const Comparison& 
   // A program of its own has rings of its own, or says that it has none.
   const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
-    if (std::optional<std::string> reason = reason_against_ring(sweep.measure, work, planned.variant, host))
+    if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, host))
       return reason;
   if (work.sequence_length > 0x7fffffff)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
-  return reason_unsupported(*planned.implementation, external ? work : on_one_rank(work), planned.variant,
-                            gpu);
+  return why_not(*planned.implementation, external ? work : on_one_rank(work), planned.variant, gpu);
 }
 
 // What a ring sends, by which algorithm and over what.
@@ -157,7 +155,7 @@ void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) 
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
-  if (!has_ring_here(planned.variant) || ring_unsupported(work, planned.variant)) return;
+  if (!has_ring_here(planned.variant) || why_not_ring(work, planned.variant)) return;
   const Ring ring(work, planned.variant);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
@@ -172,7 +170,7 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   PlannedVariant planned{.variant = variant,
                          .id = variant_id(variant),
                          .implementation = implementation_of(sweep, variant, work, gpu)};
-  planned.skip = reason_to_skip(sweep, comparison, planned, host);
+  planned.skip = why_not(sweep, comparison, planned, host);
   if (planned.implementation == nullptr || !counted) return planned;
   const Implementation& implementation = *planned.implementation;
   const auto threads = static_cast<int>(comparison.threads);
@@ -210,7 +208,7 @@ void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& h
   MemoryNeed used = shared_need(comparison.work, inputs);
   const auto admit = [&](PlannedVariant& planned) {
     if (planned.skip) return;
-    planned.skip = reason_not_to_fit(used + planned.own, usable);
+    planned.skip = why_not_fit(used + planned.own, usable);
     if (!planned.skip) used = used + planned.own;
   };
   if (comparison.reference) admit(comparison.variants[*comparison.reference]);

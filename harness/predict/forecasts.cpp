@@ -54,7 +54,7 @@ class Forecaster {
     RingForecast made{.work = question.work, .variant_id = sample.record->variant_id};
     if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
     if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
-    if (ring_unsupported(question.work, question.variant)) return;
+    if (why_not_ring(question.work, question.variant)) return;
     if (input_.forecasts.size() == kMostForecasts) {
       left_out_ = true;
       return;

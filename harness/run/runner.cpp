@@ -28,7 +28,7 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.variant_id = planned.id;
   const bool resolved = planned.implementation != nullptr && !planned.implementation->external;
   record.kernel = resolved ? std::string(planned.implementation->name) : planned.variant.kernel;
-  record.kind = planned.variant.baseline ? RecordKind::baseline : RecordKind::kernel;
+  record.kind = planned.variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
   record.threads = comparison.threads;
   record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
   record.flops = planned.flops;

@@ -222,7 +222,7 @@ void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrid
   if (source.cases) points = parse_points(*source.cases, from_command_line, product);
   for (Point& point : points) {
     if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
-    const std::string why = sweep.skip_when.matches(point.work) ? "" : impossible(point.work);
+    const std::string why = sweep.skip_when.matches(point.work) ? "" : why_not(point.work);
     if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
     sweep.points.push_back(point.work);
   }
@@ -230,7 +230,7 @@ void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrid
   Sweep product_only = sweep;
   product_only.points.clear();
   for (const SweepCase& each : cases_of(product_only)) {
-    const std::string why = each.skipped ? "" : impossible(each.work);
+    const std::string why = each.skipped ? "" : why_not(each.work);
     if (!why.empty()) axes_place.fail("impossible case", why, "leave such combinations out with skip_when");
   }
 }

@@ -99,7 +99,7 @@ std::vector<SweepCase> cases_of(const Sweep& sweep) {
   return cases;
 }
 
-std::string impossible(const Case& work) {
+std::string why_not(const Case& work) {
   const std::int64_t kv_heads = work.kv_heads == 0 ? work.heads : work.kv_heads;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   if (kv_heads > work.heads) return fmt::format("kv_heads {} is above heads {}", kv_heads, work.heads);

@@ -36,7 +36,8 @@ KnownNames known_names() {
   for (const Implementation* implementation : implementation_table()) {
     const bool listed = std::find(names.baselines.begin(), names.baselines.end(), implementation->name) !=
                         names.baselines.end();
-    if (implementation->kind == RecordKind::baseline && !listed)  // one of a name for each kind of device
+    if (implementation->kind == ImplementationKind::baseline &&
+        !listed)  // one of a name for each kind of device
       names.baselines.emplace_back(implementation->name);
     for (const std::string_view option : implementation->options)
       names.baselines.push_back(fmt::format("{}.{}", implementation->name, option));

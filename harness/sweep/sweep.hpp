@@ -118,6 +118,6 @@ std::vector<SweepCase> cases_of(const Sweep& sweep);
 
 // Why no variant could ever compute the case (more K/V heads than heads, a tensor past 2^62 bytes, ...), or
 // "". load_sweep refuses such cases unless skip_when leaves them out.
-std::string impossible(const Case& work);
+std::string why_not(const Case& work);
 
 }  // namespace hilbench

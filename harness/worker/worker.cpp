@@ -204,7 +204,8 @@ class TaskRun {
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
-    if (const std::string why = candidate.uncounted(); !why.empty()) return mark_uncounted(record, set, why);
+    if (const std::string why = candidate.why_not_counted(); !why.empty())
+      return mark_uncounted(record, set, why);
     if (auto counters = candidate.count(set)) return record.counters.merge(*counters);
     // Each execution leaves the caches warm for the next.
     bool warm = false;

@@ -12,6 +12,9 @@
 
 namespace hilbench {
 
+// What a variant is computed by: a kernel of this project, or a rival or limit that it is held against.
+enum class ImplementationKind { kernel, baseline };
+
 enum class OrderScope { memory, tokens };    // tokens: another function, what the seeds computed
 enum class OrderTensors { kv, qkv };         // which tensors are stored permuted
 enum class KeyVisit { position, slot };      // sequence in which a tile walks its keys

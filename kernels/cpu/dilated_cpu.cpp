@@ -65,7 +65,7 @@ std::int64_t tile_rows(const Case& work) {
   return std::min(fair, longest);
 }
 
-std::optional<std::string> unsupported(const Case& work, const Variant&) {
+std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.dtype == Dtype::fp16) return "dilated_cpu stores fp32 or bf16, not fp16";
   if (work.dtype == Dtype::bf16)
     if (const Bf16Choice choice = chosen_bf16_products(); choice.against) return choice.against;
@@ -215,11 +215,11 @@ nlohmann::json library() {
 const Implementation kDilatedCpu = {
     .name = "dilated_cpu",
     .help = "fused dilated attention, Highway and OpenMP; fp32 and bf16, any order",
-    .kind = RecordKind::kernel,
+    .kind = ImplementationKind::kernel,
     .device = DeviceKind::cpu,
     .peak_unit = peak_unit,
     .tile_rows = tile_rows,
-    .unsupported = unsupported,
+    .why_not = why_not,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .library = library,

@@ -19,19 +19,19 @@ struct Code {
   std::string_view architectures;
   std::int32_t (*tile_rows)(const ForwardShape&) = nullptr;
   std::unique_ptr<ForwardKernel> (*make)(const ForwardShape&) = nullptr;
-  std::string_view lacking = {};
+  std::string_view absence = {};
 };
 
 constexpr Code mma_code() {
   if constexpr (kMmaArchitectures.empty())
-    return {.lacking = "this build has no code for sm_80 and up: CMAKE_CUDA_ARCHITECTURES leaves it out"};
+    return {.absence = "this build has no code for sm_80 and up: CMAKE_CUDA_ARCHITECTURES leaves it out"};
   else
     return {kMmaArchitectures, dilated_mma_tile_rows, make_dilated_mma};
 }
 
 constexpr Code wgmma_code() {
   if constexpr (kWgmmaArchitectures.empty())
-    return {.lacking = CUDART_VERSION < 12000
+    return {.absence = CUDART_VERSION < 12000
                            ? "this build has no sm_90a code: it needs CUDA 12.0 or newer"
                            : "this build has no sm_90a code: CMAKE_CUDA_ARCHITECTURES leaves it out"};
   else
@@ -57,11 +57,11 @@ bool runs_on(const std::string& architecture, int compute_capability) {
 
 }  // namespace
 
-std::string_view lacking(ForwardCode code) {
-  return code_of(code).lacking;
+std::string_view absence(ForwardCode code) {
+  return code_of(code).absence;
 }
 
-std::string lacking_for(ForwardCode code, int compute_capability) {
+std::string absence_for(ForwardCode code, int compute_capability) {
   std::istringstream architectures{std::string(code_of(code).architectures)};
   for (std::string each; architectures >> each;)
     if (runs_on(each, compute_capability)) return "";

@@ -13,10 +13,10 @@ namespace hilbench::cuda {
 enum class ForwardCode { simt, mma, wgmma };
 
 // Why this build has no code of a kernel; "" where it has.
-std::string_view lacking(ForwardCode code);
+std::string_view absence(ForwardCode code);
 // Why the code that this build has runs on no GPU of that compute capability (10 * major + minor); "" where
 // it runs.
-std::string lacking_for(ForwardCode code, int compute_capability);
+std::string absence_for(ForwardCode code, int compute_capability);
 
 // Of a kernel that is not lacking.
 std::int64_t tile_rows(ForwardCode code, const Case& work);

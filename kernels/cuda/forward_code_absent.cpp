@@ -3,11 +3,11 @@
 
 namespace hilbench::cuda {
 
-std::string_view lacking(ForwardCode) {
+std::string_view absence(ForwardCode) {
   return "this build has no CUDA";
 }
 
-std::string lacking_for(ForwardCode, int) {
+std::string absence_for(ForwardCode, int) {
   return "";
 }
 

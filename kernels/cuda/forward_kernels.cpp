@@ -65,8 +65,8 @@ std::optional<std::string> wrong_head_dim(const ForwardFacts& facts, std::int64_
   return std::nullopt;
 }
 
-std::optional<std::string> unsupported(const ForwardFacts& facts, const Case& work) {
-  if (const std::string_view why = cuda::lacking(facts.code); !why.empty()) return std::string(why);
+std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) {
+  if (const std::string_view why = cuda::absence(facts.code); !why.empty()) return std::string(why);
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
   if (auto reason = wrong_head_dim(facts, work.head_dim)) return reason;
@@ -77,12 +77,12 @@ std::optional<std::string> unsupported(const ForwardFacts& facts, const Case& wo
   return std::nullopt;
 }
 
-std::optional<std::string> unsupported_on(const ForwardFacts& facts, const Gpu& gpu) {
-  if (!cuda::lacking(facts.code).empty()) return std::nullopt;  // said for every case
+std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu) {
+  if (!cuda::absence(facts.code).empty()) return std::nullopt;  // said for every case
   if (gpu.compute_capability < facts.first_capability || gpu.compute_capability > facts.last_capability)
     return fmt::format("{} needs compute capability {}.{}, this GPU has {}", facts.name,
                        facts.first_capability / 10, facts.first_capability % 10, gpu.capability_text());
-  const std::string why = cuda::lacking_for(facts.code, gpu.compute_capability);
+  const std::string why = cuda::absence_for(facts.code, gpu.compute_capability);
   return why.empty() ? std::nullopt : std::optional(why);
 }
 
@@ -91,12 +91,12 @@ constexpr Implementation implementation_of() {
   return {
       .name = kFacts.name,
       .help = kFacts.help,
-      .kind = RecordKind::kernel,
+      .kind = ImplementationKind::kernel,
       .device = DeviceKind::cuda,
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case& work) { return cuda::tile_rows(kFacts.code, work); },
-      .unsupported = [](const Case& work, const Variant&) { return unsupported(kFacts, work); },
-      .unsupported_on = [](const Gpu& gpu) { return unsupported_on(kFacts, gpu); },
+      .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
+      .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case& work, int) { return cuda::workspace_bytes(work); },
       .prepare = [](const Case& work, const Variant& variant,
                     int) { return cuda::prepare(kFacts.code, work, variant); },

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "reports/records/record.hpp"
+#include "kernels/base/counter.hpp"
 
 namespace hilbench {
 

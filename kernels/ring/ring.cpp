@@ -21,7 +21,7 @@ bool gathers(RingAlgorithm algorithm) {
 
 }  // namespace
 
-std::optional<std::string> ring_unsupported(const Case& work, const Variant& variant) {
+std::optional<std::string> why_not_ring(const Case& work, const Variant& variant) {
   if (work.ring_size > kMaxRanks)
     return fmt::format("ring_size {}: rings have at most {} ranks", work.ring_size, kMaxRanks);
   if (work.heads > kMaxHeads) return fmt::format("{} heads: rings take at most {}", work.heads, kMaxHeads);

@@ -17,7 +17,7 @@ namespace hilbench {
 inline constexpr std::int64_t kMaxRanks = 256;
 
 // The reason why this geometry has no ring for the case, or nothing.
-std::optional<std::string> ring_unsupported(const Case& work, const Variant& variant);
+std::optional<std::string> why_not_ring(const Case& work, const Variant& variant);
 
 // K and V rows of one shard on their way between two ranks.
 struct ShardMove {

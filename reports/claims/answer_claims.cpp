@@ -63,10 +63,10 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
   for (const CaseView& of_case : view.cases) {
     std::map<std::string, const Record*> pooled;
     for (const Record* record : of_case.records)
-      if (record->kind == RecordKind::kernel && record->variant.buffers == Buffers::pooled)
+      if (record->kind == ImplementationKind::kernel && record->variant.buffers == Buffers::pooled)
         pooled[record->variant_id] = record;
     for (const Record* fresh : of_case.records) {
-      if (fresh->kind != RecordKind::kernel || fresh->variant.buffers != Buffers::fresh) continue;
+      if (fresh->kind != ImplementationKind::kernel || fresh->variant.buffers != Buffers::fresh) continue;
       Variant twin = fresh->variant;
       twin.buffers = Buffers::pooled;
       const auto found = pooled.find(variant_id(twin));

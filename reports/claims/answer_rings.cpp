@@ -21,7 +21,7 @@ const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
     for (const Record* record : of_case.records) {
       Variant variant = record->variant;
       variant.order_chunk = wanted.order_chunk, variant.chunk_in_id = wanted.chunk_in_id;
-      if (record->kind == RecordKind::kernel && record->status == Status::ok && variant == wanted)
+      if (record->kind == ImplementationKind::kernel && record->status == Status::ok && variant == wanted)
         return record;
     }
     return nullptr;
@@ -61,7 +61,7 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
         if (record->variant.ring_algorithm == RingAlgorithm::ring_packed && other->variant == whole &&
             other->comm_bytes.value_or(0) > 0)
           packed.push_back(*record->comm_bytes / *other->comm_bytes);
-      if (record->kind != RecordKind::kernel || record->variant.order != "hilbert" ||
+      if (record->kind != ImplementationKind::kernel || record->variant.order != "hilbert" ||
           *record->comm_bytes <= 0)
         continue;
       const Record* linear = linear_twin(of_case, *record);
@@ -95,7 +95,8 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
       const std::optional<double> bytes = device_bytes(*record);
       const bool such_devices = wanted && bytes && std::abs(*bytes / *wanted - 1) < kSameMemory &&
                                 of_case.work->ring_size == claim.ring_size.value_or(1);
-      if (!such_devices || record->status != Status::ok || record->kind != RecordKind::kernel) continue;
+      if (!such_devices || record->status != Status::ok || record->kind != ImplementationKind::kernel)
+        continue;
       if (longest == nullptr || of_case.work->sequence_length > longest->work->sequence_length)
         longest = &of_case;
     }

@@ -26,7 +26,7 @@ Naming naming_of(const View& view) {
   for (const CaseView& of_case : view.cases) {
     dtypes.insert(of_case.work->dtype);
     for (const Record* record : of_case.records)
-      if (record->kind == RecordKind::kernel) kernels.insert(record->variant.kernel);
+      if (record->kind == ImplementationKind::kernel) kernels.insert(record->variant.kernel);
   }
   return {kernels.size() > 1, dtypes.size() > 1};
 }
@@ -38,7 +38,8 @@ std::string dtype_text(const Case& work, const Naming& naming) {
 // The part of a variant's id behind its kernel, "hilbert@tokens"; all of it where kernels stand side by side.
 std::string series_name(const Record& record, const Naming& naming) {
   const std::size_t slash = record.variant_id.find('/');
-  const bool whole = naming.kernels || record.kind == RecordKind::baseline || slash == std::string::npos;
+  const bool whole =
+      naming.kernels || record.kind == ImplementationKind::baseline || slash == std::string::npos;
   return (whole ? record.variant_id : record.variant_id.substr(slash + 1)) + dtype_text(record.work, naming);
 }
 
@@ -50,7 +51,8 @@ std::optional<Plot> speedup_plot(const View& view, const std::string& name, cons
   std::set<double> xs;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
-      if (!record->speedup || record->status != Status::ok || record->kind != RecordKind::kernel) continue;
+      if (!record->speedup || record->status != Status::ok || record->kind != ImplementationKind::kernel)
+        continue;
       const double x = x_of(*of_case.work);
       xs.insert(x);
       points_of(series, series_name(*record, naming))

@@ -183,7 +183,7 @@ class Builder {
                  {"status", to_string(record.status)},
                  {"environment", lasting_place_},
                  {"passing", passing_}};
-    if (record.kind == RecordKind::baseline) made["baseline"] = true;
+    if (record.kind == ImplementationKind::baseline) made["baseline"] = true;
     put(made, "why", record.reason);
     put(made, "ring_algorithm", record.ring_algorithm);
     put(made, "transport", record.transport);

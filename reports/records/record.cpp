@@ -1,29 +1,9 @@
 #include "reports/records/record.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "kernels/base/error.hpp"
 #include "reports/records/record_names.hpp"
 
 namespace hilbench {
-
-void check_share(std::string_view name, Counter& counter) {
-  constexpr double kAgreement = 1e-3;
-  if (!counter.value || !name.ends_with("_hit_rate")) return;
-  const double value = *counter.value, possible = std::clamp(value, 0.0, 1.0);
-  if (value == possible) return;
-  if (std::abs(value - possible) <= kAgreement) {
-    counter.value = possible;
-    counter.source += fmt::format(", rounded from {}", value);
-    return;
-  }
-  counter.value.reset();
-  counter.reason =
-      fmt::format("its counts contradict each other: they give {:.6g}, a share is 0 to 1", value);
-}
 
 std::string_view to_string(Status status) {
   return kStatuses[static_cast<std::size_t>(status)];
@@ -31,6 +11,7 @@ std::string_view to_string(Status status) {
 std::string_view to_string(Verdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
+
 std::int64_t foreign_processes(const Record& record) {
   const auto state = record.environment.find("device_state");
   if (state == record.environment.end() || !state->is_object()) return 0;

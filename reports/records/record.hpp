@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/counter.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 
@@ -17,7 +18,6 @@ namespace hilbench {
 inline constexpr int kRecordSchema = 1;
 
 enum class Status { ok, skipped, failed, invalid };
-enum class RecordKind { kernel, baseline };
 enum class Verdict { faster, slower, no_difference, different_function };
 
 std::string_view to_string(Status status);
@@ -44,21 +44,6 @@ struct Timing {
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
-// A counter that was read, or the reason why it was not. Never 0 for "not read".
-struct Counter {
-  std::optional<double> value;
-  std::string unit;
-  std::string source;  // perf | layout | measured | cupti_range ...
-  int passes = 0;
-  std::string reason;         // why there is no value
-  std::vector<double> ranks;  // of a ring, where each rank counted: its own values, by rank
-};
-
-// NAME_hit_rate is a share of a whole. Counts that are taken while work is in flight agree to a part in a
-// thousand: a rate that is further outside of 0 to 1 loses its value, with the reason; one that is nearer
-// becomes 0 or 1, and its source says what it was.
-void check_share(std::string_view name, Counter& counter);
-
 struct Speedup {
   std::string against;
   double ratio = 0;  // reference time / this time: above 1 is faster
@@ -73,7 +58,7 @@ struct Record {
   std::string case_id;
   std::string variant_id;
   std::string kernel;  // resolved: "dilated_cpu"
-  RecordKind kind = RecordKind::kernel;
+  ImplementationKind kind = ImplementationKind::kernel;
   std::int64_t order_chunk = 0;  // resolved; 0: not applicable
   std::int64_t threads = 0;      // resolved
   std::string ring_algorithm;    // resolved, `local` where nothing is exchanged; empty: one rank, or skipped

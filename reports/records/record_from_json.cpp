@@ -52,7 +52,7 @@ Case case_from(const json& params, const json& asked) {
 Variant variant_from(const Record& record, const json& params, const json& asked) {
   Variant variant;
   variant.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
-  variant.baseline = record.kind == RecordKind::baseline;
+  variant.baseline = record.kind == ImplementationKind::baseline;
   // A record stored before an option came to be lacks it: its variant had the default. A baseline has those
   // of a ring alone.
   for (const Field<Variant>& field : variant_fields()) {
@@ -146,7 +146,7 @@ Record record_from_json(const json& from) {
   record.sweep = string_at(from, "sweep");
   record.case_id = string_at(from, "case");
   record.variant_id = string_at(from, "variant");
-  record.kind = name_at<RecordKind>(from, "kind", kKinds);
+  record.kind = name_at<ImplementationKind>(from, "kind", kKinds);
   record.status = name_at<Status>(from, "status", kStatuses);
   record.reason = text_at(from, "reason");
   record.environment = member(from, "environment");

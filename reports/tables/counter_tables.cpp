@@ -89,7 +89,7 @@ const Record* reference_of(const CaseView& of_case) {
 const Record* subject_of(const CaseView& of_case) {
   const Record* first = nullptr;
   for (const Record* record : of_case.records) {
-    if (record->kind != RecordKind::kernel || !record->speedup) continue;
+    if (record->kind != ImplementationKind::kernel || !record->speedup) continue;
     if (record->variant_id == record->variant.kernel + "/hilbert") return record;
     if (!first) first = record;
   }

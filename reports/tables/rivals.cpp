@@ -19,7 +19,7 @@ using D = const RivalPair&;
 
 // In linear order, with whatever ring options.
 bool plain_linear(const Record& record) {
-  return record.kind == RecordKind::kernel &&
+  return record.kind == ImplementationKind::kernel &&
          one_rank_id(record.variant) == record.variant.kernel + "/linear";
 }
 
@@ -52,7 +52,7 @@ std::vector<RivalPair> duels_of(const View& view, std::size_t most_kernels) {
       const std::size_t before = duels.size();
       if (kernels == most_kernels) return duels;
       for (const Record* rival : of_case.records)
-        if (rival->kind == RecordKind::baseline && rival->verify)
+        if (rival->kind == ImplementationKind::baseline && rival->verify)
           if (const auto ratio = time_ratio(*rival, *kernel))
             duels.push_back({&of_case, kernel, rival, *ratio});
       kernels += duels.size() > before;

@@ -88,7 +88,7 @@ std::optional<Measured> memory_ratio(const Record& reference, const Record& vari
 ClaimRecords quartet_of(const CaseView& view, std::int64_t order_chunk) {
   ClaimRecords quartet;
   const auto matches = [&](const Record& record, std::string_view order, OrderScope scope) {
-    return record.kind == RecordKind::kernel && record.variant.order == order &&
+    return record.kind == ImplementationKind::kernel && record.variant.order == order &&
            record.variant.order_scope == scope && plain_options(record.variant);
   };
   for (const Record* record : view.records)

@@ -46,7 +46,7 @@ AttentionOutput run_on_gpu(const Implementation& implementation, const Attention
 
 void expect_equals_reference(const AttentionProblem& problem, const ExpectedRows& expected) {
   for (const Implementation* implementation : {&kCublas, &kCudnn, &kCudnnGather}) {
-    if (implementation->unsupported(problem.work, {})) continue;
+    if (implementation->why_not(problem.work, {})) continue;
     EXPECT_EQ(expected.mismatch(problem.work, run_on_gpu(*implementation, problem)), "")
         << implementation->name << " " << case_id(problem.work);
   }

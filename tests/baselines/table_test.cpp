@@ -16,12 +16,13 @@ TEST(Table, EveryVariantIsWhole) {
     EXPECT_EQ(find_implementation(implementation->name, implementation->device), implementation);
     EXPECT_FALSE(implementation->help.empty());
     const bool computes_elsewhere = implementation->external || implementation->ring_algorithm;
-    EXPECT_TRUE(implementation->library || computes_elsewhere || implementation->kind == RecordKind::kernel)
+    EXPECT_TRUE(implementation->library || computes_elsewhere ||
+                implementation->kind == ImplementationKind::kernel)
         << implementation->name;
-    EXPECT_TRUE(implementation->peak_unit && implementation->unsupported && implementation->workspace_bytes)
+    EXPECT_TRUE(implementation->peak_unit && implementation->why_not && implementation->workspace_bytes)
         << implementation->name;
     EXPECT_EQ(implementation->prepare == nullptr, computes_elsewhere) << implementation->name;
-    EXPECT_TRUE(implementation->tile_rows || implementation->kind == RecordKind::baseline)
+    EXPECT_TRUE(implementation->tile_rows || implementation->kind == ImplementationKind::baseline)
         << implementation->name;
     EXPECT_TRUE(implementation->has_output || implementation->own_flops) << implementation->name;
   }
@@ -44,7 +45,7 @@ TEST(Table, ARingAlgorithmComputesWithTheBestKernel) {
 TEST(Table, DilatedDependsOnTheGpuAndTheDtype) {
   const Implementation* wgmma = find_implementation("dilated_wgmma", DeviceKind::cuda);
   const Case dense{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-  if (const auto reason = wgmma->unsupported(dense, {})) GTEST_SKIP() << *reason;
+  if (const auto reason = wgmma->why_not(dense, {})) GTEST_SKIP() << *reason;
   const auto best = [&](int capability, Dtype dtype) {
     const Gpu gpu{.compute_capability = capability};
     Case work = dense;
@@ -64,22 +65,22 @@ TEST(Table, KernelsForGpusAreKnownInEveryBuildAndSayWhatTheyLack) {
     const Implementation* implementation = find_implementation(name, DeviceKind::cuda);
     ASSERT_NE(implementation, nullptr) << name;
     const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-    if (const auto reason = implementation->unsupported(work, {})) {
+    if (const auto reason = implementation->why_not(work, {})) {
       EXPECT_EQ(reason->find("this build has no"), 0u) << *reason;
       continue;
     }
     // No GPU of that age is supported, whatever was compiled.
     const Gpu fermi{.compute_capability = 20};
-    EXPECT_TRUE(implementation->unsupported_on(fermi)) << name;
+    EXPECT_TRUE(implementation->why_not_on(fermi)) << name;
   }
 }
 
 TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
   const Implementation* wgmma = find_implementation("dilated_wgmma", DeviceKind::cuda);
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-  if (const auto reason = wgmma->unsupported(work, {})) GTEST_SKIP() << *reason;
+  if (const auto reason = wgmma->why_not(work, {})) GTEST_SKIP() << *reason;
   const auto reason_on = [](std::string_view name, int capability) {
-    return find_implementation(name, DeviceKind::cuda)->unsupported_on({.compute_capability = capability});
+    return find_implementation(name, DeviceKind::cuda)->why_not_on({.compute_capability = capability});
   };
   EXPECT_EQ(reason_on("dilated_wgmma", 90), std::nullopt);
   EXPECT_TRUE(reason_on("dilated_wgmma", 100));

@@ -18,14 +18,14 @@ const Implementation* find_implementation(std::string_view name, DeviceKind) {
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu*) {
   return find_implementation(variant.kernel, work.device);
 }
-std::optional<std::string> reason_unsupported(const Implementation& implementation, const Case& work,
-                                              const Variant& variant, const Gpu*) {
-  return implementation.unsupported(work, variant);
+std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
+                                   const Variant& variant, const Gpu*) {
+  return implementation.why_not(work, variant);
 }
 std::vector<std::string_view> kernel_names() {
   std::vector<std::string_view> names;
   for (const Implementation* implementation : implementation_table())
-    if (implementation->kind == RecordKind::kernel) names.push_back(implementation->name);
+    if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
 }
 bool known_kernel(std::string_view name) {
@@ -35,7 +35,8 @@ bool known_kernel(std::string_view name) {
 bool known_baseline(std::string_view name) {
   return std::any_of(implementation_table().begin(), implementation_table().end(),
                      [&](const Implementation* implementation) {
-                       return implementation->kind == RecordKind::baseline && implementation->name == name;
+                       return implementation->kind == ImplementationKind::baseline &&
+                              implementation->name == name;
                      });
 }
 

@@ -74,7 +74,7 @@ struct AttentionProblem {
   }
 
   AttentionOutput run(const Implementation& implementation, const Variant& variant, int threads) const {
-    EXPECT_EQ(implementation.unsupported(work, variant), std::nullopt);
+    EXPECT_EQ(implementation.why_not(work, variant), std::nullopt);
     return run_with(*implementation.prepare(work, variant, threads), implementation, variant);
   }
 

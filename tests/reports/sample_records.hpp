@@ -44,7 +44,7 @@ inline Record record(const Case& of, std::string_view kernel, std::string_view o
   made.variant = {.kernel = std::string(kernel), .baseline = baseline, .order = std::string(order)};
   made.case_id = case_id(of);
   made.kernel = baseline ? std::string(kernel) : "dilated_cpu";
-  made.kind = baseline ? RecordKind::baseline : RecordKind::kernel;
+  made.kind = baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
   if (order == "hilbert") made.order_chunk = made.variant.order_chunk = 4096;
   made.variant_id = variant_id(made.variant);
   made.threads = 2;

@@ -14,7 +14,7 @@ const Case kOrdinary{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::
 constexpr std::array kRivals = {&kCublas, &kCudnn, &kCudnnGather};
 
 std::string reason(const Implementation& implementation, const Case& work) {
-  return implementation.unsupported(work, {}).value_or("");
+  return implementation.why_not(work, {}).value_or("");
 }
 
 class RivalsUnsupported : public testing::Test {
@@ -60,7 +60,7 @@ TEST_F(RivalsUnsupported, GivesTheReason) {
 }
 
 TEST_F(RivalsUnsupported, OldGpu) {
-  EXPECT_NE(kCudnn.unsupported_on({.compute_capability = 75}).value_or("").find("8.0"), std::string::npos);
+  EXPECT_NE(kCudnn.why_not_on({.compute_capability = 75}).value_or("").find("8.0"), std::string::npos);
 }
 
 // Planning costs no loading of libraries, and no overflow at sizes that only a plan meets.

@@ -162,10 +162,10 @@ TEST_F(Gemm, EqualsTheReferenceBeyondOneBlock) {
 TEST(GemmUnsupported, GivesTheReason) {
   Case work{.kv_heads = 8};
   work.pass = Pass::backward;
-  EXPECT_NE(kGemm.unsupported(work, {}).value_or("").find("forward"), std::string::npos);
+  EXPECT_NE(kGemm.why_not(work, {}).value_or("").find("forward"), std::string::npos);
   work.pass = Pass::forward;
   work.dtype = Dtype::fp16;
-  EXPECT_NE(kGemm.unsupported(work, {}).value_or("").find("bf16"), std::string::npos);
+  EXPECT_NE(kGemm.why_not(work, {}).value_or("").find("bf16"), std::string::npos);
 }
 
 TEST(GemmWorkspace, CountsGatheredRowsAndBlocks) {

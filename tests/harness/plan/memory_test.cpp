@@ -92,8 +92,7 @@ TEST(MemoryNeed, LongestSequenceMayBeShorterThanASegment) {
   EXPECT_LT(longest, std::int64_t{1} << 30);
   const auto fits = [&](std::int64_t length) {
     work.sequence_length = length;
-    return !reason_not_to_fit(shared_need(work, {}) + own_need(work, {}, kKernel, 1),
-                              usable_memory(work, host));
+    return !why_not_fit(shared_need(work, {}) + own_need(work, {}, kKernel, 1), usable_memory(work, host));
   };
   EXPECT_TRUE(fits(longest));
   EXPECT_FALSE(fits(longest + 1));
@@ -120,8 +119,7 @@ TEST(MemoryNeed, LongestSequenceIsNoneWhereNothingFitsAndEndsAt32Bits) {
 TEST(MemoryNeed, OfTheHostRefusesTooWhereTheGpuHasRoom) {
   const Case work = case_of(1 << 20);
   const Host host = gpu_host(std::int64_t{80} << 30, 1 << 20);
-  const std::optional<std::string> reason =
-      reason_not_to_fit(shared_need(work, {}), usable_memory(work, host));
+  const std::optional<std::string> reason = why_not_fit(shared_need(work, {}), usable_memory(work, host));
   ASSERT_TRUE(reason);
   EXPECT_NE(reason->find("host memory"), std::string::npos) << *reason;
 }

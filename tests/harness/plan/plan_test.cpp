@@ -217,7 +217,7 @@ PlannedVariant on_gpu(const std::string& kernel, const std::string& parameters, 
 TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
-    if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->unsupported(work, {}))
+    if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
   EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(75)),
@@ -253,7 +253,7 @@ PlannedVariant on_gpus(int gpus, const std::string& parameters, const std::strin
 
 TEST(Plan, PutsARankOnEachGpu) {
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->why_not(work, {}))
     GTEST_SKIP() << *reason;
   EXPECT_FALSE(on_gpus(4, "ring_size: 4").skip);
   EXPECT_EQ(on_gpus(4, "ring_size: 4").transport, "peer");
@@ -272,7 +272,7 @@ TEST(Plan, PutsARankOnEachGpu) {
 
 TEST(Plan, ProcessesWithAGpuEachAreRanks) {
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->why_not(work, {}))
     GTEST_SKIP() << *reason;
   const auto first = [](int ranks, const std::string& transport, const std::string& measure = "") {
     Host host = gpu_host(90);
@@ -298,7 +298,7 @@ TEST(Plan, ProcessesWithAGpuEachAreRanks) {
 // Q, K, V, O of a rank, two buffers of a shard of K and V, O in fp32, LSE; of all ranks that share a GPU.
 TEST(Plan, CountsTheMemoryOfTheGpuWithMost) {
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
-  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->unsupported(work, {}))
+  if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->why_not(work, {}))
     GTEST_SKIP() << *reason;
   constexpr double kRank = 1024 * 8 * 64 * (2.0 * (4 + 2 * 2) + 4) + 1024 * 8 * 4;
   const double alone = *on_gpus(4, "ring_size: 4").memory_bytes;
@@ -310,7 +310,7 @@ TEST(Plan, CountsTheMemoryOfTheGpuWithMost) {
 TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
   const Case work{.kv_heads = 8, .dtype = Dtype::bf16, .device = DeviceKind::cuda};
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
-    if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->unsupported(work, {}))
+    if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
   EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
   expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80, 1 << 20)),

@@ -123,7 +123,7 @@ Record planned(const std::string& kernel) {
   record.variant.kernel = kernel;
   record.variant.baseline = kernel == kPeak.name;
   record.kernel = kernel;
-  record.kind = record.variant.baseline ? RecordKind::baseline : RecordKind::kernel;
+  record.kind = record.variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
   record.variant_id = variant_id(record.variant);
   record.case_id = case_id(record.work);
   record.threads = 1;

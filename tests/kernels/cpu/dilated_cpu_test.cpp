@@ -199,11 +199,11 @@ TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
 TEST(DilatedCpu, SaysWhatItDoesNotDo) {
   const Case work;
   const Variant variant;
-  EXPECT_EQ(kDilatedCpu.unsupported(work, variant), std::nullopt);
+  EXPECT_EQ(kDilatedCpu.why_not(work, variant), std::nullopt);
   const auto reason = [&](auto change) {
     Case changed = work;
     change(changed);
-    return kDilatedCpu.unsupported(changed, variant).value_or("");
+    return kDilatedCpu.why_not(changed, variant).value_or("");
   };
   EXPECT_EQ(reason([](Case& c) { c.dtype = Dtype::fp16; }), "dilated_cpu stores fp32 or bf16, not fp16");
   EXPECT_EQ(reason([](Case& c) { c.pass = Pass::backward; }), "dilated_cpu has no backward pass");

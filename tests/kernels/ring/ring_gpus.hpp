@@ -40,9 +40,9 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
   work.ring_size = 1;
   std::vector<const Implementation*> kernels;
   for (const Implementation* implementation : implementation_table())
-    if (implementation->device == DeviceKind::cuda && implementation->kind == RecordKind::kernel &&
-        !reason_unsupported(*implementation, work, {.kernel = std::string(implementation->name)},
-                            &survey().gpus.front()))
+    if (implementation->device == DeviceKind::cuda && implementation->kind == ImplementationKind::kernel &&
+        !why_not(*implementation, work, {.kernel = std::string(implementation->name)},
+                 &survey().gpus.front()))
       kernels.push_back(implementation);
   return kernels;
 }

@@ -98,7 +98,7 @@ TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
         random_ring_variant(random, kRingAlgorithms[static_cast<std::size_t>(between(random, 0, 3))],
                             kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
     SCOPED_TRACE(described(work, variant));
-    ASSERT_EQ(ring_unsupported(work, variant), std::nullopt);
+    ASSERT_EQ(why_not_ring(work, variant), std::nullopt);
     const Ring ring(work, variant);
     expect_sound_schedule(ring);
     LookedAt looked = look(ring);
@@ -208,19 +208,18 @@ TEST(RingBytes, AnyLengthInNoTime) {
 TEST(RingUnsupported, SaysWhy) {
   Case work{.kv_heads = 8, .ring_size = 4};
   Variant variant = variant_of(RingAlgorithm::ring_packed);
-  EXPECT_EQ(ring_unsupported(work, variant), std::nullopt);
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
   variant.order_span = OrderSpan::global;
-  EXPECT_EQ(ring_unsupported(work, variant), "packed rows are taken from shards: order_span must be shard");
+  EXPECT_EQ(why_not_ring(work, variant), "packed rows are taken from shards: order_span must be shard");
   variant = variant_of(RingAlgorithm::ring);
   variant.order_span = OrderSpan::global;
   variant.order_tensors = OrderTensors::qkv;
-  EXPECT_EQ(ring_unsupported(work, variant),
-            "order_span global stores Q by position: order_tensors must be kv");
+  EXPECT_EQ(why_not_ring(work, variant), "order_span global stores Q by position: order_tensors must be kv");
   variant = variant_of(RingAlgorithm::ring);
   variant.order = "file";
-  EXPECT_NE(ring_unsupported(work, variant), std::nullopt);
+  EXPECT_NE(why_not_ring(work, variant), std::nullopt);
   work.ring_size = 257;
-  EXPECT_NE(ring_unsupported(work, variant_of(RingAlgorithm::ring)), std::nullopt);
+  EXPECT_NE(why_not_ring(work, variant_of(RingAlgorithm::ring)), std::nullopt);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(RecordJson, BaselineHasNoOrder) {
   Record record = kernel_record();
   record.variant = {.kernel = "peak", .baseline = true};
   record.variant_id = record.kernel = "peak";
-  record.kind = RecordKind::baseline;
+  record.kind = ImplementationKind::baseline;
   record.order_chunk = 0;
   record.verify.reset();
   const json out = to_json(record);
@@ -147,7 +147,7 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
 
 TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
   Record record = kernel_record();
-  record.kind = RecordKind::baseline;
+  record.kind = ImplementationKind::baseline;
   record.variant = {.kernel = "longnet_allgather", .baseline = true};
   record.variant.ring_algorithm = RingAlgorithm::allgather_packed;
   record.variant_id = "longnet_allgather";
