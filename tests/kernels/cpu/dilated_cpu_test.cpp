@@ -97,7 +97,7 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
         const ExpectedRows expected(problem, sampled_rows(work, random, 60));
         Variant variant = variant_of("hilbert", "sawtooth");
         variant.key_visit = KeyVisit::slot;
-        on_every_target(dtype, [&](Bf16Products products) {
+        with_every_product(dtype, [&](Bf16Products products) {
           // Of whole panels: 1500 rows in three or 750 in two; for tile registers 1500 in two or 750 in one.
           const bool tile_registers = dtype == Dtype::bf16 && products == Bf16Products::amx_bf16;
           ASSERT_EQ(kDilatedCpu.tile_rows(work), tile_registers              ? 768
@@ -106,6 +106,21 @@ TEST(DilatedCpu, ManyTilesEqualTheOracle) {
           EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "") << case_id(work);
         });
       }
+}
+
+// What the kernel multiplies by if nothing is forced, or what HILBENCH_BF16 of this process forces.
+TEST(DilatedCpu, TheChosenProductEqualsTheOracle) {
+  ASSERT_EQ(chosen_bf16_products().against, std::nullopt);
+  for (std::uint64_t seed = 1000; seed < 1020; ++seed) {
+    Random random(seed);
+    Case work = random_case(random);
+    work.dtype = Dtype::bf16;
+    const AttentionProblem problem(work, random);
+    const Variant variant = random_variant(random);
+    const ExpectedRows expected(problem, every_row(work));
+    EXPECT_EQ(expected.mismatch(work, problem.run(kDilatedCpu, variant, 2)), "")
+        << "seed " << seed << ", " << case_id(work);
+  }
 }
 
 // Where the keys are walked in the same sequence, a layout changes no arithmetic at all.
