@@ -7,7 +7,7 @@ findings.py check FOLDER        says whether that would change anything: exit 1 
 findings.py meta STORE FILE     what a report needs of a store beside its records, as JSON
 findings.py name STORE          what a folder for results of the store's machine is called
 
-A folder of a processor's results without a README.md gets cpu_findings.md for one.
+A folder of a processor's results without a README.md gets processor_page.md for one.
 """
 
 import json
@@ -17,12 +17,12 @@ import sqlite3
 import statistics
 import sys
 
-import order_findings
-import rate_findings
+from blocks import orders as order_findings
+from blocks import rates as rate_findings
 from published import Folder, chosen, grouped, interval, markdown, number, own, span, work
 
 META_KEYS = ("sweep", "title", "description", "sweep_file", "command")
-CPU_PAGE = pathlib.Path(__file__).with_name("cpu_findings.md")
+CPU_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 
 
 def block_runs(folder):

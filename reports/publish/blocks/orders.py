@@ -9,7 +9,7 @@ import re
 from published import grouped, markdown, own, span, work
 
 NEGLIGIBLE = 0.01  # what one process may differ from another by, without a cause
-SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
+SWEEPS = pathlib.Path(__file__).resolve().parents[3] / "sweeps"
 STUDIES = ("cpu-order", "cpu-working-set")
 
 

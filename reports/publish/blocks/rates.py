@@ -1,6 +1,6 @@
 """Rates of a kernel between the cases of a sweep: bf16 against fp32, dilated against dense attention."""
 
-from order_findings import keys_of
+from blocks.orders import keys_of
 from published import grouped, markdown, number
 
 COMPARED_KEYS = 2048  # keys a query of the dense case that all are compared with

@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-import order_findings  # noqa: E402
-import rate_findings  # noqa: E402
+from blocks import orders as order_findings  # noqa: E402
+from blocks import rates as rate_findings  # noqa: E402
 from published import Folder  # noqa: E402
 
 HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_entries": 3072,
