@@ -16,22 +16,26 @@ bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
 mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests/"{program,fakes}
-programs=(hilbench tests/kernels/cuda/cuda_tests tests/kernels/ring/peer_tests tests/kernels/ring/ring_gpu_tests
-  tests/kernels/ring/ring_multigpu_tests tests/harness/cupti_tests
-  tests/harness/ring_counters_gpu_tests tests/harness/ring_counters_multigpu_tests
-  tests/harness/cuda_faults_tests tests/baselines/cuda_baselines_tests)
-[[ -x $build/tests/kernels/ring/nccl_tests ]] && programs+=(tests/kernels/ring/nccl_tests)
-for program in "${programs[@]}"; do
-  if [[ ! -x $build/$program ]]; then
-    echo "pack.sh: no $build/$program; configure with a CUDA compiler and -DHILBENCH_TESTS=ON" >&2
+# copy_program NAME: the build's program or test program of that name, without symbols.
+copy_program() {
+  local found
+  found=$(find "$build" -name "$1" -type f -perm -u+x -print -quit)
+  if [[ -z $found ]]; then
+    echo "pack.sh: no $1 in $build; configure with a CUDA compiler and -DHILBENCH_TESTS=ON" >&2
     exit 4
   fi
-  strip -o "$bundle/bin/$(basename "$program")" "$build/$program"
+  strip -o "$bundle/bin/$1" "$found"
+}
+for program in hilbench cuda_tests cupti_tests cuda_faults_tests cuda_baselines_tests peer_tests ring_gpu_tests \
+  ring_multigpu_tests ring_counters_gpu_tests ring_counters_multigpu_tests; do
+  copy_program "$program"
 done
+# Built only if NCCL's header was found.
+[[ -z $(find "$build" -name nccl_tests -type f -print -quit) ]] || copy_program nccl_tests
 # What every Linux with a C++ compiler has stays out.
 usual='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|libpthread|libdl|librt|libgomp'
 for program in "$bundle"/bin/*; do
-  ldd "$program" | awk '$3 ~ /^\// {print $3}' | grep -Ev "/($usual)" | while read -r library; do
+  ldd "$program" | awk '$3 ~ /^\// {print $3}' | { grep -Ev "/($usual)" || true; } | while read -r library; do
     cp -Lu "$library" "$bundle/lib/"
   done
 done

@@ -1,7 +1,7 @@
-"""Rates of a kernel between the cases of a sweep: bf16 against fp32, dilated against dense attention."""
+"""A block about rates of a kernel between the cases of a sweep: bf16 against fp32, dilated against dense attention."""
 
-from blocks.orders import keys_of
-from published import grouped, markdown, number
+from blocks.pairs import keys_of
+from cells import grouped, markdown, number, pattern_text
 
 COMPARED_KEYS = 2048  # keys a query of the dense case that all are compared with
 
@@ -25,22 +25,23 @@ def is_dense(pattern):
 
 def block_rates(folder, sweep):
     rates = rates_of(folder, sweep)
-    dtypes = sorted({dtype for told in rates.values() for dtype in told}, reverse=True)
-    dense = {(shape, keys): told for (shape, pattern, keys), told in rates.items() if is_dense(pattern)}
-
-    def shares(shape, keys, told):
-        other = dense.get((shape, keys), {})
-        return [f"{100 * told[dtype] / other[dtype]:.1f} %" if dtype in told and dtype in other else ""
-                for dtype in dtypes]
-
-    rows = []
-    for shape, group in sorted(grouped(rates.items(), lambda item: item[0][0]).items()):
-        for (_, (length, segments, dilations), keys), told in group:
-            pattern = " + ".join(f"{w}/{r}" for w, r in zip(segments, dilations))
-            ratio = f"{told['bf16'] / told['fp32']:.2f}" if {"bf16", "fp32"} <= told.keys() else ""
-            rows.append([f"n {length}, {pattern}, h {shape[2]}, d {shape[0]}, threads {shape[1]}", keys]
-                        + [number(told.get(dtype, "")) for dtype in dtypes] + [ratio]
-                        + shares(shape, keys, told) + shares(shape, COMPARED_KEYS, told))
+    dtypes = sorted({dtype for known in rates.values() for dtype in known}, reverse=True)
+    dense = {(shape, keys): known for (shape, pattern, keys), known in rates.items() if is_dense(pattern)}
+    by_shape = sorted(grouped(rates.items(), lambda item: item[0][0]).items())
+    rows = [rate_cells(*case, known, dtypes, dense) for _, group in by_shape for case, known in group]
     of = [f"{dtype}, of dense with {keys} keys" for keys in ("as many", COMPARED_KEYS) for dtype in dtypes]
     return markdown(["case (segment/dilation)", "keys"] + [f"{dtype}, TFLOP/s" for dtype in dtypes]
                     + ["bf16 / fp32"] + of, rows)
+
+
+def rate_cells(shape, pattern, keys, known, dtypes, dense):
+    length, segments, dilations = pattern
+    head_dim, threads, heads = shape
+    ratio = f"{known['bf16'] / known['fp32']:.2f}" if {"bf16", "fp32"} <= known.keys() else ""
+    case = f"n {length}, {pattern_text(segments, dilations)}, h {heads}, d {head_dim}, threads {threads}"
+    shares = [share(known, dense.get((shape, count), {}), dtype) for count in (keys, COMPARED_KEYS) for dtype in dtypes]
+    return [case, keys, *(number(known.get(dtype, "")) for dtype in dtypes), ratio, *shares]
+
+
+def share(rates, of, dtype):
+    return f"{100 * rates[dtype] / of[dtype]:.1f} %" if dtype in rates and dtype in of else ""

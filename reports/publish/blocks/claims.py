@@ -1,0 +1,115 @@
+"""Blocks about the claims of the reports: what was measured against what they say."""
+
+import re
+
+from cells import grouped, interval, markdown, number, plural, span, work
+from published import own
+
+NEGLIGIBLE = 0.01  # what one process may differ from another by, without a cause
+VERDICTS = ["gain reproduced", "loss or no difference reproduced", "smaller than claimed", "no difference shown",
+            "contradicted", "mixed", "differs between runs"]
+
+
+def claims_a_gain(row):
+    return row["compares"] == "length" or float(row["claimed"] or 0) > 1
+
+
+def answers(folder):
+    """Rows of claims that the folder's sweeps could answer."""
+    return [row for row in own(folder.rows("claims")) if row["verdict"] != "not testable here"]
+
+
+def time_answers(folder):
+    return [row for row in answers(folder) if row["compares"] == "kernel time"]
+
+
+def case_text(row):
+    return work(row["case"]) if row["case"] else "all cases of its sweep"
+
+
+def block_verdicts(folder):
+    kinds = {}
+    of_one_claim = grouped(answers(folder), lambda r: (r["claim"], r["case"] or r["stated"], r["metric"]))
+    for rows in of_one_claim.values():
+        kinds.setdefault(rows[0]["compares"], []).append(joint_verdict(rows))
+    rows = [[kind] + [verdicts.count(name) for name in VERDICTS] for kind, verdicts in sorted(kinds.items())]
+    return markdown(["compares"] + VERDICTS, rows)
+
+
+def joint_verdict(rows):
+    """Of several runs that answer one claim."""
+    verdicts = {row["verdict"] for row in rows}
+    if len(verdicts) > 1:
+        return "differs between runs"
+    verdict, = verdicts
+    if verdict == "reproduced":
+        return "gain reproduced" if claims_a_gain(rows[0]) else "loss or no difference reproduced"
+    return verdict
+
+
+def block_times(folder):
+    groups = grouped(time_answers(folder), lambda r: (r["claim"], r["case"], r["stated"]))
+    rows = sorted(map(time_cells, groups.values()), key=lambda row: -float(row[2]))
+    return markdown(["claim", "case (segment/dilation)", "claimed", "hilbert", "runs", "random (control)",
+                     "with one permutation", "verdict", "within 1 %, one process"], rows)
+
+
+def time_cells(group):
+    first = group[0]
+    return [first["claim"], case_text(first), number(first["claimed"], 3),
+            span(r["measured"] for r in group) if len(group) > 1 else interval(first, "measured"), len(group),
+            span(r["random"] for r in group), span(r["with_permutation"] for r in group),
+            ", ".join(sorted({r["verdict"] for r in group})),
+            "yes" if any("not settled" in r["why"] for r in group) else ""]
+
+
+def block_caches(folder):
+    groups = grouped((row for row in own(folder.rows("claim_levels")) if row["ratio"]),
+                     lambda r: (r["claim"], r["metric"], r["case"], r["level"]))
+    rows = sorted(map(cache_cells, groups.values()), key=lambda row: row[:2])
+    if not rows:
+        return "No hardware counter judged a claim here."
+    return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear, %",
+                     "against random (control), %", "runs", "verdict"], rows)
+
+
+def cache_cells(group):
+    def percents(key):
+        return span([percent for row in group for percent in re.findall(r"[-+][0-9.]+", row[key])], 1, "+")
+
+    first = group[0]
+    return [first["claim"], first["metric"].replace("_", " "), case_text(first), first["claimed"], first["level"],
+            percents("against_linear"), percents("against_random"), len(group),
+            ", ".join(sorted({row["verdict"] for row in group}))]
+
+
+def block_claims_said(folder):
+    rows = time_answers(folder)
+    if not rows:
+        return "No claim about kernel time was tested."
+    gains = [row for row in rows if claims_a_gain(row)]
+    won = sorted({row["claim"] for row in gains if row["verdict"] == "reproduced"})
+    count = sum(row["verdict"] == "reproduced" for row in gains)
+    said = [f"**Kernel time.** {plural(len(rows), 'answer')} to claims, {len(gains)} of them to claims of a gain: "
+            + (f"{count} reproduced ({', '.join(won)})." if won else "none was reproduced."),
+            f"Hilbert order took {span(1 / float(row['measured']) for row in rows)} times as long as linear order."]
+    return " ".join(said + control_said(rows))
+
+
+def control_said(rows):
+    beside = [float(row["measured"]) / float(row["random"]) for row in rows if row["random"]]
+    if not beside:
+        return []
+    near = sum(abs(ratio - 1) <= NEGLIGIBLE for ratio in beside)
+    faster = sum(ratio > 1 + NEGLIGIBLE for ratio in beside)
+    return [f"It stands within 1 % of the random control in {near} of {len(beside)} answers, is faster than it by more "
+            f"in {faster} and slower by more in {len(beside) - near - faster}."]
+
+
+def block_lines(folder):
+    rows = [[row["claim"], case_text(row), f"{float(row['claimed']):.3g}", f"{float(row['measured']):.4g} exactly",
+             row["verdict"]]
+            for row in own(folder.rows("claims")) if row["compares"] == "lines of the layout" and row["measured"]]
+    if not rows:
+        return "No claim about cache lines was tested by the layout alone."
+    return markdown(["claim", "case (segment/dilation)", "claimed", "lines, linear / hilbert", "verdict"], rows)

@@ -1,0 +1,44 @@
+"""Blocks about kernels: what counters explain, rivals, and summaries over the cases of a sweep."""
+
+from cells import grouped, interval, markdown, number, work
+from published import chosen
+
+EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "of copy rate",
+             "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "at the first slice",
+             "l1_load_hit_rate": "L1 load hit rate", "l1_sectors_per_load": "L1 sectors / load request",
+             "tensor_pipe_use": "tensor pipe, %"}
+
+
+def block_explained(folder, sweep, variants=None):
+    intervals = {(r["case"], r["variant"]): interval(r) for r in folder.rows("comparison", sweep)}
+    of_kernels = chosen(folder.rows("explained", sweep), variants)
+    shown = [key for key in EXPLAINED if any(r.get(key) for r in of_kernels)]
+    rows = [[work(r["case"]), r["variant"], intervals[r["case"], r["variant"]] or "reference"]
+            + [number(r[key], 3) for key in shown] for r in of_kernels]
+    return markdown(["case (segment/dilation)", "variant", "speedup"] + [EXPLAINED[key] for key in shown], rows)
+
+
+def block_rivals(folder, sweep):
+    duels = list(folder.rows("rivals", sweep))
+    rivals = list(dict.fromkeys(r["rival"] for r in duels))
+    peaks = {(r["case"], r["variant"]): r["peak_fraction"] for r in folder.rows("comparison", sweep)}
+    groups = grouped(duels, lambda r: (r["case"], r["variant"]))
+    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals,
+                    [rival_cells(group, rivals, peaks[key]) for key, group in groups.items()])
+
+
+def rival_cells(group, rivals, peak):
+    """A kernel in one case beside its rivals; options of rings follow the kernel's name."""
+    first = group[0]
+    ratios = {r["rival"]: interval(r, "ratio") for r in group}
+    ring = first["variant"].partition("/linear")[2].lstrip("./")
+    return [work(first["case"]), first["kernel"] + (f", {ring}" if ring else ""),
+            f"{float(first['time_ns']) / 1e6:.4g}", number(first["tflops"]),
+            f"{float(peak) * 100:.1f} %" if peak else "", *(ratios.get(rival, "") for rival in rivals)]
+
+
+def block_summary(folder, sweep):
+    rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["unsettled"], r["no_difference"],
+             f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]
+    return markdown(["variant", "cases", "faster", "slower", "within 1 %, one process", "no difference shown",
+                     "speedup"], rows)

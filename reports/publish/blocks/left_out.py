@@ -1,0 +1,39 @@
+"""A block about what a folder's sweeps left out, and why."""
+
+import pathlib
+import re
+
+from cells import grouped, markdown, span
+
+CLAIMS = pathlib.Path(__file__).resolve().parents[3] / "sweeps/claims"
+SECONDS = re.compile(r"about ([0-9.e+-]+) s")
+
+
+def block_not_run(folder):
+    answered = {row["claim"] for row in folder.rows("claims") if row["verdict"] != "not testable here"}
+    absent = [path for path in sorted(CLAIMS.glob("*.yaml")) if path.stem not in folder.sweeps]
+    parts = [absence_said(path, answered) for path in absent]
+    skipped = skipped_rows(folder)
+    if skipped:
+        parts += ["", "Skipped by the plan, with its reason:", "", markdown(["sweep", "records", "reason"], skipped)]
+    return "\n".join(parts).strip() or "Nothing was left out."
+
+
+def absence_said(path, answered):
+    text = path.read_text()
+    title = re.search(r"^title: (.*)", text, re.M)[1]
+    why = ("asked of the memory of GPUs" if "dtype: fp16" in text else
+           "asked of rings of GPUs" if "ring_size" in text else "left out")
+    instead = "; other sweeps here answer the claim" if path.stem in answered else ""
+    return f"- `{path.stem}` ({title}): {why}, not run here{instead}."
+
+
+def skipped_rows(folder):
+    """Records that the plan skipped, by sweep and reason; reasons that differ in a number of seconds are one."""
+    skipped = [(sweep, record["reason"] or "") for sweep in folder.sweeps for record in folder.records(sweep)
+               if record["status"] == "skipped"]
+    rows = []
+    for (sweep, reason), group in grouped(skipped, lambda one: (one[0], SECONDS.sub("about SPAN s", one[1]))).items():
+        seconds = [found[1] for _, text in group if (found := SECONDS.search(text))]
+        rows.append([sweep, len(group), reason.replace("SPAN", span(seconds, 2))])
+    return rows

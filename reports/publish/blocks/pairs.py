@@ -1,0 +1,51 @@
+"""Variants of a kernel beside linear order of the same case, from records."""
+
+import math
+
+from blocks.claims import NEGLIGIBLE
+from published import value_of
+
+STUDIES = ("cpu-order", "cpu-working-set")  # sweeps that study orders on a processor
+
+
+class Pair:
+    """A variant of a case beside linear order of the same case."""
+
+    def __init__(self, record, reference):
+        self.record, self.reference, self.params = record, reference, record["params"]
+        self.ratio, (self.low, self.high) = record["speedup"]["ratio"], record["speedup"]["ci"]
+        self.variant = record["variant"].split("/", 1)[1]
+        self.kv = kv_bytes(self.params)
+        self.keys = keys_of(self.params)
+        self.gains, self.loses = self.low > 1 + NEGLIGIBLE, self.high < 1 - NEGLIGIBLE
+
+    def count_ratio(self, name):
+        mine, linear = (value_of(one, name) for one in (self.record, self.reference))
+        return mine / linear if mine and linear else None
+
+    def is_random(self):
+        return self.variant.startswith("random")
+
+
+def kv_bytes(params):
+    """What K and V hold together."""
+    size = {"fp32": 4, "bf16": 2, "fp16": 2}[params["dtype"]]
+    return 2 * params["batch"] * params["sequence_length"] * params["kv_heads"] * params["head_dim"] * size
+
+
+def keys_of(params):
+    """Keys that a query reads, of its longest branch."""
+    branches = zip(params["segments"], params["dilations"])
+    return max(math.ceil(min(w, params["sequence_length"]) / r) for w, r in branches)
+
+
+def pairs_of(folder, sweeps):
+    pairs = []
+    for sweep in sweeps:
+        if sweep not in folder.sweeps:
+            continue
+        records = folder.records(sweep)
+        known = {(record["case"], record["variant"]): record for record in records}
+        pairs += [Pair(record, known[record["case"], record["speedup"]["against"]]) for record in records
+                  if record["kind"] == "kernel" and record["status"] == "ok" and record["speedup"]]
+    return pairs

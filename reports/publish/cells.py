@@ -1,0 +1,60 @@
+"""How values read in the Markdown of a page."""
+
+
+def markdown(header, rows):
+    """A table; cells are taken as they are."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def number(text, digits=4):
+    """A value with this many digits; empty if there is none."""
+    if text in ("", None):
+        return ""
+    value = float(text)
+    return f"{value:.{digits}g}" if abs(value) < 1 else f"{value:.{max(digits - len(str(int(abs(value)))), 0)}f}"
+
+
+def span(values, digits=3, sign=""):
+    """The least and the largest of the values: "0.986 to 0.988"; one number if they read the same."""
+    values = [float(value) for value in values if value != ""]
+    if not values:
+        return ""
+    least, most = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def interval(row, key="speedup"):
+    """A ratio of a table's row with its interval: "1.004 [1.000, 1.011]"."""
+    if row[key] == "":
+        return ""
+    return f"{float(row[key]):.3f} [{float(row[key + '_low']):.3f}, {float(row[key + '_high']):.3f}]"
+
+
+def pattern_text(segments, dilations):
+    """Branches of a pattern as segment/dilation: "4096/2 + 8192/4"."""
+    return " + ".join(f"{w}/{r}" for w, r in zip(segments, dilations))
+
+
+def work(case):
+    """n8192-w4096-r2-h8-d64-fp32-p1-cuda as "n 8192, 4096/2, h 8, d 64, fp32" and the options behind it."""
+    parts = case.split("-")
+    pattern = pattern_text(parts[1][1:].split("."), parts[2][1:].split("."))
+    rest = [part.replace(".", " ", 1) for part in parts[8:]]
+    return ", ".join([f"n {parts[0][1:]}, {pattern}, h {parts[3][1:]}, d {parts[4][1:]}, {parts[5]}"] + rest)
+
+
+def size_text(size):
+    return f"{size / 2**20:.4g} MiB" if size >= 2**20 else f"{size / 2**10:.4g} KiB"
+
+
+def plural(count, one, many=None):
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def grouped(rows, key):
+    """Rows by their key, in the order in which keys come first."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups

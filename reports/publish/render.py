@@ -1,0 +1,61 @@
+"""Makes pages and tables of published records, with the program itself."""
+
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+
+
+class RenderError(Exception):
+    """The program is missing, or refused the records."""
+
+
+def program():
+    """Path of hilbench: HILBENCH of the environment, or what the tree's build folder holds."""
+    path = pathlib.Path(os.environ.get("HILBENCH") or TREE / "build/hilbench").absolute()
+    if not os.access(path, os.X_OK):
+        raise RenderError(f"no {path}; build it, or name it by HILBENCH")
+    return path
+
+
+def sweeps_of(folder):
+    """Names of the sweeps whose records a published folder holds."""
+    return sorted(path.parent.name for path in pathlib.Path(folder).glob("*/records.jsonl.gz"))
+
+
+def records_of(folder, sweep):
+    with gzip.open(pathlib.Path(folder) / sweep / "records.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def render_tables(folder, sweep, out):
+    """Writes tables, and pages without pictures. Pictures take most of the time: gnuplot is hidden from the program."""
+    hilbench("report", folder / sweep, "-o", out, "--charts", "none", env={**os.environ, "PATH": os.devnull})
+
+
+def render_pages(folder, sweep, out):
+    """Writes report.html, report.md, tables and figures, and predict.md of a sweep with rings of two."""
+    print(hilbench("report", folder / sweep, "-o", out), end="")
+    if any(record["params"].get("ring_size") == 2 for record in records_of(folder, sweep)):
+        predict(folder / sweep, out / "predict.md")
+
+
+def predict(results, file):
+    """Writes what `predict` makes of rings; nothing if there are too few of them to fit a model."""
+    try:
+        file.write_text(hilbench("predict", results, "--format", "markdown"))
+    except RenderError as error:
+        if "no model can be fitted" not in str(error):
+            raise
+
+
+def hilbench(*arguments, **options):
+    """What the program prints; its notes are dropped unless it fails."""
+    done = subprocess.run([program(), *arguments], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise RenderError(f"hilbench {' '.join(map(str, arguments))} ended with status {done.returncode}: "
+                          f"{done.stderr.strip()}")
+    return done.stdout

@@ -1,0 +1,108 @@
+"""Published results are rendered outside of the tree, findings pages are as their records say, stores are read.
+
+Usage: pages_test.py PATH_OF_HILBENCH [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+PUBLISH = TREE / "reports/publish"
+RECORDS = TREE / "reports/published/h200-x2/counters-launched"
+
+
+class PublishTest(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.place = pathlib.Path(held.name)
+
+    def start(self, script, *arguments, status=0, binary=None):
+        """Standard output and error of a script of reports/publish/, which must end with `status`."""
+        done = subprocess.run([sys.executable, PUBLISH / script, *map(str, arguments)], capture_output=True, text=True,
+                              env={**os.environ, "HILBENCH": binary or BINARY}, timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def published(self, readme=None):
+        """A published folder of one small sweep."""
+        folder = self.place / "machine"
+        shutil.copytree(RECORDS, folder / RECORDS.name)
+        if readme is not None:
+            (folder / "README.md").write_text(readme)
+        return folder
+
+
+class Pages(PublishTest):
+    def test_pages_stand_outside_of_the_published_folder(self):
+        folder = self.published()
+        before = sorted(folder.rglob("*"))
+        self.start("pages.py", "-o", self.place / "pages", folder)
+        self.assertEqual(sorted(folder.rglob("*")), before)
+        made = self.place / "pages/machine" / RECORDS.name
+        for name in ("report.html", "report.md", "tables/rings.csv"):
+            self.assertTrue((made / name).is_file(), name)
+
+    def test_what_an_earlier_run_left_is_replaced(self):
+        stale = self.place / "pages/machine" / RECORDS.name / "stale"
+        stale.mkdir(parents=True)
+        self.start("pages.py", "-o", self.place / "pages", self.published())
+        self.assertFalse(stale.exists())
+
+    def test_a_folder_without_records_and_a_missing_program_are_refused(self):
+        said = self.start("pages.py", "-o", self.place / "pages", self.place, status=1)
+        self.assertIn("holds no published records", said)
+        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1, binary="/nowhere/hilbench")
+        self.assertIn("no /nowhere/hilbench; build it", said)
+
+
+class Findings(PublishTest):
+    def test_marks_are_filled_and_a_changed_number_is_found(self):
+        folder = self.published(f"# Rings\n\n<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n\nBy hand.\n")
+        self.assertIn("differs", self.start("findings.py", "check", folder, status=1))
+        self.start("findings.py", "page", folder)
+        self.assertIn("as generated", self.start("findings.py", "check", folder))
+        page = (folder / "README.md").read_text()
+        self.assertIn("| n 65536, 65536/16, h 16, d 128, bf16 | dilated/linear/ring_packed | ring_packed | 2 |", page)
+        self.assertTrue(page.endswith("<!-- end -->\n\nBy hand.\n"))
+        (folder / "README.md").write_text(page.replace("| 512 |", "| 513 |", 1))
+        self.start("findings.py", "check", folder, status=1)
+
+    def test_unknown_blocks_are_refused_and_missing_sweeps_are_said(self):
+        folder = self.published("<!-- generated: rings nothing -->\n<!-- end -->\n")
+        self.start("findings.py", "page", folder)
+        self.assertIn("`nothing` has not been published yet.", (folder / "README.md").read_text())
+        (folder / "README.md").write_text("<!-- generated: wishes -->\n<!-- end -->\n")
+        self.assertIn("no block 'wishes'", self.start("findings.py", "check", folder, status=1))
+
+
+class Store(PublishTest):
+    def setUp(self):
+        super().setUp()
+        self.store = self.place / "results.sqlite"
+        with sqlite3.connect(self.store) as store:
+            store.execute("create table meta (key, value)")
+            store.execute("create table environment (json)")
+            store.executemany("insert into meta values (?, ?)", [("title", "A sweep"), ("schema", "1")])
+            for cores in (1, 16):
+                host = {"cpu": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", "cores": cores}
+                store.execute("insert into environment values (?)", [json.dumps({"host": host})])
+
+    def test_a_machine_is_named_after_its_processor_and_all_of_its_cores(self):
+        self.assertEqual(self.start("store.py", "name", self.store), "intel-xeon-platinum-8481c-16core\n")
+
+    def test_meta_holds_what_a_report_needs(self):
+        self.start("store.py", "meta", self.store, self.place / "meta.json")
+        self.assertEqual(json.loads((self.place / "meta.json").read_text()), {"title": "A sweep"})
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main()
