@@ -80,11 +80,11 @@ Instance choose(const ForwardShape& shape, bool gathered) {
     throw std::invalid_argument("dilated_wgmma takes head_dim 64 and 128");
   }
   const bool wide = shape.head_dim == 128;
-  switch (shape.element) {
-    case Element::bf16:
+  switch (shape.dtype) {
+    case Dtype::bf16:
       return wide ? choose<__nv_bfloat16, 128>(shape.causal, gathered)
                   : choose<__nv_bfloat16, 64>(shape.causal, gathered);
-    case Element::fp16:
+    case Dtype::fp16:
       return wide ? choose<__half, 128>(shape.causal, gathered) : choose<__half, 64>(shape.causal, gathered);
     default:
       throw std::invalid_argument("dilated_wgmma takes bf16 and fp16");
