@@ -2,27 +2,37 @@
 #include <array>
 #include <vector>
 
-#include "baselines/cublas/cublas.hpp"
-#include "baselines/cudnn/cudnn.hpp"
-#include "baselines/external/programs.hpp"
-#include "baselines/gemm/gemm.hpp"
-#include "baselines/longnet_allgather.hpp"
-#include "baselines/peak/cuda_peak.hpp"
-#include "baselines/peak/peak.hpp"
-#include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/cuda/forward_kernels.hpp"
 #include "kernels/implementation.hpp"
-
-namespace hilbench {
-namespace {
 
 // A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
 // build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
-constexpr std::array kImplementations = {
-    &kDilatedCpu, &kDilatedWgmma, &kDilatedMma,       &kDilatedSimt,          &kGemm,
-    &kPeak,       &kCudaPeak,     &kTorchSdpa,        &kTorchContextParallel, &kCublas,
-    &kCudnn,      &kCudnnGather,  &kLongnetAllgather,
-};
+// clang-format off
+#define HILBENCH_IMPLEMENTATIONS(entry) \
+  entry(kDilatedCpu)                    \
+  entry(kDilatedWgmma)                  \
+  entry(kDilatedMma)                    \
+  entry(kDilatedSimt)                   \
+  entry(kGemm)                          \
+  entry(kPeak)                          \
+  entry(kCudaPeak)                      \
+  entry(kTorchSdpa)                     \
+  entry(kTorchContextParallel)          \
+  entry(kCublas)                        \
+  entry(kCudnn)                         \
+  entry(kCudnnGather)                   \
+  entry(kLongnetAllgather)
+// clang-format on
+
+#define HILBENCH_DECLARE(name) extern const Implementation name;
+#define HILBENCH_ADDRESS(name) &name,
+
+namespace hilbench {
+
+HILBENCH_IMPLEMENTATIONS(HILBENCH_DECLARE)
+
+namespace {
+
+constexpr std::array kImplementations = {HILBENCH_IMPLEMENTATIONS(HILBENCH_ADDRESS)};
 
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";

@@ -20,7 +20,6 @@
 #include "harness/commands/commands.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/worker/worker.hpp"
-#include "kernels/cuda/forward_kernels.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"
@@ -29,6 +28,9 @@
 #include "tests/kernels/cuda/faults.hpp"
 
 namespace hilbench {
+
+extern const Implementation kDilatedSimt;
+
 namespace {
 
 constexpr double kTimeout_s = 6;
