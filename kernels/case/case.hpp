@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kernels/base/field.hpp"
+#include "kernels/case/dtype.hpp"
 
 namespace hilbench {
 
-enum class Dtype { fp32, bf16, fp16 };
 enum class Mask { full, causal };
 enum class Queries { dilated, dense };               // which queries a segment has
 enum class HeadOffset { modulo, contiguous, none };  // where a head's dilated stream starts
@@ -19,8 +19,6 @@ enum class BranchHeads { all, partition };           // which branches a head ru
 enum class Pass { forward, backward };
 enum class DeviceKind { automatic, cpu, cuda };
 
-// Bytes of one element.
-std::int64_t dtype_bytes(Dtype dtype);
 std::string_view to_string(Dtype dtype);
 std::string_view to_string(DeviceKind device);
 

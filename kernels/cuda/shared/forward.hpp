@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/case/dtype.hpp"
+
 namespace hilbench::cuda {
 
-enum class Element : std::int32_t { fp32, bf16, fp16 };
+using Element = Dtype;
 
 // What is fixed for all launches of a kernel object.
 struct ForwardShape {

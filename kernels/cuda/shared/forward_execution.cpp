@@ -92,18 +92,13 @@ class ForwardExecution final : public Execution {
 
 }  // namespace
 
-Element element_of(Dtype dtype) {
-  if (dtype == Dtype::fp32) return Element::fp32;
-  return dtype == Dtype::bf16 ? Element::bf16 : Element::fp16;
-}
-
 ForwardShape forward_shape(const Case& work) {
   return {.sequence = static_cast<std::int32_t>(work.sequence_length),
           .batch = static_cast<std::int32_t>(work.batch),
           .heads = static_cast<std::int32_t>(work.heads),
           .kv_heads = static_cast<std::int32_t>(work.kv_heads),
           .head_dim = static_cast<std::int32_t>(work.head_dim),
-          .element = element_of(work.dtype),
+          .element = work.dtype,
           .causal = work.mask == Mask::causal};
 }
 

@@ -9,7 +9,6 @@
 
 namespace hilbench::cuda {
 
-Element element_of(Dtype dtype);
 ForwardShape forward_shape(const Case& work);
 
 // Forward attention over all branches of a case by `kernel`. Several branches of low precision meet in an
