@@ -16,7 +16,7 @@
 #include "harness/device/nvml.hpp"
 #include "harness/process/run_in_child.hpp"
 #include "harness/run/environment.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"

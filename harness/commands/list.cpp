@@ -10,6 +10,7 @@
 
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"

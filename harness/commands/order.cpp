@@ -10,6 +10,7 @@
 
 #include "harness/commands/commands.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"
 

@@ -7,9 +7,17 @@
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "kernels/base/embedded.hpp"
 
 namespace hilbench {
+
+// sets/*.yaml, built into the program.
+std::string_view embedded_counter_nvml();
+std::string_view embedded_counter_perf();
+std::string_view embedded_counter_sm_61();
+std::string_view embedded_counter_sm_75();
+std::string_view embedded_counter_sm_80();
+std::string_view embedded_counter_sm_90();
+
 namespace {
 
 // A name, a list of them, or nothing.

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/base/yaml.hpp"
 
 namespace hilbench {

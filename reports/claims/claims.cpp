@@ -10,12 +10,14 @@
 #include <map>
 #include <set>
 
-#include "kernels/base/embedded.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/claims/yaml_reader.hpp"
 
 namespace hilbench {
+
+std::string_view embedded_claims();  // claims.yaml of this folder, built into the program
+
 namespace {
 
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
