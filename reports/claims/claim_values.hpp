@@ -1,42 +1,42 @@
-// Reading a YAML file whose every mistake is a UsageError with file and line.
+// Values of a claims file whose every mistake is a UsageError with file and line.
 #pragma once
-
-#include <yaml-cpp/yaml.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "kernels/case/case.hpp"
+#include "kernels/base/yaml.hpp"
 
 namespace hilbench {
 
-class YamlReader {
- public:
-  // `where` names the file in messages.
-  explicit YamlReader(std::string where) : where_(std::move(where)) {}
+// Throws UsageError where `text` is no YAML (see parse_yaml) or longer than 1 MiB; `where` names the file.
+YamlNode parse_claims_yaml(const std::string& text, const std::string& where);
 
-  // Throws UsageError where `text` is no YAML, longer than 1 MiB, or nested so deeply that parsing would
-  // exhaust the stack.
-  YAML::Node parse(const std::string& text) const;
-
-  [[noreturn]] void fail(const YAML::Mark& mark, std::string what, std::string why,
-                         std::string remedy = {}) const;
-  // Each of these throws UsageError where the node is not what its name says.
-  void check_keys(const YAML::Node& map, std::span<const std::string_view> allowed) const;
-  std::string text_of(const YAML::Node& map, const char* key) const;
-  std::string choice_of(const YAML::Node& map, const char* key,
-                        std::span<const std::string_view> allowed) const;
-  std::int64_t integer(const YAML::Node& node) const;  // 1 to 2^40
-  double positive(const YAML::Node& node, const char* key) const;
-  std::int64_t field_value(const Field<Case>& field, const YAML::Node& node) const;
-
- private:
-  std::string where_;
-};
+[[noreturn]] void refuse_claim(const YamlValue& value, std::string what, std::string why,
+                               std::string remedy = {});
+// Each of these throws UsageError where the value, or that of the map's key, is not what its name says.
+void check_keys(const YamlValue& map, std::span<const std::string_view> allowed);
+std::string text_of(const YamlValue& map, std::string_view key);
+std::string choice_of(const YamlValue& map, std::string_view key, std::span<const std::string_view> allowed);
+std::int64_t integer_of(const YamlValue& value);  // 1 to 2^40
+double positive_number(const YamlValue& map, std::string_view key);
+template <class T>
+std::int64_t claimed_value(const YamlValue& value, const Field<T>& field);
 
 // A scalar as written, a list as "[1, 2]".
-std::string plain_text(const YAML::Node& node);
+std::string plain_text(const YamlValue& value);
+
+// Of a field that is a boolean or a choice.
+bool boolean_of(const YamlValue& value, std::string_view name);
+std::int64_t choice_index(const YamlValue& value, std::string_view name,
+                          std::span<const std::string_view> choices);
+
+template <class T>
+std::int64_t claimed_value(const YamlValue& value, const Field<T>& field) {
+  if (field.kind == FieldKind::integer) return integer_of(value);
+  if (field.kind == FieldKind::boolean) return boolean_of(value, field.name) ? 1 : 0;
+  return choice_index(value, field.name, field.choices);
+}
 
 }  // namespace hilbench
