@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "baselines/table.hpp"
+
 #include <array>
-#include <vector>
 
 #include "baselines/cublas/cublas.hpp"
 #include "baselines/cudnn/cudnn.hpp"
@@ -11,7 +11,6 @@
 #include "baselines/peak/peak.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/cuda/forward_kernels.hpp"
-#include "kernels/implementation.hpp"
 
 namespace hilbench {
 namespace {
@@ -29,13 +28,6 @@ constexpr std::string_view kBest = "dilated";
 
 bool runs_on(const Implementation& implementation, DeviceKind device) {
   return implementation.device == DeviceKind::automatic || implementation.device == device;
-}
-
-bool known(std::string_view name, ImplementationKind kind) {
-  return std::any_of(kImplementations.begin(), kImplementations.end(),
-                     [&](const Implementation* implementation) {
-                       return implementation->name == name && implementation->kind == kind;
-                     });
 }
 
 }  // namespace
@@ -76,15 +68,6 @@ std::vector<std::string_view> kernel_names() {
   for (const Implementation* implementation : kImplementations)
     if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
-}
-
-bool known_kernel(std::string_view name) {
-  const std::vector<std::string_view> names = kernel_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool known_baseline(std::string_view name) {
-  return known(name, ImplementationKind::baseline);
 }
 
 }  // namespace hilbench

@@ -21,7 +21,6 @@
 #include "kernels/base/text.hpp"
 #include "kernels/machine/host.hpp"
 #include "reports/export/export.hpp"
-#include "reports/tables/tables.hpp"
 
 namespace hilbench {
 namespace {

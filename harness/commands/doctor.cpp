@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "baselines/gemm/blas.hpp"
+#include "baselines/table.hpp"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
@@ -18,7 +19,6 @@
 #include "harness/run/environment.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/cpu/bf16_products.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/ring/transport/mpi.hpp"
