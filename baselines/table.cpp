@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <vector>
+#include "baselines/table.hpp"
 
-#include "kernels/implementation.hpp"
+#include <array>
 
 // A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
 // build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
@@ -39,13 +37,6 @@ constexpr std::string_view kBest = "dilated";
 
 bool runs_on(const Implementation& implementation, DeviceKind device) {
   return implementation.device == DeviceKind::automatic || implementation.device == device;
-}
-
-bool known(std::string_view name, ImplementationKind kind) {
-  return std::any_of(kImplementations.begin(), kImplementations.end(),
-                     [&](const Implementation* implementation) {
-                       return implementation->name == name && implementation->kind == kind;
-                     });
 }
 
 }  // namespace
@@ -86,15 +77,6 @@ std::vector<std::string_view> kernel_names() {
   for (const Implementation* implementation : kImplementations)
     if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
-}
-
-bool known_kernel(std::string_view name) {
-  const std::vector<std::string_view> names = kernel_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool known_baseline(std::string_view name) {
-  return known(name, ImplementationKind::baseline);
 }
 
 }  // namespace hilbench

@@ -18,9 +18,9 @@
 #include "harness/worker/worker.hpp"
 #include "kernels/base/byte_size.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/host.hpp"
 #include "reports/export/export.hpp"
-#include "reports/tables/tables.hpp"
 
 namespace hilbench {
 namespace {

@@ -8,9 +8,10 @@
 #include <cmath>
 #include <vector>
 
+#include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/order.hpp"

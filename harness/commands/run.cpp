@@ -21,6 +21,7 @@
 #include "harness/run/runner.hpp"
 #include "harness/run/supervisor.hpp"
 #include "harness/sweep/names.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

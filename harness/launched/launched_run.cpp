@@ -16,6 +16,7 @@
 #include "harness/run/runner.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {
@@ -30,7 +31,7 @@ constexpr std::chrono::milliseconds kTurn{
     500};  // one of the others speaks, and ends all, before the next does
 
 std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", std::hash<std::string>{}(text));
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 std::string content_of(const char* file) {
@@ -135,7 +136,8 @@ std::string text_of(const Sweep& sweep, const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     text += fingerprint(sweep, comparison) + "\n";
     for (const PlannedVariant& planned : comparison.variants)
-      text += fmt::format("{} {} {}\n", planned.id, planned.implementation != nullptr ? planned.implementation->name : "",
+      text += fmt::format("{} {} {}\n", planned.id,
+                          planned.implementation != nullptr ? planned.implementation->name : "",
                           planned.skip.value_or(""));
   }
   return text;

@@ -13,6 +13,7 @@
 #include "harness/run/environment.hpp"
 #include "harness/run/supervisor.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/ring/shard_keys.hpp"
 #include "reports/records/store.hpp"
 
@@ -117,9 +118,7 @@ std::vector<Record> stored_records(const Store& store, const Comparison& compari
 }
 
 std::string hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 // Whether nothing of the case was measured for a reason that is gone. Records of variants that the comparison

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {

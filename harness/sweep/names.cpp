@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
 

@@ -34,7 +34,7 @@ struct Case {
   std::vector<Branch> pattern = {{2048, 1}};
   std::int64_t batch = 1;
   std::int64_t heads = 8;
-  std::int64_t kv_heads = 0;  // 0: as many as `heads` (resolve_defaults fills it)
+  std::int64_t kv_heads = 0;  // 0: as many as `heads` (a sweep's cases have it filled in)
   std::int64_t head_dim = 64;
   Dtype dtype = Dtype::fp32;
   Mask mask = Mask::full;
@@ -47,6 +47,9 @@ struct Case {
   std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS, else all cores
   bool operator==(const Case&) const = default;
 };
+
+// The longest sequence that anything here computes: rows are numbered with 32 bits.
+inline constexpr std::int64_t kMostPositions = 0x7fffffff;
 
 // Every scalar parameter of a case, in the order of the contract. `segments` and `dilations` are not scalars
 // and stand beside this table.

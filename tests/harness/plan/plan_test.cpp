@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "baselines/table.hpp"
 #include "harness/sweep/names.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "baselines/table.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
