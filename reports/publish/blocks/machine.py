@@ -1,5 +1,7 @@
 """The machine that a folder's results come from."""
 
+import re
+
 from cells import markdown, plural, size_text
 
 
@@ -19,6 +21,14 @@ def on_processor(folder):
 def machine_title(folder):
     host = host_of(folder)
     return f"{host['cpu']}, {plural(host['cores'], 'core')}"
+
+
+def short_name(folder):
+    """"Intel(R) Xeon(R) Processor" with 16 cores: Intel Xeon, 16 cores; of GPUs the name of one."""
+    if on_processor(folder):
+        words = re.sub(r"\((R|TM)\)|@.*|\b(CPU|Processor|\d+-Core)\b", " ", host_of(folder)["cpu"])
+        return f"{' '.join(words.split())}, {plural(host_of(folder)['cores'], 'core')}"
+    return any_record(folder)["environment"]["device"]["name"]
 
 
 def reaches(host):
