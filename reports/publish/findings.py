@@ -48,8 +48,7 @@ def document_block(published, name, arguments):
     if arguments and arguments[0] not in published.names():
         return f"`{arguments[0]}` has not been published yet."
     if name not in DOCUMENT_BLOCKS and arguments:
-        text = folder_block(published.folder(arguments[0]), name, arguments[1:])
-        return text if "\n" in text else documents.wrapped(text)
+        return folder_block(published.folder(arguments[0]), name, arguments[1:])
     if name not in DOCUMENT_BLOCKS:
         raise ValueError(f"no block '{name}'; there are {', '.join(sorted(DOCUMENT_BLOCKS))}")
     if len(arguments) > 1 and arguments[1] not in published.folder(arguments[0]).sweeps:
@@ -82,6 +81,8 @@ def generated_text(file, written, published):
 
 def files_of(path):
     """Generated files that `path` names."""
+    if not path.exists() and path.name not in PICTURES:
+        raise FileNotFoundError(path)
     if not path.is_dir():
         return [path]
     if sweeps_of(path):

@@ -81,7 +81,8 @@ class Check(unittest.TestCase):
         self.assertEqual(list(dangling_links(page)), ["docs/none.md", "docs/none.svg", "docs/other.md#nothing"])
 
     def test_missing_files_are_found(self):
-        page = self.page("`docs/other.md` `docs/*.md` `docs/none.md` `docs/FILE.md` `docs/other.md and more` `none/other.md`\n")
+        page = self.page("`docs/other.md` `docs/*.md` `docs/none.md` `docs/FILE.md` `docs/other.md and more` "
+                         "`none/other.md`\n")
         self.assertEqual(missing_files(page, self.tree), ["docs/none.md"])
 
 

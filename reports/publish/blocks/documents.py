@@ -1,19 +1,12 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
-import textwrap
-
 from blocks.claims import NEGLIGIBLE, answers, claims_a_gain
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
-from cells import grouped, markdown, plural, span
+from cells import grouped, markdown, plural, span, wrapped
 
-WIDTH = 120
-SHOWN_RIVALS = {"cudnn": "cuDNN that reads dilated rows in place", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
+SHOWN_RIVALS = {"cudnn": "cuDNN reading dilated rows in place", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
 CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
-
-
-def wrapped(*sentences):
-    return textwrap.fill(" ".join(sentences), WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def gain_answers(folder):
@@ -71,15 +64,14 @@ def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):
     folder = published.folder(name)
     rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
     by_rival = grouped(rows, lambda row: row["rival"])
-    parts = [f"{span((row['ratio'] for row in by_rival[rival]), 2)} of {text}" for rival, text in SHOWN_RIVALS.items()
-             if rival in by_rival]
-    cases = len({row["case"] for row in rows})
-    return wrapped(f"On an {short_name(folder).removeprefix('NVIDIA ')}, `{kernel}` in linear order reaches these "
-                   f"multiples of its rivals' speed in {plural(cases, 'case')}: {', '.join(parts)}.")
+    parts = [f"{span((row['ratio'] for row in by_rival[rival]), 2)} times as fast as {text}"
+             for rival, text in SHOWN_RIVALS.items() if rival in by_rival]
+    machine, cases = short_name(folder).removeprefix("NVIDIA "), len({row["case"] for row in rows})
+    return wrapped(f"On an {machine}, in {plural(cases, 'case')}, `{kernel}` in linear order is {' and '.join(parts)}.")
 
 
 def block_table_price(published, name, sweep):
-    """What orders gain over linear order that is read through the table of slots, as they are."""
+    """Speedup of orders over linear order read through the table of slots (`linear.gathered`)."""
     times = {}
     for record in published.folder(name).records(sweep):
         if record["status"] == "ok" and record["kind"] == "kernel":
@@ -117,5 +109,5 @@ def block_claimed_said(published):
     rows = [row for group in claim_rows(published).values() for row in group if row["claimed"]]
     faster = max(float(row["claimed"]) for row in rows if row["compares"] == "kernel time")
     fewer = max(1 - 1 / float(row["claimed"]) for row in rows if row["metric"] in CACHE_METRICS)
-    return wrapped(f"They claim kernels up to {faster:g} times as fast as in linear order and up to {100 * fewer:.0f} % "
-                   "fewer cache misses.")
+    return wrapped(f"They claim kernels up to {faster:g} times as fast as in linear order and up to "
+                   f"{100 * fewer:.0f} % fewer cache misses.")

@@ -108,7 +108,8 @@ def picture(published):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 62}" font-family="sans-serif" '
              'font-size="13" role="img">',
              f"<title>{title}, fp32</title>",
-             f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{bottom + 61}" rx="6" fill="#ffffff" stroke="#c8ccd0"/>',
+             f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{bottom + 61}" rx="6" fill="#ffffff" '
+             'stroke="#c8ccd0"/>',
              f'<text x="16" y="26" font-size="15" fill="{INK}" font-weight="bold">{title}</text>',
              *legend(machines), *axis(bottom)]
     for number, ((claimed, text), found) in enumerate(claims.items()):

@@ -60,7 +60,8 @@ class Pages(PublishTest):
     def test_a_folder_without_records_and_a_missing_program_are_refused(self):
         said = self.start("pages.py", "-o", self.place / "pages", self.place, status=1)
         self.assertIn("holds no published records", said)
-        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1, binary="/nowhere/hilbench")
+        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1,
+                          binary="/nowhere/hilbench")
         self.assertIn("no /nowhere/hilbench; build it", said)
 
 
