@@ -39,6 +39,12 @@ def block_gains(published):
                      "Hilbert faster than random by over 1 %"], rows)
 
 
+def block_gains_said(published):
+    found = [row for _, _, rows in by_machine(published) for row in rows]
+    won = sum(row["verdict"] == "reproduced" for row in found)
+    return wrapped(f"{won or 'None'} of {plural(len(found), 'test')} on these machines reproduced a claimed gain in speed.")
+
+
 def block_misses_said(published, name):
     folder = published.folder(name)
     rows = [row for row in answers(folder) if "misses" in row["compares"] and row["in_sweep"] == row["claim"]]
