@@ -5,8 +5,8 @@ import math
 from blocks.pairs import STUDIES, pairs_of
 from cells import markdown, wrapped
 
-STRONG = 0.6  # a rank correlation from here on is called one
-FEWEST_PAIRS = 12  # on which a correlation is reported in words
+STRONG = 0.6  # the speedup is said to follow a count from this rank correlation on
+FEWEST_PAIRS = 12  # counts with fewer pairs are left out of the sentences
 
 
 def ranks(values):

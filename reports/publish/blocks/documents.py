@@ -42,7 +42,8 @@ def block_gains(published):
 def block_gains_said(published):
     found = [row for _, _, rows in by_machine(published) for row in rows]
     won = sum(row["verdict"] == "reproduced" for row in found)
-    return wrapped(f"{won or 'None'} of {plural(len(found), 'test')} on these machines reproduced a claimed gain in speed.")
+    return wrapped(f"{won or 'None'} of {plural(len(found), 'test')} on these machines reproduced a claimed gain in "
+                   "speed.")
 
 
 def block_misses_said(published, name):
