@@ -15,7 +15,7 @@
 #include "reports/export/export.hpp"
 #include "reports/records/store.hpp"
 #include "reports/report.hpp"
-#include "reports/two_runs.hpp"
+#include "reports/compare.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-#include "reports/two_runs.hpp"
+#include "reports/compare.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
