@@ -12,6 +12,7 @@
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
 #include "harness/sweep/names.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
+#include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
 namespace {
