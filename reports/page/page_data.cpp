@@ -126,6 +126,18 @@ class Builder {
     if (record.threads > 0) made["threads"] = record.threads;
     if (record.time) made["time"] = timing_json(*record.time, samples_);
     if (record.verify) made["verify"] = verification_json(*record.verify);
+    add_speedup(made, record);
+    put_known(made, "flops", record.flops);
+    put_known(made, "min_bytes", record.min_bytes);
+    put_known(made, "tflops", record.tflops);
+    put_known(made, "of_peak", peak_fraction(of_case, record));
+    put_known(made, "memory", record.memory_bytes);
+    put_known(made, "comm_bytes", record.comm_bytes);
+    add_counters(made, of_case, record);
+    return made;
+  }
+
+  static void add_speedup(json& made, const Record& record) {
     if (record.speedup) {
       made["speedup"] = interval_json(record.speedup->ratio, record.speedup->ci);
       made["against"] = record.speedup->against;
@@ -136,14 +148,6 @@ class Builder {
     for (const double k : {1, 10, 100})
       if (const auto ratio = amortised_speedup(record, k)) uses.push_back(number_json(*ratio));
     if (!uses.empty()) made["amortised"] = uses;
-    put_known(made, "flops", record.flops);
-    put_known(made, "min_bytes", record.min_bytes);
-    put_known(made, "tflops", record.tflops);
-    put_known(made, "of_peak", peak_fraction(of_case, record));
-    put_known(made, "memory", record.memory_bytes);
-    put_known(made, "comm_bytes", record.comm_bytes);
-    add_counters(made, of_case, record);
-    return made;
   }
 
   void add_counters(json& made, const CaseView& of_case, const Record& record) {
