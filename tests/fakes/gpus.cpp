@@ -10,7 +10,7 @@
 
 #include "baselines/table.hpp"
 #include "harness/device/device.hpp"
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/transport/nccl.hpp"
@@ -34,8 +34,8 @@ class FakeGpu final : public Device {
                std::int64_t row_bytes, Direction direction) override {
     memory_->permute(from, to, batch, slots, row_bytes, direction);
   }
-  double time_ns(const std::function<void()>& work, Clock clock) override {
-    return memory_->time_ns(work, clock);
+  double time_ns(const std::function<void()>& body, Clock clock) override {
+    return memory_->time_ns(body, clock);
   }
   std::string_view name_of(Clock clock) const override { return memory_->name_of(clock); }
   void evict_caches() override {}
@@ -79,13 +79,13 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(int, const std::vector<Device*>&, TransportKind, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double) {
   throw EnvironmentError({.what = "fake GPUs have a process each"});
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device&, double) {
   control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
-  return cpu_ring_bed({std::move(control)}, 1);
+  return cpu_rank_resources({std::move(control)}, 1);
 }
 
 std::string nccl_absence() {
