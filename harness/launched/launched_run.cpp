@@ -135,7 +135,8 @@ std::string text_of(const Sweep& sweep, const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     text += fingerprint(sweep, comparison) + "\n";
     for (const PlannedVariant& planned : comparison.variants)
-      text += fmt::format("{} {} {}\n", planned.id, planned.implementation != nullptr ? planned.implementation->name : "",
+      text += fmt::format("{} {} {}\n", planned.id,
+                          planned.implementation != nullptr ? planned.implementation->name : "",
                           planned.skip.value_or(""));
   }
   return text;
@@ -270,6 +271,14 @@ TaskRunner in_processes(LaunchedProcesses& processes) {
     if (stop_signal() != 0) throw Interrupted{};
     return result;
   };
+}
+
+void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison) {
+  if (processes.broken().empty()) return;
+  throw EnvironmentError({.what = "the ranks cannot go on",
+                          .where = comparison.case_id,
+                          .why = processes.broken(),
+                          .remedy = "the same command resumes after this case"});
 }
 
 int follow(LaunchedProcesses& processes, const AgreedWork& work) {
