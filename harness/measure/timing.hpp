@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/device/device.hpp"
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 
 namespace hilbench {
 

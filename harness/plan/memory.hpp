@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/machine/host.hpp"
 
