@@ -11,7 +11,6 @@
 #include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
-#include "harness/sweep/names.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -68,7 +67,7 @@ class Asker {
   }
 
   void ask_sweep(const Sweep& sweep, const std::vector<std::int64_t>& rings) {
-    for (const SweepCase& swept : cases_of(sweep)) {
+    for (const SweepCase& swept : sweep.cases) {
       if (swept.skipped || sweep.skip_when.matches(swept.work)) continue;
       for (const Variant& variant : sweep.variants) {
         if (variant.baseline) continue;
@@ -195,7 +194,7 @@ ExitCode predict_command(const PredictArguments& arguments) {
   PredictionReport report;
   const ReportInput input = read_results(given_folder ? arguments.subject : arguments.calibration);
   std::optional<Sweep> sweep;
-  if (!given_folder) sweep = load_sweep(arguments.subject, {.axes = arguments.axes}, known_names());
+  if (!given_folder) sweep = load_sweep(arguments.subject, {.axes = arguments.axes});
   if (given_folder && !arguments.axes.empty())
     throw UsageError(
         {.what = "--axis without a sweep", .remedy = "predict SWEEP.yaml --calibration DIR --axis ..."});

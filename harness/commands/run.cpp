@@ -20,7 +20,6 @@
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/supervisor.hpp"
-#include "harness/sweep/names.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
@@ -47,8 +46,7 @@ Sweep load(const RunArguments& arguments) {
       load_sweep(arguments.sweep,
                  {.axes = arguments.axes,
                   .device = parse_device(arguments.device).kind,
-                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
-                 known_names());
+                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused});
   if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
   return sweep;
 }

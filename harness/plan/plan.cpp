@@ -266,17 +266,16 @@ Plan make_plan(const Sweep& sweep, const Host& host) {
   constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
   Plan plan;
   std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
-  const std::vector<SweepCase> cases = cases_of(sweep);
   const double bytes =
-      kPlannedBytes * static_cast<double>(cases.size()) * static_cast<double>(sweep.variants.size());
+      kPlannedBytes * static_cast<double>(sweep.cases.size()) * static_cast<double>(sweep.variants.size());
   const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
   if (available > 0 && bytes > kUsableMemory * available)
-    throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan", cases.size(),
-                                          sweep.variants.size()),
+    throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan",
+                                          sweep.cases.size(), sweep.variants.size()),
                       .where = sweep.file.string(),
                       .why = fmt::format("the plan takes about {:.1f} GiB", bytes / 0x1p30),
                       .remedy = "shorten an axis, or split the sweep"});
-  for (const SweepCase& swept : cases) {
+  for (const SweepCase& swept : sweep.cases) {
     Comparison comparison = plan_case(sweep, swept, host);
     if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
   }
@@ -316,7 +315,7 @@ std::string longest_table(const Sweep& sweep, const Host& host) {
   fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
                  "skip");
   std::set<std::string> seen;  // patterns and what else makes a case, but its length
-  for (SweepCase swept : cases_of(sweep)) {
+  for (SweepCase swept : sweep.cases) {
     swept.work.sequence_length = 1;
     if (!seen.insert(case_id(swept.work)).second) continue;
     const Comparison comparison = plan_case(sweep, swept, host);

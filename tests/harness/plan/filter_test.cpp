@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
@@ -16,7 +15,7 @@ Plan two_lengths() {
   return make_plan(parse_sweep("name: plan\n"
                                "axes: {sequence_length: [64, 4096], segments: [[64]], threads: 1}\n"
                                "variants: [{kernel: dilated, order: [linear, hilbert, morton]}]\n",
-                               "plan.yaml", {}, known_names()),
+                               "plan.yaml"),
                    host);
 }
 

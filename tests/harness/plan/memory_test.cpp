@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "harness/plan/plan.hpp"
-#include "harness/sweep/names.hpp"
 
 namespace hilbench {
 namespace {
@@ -132,7 +131,7 @@ TEST(LongestTable, TellsEachPatternOnceAtItsLongest) {
       "name: longest\ncases:\n"
       "  - {sequence_length: 4096, segments: [2048]}\n  - {sequence_length: 8192, segments: [2048]}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n",
-      "longest.yaml", {}, known_names());
+      "longest.yaml");
   const std::string table = longest_table(sweep, host);
   std::size_t lines = 0;
   for (std::size_t at = table.find("/dilated/"); at != std::string::npos;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
@@ -19,7 +18,7 @@ Host test_host() {
 }
 
 Plan plan_of(const std::string& keys, const Host& host = test_host()) {
-  return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml", {}, known_names()), host);
+  return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml"), host);
 }
 
 constexpr const char* kVariants =

@@ -8,7 +8,6 @@
 #include <functional>
 #include <set>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/records/store.hpp"
 
@@ -18,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Sweep parse(const std::string& keys) {
-  return parse_sweep("name: run\n" + keys, "run.yaml", {}, known_names());
+  return parse_sweep("name: run\n" + keys, "run.yaml");
 }
 
 Sweep base_sweep() {
@@ -84,7 +83,7 @@ TEST(Fingerprint, DiffersWithEachSetting) {
       {"order_file", [](Sweep& sweep) { sweep.variants.back().order_file_hash = 7; }},
       {"buffers", [](Sweep& sweep) { sweep.variants.back().buffers = Buffers::fresh; }},
       {"rows", [](Sweep& sweep) { sweep.variants.back().rows = KeyRows::gathered; }},
-      {"case", [](Sweep& sweep) { sweep.points.at(0).batch = 2; }},
+      {"case", [](Sweep& sweep) { sweep.cases.at(0).work.batch = 2; }},
   };
   std::set<std::string> seen = {fingerprint_of(base_sweep())};
   for (const auto& [name, change] : changes) {
