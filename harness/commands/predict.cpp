@@ -136,7 +136,6 @@ class Asker {
 
 // Memory of a rank's device: what the user says, else what the records' GPU has. Ranks on a CPU share it.
 std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& arguments) {
-  Host host;
   Gpu gpu{.name = "device"};
   if (arguments.memory_bytes) {
     gpu.memory_bytes = *arguments.memory_bytes;
@@ -148,8 +147,7 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
     if (!bytes.is_number_integer() || bytes.get<std::int64_t>() <= 0) return std::nullopt;
     gpu.memory_bytes = bytes.get<std::int64_t>();
   }
-  host.gpu = gpu;
-  return usable_memory({.device = DeviceKind::cuda}, host).device;
+  return usable_memory({.device = DeviceKind::cuda}, {.gpu = gpu}).device;
 }
 
 void add_longest(const RingFit& fit, const PredictArguments& arguments,

@@ -21,7 +21,7 @@ void profile_once(const ComparisonTask& task, const Record& record) {
 
 }  // namespace
 
-std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
+std::string profile_variant(const Sweep& sweep, const Plan& plan, const Site& site,
                             const std::string& variant_id) {
   std::string skip;
   bool no_gpu = false;
@@ -30,10 +30,10 @@ std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& ho
       if (planned.id != variant_id) continue;
       if (planned.skip) {
         skip = *planned.skip;
-        no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !host.gpu);
+        no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !site.gpu);
         continue;
       }
-      const ComparisonTask task = make_task(sweep, comparison, host, {});
+      const ComparisonTask task = make_task(sweep, comparison, site, {});
       for (const Record& record : task.records)
         if (record.variant_id == variant_id) profile_once(task, record);
       return comparison.case_id;

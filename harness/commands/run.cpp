@@ -88,9 +88,8 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
-Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
-  return limited(filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter),
-                 arguments.execution_limit_s);
+Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Site& site) {
+  return limited(filtered(make_plan(sweep, site), arguments.filter), arguments.execution_limit_s);
 }
 
 ExitCode measure(const RunArguments& arguments, const AgreedWork& work, const TaskRunner& runner,
@@ -101,7 +100,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedWork& work, const Ta
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  const RunSummary summary = run_plan(work.sweep, work.plan, work.host, options, progress, runner, committed);
+  const RunSummary summary = run_plan(work.sweep, work.plan, work.site, options, progress, runner, committed);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
@@ -135,9 +134,9 @@ AgreedWork agree_on(const RunArguments& arguments, LaunchedProcesses& processes)
                                  .where = "--device",
                                  .why = "under an MPI launcher every process takes one of its own",
                                  .remedy = "--device cuda"});
-             return host_for_process(sweep, local_rank);
+             return find_site(sweep, {.memory_bytes = arguments.memory_bytes, .local_rank = local_rank});
            },
-       .plan = [&](const Sweep& sweep, const Host& host) { return plan_for(arguments, sweep, host); }});
+       .plan = [&](const Sweep& sweep, const Site& site) { return plan_for(arguments, sweep, site); }});
 }
 
 // This process is one of several that an MPI launcher started. Rank 0 speaks for all.
@@ -171,29 +170,28 @@ ExitCode run_command(const RunArguments& arguments) {
   if (launch.processes > 1 && !arguments.dry_run) return run_launched(arguments, launch);
   if (arguments.dry_run) return plan_command(arguments);
   const Sweep sweep = load(arguments);
-  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  const Plan plan = plan_for(arguments, sweep, host);
+  const Site site = find_site(
+      sweep, {.gpu = parse_device(arguments.device).ordinal, .memory_bytes = arguments.memory_bytes});
+  const Plan plan = plan_for(arguments, sweep, site);
   if (!arguments.profile.empty()) {
-    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
+    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, site, arguments.profile), arguments.profile);
     return ExitCode::done;
   }
-  return measure(arguments, {sweep, host, plan}, nullptr, nullptr);
+  return measure(arguments, {sweep, site, plan}, nullptr, nullptr);
 }
 
 ExitCode plan_command(const RunArguments& arguments) {
   const Launch launch = launch_of_this_process();
   const Sweep sweep = load(arguments);
-  Host host = host_to_plan_for(sweep, parse_device(arguments.device).ordinal, arguments.memory_bytes);
-  if (host.gpu_is_assumed)
+  const Site site = find_site(sweep, {.use = SiteUse::plan_only,
+                                      .gpu = parse_device(arguments.device).ordinal,
+                                      .memory_bytes = arguments.memory_bytes,
+                                      .processes = launch.processes});
+  if (site.gpu_is_assumed)
     fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
-               host.gpu_absence, host.gpu->capability_text());
-  host.processes = launch.processes;
-  if (launch.processes > 1 && host.gpu)
-    host.gpus = launch.processes;  // if each has its own, which run() finds out
-  const std::string table = arguments.longest
-                                ? longest_table(sweep, host)
-                                : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),
-                                                     arguments.execution_limit_s));
+               site.gpu_absence, site.gpu->capability_text());
+  const std::string table =
+      arguments.longest ? longest_table(sweep, site) : plan_table(plan_for(arguments, sweep, site));
   if (launch.rank == 0)
     fmt::print("{}", table);
   else

@@ -90,9 +90,9 @@ Json instruction_facts(const Host& host) {
   return {{"name", text}, {"hash", hash_of(text)}};
 }
 
-Json gpu_facts(const Host& host) {
-  if (!host.gpu) return nullptr;
-  return {{"name", host.gpu->name}, {"uuid", host.gpu->uuid}, {"memory", host.gpu->memory_bytes}};
+Json gpu_facts(const Site& site) {
+  if (!site.gpu) return nullptr;
+  return {{"name", site.gpu->name}, {"uuid", site.gpu->uuid}, {"memory", site.gpu->memory_bytes}};
 }
 
 // All processes plan for the same kind of GPU.
@@ -112,16 +112,17 @@ void check_gpus(const std::vector<Json>& values) {
 }
 
 // What every process plans for.
-Host common_host(Host own, const std::vector<Json>& values) {
+Site common_site(Site own, const std::vector<Json>& values) {
   own.processes = static_cast<int>(values.size());
   std::vector<std::string> uuids;
   for (const Json& value : values)
     if (own.gpu) uuids.push_back(value.at("gpu").at("uuid"));
   count_own_gpus(uuids, own);
-  own.cores = values[0].at("cores");
-  own.nominal_ghz = values[0].at("ghz");
+  own.host.cores = values[0].at("cores");
+  own.host.nominal_ghz = values[0].at("ghz");
   for (const Json& value : values) {
-    own.available_memory_bytes = std::min(own.available_memory_bytes, value.at("memory").get<std::int64_t>());
+    own.host.available_memory_bytes =
+        std::min(own.host.available_memory_bytes, value.at("memory").get<std::int64_t>());
     if (own.gpu)
       own.gpu->memory_bytes =
           std::min(own.gpu->memory_bytes, value.at("gpu").at("memory").get<std::int64_t>());
@@ -187,7 +188,7 @@ int obey_all(LaunchedProcesses& processes, const AgreedWork& work) {
       const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
         return comparison.case_id == order.at("case");
       });
-      follower = std::make_unique<Follower>(processes, make_task(work.sweep, *at, work.host, {}));
+      follower = std::make_unique<Follower>(processes, make_task(work.sweep, *at, work.site, {}));
     } else {
       processes.answer(follower->obey(order));
     }
@@ -199,21 +200,16 @@ int obey_all(LaunchedProcesses& processes, const AgreedWork& work) {
 
 }  // namespace
 
-std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank) {
-  if (gpus.empty()) return std::nullopt;
-  return gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
-}
-
-void count_own_gpus(const std::vector<std::string>& uuids, Host& host) {
+void count_own_gpus(const std::vector<std::string>& uuids, Site& site) {
   std::map<std::string, std::size_t> ranks;  // by GPU
   for (std::size_t rank = 0; rank < uuids.size(); ++rank) {
     const auto [at, own] = ranks.emplace(uuids[rank], rank);
     if (own) continue;
-    host.no_further_gpu = fmt::format("rank {} of {} has the GPU of rank {}; start one process for each GPU",
+    site.no_further_gpu = fmt::format("rank {} of {} has the GPU of rank {}; start one process for each GPU",
                                       rank, uuids.size(), at->second);
     break;
   }
-  host.gpus = static_cast<int>(ranks.size());
+  site.gpus = static_cast<int>(ranks.size());
 }
 
 AgreedWork agree(LaunchedProcesses& processes, const Planner& planner) {
@@ -221,23 +217,23 @@ AgreedWork agree(LaunchedProcesses& processes, const Planner& planner) {
   const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
     work.sweep = planner.load();
     expect_one_process_each(work.sweep);
-    work.host = planner.inspect(work.sweep, processes.local_rank());
+    work.site = planner.inspect(work.sweep, processes.local_rank());
     return {{"build", build_facts()},
             {"sweep", {{"name", work.sweep.file.string()}, {"hash", hash_of(work.sweep.text)}}},
-            {"instructions", instruction_facts(work.host)},
-            {"cores", work.host.cores},
-            {"ghz", work.host.nominal_ghz},
-            {"memory", work.host.available_memory_bytes},
-            {"gpu", gpu_facts(work.host)}};
+            {"instructions", instruction_facts(work.site.host)},
+            {"cores", work.site.host.cores},
+            {"ghz", work.site.host.nominal_ghz},
+            {"memory", work.site.host.available_memory_bytes},
+            {"gpu", gpu_facts(work.site)}};
   });
   expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
   expect_alike(facts, "instructions", "computes with other instructions",
                "start all ranks on processors of one kind, with the same HILBENCH_BF16");
   check_gpus(facts);
-  work.host = common_host(work.host, facts);
+  work.site = common_site(work.site, facts);
   const std::vector<Json> plans = gather_values(processes, [&]() -> Json {
-    work.plan = planner.plan(work.sweep, work.host);
+    work.plan = planner.plan(work.sweep, work.site);
     return {{"plan",
              {{"name", fmt::format("{} cases", work.plan.comparisons.size())},
               {"hash", hash_of(text_of(work.sweep, work.plan))}}}};

@@ -198,12 +198,12 @@ std::string busy_note(const Host& host) {
 
 }  // namespace
 
-ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Site& site,
                          const std::filesystem::path& dump) {
   ComparisonTask task{.measure = sweep.measure,
                       .inputs = sweep.inputs,
                       .counters = sweep.counters,
-                      .device_ordinal = host.gpu ? host.gpu->ordinal : 0,
+                      .device_ordinal = site.gpu ? site.gpu->ordinal : 0,
                       .dump = dump,
                       .externals = sweep.externals};
   for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
@@ -242,7 +242,7 @@ bool covers(std::string_view stored, std::string_view wanted) {
   return true;
 }
 
-RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
+RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner,
                     const std::function<void(const Comparison&)>& committed) {
   Store store = Store::open_for_writing(options.folder);
@@ -256,8 +256,8 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i)
     if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
   progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
-  if (const std::string busy = busy_note(host); to_measure > 0 && !busy.empty()) progress.note(busy);
-  if (host.processes > 1 && bound_below(plan, host)) progress.note(kBoundNote);
+  if (const std::string busy = busy_note(site.host); to_measure > 0 && !busy.empty()) progress.note(busy);
+  if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {
@@ -269,10 +269,10 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     std::vector<Record> records;
     if (comparison.runnable())
       records = measure_comparison(
-          make_task(sweep, comparison, host, options.dump),
+          make_task(sweep, comparison, site, options.dump),
           [&](const TaskEvent& event) { progress.event(event); }, runner);
     records = assemble(sweep, comparison, records);
-    describe_environment(records, environment_json(host, comparison.work.device));
+    describe_environment(records, environment_json(site, comparison.work.device));
     store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
     tally(records, summary);
     progress.settled(outcome_text(records));

@@ -35,12 +35,12 @@ struct RunSummary {
 // EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays. `runner` runs
 // the tasks, by default in workers. `committed` is called after each comparison of this run; what it throws
 // ends the run.
-RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
+RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner = nullptr,
                     const std::function<void(const Comparison&)>& committed = nullptr);
 
 // What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
-ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
+ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Site& site,
                          const std::filesystem::path& dump);
 
 // What a comparison's records depend on: 16 hexadecimal digits for case, measure, inputs and counters, a

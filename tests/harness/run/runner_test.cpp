@@ -26,15 +26,15 @@ Sweep base_sweep() {
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
 }
 
-Host test_host() {
-  Host host;
-  host.cores = 2;
-  host.available_memory_bytes = std::int64_t{1} << 34;
-  return host;
+Site test_site() {
+  Site site;
+  site.host.cores = 2;
+  site.host.available_memory_bytes = std::int64_t{1} << 34;
+  return site;
 }
 
 std::string fingerprint_of(const Sweep& sweep) {
-  return fingerprint(sweep, make_plan(sweep, test_host()).comparisons.at(0));
+  return fingerprint(sweep, make_plan(sweep, test_site()).comparisons.at(0));
 }
 
 class RunnerTest : public testing::Test {
@@ -54,7 +54,7 @@ TEST(Fingerprint, IsTheSameForTheSameSettings) {
 
 TEST(Fingerprint, CoversWhatAsksForFewerVariants) {
   const Sweep sweep = base_sweep();
-  Comparison comparison = make_plan(sweep, test_host()).comparisons.at(0);
+  Comparison comparison = make_plan(sweep, test_site()).comparisons.at(0);
   const std::string all = fingerprint(sweep, comparison);
   comparison.variants.erase(comparison.variants.begin());
   const std::string one = fingerprint(sweep, comparison);
@@ -63,7 +63,7 @@ TEST(Fingerprint, CoversWhatAsksForFewerVariants) {
   EXPECT_FALSE(covers(one, all));
   Sweep other = base_sweep();
   other.measure.seed = 2;
-  EXPECT_FALSE(covers(fingerprint(other, make_plan(other, test_host()).comparisons.at(0)), one));
+  EXPECT_FALSE(covers(fingerprint(other, make_plan(other, test_site()).comparisons.at(0)), one));
   EXPECT_FALSE(covers("0123456789abcdef", one)) << "of another version";
 }
 
@@ -91,8 +91,8 @@ TEST(Fingerprint, DiffersWithEachSetting) {
     change(sweep);
     EXPECT_TRUE(seen.insert(fingerprint_of(sweep)).second) << name;
   }
-  Host other = test_host();
-  other.cores = 1;
+  Site other = test_site();
+  other.host.cores = 1;
   if (::getenv("OMP_NUM_THREADS") == nullptr) {
     const Sweep sweep = base_sweep();
     EXPECT_TRUE(seen.insert(fingerprint(sweep, make_plan(sweep, other).comparisons.at(0))).second)
@@ -120,11 +120,11 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
   const Sweep sweep = parse(
       "axes: {sequence_length: [1024, 2048], segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
-  const Plan plan = make_plan(sweep, host);
+  const Site site = test_site();
+  const Plan plan = make_plan(sweep, site);
   Progress progress(stderr, Progress::Style::silent);
   const RunOptions options{.folder = folder_ / "out", .command = "hilbench run"};
-  RunSummary summary = run_plan(sweep, plan, host, options, progress);
+  RunSummary summary = run_plan(sweep, plan, site, options, progress);
   EXPECT_EQ(summary.skipped, 4);
   EXPECT_EQ(summary.resumed, 0);
   {
@@ -136,7 +136,7 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
     EXPECT_TRUE(records[3].environment.contains("host"));
     EXPECT_EQ(store.meta().at("command"), "hilbench run");
   }
-  summary = run_plan(sweep, plan, host, options, progress);
+  summary = run_plan(sweep, plan, site, options, progress);
   EXPECT_EQ(summary.skipped, 4) << "resumed ones count too";
   EXPECT_EQ(summary.resumed, 2);
 }
@@ -145,22 +145,22 @@ TEST_F(RunnerTest, AFilterFindsItsVariantsDone) {
   const Sweep sweep = parse(
       "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
+  const Site site = test_site();
   Progress progress(stderr, Progress::Style::silent);
   const RunOptions options{.folder = folder_ / "out"};
-  const RunSummary whole = run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  const RunSummary whole = run_plan(sweep, make_plan(sweep, site), site, options, progress);
   ASSERT_EQ(whole.reasons.at(Status::skipped).size(), 1u);
   EXPECT_EQ(whole.reasons.at(Status::skipped).begin()->second, 2);
-  Plan part = make_plan(sweep, host);
+  Plan part = make_plan(sweep, site);
   part.comparisons[0].variants.pop_back();
-  const RunSummary again = run_plan(sweep, part, host, options, progress);
+  const RunSummary again = run_plan(sweep, part, site, options, progress);
   EXPECT_EQ(again.resumed, 1);
   EXPECT_EQ(again.skipped, 1) << "what the filter leaves out does not count";
   EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u) << "and stays";
   const RunOptions other{.folder = folder_ / "part"};
-  run_plan(sweep, part, host, other, progress);
+  run_plan(sweep, part, site, other, progress);
   try {
-    run_plan(sweep, make_plan(sweep, host), host, other, progress);
+    run_plan(sweep, make_plan(sweep, site), site, other, progress);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("without some of the variants"), std::string::npos)
@@ -172,15 +172,15 @@ TEST_F(RunnerTest, RefusesAComparisonMeasuredOtherwiseUnlessFresh) {
   Sweep sweep = parse(
       "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
+  const Site site = test_site();
   Progress progress(stderr, Progress::Style::silent);
   RunOptions options{.folder = folder_ / "out"};
-  run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  run_plan(sweep, make_plan(sweep, site), site, options, progress);
   sweep.measure.seed = 9;
-  EXPECT_THROW(run_plan(sweep, make_plan(sweep, host), host, options, progress), UsageError);
+  EXPECT_THROW(run_plan(sweep, make_plan(sweep, site), site, options, progress), UsageError);
   EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u);
   options.start = Start::fresh;
-  EXPECT_EQ(run_plan(sweep, make_plan(sweep, host), host, options, progress).resumed, 0);
+  EXPECT_EQ(run_plan(sweep, make_plan(sweep, site), site, options, progress).resumed, 0);
 }
 
 }  // namespace
