@@ -15,7 +15,7 @@
 #include "harness/launched/launch.hpp"
 #include "harness/launched/launched_run.hpp"
 #include "harness/plan/filter.hpp"
-#include "harness/plan/plan.hpp"
+#include "harness/plan/plan_tables.hpp"
 #include "harness/plan/site.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"

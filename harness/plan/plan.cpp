@@ -6,12 +6,10 @@
 #include <set>
 
 #include "baselines/external/programs.hpp"
+#include "harness/plan/ring_reasons.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
-#include "kernels/ring/transport/mpi.hpp"
-#include "kernels/ring/transport/nccl.hpp"
-#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 namespace {
@@ -49,82 +47,6 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   const Implementation* named = variant.baseline ? find_implementation(variant.kernel, device) : nullptr;
   if (named != nullptr && named->ring_algorithm) variant.ring_algorithm = *named->ring_algorithm;
   return variant;
-}
-
-// Whether its ring, if there is one, is the harness's.
-bool has_ring_here(const Variant& variant) {
-  return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
-}
-
-TransportKind transport_of(const Case& work, const Variant& variant, const Site& site) {
-  if (variant.transport != TransportKind::automatic) return variant.transport;
-  const bool launched = site.processes > 1;
-  if (work.device == DeviceKind::cuda) return launched ? TransportKind::nccl : TransportKind::peer;
-  return launched ? TransportKind::mpi : TransportKind::threads;
-}
-
-// On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
-std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Site& site) {
-  if (work.ring_size > site.processes)
-    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
-  if (work.ring_size > site.gpus) return fmt::format("ring_size {}: {}", work.ring_size, site.no_further_gpu);
-  return std::nullopt;
-}
-
-// On GPUs of one process: rank k has the k-th of them, from the chosen one on.
-std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
-                                        const Site& site) {
-  if (transport == TransportKind::threads || transport == TransportKind::mpi)
-    return "moves host memory, this case runs on GPUs";
-  if (transport == TransportKind::peer && site.processes > 1)
-    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
-  if (std::string absence = transport == TransportKind::nccl ? nccl_absence() : peer_absence();
-      !absence.empty())
-    return absence;
-  if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
-  if (site.processes > 1) return why_not_gpus_of_processes(work, site);
-  if (work.ring_size <= site.gpus) return std::nullopt;
-  if (transport == TransportKind::nccl)
-    return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, site.gpus);
-  if (!measure.oversubscribe)
-    return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
-                       site.gpus, site.gpus == 1 ? "" : "s");
-  return std::nullopt;
-}
-
-// Ranks that are processes come from a launcher.
-std::optional<std::string> why_not_processes(const Case& work, const Site& site) {
-  if (std::string absence = mpi_absence(); !absence.empty()) return absence;
-  if (site.processes == 1)
-    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
-  if (work.ring_size > site.processes)
-    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
-  return std::nullopt;
-}
-
-std::optional<std::string> why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Site& site) {
-  const TransportKind transport = transport_of(work, variant, site);
-  std::optional<std::string> reason;
-  if (work.device == DeviceKind::cuda)
-    reason = why_not_gpus(measure, work, transport, site);
-  else if (transport == TransportKind::nccl || transport == TransportKind::peer)
-    reason = "moves memory of GPUs, this case runs on the CPU";
-  else if (transport == TransportKind::mpi)
-    reason = why_not_processes(work, site);
-  if (!reason) return std::nullopt;
-  return fmt::format("transport {}: {}", to_string(transport), *reason);
-}
-
-std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Site& site) {
-  if (!has_ring_here(variant))
-    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
-  if (std::optional<std::string> reason = why_not_transport(measure, work, variant, site)) return reason;
-  if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
-  if (variant.index == IndexUse::computed)
-    return "a ring keeps the indices of its pieces: index must be cached";
-  return why_not_ring(work, variant);
 }
 
 std::optional<std::string> why_not(const Sweep& sweep, const Comparison& comparison,
@@ -225,6 +147,13 @@ double nominal_flops(const Comparison& comparison, const Site& site) {
          static_cast<double>(std::min<std::int64_t>(comparison.threads, site.host.cores));
 }
 
+}  // namespace
+
+bool Comparison::runnable() const {
+  return std::any_of(variants.begin(), variants.end(),
+                     [](const PlannedVariant& planned) { return !planned.skip; });
+}
+
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site) {
   Comparison comparison{.work = swept.work};
   Case& work = comparison.work;
@@ -251,17 +180,6 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   return comparison;
 }
 
-std::string number(const std::optional<double>& value, double unit) {
-  return value ? fmt::format("{:.4g}", *value / unit) : "-";
-}
-
-}  // namespace
-
-bool Comparison::runnable() const {
-  return std::any_of(variants.begin(), variants.end(),
-                     [](const PlannedVariant& planned) { return !planned.skip; });
-}
-
 Plan make_plan(const Sweep& sweep, const Site& site) {
   constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
   Plan plan;
@@ -280,64 +198,6 @@ Plan make_plan(const Sweep& sweep, const Site& site) {
     if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
   }
   return plan;
-}
-
-std::string plan_table(const Plan& plan) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  std::size_t measured = 0, skipped = 0;
-  double seconds = 0;
-  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB",
-                 "MiB", "sent MiB", "est. s", "skip");
-  for (const Comparison& comparison : plan.comparisons) {
-    fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
-    for (const PlannedVariant& planned : comparison.variants) {
-      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
-                     number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
-                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
-                     number(planned.seconds, 1), planned.skip.value_or(""));
-      ++(planned.skip ? skipped : measured);
-      if (!planned.skip) seconds += planned.seconds.value_or(0);
-    }
-  }
-  fmt::format_to(out,
-                 "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
-                 plan.comparisons.size(), measured, skipped, seconds);
-  fmt::format_to(
-      out,
-      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
-  return fmt::to_string(text);
-}
-
-std::string longest_table(const Sweep& sweep, const Site& site) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
-                 "skip");
-  std::set<std::string> seen;  // patterns and what else makes a case, but its length
-  for (SweepCase swept : sweep.cases) {
-    swept.work.sequence_length = 1;
-    if (!seen.insert(case_id(swept.work)).second) continue;
-    const Comparison comparison = plan_case(sweep, swept, site);
-    for (const PlannedVariant& planned : comparison.variants) {
-      Case work = comparison.work;
-      const auto threads = static_cast<int>(comparison.threads);
-      work.sequence_length = planned.skip ? 0
-                                          : longest_sequence(work, sweep.inputs, planned.variant,
-                                                             *planned.implementation, threads, site);
-      std::optional<double> bytes;
-      if (work.sequence_length > 0)
-        bytes = (shared_need(work, sweep.inputs) +
-                 own_need(work, planned.variant, *planned.implementation, threads, site.gpus))
-                    .device;
-      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
-                     work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
-    }
-  }
-  fmt::format_to(out,
-                 "Lengths in steps of the pattern's longest segment, below one segment in single positions, "
-                 "by memory alone.\n");
-  return fmt::to_string(text);
 }
 
 }  // namespace hilbench

@@ -44,11 +44,7 @@ struct Plan {
 };
 
 Plan make_plan(const Sweep& sweep, const Site& site);
-
-// `hilbench plan`: one line per variant, then totals.
-std::string plan_table(const Plan& plan);
-
-// `hilbench plan --longest`: for each case of the sweep, whatever its length, the longest sequence that fits.
-std::string longest_table(const Sweep& sweep, const Site& site);
+// Of one case.
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);
 
 }  // namespace hilbench

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harness/plan/plan.hpp"
+#include "harness/plan/plan_tables.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,7 +1,6 @@
-#include "harness/plan/plan.hpp"
-
 #include <gtest/gtest.h>
 
+#include "harness/plan/plan_tables.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
