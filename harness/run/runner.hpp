@@ -10,7 +10,7 @@
 #include "harness/measure/task.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/run/progress.hpp"
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace hilbench {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "baselines/peak/peak.hpp"
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/ring/ring.hpp"

@@ -1,4 +1,4 @@
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

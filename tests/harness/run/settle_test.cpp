@@ -1,6 +1,6 @@
 // The supervisor against workers that misbehave. This program is its own worker: the supervisor starts
 // /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
