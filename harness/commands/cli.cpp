@@ -14,7 +14,7 @@
 
 #include "harness/commands/commands.hpp"
 #include "harness/run/environment.hpp"
-#include "harness/run/settle.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/base/byte_size.hpp"
 #include "kernels/base/error.hpp"

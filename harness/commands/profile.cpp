@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/measure/bench.hpp"
-#include "harness/run/runner.hpp"
+#include "harness/run/make_task.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
 

@@ -19,7 +19,7 @@
 #include "harness/plan/site.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
-#include "harness/run/settle.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

@@ -10,7 +10,7 @@
 #include "harness/launched/processes.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"
-#include "harness/run/settle.hpp"
+#include "harness/run/task_runner.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
