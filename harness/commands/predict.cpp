@@ -1,13 +1,15 @@
+// `hilbench predict`: rings that were not measured, from records of small ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <regex>
 #include <set>
 #include <string>
 
-#include "harness/commands/commands.hpp"
+#include "harness/commands/command_line.hpp"
 #include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
@@ -15,6 +17,17 @@
 
 namespace hilbench {
 namespace {
+
+struct PredictArguments {
+  std::filesystem::path subject;      // a folder of records, or a sweep file
+  std::filesystem::path calibration;  // the folder of records, where `subject` is a sweep file
+  std::vector<std::int64_t> fit_ranks = {1, 2};
+  std::vector<std::int64_t> rings;  // to predict; empty: those of the sweep, or 2, 4, 8, 16
+  std::vector<std::string> axes;    // of the sweep
+  std::string filter;
+  std::optional<std::int64_t> memory_bytes;  // of each rank's device
+  std::string format = "text";
+};
 
 constexpr std::size_t kMostPredictions = 100'000;
 
@@ -175,13 +188,9 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
   }
 }
 
-}  // namespace
-
-ExitCode predict_command(const PredictArguments& arguments) {
-  const PredictionFormat format = parse_format(arguments.format);
+void check_arguments(const PredictArguments& arguments, bool given_folder) {
   require_ranks(arguments.fit_ranks, "--fit-ranks");
   require_ranks(arguments.rings, "--ring");
-  const bool given_folder = std::filesystem::is_directory(arguments.subject);
   if (given_folder && !arguments.calibration.empty())
     throw UsageError({.what = "two folders of records",
                       .where = "--calibration",
@@ -189,6 +198,12 @@ ExitCode predict_command(const PredictArguments& arguments) {
   if (!given_folder && arguments.calibration.empty())
     throw UsageError({.what = fmt::format("'{}' is no folder of records", arguments.subject.string()),
                       .remedy = "name one; for a sweep file, name the records with --calibration DIR"});
+}
+
+ExitCode predict_command(const PredictArguments& arguments) {
+  const PredictionFormat format = parse_format(arguments.format);
+  const bool given_folder = std::filesystem::is_directory(arguments.subject);
+  check_arguments(arguments, given_folder);
   PredictionReport report;
   const ReportInput input = read_results(given_folder ? arguments.subject : arguments.calibration);
   std::optional<Sweep> sweep;
@@ -213,6 +228,30 @@ ExitCode predict_command(const PredictArguments& arguments) {
   report.claims = answer_projections(load_claims({}), fits);
   fmt::print("{}", rendered(report, format));
   return ExitCode::done;
+}
+
+}  // namespace
+
+void add_predict(Commands& commands) {
+  auto arguments = std::make_shared<PredictArguments>();
+  Options options =
+      commands.add("predict", "time and memory of rings that were not measured, from records of small ones",
+                   [arguments] { return predict_command(*arguments); });
+  options.argument(
+      "DIR|SWEEP.yaml", arguments->subject,
+      "folder of results that hold rings: their cases at other ring sizes; or a sweep file, with "
+      "--calibration");
+  options.path("--calibration", arguments->calibration, "folder of results to fit on, for a sweep file",
+               Empty::allowed);
+  options.integers("--fit-ranks", arguments->fit_ranks,
+                   "ring sizes to fit on; default: 1,2. Larger ones check");
+  options.integers("--ring", arguments->rings, "ring sizes to predict; default: the sweep's, or 2,4,8,16");
+  options.texts("--axis", arguments->axes, "NAME=V,V: replace a parameter in every case of the sweep");
+  options.text("--filter", arguments->filter,
+               "only variants whose CASE/VARIANT this regular expression finds", Empty::allowed);
+  options.bytes("--memory", arguments->memory_bytes,
+                "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU");
+  options.text("--format", arguments->format, "text, markdown or json; default: text", Empty::allowed);
 }
 
 }  // namespace hilbench

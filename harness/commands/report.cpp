@@ -1,33 +1,24 @@
-#include "harness/commands/commands.hpp"
+// `hilbench report`.
+#include "reports/report.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iostream>
-#include <sstream>
-#include <string>
-#include <vector>
+#include <memory>
 
-#include "harness/commands/doctor.hpp"
-#include "harness/commands/list.hpp"
+#include "harness/commands/command_line.hpp"
 #include "harness/predict/forecasts.hpp"
-#include "kernels/base/files.hpp"
-#include "reports/export/export.hpp"
-#include "reports/records/store.hpp"
-#include "reports/report.hpp"
-#include "reports/two_runs.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  if (!file.empty()) return write_file(file, text);
-  std::cout << text << std::flush;
-  if (!std::cout) throw EnvironmentError({.what = "cannot write to standard output"});
-}
-
-}  // namespace
+struct ReportArguments {
+  std::filesystem::path folder;
+  std::filesystem::path output;  // empty: beside the store
+  std::filesystem::path claims;  // empty: those of this build
+  std::filesystem::path charts;  // empty: as packages install it
+};
 
 ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
@@ -41,38 +32,17 @@ ExitCode report_command(const ReportArguments& arguments) {
   return ExitCode::done;
 }
 
-ExitCode compare_command(const CompareArguments& arguments) {
-  const ReportInput a = read_results(arguments.folder_a), b = read_results(arguments.folder_b);
-  const TwoRuns runs = pair_runs(a, b);
-  const GateAnswer answer =
-      arguments.fail_above_percent ? gate(runs, *arguments.fail_above_percent) : GateAnswer{};
-  const Document document = two_runs_document(runs, answer.reasons);
-  if (!arguments.output.empty()) {
-    make_folder(arguments.output);
-    write_file(arguments.output / "compare.html", to_html(document));
-    write_file(arguments.output / "compare.md", to_markdown(document));
-    write_file(arguments.output / "compare.csv", to_csv(two_runs_table(runs)));
-  }
-  fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
-  return answer.code;
-}
+}  // namespace
 
-ExitCode export_command(const ExportArguments& arguments) {
-  const std::vector<Record> records = read_results(arguments.folder).records;
-  std::ostringstream text;
-  export_records(arguments.format, records, text);
-  write_text(arguments.output, text.str());
-  return ExitCode::done;
-}
-
-ExitCode list_command(const std::string& topic) {
-  fmt::print("{}", list_text(topic));
-  return ExitCode::done;
-}
-
-ExitCode doctor_command() {
-  fmt::print("{}", doctor_report());
-  return ExitCode::done;
+void add_report(Commands& commands) {
+  auto arguments = std::make_shared<ReportArguments>();
+  Options options = commands.add("report", "write report.html, report.md, tables and figures",
+                                 [arguments] { return report_command(*arguments); });
+  options.argument("DIR", arguments->folder, "folder of the results: a store, or exported records.jsonl");
+  options.path("-o", arguments->output, "folder to write to; default: DIR");
+  options.path("--claims", arguments->claims, "claims file; default: those of the seed reports");
+  options.path("--charts", arguments->charts,
+               "Chart.js for report.html: its minified file, or none; default: where packages put it");
 }
 
 }  // namespace hilbench

@@ -1,4 +1,5 @@
-// `hilbench run`, in one process or in those that an MPI launcher started, and `hilbench plan`.
+#include "harness/commands/run.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,16 +8,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <string>
+#include <memory>
 #include <thread>
 
-#include "harness/commands/commands.hpp"
+#include "harness/commands/command_line.hpp"
+#include "harness/commands/plan.hpp"
 #include "harness/commands/profile.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/launched/launched_run.hpp"
-#include "harness/plan/filter.hpp"
-#include "harness/plan/plan_tables.hpp"
-#include "harness/plan/site.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -24,32 +23,6 @@
 
 namespace hilbench {
 namespace {
-
-struct DeviceChoice {
-  DeviceKind kind = DeviceKind::automatic;
-  std::optional<int> ordinal;  // of a GPU, where one is named
-};
-
-DeviceChoice parse_device(const std::string& device) {
-  if (device.empty()) return {};
-  if (device == "cpu") return {.kind = DeviceKind::cpu};
-  const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
-                        device.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (device == "cuda") return {.kind = DeviceKind::cuda};
-  if (numbered) return {.kind = DeviceKind::cuda, .ordinal = std::stoi(device.substr(5))};
-  throw UsageError(
-      {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
-}
-
-Sweep load(const RunArguments& arguments) {
-  Sweep sweep =
-      load_sweep(arguments.sweep,
-                 {.axes = arguments.axes,
-                  .device = parse_device(arguments.device).kind,
-                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused});
-  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
-  return sweep;
-}
 
 // Whether `folder` could be made and written to, without making it.
 void check_dump_folder(const std::filesystem::path& folder) {
@@ -88,10 +61,6 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
-Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Site& site) {
-  return limited(filtered(make_plan(sweep, site), arguments.filter), arguments.execution_limit_s);
-}
-
 ExitCode measure(const RunArguments& arguments, const AgreedWork& work, const TaskRunner& runner,
                  const std::function<void(const Comparison&)>& committed) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
@@ -126,17 +95,18 @@ ExitCode lead(const RunArguments& arguments, const AgreedWork& work, LaunchedPro
 AgreedWork agree_on(const RunArguments& arguments, LaunchedProcesses& processes) {
   return agree(
       processes,
-      {.load = [&] { return load(arguments); },
+      {.load = [&] { return sweep_of(arguments.sweep); },
        .inspect =
            [&](const Sweep& sweep, int local_rank) {
-             if (parse_device(arguments.device).ordinal)
+             if (gpu_ordinal(arguments.sweep))
                throw UsageError({.what = "a GPU is named",
                                  .where = "--device",
                                  .why = "under an MPI launcher every process takes one of its own",
                                  .remedy = "--device cuda"});
-             return find_site(sweep, {.memory_bytes = arguments.memory_bytes, .local_rank = local_rank});
+             return find_site(sweep,
+                              {.memory_bytes = arguments.sweep.memory_bytes, .local_rank = local_rank});
            },
-       .plan = [&](const Sweep& sweep, const Site& site) { return plan_for(arguments, sweep, site); }});
+       .plan = [&](const Sweep& sweep, const Site& site) { return plan_of(arguments.sweep, sweep, site); }});
 }
 
 // This process is one of several that an MPI launcher started. Rank 0 speaks for all.
@@ -168,11 +138,11 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
 ExitCode run_command(const RunArguments& arguments) {
   const Launch launch = launch_of_this_process();
   if (launch.processes > 1 && !arguments.dry_run) return run_launched(arguments, launch);
-  if (arguments.dry_run) return plan_command(arguments);
-  const Sweep sweep = load(arguments);
-  const Site site = find_site(
-      sweep, {.gpu = parse_device(arguments.device).ordinal, .memory_bytes = arguments.memory_bytes});
-  const Plan plan = plan_for(arguments, sweep, site);
+  if (arguments.dry_run) return plan_command(arguments.sweep, PlanTable::variants);
+  const Sweep sweep = sweep_of(arguments.sweep);
+  const Site site =
+      find_site(sweep, {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
+  const Plan plan = plan_of(arguments.sweep, sweep, site);
   if (!arguments.profile.empty()) {
     fmt::print("profiled {} {}\n", profile_variant(sweep, plan, site, arguments.profile), arguments.profile);
     return ExitCode::done;
@@ -180,24 +150,20 @@ ExitCode run_command(const RunArguments& arguments) {
   return measure(arguments, {sweep, site, plan}, nullptr, nullptr);
 }
 
-ExitCode plan_command(const RunArguments& arguments) {
-  const Launch launch = launch_of_this_process();
-  const Sweep sweep = load(arguments);
-  const Site site = find_site(sweep, {.use = SiteUse::plan_only,
-                                      .gpu = parse_device(arguments.device).ordinal,
-                                      .memory_bytes = arguments.memory_bytes,
-                                      .processes = launch.processes});
-  if (site.gpu_is_assumed)
-    fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
-               site.gpu_absence, site.gpu->capability_text());
-  const std::string table =
-      arguments.longest ? longest_table(sweep, site) : plan_table(plan_for(arguments, sweep, site));
-  if (launch.rank == 0)
-    fmt::print("{}", table);
-  else
-    fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher: rank 0 prints the plan\n",
-               launch.rank, launch.processes);
-  return ExitCode::done;
+void add_run(Commands& commands) {
+  auto arguments = std::make_shared<RunArguments>();
+  arguments->command = commands.as_typed();
+  Options options = commands.add("run",
+                                 "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
+                                 "P processes are ranks of rings, on GPUs with one each",
+                                 [arguments] { return run_command(*arguments); });
+  add_sweep_options(options, arguments->sweep);
+  options.path("-o", arguments->folder, "folder of the results; default: results/<sweep name>");
+  options.flag("--fresh", arguments->fresh, "start over instead of resuming");
+  options.flag("--dry-run", arguments->dry_run, "print the plan, measure nothing");
+  options.text("--profile", arguments->profile,
+               "run this variant once, in this process, for a profiler; nothing is stored");
+  options.path("--dump", arguments->dump, "folder for q, k, v, o and lse of every variant as .npy");
 }
 
 }  // namespace hilbench
