@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "harness/commands/command_line.hpp"
-#include "harness/predict/forecasts.hpp"
+#include "harness/predict/report_predictions.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -24,7 +24,7 @@ ExitCode report_command(const ReportArguments& arguments) {
   ReportInput input = read_results(arguments.folder);
   input.claims_file = arguments.claims;
   input.chart_library = arguments.charts;
-  add_forecasts(input);
+  add_predictions(input);
   const ReportOutput output =
       write_report(input, arguments.output.empty() ? arguments.folder : arguments.output);
   for (const std::string& note : output.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
