@@ -40,7 +40,8 @@ void answer_length(ClaimPrediction& answer) {
   }
   Case work = projected_case();
   work.ring_size = answer.claim.ring_size.value_or(1);
-  const Site site{.gpu = Gpu{.memory_bytes = device->memory_bytes}};
+  Site site;
+  site.gpu = Gpu{.memory_bytes = device->memory_bytes};
   const double usable = usable_memory(work, site).device;
   const Variant variant{.kernel = "dilated"};
   const std::int64_t longest = longest_on_ranks(work, variant, usable);

@@ -74,7 +74,8 @@ const Implementation kKernel = {
 };
 
 TEST(Longest, IsThePlansOnOneRankAndGrowsWithTheRanks) {
-  const Site site{.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30}};
+  Site site;
+  site.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30};
   const Variant variant{.kernel = "dilated"};
   const double usable = usable_memory(patterned(1), site).device;
   const std::int64_t one = longest_on_ranks(patterned(1), variant, usable);

@@ -125,7 +125,7 @@ variants: [{kernel: dilated, order: [linear, hilbert]}]
 baselines: gemm
 reference: dilated/hilbert
 measure: {interval: 0.5, budget_s: 1.5, min_rounds: 3, cache: cold, seed: 0, processes: 2, timeout_s: 7, oversubscribe: true}
-counters: [default, caches]
+counters: [default, software]
 inputs: {source: random}
 )");
   EXPECT_EQ(sweep.name, "my-sweep_1");
@@ -135,7 +135,7 @@ inputs: {source: random}
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "gemm"}));
   EXPECT_EQ(sweep.reference, "dilated/hilbert");
   EXPECT_EQ(sweep.measure, (Measure{0.5, 1.5, 3, CacheState::cold, 0, 2, 7, true}));
-  EXPECT_EQ(sweep.counters, (Ids{"default", "caches"}));
+  EXPECT_EQ(sweep.counters, (Ids{"default", "software"}));
   EXPECT_EQ(sweep.inputs.source, InputSource::random);
   EXPECT_NE(sweep.text.find("my-sweep_1"), std::string::npos);
 }
