@@ -1,5 +1,5 @@
-# hilbench_embed(target name file): the text of `file` as `const std::string_view hilbench::embedded_<name>()`,
-# declared in kernels/base/embedded.hpp, so that the program needs no files of its own at run time.
+# hilbench_embed(target name file): defines `std::string_view hilbench::embedded_<name>()`, the text of `file`, so that
+# the program needs no files of its own at run time. The source that uses the text declares the function.
 function(hilbench_embed target name file)
   get_filename_component(source ${file} ABSOLUTE)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_${name}.cpp)

@@ -1,41 +1,42 @@
-#include <algorithm>
+#include "baselines/table.hpp"
+
 #include <array>
-#include <vector>
-
-#include "baselines/cublas/cublas.hpp"
-#include "baselines/cudnn/cudnn.hpp"
-#include "baselines/external/programs.hpp"
-#include "baselines/gemm/gemm.hpp"
-#include "baselines/longnet_allgather.hpp"
-#include "baselines/peak/cuda_peak.hpp"
-#include "baselines/peak/peak.hpp"
-#include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/cuda/forward_kernels.hpp"
-#include "kernels/implementation.hpp"
-
-namespace hilbench {
-namespace {
 
 // A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
 // build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
-constexpr std::array kImplementations = {
-    &kDilatedCpu, &kDilatedWgmma, &kDilatedMma,       &kDilatedSimt,          &kGemm,
-    &kPeak,       &kCudaPeak,     &kTorchSdpa,        &kTorchContextParallel, &kCublas,
-    &kCudnn,      &kCudnnGather,  &kLongnetAllgather,
-};
+// clang-format off
+#define HILBENCH_IMPLEMENTATIONS(entry) \
+  entry(kDilatedCpu)                    \
+  entry(kDilatedWgmma)                  \
+  entry(kDilatedMma)                    \
+  entry(kDilatedSimt)                   \
+  entry(kGemm)                          \
+  entry(kPeak)                          \
+  entry(kCudaPeak)                      \
+  entry(kTorchSdpa)                     \
+  entry(kTorchContextParallel)          \
+  entry(kCublas)                        \
+  entry(kCudnn)                         \
+  entry(kCudnnGather)                   \
+  entry(kLongnetAllgather)
+// clang-format on
+
+#define HILBENCH_DECLARE(name) extern const Implementation name;
+#define HILBENCH_ADDRESS(name) &name,
+
+namespace hilbench {
+
+HILBENCH_IMPLEMENTATIONS(HILBENCH_DECLARE)
+
+namespace {
+
+constexpr std::array kImplementations = {HILBENCH_IMPLEMENTATIONS(HILBENCH_ADDRESS)};
 
 // The name in a sweep for the best kernel of the device: the first in the table that can.
 constexpr std::string_view kBest = "dilated";
 
 bool runs_on(const Implementation& implementation, DeviceKind device) {
   return implementation.device == DeviceKind::automatic || implementation.device == device;
-}
-
-bool known(std::string_view name, ImplementationKind kind) {
-  return std::any_of(kImplementations.begin(), kImplementations.end(),
-                     [&](const Implementation* implementation) {
-                       return implementation->name == name && implementation->kind == kind;
-                     });
 }
 
 }  // namespace
@@ -76,15 +77,6 @@ std::vector<std::string_view> kernel_names() {
   for (const Implementation* implementation : kImplementations)
     if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
-}
-
-bool known_kernel(std::string_view name) {
-  const std::vector<std::string_view> names = kernel_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool known_baseline(std::string_view name) {
-  return known(name, ImplementationKind::baseline);
 }
 
 }  // namespace hilbench

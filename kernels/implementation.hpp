@@ -1,5 +1,5 @@
-// What a kernel or a baseline is to the harness. One file fills one `Implementation`; kernels/table.cpp lists
-// them.
+// What a kernel or a baseline is to the harness. One file fills one `Implementation`; baselines/table.cpp
+// lists them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "kernels/base/counter.hpp"
 #include "kernels/case/case.hpp"
@@ -84,22 +83,5 @@ inline std::string_view gpu_product_unit(const Case& work) {
   if (work.dtype == Dtype::fp32) return "fp32_fma";
   return work.dtype == Dtype::bf16 ? "bf16_tensor" : "fp16_tensor";
 }
-
-// Every kernel and baseline. One that this build has no code for is unsupported and says why.
-std::span<const Implementation* const> implementation_table();
-const Implementation* find_implementation(std::string_view name, DeviceKind device);
-// The variant that computes `spec` for `work` on its device, which is `gpu` for a GPU: alias `dilated`, and a
-// baseline that is a ring algorithm, give the first kernel of the table that can, else the last that cannot,
-// for its reason.
-// Null where the name is known but nothing of this build runs it on that device.
-const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu);
-// The reason why `variant` cannot compute the case on its device, or nothing.
-std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
-                                   const Variant& variant, const Gpu* gpu);
-// Names that a sweep may write as kernel, aliases included.
-std::vector<std::string_view> kernel_names();
-// Whether a sweep may write `name` as kernel or baseline.
-bool known_kernel(std::string_view name);
-bool known_baseline(std::string_view name);
 
 }  // namespace hilbench

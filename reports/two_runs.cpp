@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/base/text.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/tables/tables.hpp"
 #include "reports/view/format.hpp"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Keeps CUDA 11.8 alive, and with it Pascal (GTX 1080, sm_61): fetches Debian's packages of it, compiles the project with
-# them, all CUDA code for sm_61 and sm_80 but dilated_mma, which begins at sm_80, and dilated_wgmma, which wants CUDA 12,
-# and links the counters of CUPTI's Event API. Nothing is run on a GPU.
+# Checks that the project builds with CUDA 11.8, and with it for Pascal (GTX 1080, sm_61): fetches Debian's packages of
+# CUDA 11.8, compiles all CUDA code for sm_61 and sm_80, and links the counters of CUPTI's Event API. Exceptions:
+# dilated_mma is for sm_80 only, dilated_wgmma needs CUDA 12. Nothing is run on a GPU.
 #   tests/sm_61.sh FOLDER            fetch into FOLDER (0.9 GB of packages, 4 GB unpacked; kept between runs) and build
 #   tests/sm_61.sh FOLDER --fetch    fetch only
-# Needs a Debian release that has CUDA 11.8 (bookworm) and this project's packages; no root: what is fetched is unpacked,
-# not installed.
+# Needs a Debian release that has CUDA 11.8 (bookworm) and this project's packages; no root: packages are unpacked, not
+# installed.
 set -euo pipefail
 
 [ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -16,7 +16,7 @@ toolkit=$folder/usr/lib/nvidia-cuda-toolkit
 packages=(nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcudart11.0 libcupti-dev libcupti11.8
           g++-11 gcc-11 gcc-11-base cpp-11 libgcc-11-dev libstdc++-11-dev)
 
-# Downloads with an apt of its own: this machine's first mirror, with the component non-free.
+# Downloads with apt settings of its own: this machine's first mirror, with the component non-free.
 fetch() {
   local apt=$folder/apt keyring=/usr/share/keyrings/debian-archive-keyring.gpg site release package
   mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$folder/packages"
@@ -30,7 +30,7 @@ fetch() {
   rm -r "$apt" "$folder/packages"
 }
 
-# The usual layout of a toolkit: Debian's nvcc looks for its parts and its profile under /usr and /etc.
+# Makes the usual layout of a toolkit: Debian's nvcc looks for its parts and its profile under /usr and /etc.
 lay_out() {
   local tool
   mkdir -p "$toolkit/nvvm"
@@ -62,7 +62,7 @@ cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TEST
   -DCMAKE_CUDA_HOST_COMPILER="$folder/usr/bin/g++-11" -DCMAKE_CUDA_ARCHITECTURES="61-real;80-real"
 cmake --build "$build" --target hilbench
 
-# Which architectures each CUDA object holds code for.
+# Each CUDA object must hold code for these architectures.
 objects=$(find "$build" -name '*.cu.o')
 [ -n "$objects" ] || { echo "sm_61.sh: the build has no CUDA code" >&2; exit 1; }
 for object in $objects; do
@@ -71,11 +71,11 @@ for object in $objects; do
   found=$("$toolkit/bin/cuobjdump" -lelf "$object" | grep -o 'sm_[0-9a-z]*' | sort -u | xargs)
   [ "$found" = "$wanted" ] || { echo "sm_61.sh: $object: code for '$found', not '$wanted'" >&2; exit 1; }
 done
-grep -q dilated_mma <<<"$objects" || { echo "sm_61.sh: dilated_mma was left out" >&2; exit 1; }
+grep -q dilated_mma <<<"$objects" || { echo "sm_61.sh: dilated_mma was not built" >&2; exit 1; }
 kernels=$("$build/hilbench" list kernels)
 grep -q '^dilated_wgmma .*this build has no sm_90a code: it needs CUDA 12.0 or newer' <<<"$kernels" ||
   { echo "sm_61.sh: dilated_wgmma does not say what it needs" >&2; exit 1; }
-# A build without the Event API says so of every counter.
+# A build without the Event API says so for every counter.
 counters=$("$build/hilbench" list counters)
 grep -q '^default (cupti_events; compute capability 6.0' <<<"$counters" ||
   { echo "sm_61.sh: no counters for compute capability 6.0" >&2; exit 1; }

@@ -77,7 +77,7 @@ BranchResults::BranchResults(const Case& work, std::vector<RowStorage> storage)
   tensor_.sequence = narrowed(work.sequence_length);
   tensor_.heads = narrowed(work.heads);
   tensor_.head_dim = narrowed(work.head_dim);
-  tensor_.element = element_of(work.dtype);
+  tensor_.dtype = work.dtype;
   complete_ =
       count_work(work).covered_rows == static_cast<double>(work.batch * work.sequence_length * work.heads);
   const bool dense = work.queries == Queries::dense;

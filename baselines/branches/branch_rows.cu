@@ -172,20 +172,19 @@ dim3 grid_of(std::int64_t stretches, std::int32_t stretch_rows, int row_columns)
               static_cast<unsigned>((row_columns + kThreads - 1) / kThreads));
 }
 
-int element_bytes(Element element) {
-  return element == Element::fp32 ? 4 : 2;
+int row_bytes(const RowTensor& tensor) {
+  return tensor.head_dim * static_cast<int>(dtype_bytes(tensor.dtype));
 }
-
 bool wide(const RowTensor& tensor) {
-  return tensor.head_dim * element_bytes(tensor.element) % 16 == 0;
+  return row_bytes(tensor) % 16 == 0;
 }
 
 // Calls `body` with a pointer of the widest chunk that rows consist of, and with the chunks of a row.
 template <class Body>
 void with_chunk(const RowTensor& tensor, const Body& body) {
   if (wide(tensor))
-    body(static_cast<uint4*>(nullptr), tensor.head_dim * element_bytes(tensor.element) / 16);
-  else if (tensor.element == Element::fp32)
+    body(static_cast<uint4*>(nullptr), row_bytes(tensor) / 16);
+  else if (tensor.dtype == Dtype::fp32)
     body(static_cast<std::uint32_t*>(nullptr), tensor.head_dim);
   else
     body(static_cast<std::uint16_t*>(nullptr), tensor.head_dim);
@@ -231,14 +230,14 @@ void clear_uncovered_rows(const RowTensor& tensor, const BranchRows& branch, voi
 
 void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
                       cudaStream_t stream) {
-  switch (tensor.element) {
-    case Element::fp32:
+  switch (tensor.dtype) {
+    case Dtype::fp32:
       combine<float>(tensor, branches, o, lse, stream);
       break;
-    case Element::bf16:
+    case Dtype::bf16:
       combine<__nv_bfloat16>(tensor, branches, o, lse, stream);
       break;
-    case Element::fp16:
+    case Dtype::fp16:
       combine<__half>(tensor, branches, o, lse, stream);
       break;
   }

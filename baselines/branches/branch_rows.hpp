@@ -25,7 +25,7 @@ struct RowTensor {
   std::int32_t sequence = 0;
   std::int32_t heads = 0;
   std::int32_t head_dim = 0;
-  Element element = Element::fp32;
+  Dtype dtype = Dtype::fp32;
 };
 
 // to[batch, segment, row, head] = from[batch, position, head] for every selected row; others stay.

@@ -156,7 +156,7 @@ class CublasExecution : public Execution {
             leading, batch.queries * leading, batch.count);
     cuda::ScoreBlock block;
     block.scores = scores_.data();
-    block.element = cuda::element_of(work_.dtype);
+    block.dtype = work_.dtype;
     block.problems = static_cast<std::int32_t>(batch.count);
     block.rows = static_cast<std::int32_t>(batch.queries);
     block.columns = static_cast<std::int32_t>(batch.keys);

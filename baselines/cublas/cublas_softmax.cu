@@ -171,14 +171,14 @@ void softmax(const ScoreBlock& block, cudaStream_t stream) {
 }  // namespace
 
 void softmax_rows(const ScoreBlock& block, cudaStream_t stream) {
-  switch (block.element) {
-    case Element::fp32:
+  switch (block.dtype) {
+    case Dtype::fp32:
       softmax<float>(block, stream);
       break;
-    case Element::bf16:
+    case Dtype::bf16:
       softmax<__nv_bfloat16>(block, stream);
       break;
-    case Element::fp16:
+    case Dtype::fp16:
       softmax<__half>(block, stream);
       break;
   }

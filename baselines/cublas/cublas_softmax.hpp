@@ -13,7 +13,7 @@ namespace hilbench::cuda {
 // under a causal mask only the first first_row + row + 1 of these. `leading` is a multiple of 16 bytes.
 struct ScoreBlock {
   void* scores = nullptr;
-  Element element = Element::fp32;
+  Dtype dtype = Dtype::fp32;
   std::int32_t problems = 0, rows = 0, columns = 0;
   std::int64_t leading = 0;
   std::int32_t causal = 0;

@@ -124,7 +124,7 @@ class CudnnExecution : public Execution {
     tensor.sequence = static_cast<std::int32_t>(work_.sequence_length);
     tensor.heads = static_cast<std::int32_t>(work_.kv_heads);
     tensor.head_dim = static_cast<std::int32_t>(work_.head_dim);
-    tensor.element = cuda::element_of(work_.dtype);
+    tensor.dtype = work_.dtype;
     cuda::gather_rows(tensor, results_.key_rows(branch), operands.k, gathered_k_.data(), nullptr);
     cuda::gather_rows(tensor, results_.key_rows(branch), operands.v, gathered_v_.data(), nullptr);
     if (work_.queries == Queries::dense) return;

@@ -13,7 +13,7 @@
 
 #include "harness/run/environment.hpp"
 #include "harness/run/stop_signal.hpp"
-#include "reports/tables/tables.hpp"
+#include "kernels/base/text.hpp"
 
 // Every command, in the order of --help: add_NAME is in NAME.cpp.
 #define HILBENCH_COMMANDS(line)                                                                     \

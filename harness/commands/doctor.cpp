@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "baselines/gemm/blas.hpp"
+#include "baselines/table.hpp"
 #include "harness/commands/command_line.hpp"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
@@ -18,9 +19,8 @@
 #include "harness/device/nvml.hpp"
 #include "harness/process/run_in_child.hpp"
 #include "harness/run/environment.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/cpu/bf16_products.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/ring/transport/mpi.hpp"

@@ -11,10 +11,11 @@
 #include <span>
 #include <vector>
 
+#include "baselines/table.hpp"
 #include "harness/commands/command_line.hpp"
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/order.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "kernels/base/byte_size.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {

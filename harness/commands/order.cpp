@@ -12,6 +12,7 @@
 
 #include "harness/commands/command_line.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"
 
@@ -91,7 +92,7 @@ OrderRequest request_of(const OrderArguments& arguments) {
 // The map, and beside it its inverse or the rows that are visited, all of 8 bytes a position.
 void require_memory(std::int64_t length) {
   constexpr std::int64_t kBytesPerPosition = 24;
-  if (length > kMaxOrderLength) return;  // refused with its range
+  if (length > kMostPositions) return;  // refused with its range
   const std::int64_t needed = length * kBytesPerPosition, available = available_memory();
   if (needed > available)
     throw EnvironmentError(

@@ -130,7 +130,7 @@ class Asker {
 
   void ask(const RingFit& fit, const RingQuestion& question) {
     if (!asks_for(question, fit.group().text())) return;
-    if (question.work.sequence_length > 0x7fffffff)
+    if (question.work.sequence_length > kMostPositions)
       return refuse(question, "rings have at most 2^31 - 1 rows");
     if (question.work.pass == Pass::backward) return refuse(question, "rings compute the forward pass alone");
     if (const auto reason = why_not_ring(question.work, question.variant)) return refuse(question, *reason);

@@ -19,6 +19,7 @@
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/stop_signal.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

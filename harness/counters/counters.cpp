@@ -1,59 +1,93 @@
 #include "harness/counters/counters.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "harness/counters/backends.hpp"
 #include "harness/counters/cuda_driver.hpp"
-#include "kernels/base/embedded.hpp"
+#include "kernels/base/yaml.hpp"
 
 namespace hilbench {
+
+// sets/*.yaml, built into the program.
+std::string_view embedded_counter_nvml();
+std::string_view embedded_counter_perf();
+std::string_view embedded_counter_sm_61();
+std::string_view embedded_counter_sm_75();
+std::string_view embedded_counter_sm_80();
+std::string_view embedded_counter_sm_90();
+
 namespace {
 
 // A name, a list of them, or nothing.
-std::vector<std::string> parse_names(const YAML::Node& node) {
-  if (!node) return {};
-  if (node.IsScalar()) return {node.as<std::string>()};
-  return node.as<std::vector<std::string>>();
+std::vector<std::string> parse_names(const std::optional<YamlValue>& value) {
+  std::vector<std::string> names;
+  if (value)
+    for (const YamlValue& name : value->scalar_or_items()) names.push_back(name.text());
+  return names;
 }
 
-OverRanks parse_ranks(const YAML::Node& event) {
-  if (const YAML::Node ranks = event["ranks"])
-    return ranks.as<std::string>() == "none" ? OverRanks::none : OverRanks::mean;
-  const auto unit = event["unit"].as<std::string>();
+std::string text_at(const YamlValue& map, std::string_view key) {
+  const std::optional<YamlValue> value = map.find(key);
+  if (!value) map.fail(fmt::format("'{}' is missing", key));
+  return value->text();
+}
+
+double number_at(const YamlValue& map, std::string_view key, double otherwise) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const std::optional<YamlValue> value = map.find(key);
+  return value ? value->number(-kMost, kMost) : otherwise;
+}
+
+int whole(const YamlValue& value) {
+  return static_cast<int>(value.integer(0, std::numeric_limits<int>::max()));
+}
+
+std::vector<YamlValue> items_at(const YamlValue& map, std::string_view key) {
+  const std::optional<YamlValue> value = map.find(key);
+  return value ? value->items() : std::vector<YamlValue>();
+}
+
+OverRanks parse_ranks(const YamlValue& event) {
+  if (event.find("ranks")) return text_at(event, "ranks") == "none" ? OverRanks::none : OverRanks::mean;
+  const std::string unit = text_at(event, "unit");
   return unit == "percent" || unit == "ratio" ? OverRanks::mean : OverRanks::sum;
 }
 
-CounterSet parse_set(const YAML::Node& node, const YAML::Node& file) {
+CounterSet parse_set(const YamlValue& value, const YamlValue& file) {
   CounterSet set;
-  set.name = node["name"].as<std::string>();
-  set.help = node["help"].as<std::string>();
-  set.backend = file["backend"].as<std::string>();
-  if (const YAML::Node range = file["compute_capability"]) {
-    set.first = range[0].as<int>();
-    set.last = range[1].as<int>();
+  set.name = text_at(value, "name");
+  set.help = text_at(value, "help");
+  set.backend = text_at(file, "backend");
+  if (const std::vector<YamlValue> range = items_at(file, "compute_capability"); !range.empty()) {
+    set.first = whole(range.front());
+    set.last = whole(range.back());
   }
-  if (const YAML::Node passes = node["passes"]) set.passes = passes.as<std::map<std::string, int>>();
-  for (const YAML::Node& event : node["events"])
-    set.events.push_back({event["name"].as<std::string>(), event["event"].as<std::string>(),
-                          event["unit"].as<std::string>(), parse_ranks(event)});
-  for (const YAML::Node& derived : node["derived"])
-    set.derived.push_back({derived["name"].as<std::string>(), derived["unit"].as<std::string>(),
-                           parse_names(derived["numerator"]), parse_names(derived["denominator"]),
-                           derived["offset"].as<double>(0), derived["scale"].as<double>(1)});
+  if (const std::optional<YamlValue> passes = value.find("passes"))
+    for (const auto& [chip, count] : passes->entries()) set.passes[chip] = whole(count);
+  for (const YamlValue& event : items_at(value, "events"))
+    set.events.push_back(
+        {text_at(event, "name"), text_at(event, "event"), text_at(event, "unit"), parse_ranks(event)});
+  for (const YamlValue& derived : items_at(value, "derived"))
+    set.derived.push_back({text_at(derived, "name"), text_at(derived, "unit"),
+                           parse_names(derived.find("numerator")), parse_names(derived.find("denominator")),
+                           number_at(derived, "offset", 0), number_at(derived, "scale", 1)});
   return set;
 }
 
 // The files of sets/ in this build, one for each backend and range of architectures.
 std::vector<CounterSet> parse_sets() {
+  const std::string place = "counter sets of this build";
   std::vector<CounterSet> sets;
   for (const std::string_view text :
        {embedded_counter_perf(), embedded_counter_sm_61(), embedded_counter_sm_75(), embedded_counter_sm_80(),
         embedded_counter_sm_90(), embedded_counter_nvml()}) {
-    const YAML::Node file = YAML::Load(std::string(text));
-    for (const YAML::Node& node : file["sets"]) sets.push_back(parse_set(node, file));
+    const YamlNode document = parse_yaml(std::string(text), place);
+    const YamlValue file(document, place, "");
+    for (const YamlValue& set : items_at(file, "sets")) sets.push_back(parse_set(set, file));
   }
   return sets;
 }

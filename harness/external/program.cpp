@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "baselines/external/programs.hpp"
-#include "kernels/base/embedded.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/case/rounding.hpp"
 
 namespace hilbench {

@@ -18,6 +18,7 @@
 #include "harness/run/stop_signal.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {
@@ -32,7 +33,7 @@ constexpr std::chrono::milliseconds kTurn{
     500};  // one of the others speaks, and ends all, before the next does
 
 std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", std::hash<std::string>{}(text));
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 std::string content_of(const char* file) {

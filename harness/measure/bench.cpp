@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "baselines/table.hpp"
 #include "harness/external/prepared.hpp"
 #include "harness/launched/process_ranks.hpp"
 #include "harness/ring/prepared.hpp"

@@ -17,7 +17,6 @@ namespace {
 
 // Of a GPU's memory: what the driver, this process's context and code and CUPTI keep.
 constexpr double kReservedBytes = 0x1p30;
-constexpr std::int64_t kLongestSequence = 0x7fffffff;
 
 double tensor_elements(const Case& work, std::int64_t heads) {
   return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
@@ -184,7 +183,7 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& va
     }
     return low;
   };
-  if (const std::int64_t segments = most(kLongestSequence / step + 1); segments > 0) return segments * step;
+  if (const std::int64_t segments = most(kMostPositions / step + 1); segments > 0) return segments * step;
   return most(std::exchange(step, 1));  // a sequence may be shorter than its segment
 }
 

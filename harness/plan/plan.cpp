@@ -6,6 +6,7 @@
 #include <set>
 
 #include "baselines/external/programs.hpp"
+#include "baselines/table.hpp"
 #include "harness/plan/ring_reasons.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
@@ -67,7 +68,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
   if (work.ring_size > 1 && !external)
     if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, site))
       return reason;
-  if (work.sequence_length > 0x7fffffff)
+  if (work.sequence_length > kMostPositions)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
   return why_not(*planned.implementation, external ? work : on_one_rank(work), planned.variant, gpu);
 }
@@ -85,7 +86,7 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
-                            const std::optional<Work>& counted, const Site& site) {
+                            const std::optional<PatternCounts>& counted, const Site& site) {
   const Case& work = comparison.work;
   const Variant variant = with_own_algorithm(asked, work.device);
   const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
@@ -164,7 +165,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   comparison.case_id = case_id(work);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(site.host);
   // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
-  std::optional<Work> counted;
+  std::optional<PatternCounts> counted;
   if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, site);
   for (const Variant& variant : sweep.variants) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baselines/table.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/prediction.hpp"
 #include "reports/records/stats.hpp"

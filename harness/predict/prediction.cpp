@@ -11,8 +11,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kMostPositions = 0x7fffffff;  // rows are numbered with 32 bits
-
 Case one_rank(Case work) {
   work.ring_size = 1;
   return work;

@@ -15,7 +15,6 @@ namespace hilbench {
 namespace {
 
 constexpr std::size_t kMostPredictions = 2000;       // each costs a jackknife over the comparisons
-constexpr std::int64_t kMostPositions = 0x7fffffff;  // rows are numbered with 32 bits
 
 std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "baselines/table.hpp"
 #include "harness/launched/process_ranks.hpp"
 #include "harness/ring/counters.hpp"
 #include "harness/ring/rank.hpp"

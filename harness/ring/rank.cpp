@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "baselines/table.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/ring/shard_keys.hpp"
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace hilbench {
 namespace {
@@ -17,9 +18,7 @@ std::string_view settings_of(std::string_view fingerprint) {
 }
 
 std::string hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 // Whether nothing of the case was measured for a reason that is gone. Records of variants that the comparison

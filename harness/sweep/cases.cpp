@@ -5,16 +5,15 @@
 #include <unordered_set>
 
 #include "harness/sweep/parts.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace hilbench {
 namespace {
 
 std::size_t hash_of(const Case& work) {
-  std::uint64_t hash = 1469598103934665603u;  // FNV-1a over 64-bit words
-  const auto add = [&](std::int64_t value) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211u;
-    hash ^= hash >> 29;
-  };
+  std::uint64_t hash = kFnvBasis;
+  const auto add = [&](std::int64_t value) { hash = hash_integer(hash, value); };
   for (const Field<Case>& field : case_fields()) add(field.get(work));
   for (const Branch& branch : work.pattern) {
     add(branch.segment_length);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
-#include "kernels/base/error.hpp"
-#include "kernels/implementation.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {

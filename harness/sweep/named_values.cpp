@@ -7,7 +7,9 @@
 
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
 
@@ -74,11 +76,10 @@ ParsedName parse_named(const YamlValue& value, std::string_view kind, std::span<
 
 std::uint32_t content_hash(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  std::uint32_t hash = 2166136261u;  // FNV-1a, 32 bits
+  std::uint32_t hash = kFnvBasis32;
   std::vector<char> bytes(1 << 16);
   while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || in.gcount() > 0)
-    for (std::streamsize i = 0; i < in.gcount(); ++i)
-      hash = (hash ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) * 16777619u;
+    hash = fnv1a_32({bytes.data(), static_cast<std::size_t>(in.gcount())}, hash);
   return hash;
 }
 

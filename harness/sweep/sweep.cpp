@@ -12,6 +12,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/base/yaml.hpp"
 
 namespace hilbench {

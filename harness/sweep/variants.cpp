@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {

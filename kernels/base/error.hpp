@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace hilbench {
 
@@ -50,27 +49,5 @@ bool is_of_the_machine(int error);
 // room or the disk, UsageError where another name would do. problem.why becomes the system's own words where
 // it is empty.
 [[noreturn]] void throw_file_error(int error, Problem problem);
-
-// Text from outside on one line: control characters become spaces, long text is cut with an ellipsis.
-std::string one_line(std::string_view text, std::size_t limit = 400);
-
-// The member of `names` with the smallest edit distance to `word`, or "" when none is near.
-template <class Names>
-std::string nearest_name(std::string_view word, const Names& names);
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-template <class Names>
-std::string nearest_name(std::string_view word, const Names& names) {
-  std::string best;
-  std::size_t best_distance = 1 + word.size() / 3 + 1;
-  for (const auto& name : names) {
-    const std::size_t distance = edit_distance(word, std::string_view(name));
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = std::string(std::string_view(name));
-    }
-  }
-  return best;
-}
 
 }  // namespace hilbench

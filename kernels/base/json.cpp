@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 bool is_too_deep(std::string_view text) {

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace hilbench {
+
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";  // first bytes of a file
 
 struct NpyFloats {
   std::vector<std::int64_t> shape;

@@ -9,17 +9,21 @@
 #include <unordered_set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kDeepest = 16;        // a sweep needs 5
 constexpr int kMostOpenBrackets = 1000;     // the scanner keeps every open bracket ...
 constexpr int kMostIndicators = 4'000'000;  // ... and every token inside it in memory
 
+[[noreturn]] void refuse(const std::string& file, int line, Problem problem) {
+  problem.where = fmt::format("{}:{}", file, line);
+  throw UsageError(problem);
+}
 [[noreturn]] void refuse(const std::string& file, int line, std::string what, std::string why = "",
                          std::string remedy = "") {
-  throw UsageError({std::move(what), fmt::format("{}:{}", file, line), std::move(why), std::move(remedy)});
+  refuse(file, line, {.what = std::move(what), .why = std::move(why), .remedy = std::move(remedy)});
 }
 
 // Length of the UTF-8 sequence at `text`, 0 where it is none (overlong, surrogate, beyond U+10FFFF, cut off).
@@ -43,7 +47,7 @@ bool is_control(char c) {
 }
 
 // What must hold before the text is given to the YAML scanner.
-void check_text(const std::string& text, const std::string& file) {
+void check_text(const std::string& text, const std::string& file, const YamlFileKind& kind) {
   int line = 1, open = 0, indicators = 0;
   bool blank = true;
   for (std::size_t i = 0; i < text.size();) {
@@ -54,25 +58,25 @@ void check_text(const std::string& text, const std::string& file) {
     if (length == 0) refuse(file, line, "not UTF-8 text", "", "save the file as UTF-8");
     if (c == '\n') ++line;
     if (std::string_view("[]{},:\n").find(c) != std::string_view::npos && ++indicators > kMostIndicators)
-      refuse(file, line, "too many values", "a sweep has at most a million cases",
+      refuse(file, line, "too many values", fmt::format("{} has at most a million cases", kind.name),
              "use {range: ...} or split it");
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
-    if (open > kMostOpenBrackets) refuse(file, line, "nested too deep", "a sweep has at most 16 levels");
+    if (open > kMostOpenBrackets) refuse(file, line, kind.too_deep);
     blank = blank && (c == ' ' || c == '\n' || c == '\t' || c == '\r');
     i += length;
   }
-  if (blank) refuse(file, 1, "the file is empty", "", "see sweeps/example.yaml");
+  if (blank) refuse(file, 1, kind.empty);
 }
 
 // Builds nodes from the parser's events, so that limits hold before memory is spent.
 class Builder : public YAML::EventHandler {
  public:
-  explicit Builder(const std::string& file) : file_(file) {}
+  Builder(const std::string& file, const YamlFileKind& kind) : file_(file), kind_(kind) {}
   YamlNode take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) fail(mark, "several YAML documents", "a sweep file holds one");
+    if (++documents_ > 1) fail(mark, "several YAML documents", fmt::format("{} file holds one", kind_.name));
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(mark, "", anchor, {}); }
@@ -104,11 +108,11 @@ class Builder : public YAML::EventHandler {
     refuse(file_, mark.line + 1, std::move(what), std::move(why));
   }
   [[noreturn]] void fail_alias(const YAML::Mark& mark) const {
-    fail(mark, "anchors and aliases are not read", "a sweep file spells everything out");
+    fail(mark, "anchors and aliases are not read", fmt::format("{} file spells everything out", kind_.name));
   }
   void push(const YAML::Mark& mark, YamlNode* node) {
     open_.push_back(node);
-    if (open_.size() > kDeepest) fail(mark, "nested too deep", "a sweep has at most 16 levels");
+    if (open_.size() > kind_.deepest) refuse(file_, mark.line + 1, kind_.too_deep);
   }
   // Nodes on `open_` stay where they are: a list grows only after its last item is complete.
   YamlNode* add(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode node) {
@@ -128,6 +132,7 @@ class Builder : public YAML::EventHandler {
   }
 
   const std::string& file_;
+  const YamlFileKind& kind_;
   int documents_ = 0;
   YamlNode root_;
   std::vector<YamlNode*> open_;
@@ -135,16 +140,18 @@ class Builder : public YAML::EventHandler {
 
 }  // namespace
 
-YamlNode parse_yaml(const std::string& text, const std::string& file) {
-  check_text(text, file);
-  Builder builder(file);
+YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlFileKind& kind) {
+  check_text(text, file, kind);
+  Builder builder(file, kind);
   try {
     std::istringstream in(text);
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    refuse(file, error.mark.line + 1, "not YAML", error.msg);
+    Problem problem = kind.not_yaml;
+    problem.why = error.msg;
+    refuse(file, error.mark.line + 1, std::move(problem));
   }
   return builder.take_root();
 }

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/base/field.hpp"
 
 namespace hilbench {
@@ -24,9 +26,18 @@ struct YamlNode {
   std::vector<YamlNode> keys;   // of a map: distinct scalars
 };
 
-// `file` is only named in messages. Throws UsageError: not UTF-8, control characters, not YAML, nested deeper
-// than a sweep can be, a key given twice, anchors, aliases, tags, several documents, nothing at all.
-YamlNode parse_yaml(const std::string& text, const std::string& file);
+// What a kind of file may hold, and how messages speak of it; their `where` is filled in.
+struct YamlFileKind {
+  std::string_view name = "a sweep";
+  std::size_t deepest = 16;  // levels of lists and maps
+  Problem empty = {.what = "the file is empty", .remedy = "see sweeps/example.yaml"};
+  Problem not_yaml = {.what = "not YAML"};  // `why` becomes the parser's message
+  Problem too_deep = {.what = "nested too deep", .why = "a sweep has at most 16 levels"};
+};
+
+// `file` is only named in messages. Throws UsageError: not UTF-8, control characters, not YAML, nested too
+// deep, a key given twice, anchors, aliases, tags, several documents, nothing at all.
+YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlFileKind& kind = {});
 
 // A node with its place. Every reading function throws UsageError naming file, line, key and what is allowed.
 // Neither node nor file name is owned.
@@ -35,16 +46,21 @@ class YamlValue {
   YamlValue(const YamlNode& node, const std::string& file, std::string path)
       : node_(&node), file_(&file), path_(std::move(path)) {}
 
+  std::string place() const;  // "quick.yaml:7"
   std::string where() const;  // "quick.yaml:7, axes.sequence_length"
   [[noreturn]] void fail(std::string what, std::string why = "", std::string remedy = "") const;
 
   bool is_list() const { return node_->kind == YamlNode::Kind::list; }
   bool is_map() const { return node_->kind == YamlNode::Kind::map; }
+  bool is_scalar() const { return node_->kind == YamlNode::Kind::scalar; }
+  bool is_null() const { return node_->kind == YamlNode::Kind::null; }
   bool is_text(std::string_view text) const;
 
   // Entries of a map whose keys must all be among `allowed`.
   std::vector<std::pair<std::string, YamlValue>> entries(std::span<const std::string> allowed) const;
   std::vector<std::pair<std::string, YamlValue>> entries() const;  // of a map with any keys
+  std::optional<YamlValue> find(std::string_view key) const;       // nothing: not a map, or without the key
+  YamlValue key(std::size_t entry) const;                          // of entries()[entry], with its own place
   std::vector<YamlValue> items() const;                            // of a list, which may be empty
   std::vector<YamlValue> scalar_or_items() const;  // itself, or the items of a list that is not empty
 
@@ -60,6 +76,7 @@ class YamlValue {
 
  private:
   std::string found() const;  // "found 'x'"
+  std::string path_of(const std::string& key) const;
   std::vector<std::int64_t> generated(std::int64_t minimum, std::int64_t maximum) const;
 
   const YamlNode* node_;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/base/yaml.hpp"
 
 namespace hilbench {
@@ -29,11 +30,12 @@ std::string kind_name(YamlNode::Kind kind) {
 
 }  // namespace
 
+std::string YamlValue::place() const {
+  return node_->line > 0 ? fmt::format("{}:{}", *file_, node_->line) : *file_;
+}
+
 std::string YamlValue::where() const {
-  std::string place = *file_;
-  if (node_->line > 0) place += fmt::format(":{}", node_->line);
-  if (!path_.empty()) place += ", " + path_;
-  return place;
+  return path_.empty() ? place() : fmt::format("{}, {}", place(), path_);
 }
 
 void YamlValue::fail(std::string what, std::string why, std::string remedy) const {
@@ -56,7 +58,7 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::entries(
   std::vector<std::pair<std::string, YamlValue>> all = entries();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (std::find(allowed.begin(), allowed.end(), all[i].first) == allowed.end())
-      fail_unknown(YamlValue(node_->keys[i], *file_, all[i].second.path_), "key", all[i].first, allowed);
+      fail_unknown(key(i), "key", all[i].first, allowed);
   return all;
 }
 
@@ -65,9 +67,23 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::entries() const {
   std::vector<std::pair<std::string, YamlValue>> entries;
   for (std::size_t i = 0; i < node_->keys.size(); ++i) {
     const std::string& key = node_->keys[i].text;
-    entries.emplace_back(key, YamlValue(node_->items[i], *file_, path_.empty() ? key : path_ + "." + key));
+    entries.emplace_back(key, YamlValue(node_->items[i], *file_, path_of(key)));
   }
   return entries;
+}
+
+std::string YamlValue::path_of(const std::string& key) const {
+  return path_.empty() ? key : path_ + "." + key;
+}
+
+std::optional<YamlValue> YamlValue::find(std::string_view key) const {
+  for (std::size_t i = 0; i < node_->keys.size(); ++i)
+    if (node_->keys[i].text == key) return YamlValue(node_->items[i], *file_, path_of(node_->keys[i].text));
+  return std::nullopt;
+}
+
+YamlValue YamlValue::key(std::size_t entry) const {
+  return YamlValue(node_->keys[entry], *file_, path_of(node_->keys[entry].text));
 }
 
 std::vector<YamlValue> YamlValue::items() const {

@@ -70,9 +70,6 @@ bool in_fixed_part(std::string_view name) {
 
 }  // namespace
 
-std::int64_t dtype_bytes(Dtype dtype) {
-  return dtype == Dtype::fp32 ? 4 : 2;
-}
 std::string_view to_string(Dtype dtype) {
   return kDtypes[static_cast<std::size_t>(dtype)];
 }

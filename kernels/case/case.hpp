@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kernels/base/field.hpp"
+#include "kernels/case/dtype.hpp"
 
 namespace hilbench {
 
-enum class Dtype { fp32, bf16, fp16 };
 enum class Mask { full, causal };
 enum class Queries { dilated, dense };               // which queries a segment has
 enum class HeadOffset { modulo, contiguous, none };  // where a head's dilated stream starts
@@ -19,8 +19,6 @@ enum class BranchHeads { all, partition };           // which branches a head ru
 enum class Pass { forward, backward };
 enum class DeviceKind { automatic, cpu, cuda };
 
-// Bytes of one element.
-std::int64_t dtype_bytes(Dtype dtype);
 std::string_view to_string(Dtype dtype);
 std::string_view to_string(DeviceKind device);
 
@@ -36,7 +34,7 @@ struct Case {
   std::vector<Branch> pattern = {{2048, 1}};
   std::int64_t batch = 1;
   std::int64_t heads = 8;
-  std::int64_t kv_heads = 0;  // 0: as many as `heads` (resolve_defaults fills it)
+  std::int64_t kv_heads = 0;  // 0: as many as `heads` (a sweep's cases have it filled in)
   std::int64_t head_dim = 64;
   Dtype dtype = Dtype::fp32;
   Mask mask = Mask::full;
@@ -49,6 +47,9 @@ struct Case {
   std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS, else all cores
   bool operator==(const Case&) const = default;
 };
+
+// The longest sequence that anything here computes: rows are numbered with 32 bits.
+inline constexpr std::int64_t kMostPositions = 0x7fffffff;
 
 // Every scalar parameter of a case, in the order of the contract. `segments` and `dilations` are not scalars
 // and stand beside this table.

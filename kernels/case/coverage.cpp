@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/base/hash.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -121,11 +123,8 @@ struct Walk {
 
 struct CoversHash {
   std::size_t operator()(const std::vector<Cover>& covers) const {
-    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over 64-bit words
-    const auto add = [&](std::int64_t value) {
-      hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x100000001b3u;
-      hash ^= hash >> 29;
-    };
+    std::uint64_t hash = kFnvBasis;
+    const auto add = [&](std::int64_t value) { hash = hash_integer(hash, value); };
     for (const Cover& cover : covers) {
       add(cover.segment_length);
       add(cover.dilation);

@@ -92,8 +92,8 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
 // Whether the distinct rows are counted, which takes longer than all the rest.
 enum class DistinctRows { counted, left_out };
 
-Work counted_work(const Case& work, DistinctRows distinct) {
-  Work total;
+PatternCounts counted_work(const Case& work, DistinctRows distinct) {
+  PatternCounts total;
   std::vector<Distinct> known;
   const std::int64_t block = ceil_div(work.kv_heads, kMaxHeadBlocks);
   for (std::int64_t first = 0; first < work.kv_heads; first += block) {
@@ -171,7 +171,7 @@ std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t off
   return work.queries == Queries::dense ? length : selected_count(length, offset, dilation);
 }
 
-Work count_work(const Case& work) {
+PatternCounts count_work(const Case& work) {
   return counted_work(work, DistinctRows::counted);
 }
 
@@ -179,7 +179,7 @@ double flops(const Case& work) {
   return flops(work, counted_work(work, DistinctRows::left_out));
 }
 
-double flops(const Case& work, const Work& counted) {
+double flops(const Case& work, const PatternCounts& counted) {
   const double forward = 4 * static_cast<double>(work.head_dim) * counted.pairs;
   return work.pass == Pass::forward ? forward : 2.5 * forward;
 }
@@ -188,7 +188,7 @@ double min_bytes(const Case& work) {
   return min_bytes(work, count_work(work));
 }
 
-double min_bytes(const Case& work, const Work& counted) {
+double min_bytes(const Case& work, const PatternCounts& counted) {
   const auto heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   const double rows = heads * static_cast<double>(work.sequence_length);
   const double row_bytes = static_cast<double>(work.head_dim) * static_cast<double>(dtype_bytes(work.dtype));

@@ -34,7 +34,7 @@ std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64
 std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t offset, std::int64_t dilation);
 
 // Totals over batch, heads, branches and segments, counted from what is really selected and unmasked.
-struct Work {
+struct PatternCounts {
   double pairs = 0;         // unmasked (query, key) pairs
   double query_rows = 0;    // (query row, branch) incidences with at least one key
   double kv_rows = 0;       // distinct (batch, kv head, position) rows of K (and as many of V) that are read
@@ -45,15 +45,15 @@ struct Work {
 // segment, and where segment borders repeat after, or come to, 256; else they are the upper
 // bound min(N, sum over branches). Above 4096 K/V heads, blocks of neighbouring heads count as if they shared
 // their offsets. Expects kv_heads resolved, and sizes of at least 1.
-Work count_work(const Case& work);
+PatternCounts count_work(const Case& work);
 
 // 4 * head_dim per pair forward; backward 2.5 times that.
 double flops(const Case& work);
-double flops(const Case& work, const Work& counted);
+double flops(const Case& work, const PatternCounts& counted);
 
 // Bytes that any implementation must move: selected K, V rows and covered Q rows read once, O and LSE
 // written.
 double min_bytes(const Case& work);
-double min_bytes(const Case& work, const Work& counted);
+double min_bytes(const Case& work, const PatternCounts& counted);
 
 }  // namespace hilbench

@@ -69,7 +69,4 @@ std::string variant_id(const Variant& variant);
 // How the id would read without ring options: what the variants of all rings and ring sizes share.
 std::string one_rank_id(Variant variant);
 
-// The chunk that applies to the order: its own param if it is a curve, else `order_chunk`; 0: whole length.
-// Whether an order's param is a chunk is the orders' knowledge: see kernels/orders/order.hpp.
-
 }  // namespace hilbench

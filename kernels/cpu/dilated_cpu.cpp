@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -74,7 +73,7 @@ std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.head_dim < kMinHeadDim || work.head_dim > kMaxHeadDim)
     return fmt::format("dilated_cpu takes head_dim {} to {}, not {}", kMinHeadDim, kMaxHeadDim,
                        work.head_dim);
-  if (work.sequence_length > std::numeric_limits<std::int32_t>::max())
+  if (work.sequence_length > kMostPositions)
     return "dilated_cpu numbers rows with 32 bits: sequence_length must stay below 2^31";
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 

@@ -162,8 +162,8 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
                           fmt::format("write '{}'", info.name)});
       break;
     case OrderParam::chunk:
-      request.chunk = std::min(param.value_or(variant.order_chunk), kMaxOrderLength);
-      require_range("chunk", request.chunk, param ? 1 : 0, kMaxOrderLength, info.name);
+      request.chunk = std::min(param.value_or(variant.order_chunk), kMostPositions);
+      require_range("chunk", request.chunk, param ? 1 : 0, kMostPositions, info.name);
       if (request.chunk == 0) request.chunk = request.length;
       break;
     case OrderParam::residue:
@@ -188,8 +188,8 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
 
 std::vector<std::int64_t> order_slots(const OrderRequest& request) {
   const Entry& entry = entry_of(request.name);
-  require_range("length", request.length, 1, kMaxOrderLength, request.name);
-  require_range("chunk", request.chunk, 0, kMaxOrderLength, request.name);
+  require_range("length", request.length, 1, kMostPositions, request.name);
+  require_range("chunk", request.chunk, 0, kMostPositions, request.name);
   require_range("residue", request.residue, 1, kMaxResidue, request.name);
   std::vector<std::int64_t> slots(static_cast<std::size_t>(request.length));
   if (entry.curve != nullptr)

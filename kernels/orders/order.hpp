@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +13,6 @@
 
 namespace hilbench {
 
-inline constexpr std::int64_t kMaxOrderLength = std::numeric_limits<std::int32_t>::max();
 inline constexpr std::int64_t kMaxResidue = std::int64_t{1} << 31;
 
 enum class OrderParam { none, chunk, residue, max_residue, seed };  // what NAME.PARAM means
@@ -46,7 +44,7 @@ OrderRequest order_request(const Case& work, const Variant& variant);
 
 // Slot of each position. The map need not be a bijection: check_order says; only a `file` that is none is
 // refused here. Throws UsageError for an unknown order, an unreadable file, one of a wrong length or no
-// bijection, a length outside 1..kMaxOrderLength or a parameter out of range.
+// bijection, a length outside 1..kMostPositions or a parameter out of range.
 std::vector<std::int64_t> order_slots(const OrderRequest& request);
 
 struct OrderCheck {

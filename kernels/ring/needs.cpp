@@ -19,10 +19,10 @@ struct Extent {
 };
 template <class Rows>
 Extent extent(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
-              const Rows& rows_of_piece) {
+              const Rows& rows_of_stretch) {
   Extent whole;
-  for (std::int64_t piece = 0; piece < shards.pieces(); ++piece) {
-    const Stretch rows = rows_of_piece(work, shards, of, rank, piece);
+  for (std::int64_t stretch = 0; stretch < shards.stretches(); ++stretch) {
+    const Stretch rows = rows_of_stretch(work, shards, of, rank, stretch);
     if (rows.count == 0) continue;
     if (whole.empty()) whole.first = shards.position(rank, rows.row);
     whole.last = shards.position(rank, rows.last());
@@ -78,17 +78,17 @@ HeadClasses::HeadClasses(const Case& work) {
 }
 
 Stretch key_rows(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
-                 std::int64_t piece) {
+                 std::int64_t stretch) {
   const Branch& branch = branch_of(work, of);
-  return shards.rows_of(rank, piece, segment_begin(branch, of.segment) + of.offset, branch.dilation,
+  return shards.rows_of(rank, stretch, segment_begin(branch, of.segment) + of.offset, branch.dilation,
                         segment_end(work, branch, of.segment));
 }
 
 Stretch query_rows(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
-                   std::int64_t piece) {
-  if (work.queries == Queries::dilated) return key_rows(work, shards, of, rank, piece);
+                   std::int64_t stretch) {
+  if (work.queries == Queries::dilated) return key_rows(work, shards, of, rank, stretch);
   const Branch& branch = branch_of(work, of);
-  return shards.rows_of(rank, piece, segment_begin(branch, of.segment), 1,
+  return shards.rows_of(rank, stretch, segment_begin(branch, of.segment), 1,
                         segment_end(work, branch, of.segment));
 }
 
@@ -101,9 +101,10 @@ std::int64_t needed_count(const Case& work, const Shards& shards, const Selectio
   const Branch& branch = branch_of(work, of);
   const std::int64_t stop = std::min(end, segment_end(work, branch, of.segment));
   std::int64_t count = 0;
-  for (std::int64_t piece = 0; piece < shards.pieces(); ++piece)
-    count += shards.rows_of(rank, piece, segment_begin(branch, of.segment) + of.offset, branch.dilation, stop)
-                 .count;
+  for (std::int64_t stretch = 0; stretch < shards.stretches(); ++stretch)
+    count +=
+        shards.rows_of(rank, stretch, segment_begin(branch, of.segment) + of.offset, branch.dilation, stop)
+            .count;
   return count;
 }
 

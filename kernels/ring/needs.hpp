@@ -24,9 +24,9 @@ struct Selection {
   std::int64_t branch = 0, offset = 0, segment = 0;
 };
 Stretch key_rows(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
-                 std::int64_t piece);
+                 std::int64_t stretch);
 Stretch query_rows(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
-                   std::int64_t piece);
+                   std::int64_t stretch);
 
 // The selected keys of a rank below this position are seen by a query of another rank; the rest are not.
 std::int64_t needed_end(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank);

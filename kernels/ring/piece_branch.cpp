@@ -124,8 +124,8 @@ class BranchBuilder {
   // One past the last position that a query of this rank in the segment sees.
   std::int64_t seen_end(const Selection& of) const {
     std::int64_t end = segment_begin(pattern(), of.segment);
-    for (std::int64_t piece = 0; piece < shards_.pieces(); ++piece)
-      if (const Stretch rows = query_rows(work_, shards_, of, rank_, piece); rows.count > 0)
+    for (std::int64_t stretch = 0; stretch < shards_.stretches(); ++stretch)
+      if (const Stretch rows = query_rows(work_, shards_, of, rank_, stretch); rows.count > 0)
         end = work_.mask == Mask::causal ? shards_.position(rank_, rows.last()) + 1
                                          : segment_end(work_, pattern(), of.segment);
     return end;
@@ -177,24 +177,25 @@ class BranchBuilder {
                        static_cast<std::int32_t>(shards_.rows_below(rank_, position)));
   }
 
-  // Columns of the grid: the tiles of each piece of each segment, enough for the stream with most queries.
+  // Columns of the grid: the tiles of each stretch of each segment, enough for the stream with most queries.
   void add_tiles() {
     TileGrid grid{.rows = grid_rows(work_, branch_, streams_.of_head)};
     for (TileGrid::Row& row : grid.rows) row.merge = row.merge || !first_;
     struct Column {
-      std::int64_t segment, piece, tile;
+      std::int64_t segment, stretch, tile;
     };
     std::vector<Column> columns;
     for (std::int64_t segment = 0; segment < static_cast<std::int64_t>(segments_); ++segment) {
       if (!touches(shards_, rank_, segment_begin(pattern(), segment), segment_end(work_, pattern(), segment)))
         continue;
-      for (std::int64_t piece = 0; piece < shards_.pieces(); ++piece) {
+      for (std::int64_t stretch = 0; stretch < shards_.stretches(); ++stretch) {
         std::int64_t rows = 0;
         for (std::size_t stream = 0; stream < streams_.list.size(); ++stream)
           if (streams_.list[stream].offset >= 0)
-            rows = std::max(rows, query_rows(work_, shards_, selection(stream, segment), rank_, piece).count);
+            rows =
+                std::max(rows, query_rows(work_, shards_, selection(stream, segment), rank_, stretch).count);
         for (std::int64_t tile = 0; tile * tile_rows_ < rows; ++tile)
-          columns.push_back({segment, piece, tile});
+          columns.push_back({segment, stretch, tile});
       }
     }
     grid.columns = static_cast<std::int64_t>(columns.size());
@@ -203,7 +204,7 @@ class BranchBuilder {
       for (const Column& column : columns)
         grid.tiles.push_back(streams_.list[stream].offset < 0
                                  ? IndexTile{}
-                                 : tile_of(stream, column.segment, column.piece, column.tile));
+                                 : tile_of(stream, column.segment, column.stretch, column.tile));
     index_.tiles = visited_tiles(grid, ring_.variant(), &BranchBuilder::pairs);
     // A piece that merges adds nothing where it has no key.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
@@ -211,8 +212,8 @@ class BranchBuilder {
       if (tile.unmasked < tile.key_count) index_.keys_by_step = index_.keys_by_step && cut_by_step(tile);
   }
 
-  IndexTile tile_of(std::size_t stream, std::int64_t segment, std::int64_t piece, std::int64_t tile) const {
-    const Stretch rows = query_rows(work_, shards_, selection(stream, segment), rank_, piece);
+  IndexTile tile_of(std::size_t stream, std::int64_t segment, std::int64_t stretch, std::int64_t tile) const {
+    const Stretch rows = query_rows(work_, shards_, selection(stream, segment), rank_, stretch);
     const std::int64_t first = tile * tile_rows_;
     IndexTile made;
     made.query_count = static_cast<std::int32_t>(std::clamp<std::int64_t>(rows.count - first, 0, tile_rows_));

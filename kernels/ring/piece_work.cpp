@@ -57,7 +57,7 @@ Seen seen_causally(const Positions& queries, const Positions& keys) {
 class StreamCounter {
  public:
   StreamCounter(const Ring& ring, Selection of, double heads, std::vector<PieceWork>& works)
-      : ring_(ring), work_(ring.work()), shards_(ring.shards()), of_(of), heads_(heads), works_(works) {}
+      : work_(ring.work()), shards_(ring.shards()), of_(of), heads_(heads), works_(works) {}
 
   // The longest key list of each piece, [rank * ranks + source].
   std::vector<double> longest() && { return std::move(longest_); }
@@ -78,7 +78,7 @@ class StreamCounter {
     return {first, (shards_.position(rank, rows.last()) - first) / (rows.count - 1), rows.count};
   }
 
-  // `keys`: of one shard and segment, a stretch for each piece that the shard consists of.
+  // `keys`: of one shard and segment, one entry per stretch of the shard.
   void add(std::int64_t rank, std::int64_t source, const Positions& queries,
            const std::vector<Positions>& keys, double times) {
     Seen seen;
@@ -101,9 +101,9 @@ class StreamCounter {
     std::vector<std::vector<Positions>> queries, keys;  // of each rank
     for (std::int64_t rank = 0; rank < shards_.ranks(); ++rank) {
       auto &asking = queries.emplace_back(), &held = keys.emplace_back();
-      for (std::int64_t piece = 0; piece < shards_.pieces(); ++piece) {
-        asking.push_back(positions(rank, query_rows(work_, shards_, of, rank, piece)));
-        held.push_back(positions(rank, key_rows(work_, shards_, of, rank, piece)));
+      for (std::int64_t stretch = 0; stretch < shards_.stretches(); ++stretch) {
+        asking.push_back(positions(rank, query_rows(work_, shards_, of, rank, stretch)));
+        held.push_back(positions(rank, key_rows(work_, shards_, of, rank, stretch)));
       }
     }
     const auto times = static_cast<double>(shared.times);
@@ -113,7 +113,7 @@ class StreamCounter {
           add(rank, source, stretch, keys[static_cast<std::size_t>(source)], times);
   }
 
-  // Segments that lie inside one piece of a rank: all alike but a short last one.
+  // Segments that lie inside one stretch of a rank: all alike but a short last one.
   void count_unshared() {
     const std::int64_t w = branch().segment_length, length = work_.sequence_length;
     const std::vector<std::int64_t> borders = shards_.borders();
@@ -135,7 +135,6 @@ class StreamCounter {
     add(rank, rank, work_.queries == Queries::dense ? all : keys, {keys}, times);
   }
 
-  const Ring& ring_;
   const Case& work_;
   const Shards& shards_;
   Selection of_;

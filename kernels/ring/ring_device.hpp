@@ -26,8 +26,9 @@ class RingDevice {
   // Whether the device itself clears and rounds the rows that launches touch or leave out, so that kernels
   // get no tiles without keys and round nothing; then the rest is to be had.
   virtual bool clears_and_rounds() const { return false; }
-  // Keeps the fates [rows, heads] of every batch entry's rows where they are needed.
-  virtual void load(const Case& /*work*/, std::int64_t /*rows*/, const std::vector<RowWrites>& /*fates*/) {}
+  // Keeps row_writes [rows, heads] of every batch entry's rows where they are needed.
+  virtual void load(const Case& /*work*/, std::int64_t /*rows*/,
+                    const std::vector<RowWrites>& /*row_writes*/) {}
   // O = 0 and LSE = -infinity in rows that are untouched, or merged into first. `o_fp32`, where it is not
   // null, has all rows but the untouched ones.
   virtual void clear(void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}

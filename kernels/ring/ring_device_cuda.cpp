@@ -39,12 +39,12 @@ class CudaRingDevice final : public RingDevice {
 
   bool clears_and_rounds() const override { return true; }
 
-  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& fates) override {
+  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
     shape_ = cuda::forward_shape(work);
     shape_.sequence = static_cast<std::int32_t>(rows);
-    fates_ = cuda::DeviceMemory<RowWrites>(fates);
-    clears_ =
-        std::any_of(fates.begin(), fates.end(), [](RowWrites fate) { return fate != RowWrites::stored; });
+    row_writes_ = cuda::DeviceMemory<RowWrites>(row_writes);
+    clears_ = std::any_of(row_writes.begin(), row_writes.end(),
+                          [](RowWrites writes) { return writes != RowWrites::stored; });
   }
 
   void clear(void* o, float* o_fp32, float* lse) override {
@@ -57,11 +57,11 @@ class CudaRingDevice final : public RingDevice {
 
  private:
   cuda::OutputRows rows(void* o, float* o_fp32, float* lse) const {
-    return {reinterpret_cast<const std::uint8_t*>(fates_.data()), o, o_fp32, lse};
+    return {reinterpret_cast<const std::uint8_t*>(row_writes_.data()), o, o_fp32, lse};
   }
 
   cuda::ForwardShape shape_;
-  cuda::DeviceMemory<RowWrites> fates_;
+  cuda::DeviceMemory<RowWrites> row_writes_;
   bool clears_ = false;
   cuda::DeviceMemory<std::int32_t> slots_, class_of_head_;
   std::int64_t rows_ = 0;

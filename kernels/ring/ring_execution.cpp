@@ -54,14 +54,14 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
       tile_rows_(rows_of_tile(ring, rank_, kernel)) {
   allocate_buffers();
   if (device_.clears_and_rounds())
-    fates_.resize(static_cast<std::size_t>(ring_.shards().count(rank_) * ring_.work().heads));
+    row_writes_.resize(static_cast<std::size_t>(ring_.shards().count(rank_) * ring_.work().heads));
   for (const RingStep& step : ring_.steps(rank_)) {
     Step& made = steps_.emplace_back(Step{.sends = step.sends, .receives = step.receives});
     for (const RingStep::Source& source : step.sources) add_piece(made, source);
   }
   for (const Step& step : steps_)
     if (!step.pieces.empty()) last_ = &step.pieces.back();
-  if (device_.clears_and_rounds()) device_.load(ring_.work(), ring_.shards().count(rank_), fates_);
+  if (device_.clears_and_rounds()) device_.load(ring_.work(), ring_.shards().count(rank_), row_writes_);
 }
 
 void* RingExecution::allocate(double bytes) {
@@ -104,8 +104,8 @@ void RingExecution::note_row_writes(Index& index) {
     for (const IndexTile& tile : branch.tiles)
       for (std::int64_t i = 0; i < tile.query_count; ++i) {
         const std::int64_t row = tile.query_row + i * tile.query_step;
-        RowWrites& fate = fates_[static_cast<std::size_t>(row * ring_.work().heads + tile.head)];
-        if (fate == RowWrites::untouched) fate = tile.merge ? RowWrites::merged : RowWrites::stored;
+        RowWrites& writes = row_writes_[static_cast<std::size_t>(row * ring_.work().heads + tile.head)];
+        if (writes == RowWrites::untouched) writes = tile.merge ? RowWrites::merged : RowWrites::stored;
       }
   }
   std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
@@ -160,18 +160,19 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
-  const bool finishes = device_.clears_and_rounds() && part != RingPart::exchange;
+  const bool clears_and_rounds = device_.clears_and_rounds() && part != RingPart::exchange;
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     const NvtxRange in_step(fmt::format("step {}", number));
     const Step& step = steps_[number];
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
     if (exchanges) post(own, step);
-    if (finishes && number == 0) device_.clear(own.o, o_fp32_, own.lse);  // beside the first exchange
+    if (clears_and_rounds && number == 0)
+      device_.clear(own.o, o_fp32_, own.lse);  // beside the first exchange
     if (part != RingPart::exchange)
       for (const Piece& piece : step.pieces) compute(own, piece);
     if (exchanges) transport_.wait();
   }
-  if (finishes && o_fp32_ != nullptr) device_.round(o_fp32_, own.o);
+  if (clears_and_rounds && o_fp32_ != nullptr) device_.round(o_fp32_, own.o);
 }
 
 }  // namespace hilbench

@@ -77,8 +77,8 @@ class RingExecution {
   void* packed_ = nullptr;  // own rows that are sent; null where they are sent as they stand
   float* o_fp32_ = nullptr;
   std::vector<Step> steps_;
-  const Piece* last_ = nullptr;   // the piece after which O is rounded
-  std::vector<RowWrites> fates_;  // [rows, heads] where the device finishes rows
+  const Piece* last_ = nullptr;        // the piece after which O is rounded
+  std::vector<RowWrites> row_writes_;  // [rows, heads] where the device clears and rounds rows
 };
 
 }  // namespace hilbench

@@ -20,8 +20,8 @@ template <class Take>
 void for_each_key(const Ring& ring, const Selection& of, std::int64_t rank, std::int64_t end,
                   const Take& take) {
   const Shards& shards = ring.shards();
-  for (std::int64_t piece = 0; piece < shards.pieces(); ++piece) {
-    const Stretch rows = key_rows(ring.work(), shards, of, rank, piece);
+  for (std::int64_t stretch = 0; stretch < shards.stretches(); ++stretch) {
+    const Stretch rows = key_rows(ring.work(), shards, of, rank, stretch);
     for (std::int64_t i = 0; i < rows.count; ++i) {
       const std::int64_t row = rows.row + i * rows.step;
       const std::int64_t position = shards.position(rank, row);

@@ -32,12 +32,12 @@ std::int64_t Shards::chunk_begin(std::int64_t chunk) const {
   return chunk * (length_ / chunks_) + std::min(chunk, length_ % chunks_);
 }
 
-std::int64_t Shards::chunk_of(std::int64_t rank, std::int64_t piece) const {
-  return piece == 0 ? rank : chunks_ - 1 - rank;
+std::int64_t Shards::chunk_of(std::int64_t rank, std::int64_t stretch) const {
+  return stretch == 0 ? rank : chunks_ - 1 - rank;
 }
 
-Span Shards::piece(std::int64_t rank, std::int64_t piece) const {
-  const std::int64_t chunk = chunk_of(rank, piece);
+Span Shards::stretch(std::int64_t rank, std::int64_t stretch) const {
+  const std::int64_t chunk = chunk_of(rank, stretch);
   return {chunk_begin(chunk), chunk_begin(chunk + 1)};
 }
 
@@ -57,8 +57,8 @@ std::int64_t Shards::owner(std::int64_t position) const {
 std::int64_t Shards::rows_below(std::int64_t rank, std::int64_t position) const {
   if (sharding_ == Sharding::striped) return position <= rank ? 0 : (position - rank - 1) / ranks_ + 1;
   std::int64_t rows = 0;
-  for (std::int64_t p = 0; p < pieces(); ++p) {
-    const Span span = piece(rank, p);
+  for (std::int64_t p = 0; p < stretches(); ++p) {
+    const Span span = stretch(rank, p);
     rows += std::clamp(position, span.begin, span.end) - span.begin;
   }
   return rows;
@@ -66,9 +66,9 @@ std::int64_t Shards::rows_below(std::int64_t rank, std::int64_t position) const 
 
 std::int64_t Shards::position(std::int64_t rank, std::int64_t row) const {
   if (sharding_ == Sharding::striped) return rank + row * ranks_;
-  const Span first = piece(rank, 0);
+  const Span first = stretch(rank, 0);
   const std::int64_t behind = row - (first.end - first.begin);
-  return behind < 0 ? first.begin + row : piece(rank, 1).begin + behind;
+  return behind < 0 ? first.begin + row : stretch(rank, 1).begin + behind;
 }
 
 Stretch Shards::rows_of(std::int64_t rank, std::int64_t which, std::int64_t first, std::int64_t step,
@@ -82,12 +82,12 @@ Stretch Shards::rows_of(std::int64_t rank, std::int64_t which, std::int64_t firs
     if (start >= end) return {};
     return {(start - rank) / ranks_, step / common, (end - start - 1) / period + 1};
   }
-  const Span span = piece(rank, which);
+  const Span span = stretch(rank, which);
   const std::int64_t begin = std::max(span.begin, first);
   const std::int64_t start = first + (begin - first + step - 1) / step * step;
   const std::int64_t stop = std::min(span.end, end);
   if (start >= stop) return {};
-  const std::int64_t rows_before = which == 0 ? 0 : piece(rank, 0).end - piece(rank, 0).begin;
+  const std::int64_t rows_before = which == 0 ? 0 : stretch(rank, 0).end - stretch(rank, 0).begin;
   return {rows_before + start - span.begin, step, (stop - start - 1) / step + 1};
 }
 

@@ -37,22 +37,22 @@ class Shards {
   std::int64_t position(std::int64_t rank, std::int64_t row) const;
 
   // Runs of equally spaced positions that a rank owns: 1, or with zigzag 2. Striped ones are `ranks` apart.
-  std::int64_t pieces() const { return sharding_ == Sharding::zigzag ? 2 : 1; }
-  // Rows of piece `piece` of a rank at positions first, first + step, ... below end.
-  Stretch rows_of(std::int64_t rank, std::int64_t piece, std::int64_t first, std::int64_t step,
+  std::int64_t stretches() const { return sharding_ == Sharding::zigzag ? 2 : 1; }
+  // Rows of stretch `stretch` of a rank at positions first, first + step, ... below end.
+  Stretch rows_of(std::int64_t rank, std::int64_t stretch, std::int64_t first, std::int64_t step,
                   std::int64_t end) const;
 
-  // Positions where a piece begins, ascending from 0; of striped shards there are none but 0.
+  // Positions where a stretch begins, ascending from 0; of striped shards there are none but 0.
   std::vector<std::int64_t> borders() const;
 
  private:
-  Span piece(std::int64_t rank, std::int64_t piece) const;  // not of striped shards
+  Span stretch(std::int64_t rank, std::int64_t stretch) const;  // not of striped shards
   std::int64_t chunk_begin(std::int64_t chunk) const;
-  std::int64_t chunk_of(std::int64_t rank, std::int64_t piece) const;
+  std::int64_t chunk_of(std::int64_t rank, std::int64_t stretch) const;
 
   Sharding sharding_;
   std::int64_t length_, ranks_;
-  std::int64_t chunks_;  // contiguous and zigzag: balanced pieces of the sequence, the first ones longer
+  std::int64_t chunks_;  // contiguous and zigzag: balanced parts of the sequence, the first ones longer
 };
 
 }  // namespace hilbench

@@ -122,12 +122,6 @@ std::span<const TraversalInfo> traversals() {
   return kInfos;
 }
 
-const TraversalInfo* find_traversal(std::string_view name) {
-  const auto found =
-      std::find_if(kInfos.begin(), kInfos.end(), [&](const auto& info) { return info.name == name; });
-  return found == kInfos.end() ? nullptr : &*found;
-}
-
 std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_t> param,
                                 std::int64_t columns, std::int64_t rows,
                                 const std::function<double(std::int64_t, std::int64_t)>& cost) {

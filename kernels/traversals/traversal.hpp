@@ -17,7 +17,6 @@ struct TraversalInfo {
   bool has_param;  // grouped.G: so many tiles of x before the next head
 };
 std::span<const TraversalInfo> traversals();
-const TraversalInfo* find_traversal(std::string_view name);
 
 struct TileVisit {
   std::int32_t x = 0;  // tile inside branch and segment: segments one after another

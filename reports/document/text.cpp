@@ -1,8 +1,9 @@
+#include "kernels/base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "reports/document/document.hpp"
 #include "reports/view/format.hpp"
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

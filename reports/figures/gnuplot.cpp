@@ -17,6 +17,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/base/text.hpp"
 
 extern char** environ;
 

@@ -4,11 +4,22 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernels/base/embedded.hpp"
+#include "kernels/base/hash.hpp"
 #include "reports/document/document.hpp"
 #include "reports/page/page_data.hpp"
 
 namespace hilbench {
+
+// Files of this folder, built into the program.
+std::string_view embedded_page_style();
+std::string_view embedded_page_values();
+std::string_view embedded_page_charts();
+std::string_view embedded_page_figures();
+std::string_view embedded_page_tables();
+std::string_view embedded_page_records();
+std::string_view embedded_page_record();
+std::string_view embedded_page_start();
+
 namespace {
 
 constexpr std::array<std::string_view, 5> kToneClasses = {"plain", "good", "bad", "neutral", "muted"};
@@ -58,12 +69,7 @@ std::string header_of(const Document& document, Scripts scripts) {
 
 // A word that the page's own scripts bear and that text inside the data cannot foresee.
 std::string nonce_of(std::string_view text) {
-  std::uint64_t low = 14695981039346656037u, high = 1099511628211u;  // FNV-1a from two bases
-  for (const char c : text) {
-    low = (low ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    high = (high ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  }
-  return fmt::format("{:016x}{:016x}", low, high);
+  return fmt::format("{:016x}{:016x}", fnv1a(text), fnv1a(text, kFnvPrime));  // from two bases
 }
 
 std::string head_of(const Document& document, const std::string& script_source) {

@@ -1,10 +1,19 @@
 """How values read in the Markdown of a page."""
 
+import textwrap
+
+WIDTH = 120
+
 
 def markdown(header, rows):
     """A table; cells are taken as they are."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def wrapped(*sentences):
+    """A paragraph of lines that fit the page."""
+    return textwrap.fill(" ".join(sentences), WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def number(text, digits=4):

@@ -1,27 +1,37 @@
 #!/usr/bin/env python3
-"""Fills the generated parts of Markdown pages from published records.
+"""Fills the generated parts of Markdown pages, and draws the picture of README.md, from published records.
 
-findings.py page PATH...    writes every block '<!-- generated: NAME [SWEEP [VARIANTS]] -->' ... '<!-- end -->' anew;
-                            VARIANTS is a regular expression for what follows a kernel's name
-findings.py check PATH...   says whether that would change anything: exit 1 if it would
+findings.py page [PATH...]    writes every block '<!-- generated: NAME [ARGUMENT...] -->' ... '<!-- end -->' anew
+findings.py check [PATH...]   says which blocks that would change: exit 1 if there are any
 
-PATH is a published folder, whose README.md is the page. A folder of a processor's results without a README.md gets
-processor_page.md for one. Tables are made by the program: build/hilbench, or what HILBENCH names.
+PATH is a published folder (its README.md is the page), a Markdown file, a picture, or a folder of Markdown files and
+pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
+[SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other files [FOLDER [SWEEP]].
+
+A folder of a processor's results without a README.md gets processor_page.md for one. Tables are made by the program:
+build/hilbench, or what HILBENCH names.
 """
 
 import pathlib
 import re
 import sys
 
-from blocks import claims, counts, kernels, left_out, machine, orders, rates, rings, runs
-from marks import filled
-from published import Folder
-from render import RenderError
+from blocks import claims, counts, documents, kernels, left_out, machine, orders, picture, rates, rings, runs
+from marks import filled, stale_blocks
+from published import Folder, Published
+from render import TREE, RenderError, sweeps_of
 
 MODULES = (claims, counts, kernels, left_out, machine, orders, rates, rings, runs)
-BLOCKS = {name.removeprefix("block_"): function for module in MODULES for name, function in vars(module).items()
-          if name.startswith("block_")}
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
+PICTURES = {"claimed-and-measured.svg": picture.picture}
+
+
+def blocks_of(*modules):
+    return {name.removeprefix("block_"): function for module in modules for name, function in vars(module).items()
+            if name.startswith("block_")}
+
+
+BLOCKS, DOCUMENT_BLOCKS = blocks_of(*MODULES), blocks_of(documents)
 
 
 def folder_block(folder, name, arguments):
@@ -33,38 +43,84 @@ def folder_block(folder, name, arguments):
     return BLOCKS[name](folder, *arguments)
 
 
+def document_block(published, name, arguments):
+    """Text of a block in README.md or docs/: one of theirs, or a findings page's of the folder that is named first."""
+    if arguments and arguments[0] not in published.names():
+        return f"`{arguments[0]}` has not been published yet."
+    if name not in DOCUMENT_BLOCKS and arguments:
+        return folder_block(published.folder(arguments[0]), name, arguments[1:])
+    if name not in DOCUMENT_BLOCKS:
+        raise ValueError(f"no block '{name}'; there are {', '.join(sorted(DOCUMENT_BLOCKS))}")
+    if len(arguments) > 1 and arguments[1] not in published.folder(arguments[0]).sweeps:
+        return f"`{arguments[1]}` of `{arguments[0]}` has not been published yet."
+    return DOCUMENT_BLOCKS[name](published, *arguments)
+
+
 def begin_page(folder):
     """Text of a page that does not exist yet; only processors have one that fits them all."""
     if not folder.sweeps or not machine.on_processor(folder):
-        raise ValueError("no README.md in this folder; write one with the marks that its findings need")
+        raise ValueError(f"no README.md in {folder.path}; write one with the marks that its findings need")
     place = f"reports/published/{folder.path.resolve().name}"
     return PROCESSOR_PAGE.read_text().replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
 
 
-def pages_of(path):
-    """The page at `path`: its file, its text now, its text as generated."""
+def folder_page(folder, written):
+    return filled(written or begin_page(folder), lambda name, arguments: folder_block(folder, name, arguments))
+
+
+def generated_text(file, written, published):
+    """What `file` holds as generated; `written` is what it holds now."""
+    if file.name in PICTURES:
+        return PICTURES[file.name](published)
+    if sweeps_of(file.parent):
+        return folder_page(Folder(file.parent), written)
+    if file.suffix != ".md":
+        raise ValueError(f"{file}: neither a Markdown file nor a picture that is drawn here")
+    return filled(written, lambda name, arguments: document_block(published, name, arguments))
+
+
+def files_of(path):
+    """Generated files that `path` names."""
+    if not path.exists() and path.name not in PICTURES:
+        raise FileNotFoundError(path)
     if not path.is_dir():
-        raise NotADirectoryError(path)
-    folder, file = Folder(path), path / "README.md"
-    written = file.read_text() if file.exists() else None
-    begun = begin_page(folder) if written is None else written
-    return file, written, filled(begun, lambda name, arguments: folder_block(folder, name, arguments))
+        return [path]
+    if sweeps_of(path):
+        return [path / "README.md"]
+    found = sorted(path.glob("*.md")) + [path / name for name in PICTURES if (path / name).exists()]
+    if not found:
+        raise ValueError(f"{path}: no published records, Markdown files or pictures")
+    return found
+
+
+def default_paths():
+    return [TREE / "README.md", TREE / "docs", *(TREE / "reports/published" / name for name in Published().names())]
+
+
+def difference(file, written, generated):
+    """What a check says of a file; empty if it is as generated."""
+    if written == generated:
+        return ""
+    blocks = stale_blocks(written, generated) if file.suffix == ".md" else []
+    what = f"{', '.join(blocks)} differ{'s' if len(blocks) == 1 else ''}" if blocks else "it differs"
+    return f"{file}: {what} from the records; fill it anew: reports/publish/findings.py page {file}"
 
 
 def main(command, paths):
-    differing = 0
-    for path in map(pathlib.Path, paths):
-        file, written, generated = pages_of(path)
+    published, stale = Published(), []
+    for file in (file for path in paths or default_paths() for file in files_of(pathlib.Path(path))):
+        written = file.read_text() if file.exists() else ""
+        generated = generated_text(file, written, published)
         if command == "page":
             file.write_text(generated)
-        else:
-            print(f"{file}: as generated" if generated == written else f"{file}: differs from what the records say")
-            differing += generated != written
-    return int(differing > 0)
+        elif said := difference(file, written, generated):
+            stale.append(said)
+    print("\n".join(stale) or ("as generated" if command == "check" else "written"))
+    return int(bool(stale))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("page", "check"):
+    if len(sys.argv) < 2 or sys.argv[1] not in ("page", "check"):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:

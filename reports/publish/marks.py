@@ -12,3 +12,9 @@ def filled(text, block):
         return f"{head}{block(name, arguments.split())}\n{end}"
 
     return MARK.sub(fill, text)
+
+
+def stale_blocks(written, generated):
+    """Names of the marks, with arguments, between which two texts of one page differ."""
+    pairs = zip(MARK.finditer(written), MARK.finditer(generated))
+    return [mark[2] + mark[3] for mark, other in pairs if mark[4] != other[4]]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Packs a build for a machine that has a GPU but lacks the packages it was built with.
+# Packs a build for a machine that has a GPU but not the packages that the build needs.
 # Usage: reports/publish/pack.sh BUILD ARCHIVE.tar.xz
-# The archive holds the programs (stripped), the libraries they load beyond the C and C++ runtime, the sweeps and
-# reports/publish/run.sh, which runs there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
+# The archive holds the programs without symbols, the libraries that they load in addition to the C and C++ runtime, the
+# sweeps, and run.sh, which is started there: tar xf ARCHIVE.tar.xz && ./run.sh OUT
 set -euo pipefail
 
 if [[ $# -ne 2 ]]; then
@@ -16,7 +16,7 @@ bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
 mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests/"{program,fakes}
-# copy_program NAME: the build's program or test program of that name, without symbols.
+# copy_program NAME: copies the build's program or test program of that name, without symbols.
 copy_program() {
   local found
   found=$(find "$build" -name "$1" -type f -perm -u+x -print -quit)
@@ -32,14 +32,14 @@ for program in hilbench cuda_tests cupti_tests cuda_faults_tests cuda_baselines_
 done
 # Built only if NCCL's header was found.
 [[ -z $(find "$build" -name nccl_tests -type f -print -quit) ]] || copy_program nccl_tests
-# What every Linux with a C++ compiler has stays out.
+# Libraries that every Linux with a C++ compiler has are left out.
 usual='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|libpthread|libdl|librt|libgomp'
 for program in "$bundle"/bin/*; do
   ldd "$program" | awk '$3 ~ /^\// {print $3}' | { grep -Ev "/($usual)" || true; } | while read -r library; do
     cp -Lu "$library" "$bundle/lib/"
   done
 done
-# MPI and what it loads stand apart: where there is an mpirun, its own library goes with it.
+# MPI and what it loads go to a folder apart: a machine with mpirun must use the library of that mpirun.
 for library in "$bundle"/lib/libmpi.so*; do
   [[ -e $library ]] || continue  # built without MPI
   for name in $(basename "$library") $(ldd "$library" | awk '{print $1}'); do
@@ -53,6 +53,6 @@ for script in gpu_surroundings_test launched_gpu_test mpi_run_test program plain
 done
 cp "$root/tests/fakes/rival.py" "$bundle/tests/fakes/"
 cp "$root/reports/publish/run.sh" "$bundle/run.sh"
-# The programs share most of their device code: a large dictionary finds it again.
+# The programs share most of their device code: a large dictionary stores it once.
 tar c -C "$bundle" . | xz -T1 --lzma2=preset=1,dict=192MiB >"$archive"
 echo "packed $(du -h "$archive" | cut -f1)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the pages of published results from the records in the tree: report.html, report.md, tables and figures of every
-sweep, and predict.md of sweeps with rings. They go to OUT/FOLDER/SWEEP/ and replace what is there.
+"""Makes the pages of published results from the records in the tree: for every sweep report.html, report.md, tables and
+figures, and predict.md if it has rings. They are written to OUT/FOLDER/SWEEP/ and replace what is there.
 """
 
 import argparse
@@ -12,8 +12,9 @@ from render import TREE, RenderError, render_pages, sweeps_of
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     epilog="The program is build/hilbench, or what HILBENCH names. Pictures need gnuplot.")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="The program is build/hilbench, or the one that HILBENCH names. Figures need gnuplot.")
     parser.add_argument("-o", dest="out", metavar="OUT", type=pathlib.Path, default=TREE / "build/published",
                         help="folder to write to; default: build/published")
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=pathlib.Path,

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Writes a published folder anew: records of each sweep and the generated parts of the findings page FOLDER/README.md go
-# into the tree; pages, tables and figures are made beside it by pages.py.
-# Usage: reports/publish/publish.sh [-o PAGES] OUT FOLDER   from the stores that run.sh brought back, OUT/SWEEP.tar.xz
-#        reports/publish/publish.sh [-o PAGES] FOLDER       from the records that FOLDER holds, e.g. after a change of the report
-# FOLDER: e.g. reports/published/h200; auto: reports/published/ and the processor's name. Sweeps that OUT does not hold
-# keep their records. PAGES: default build/published. The program is build/hilbench, or what HILBENCH names.
+# Publishes results: writes the records of each sweep and the generated parts of the findings page FOLDER/README.md into
+# the tree, and their pages, tables and figures outside of it (pages.py).
+# Usage: reports/publish/publish.sh [-o PAGES] OUT FOLDER   from the stores that run.sh wrote, OUT/SWEEP.tar.xz
+#        reports/publish/publish.sh [-o PAGES] FOLDER       from the records in FOLDER
+# FOLDER is e.g. reports/published/h200; with OUT it can be auto: reports/published/ and the processor's name. Sweeps
+# that OUT does not hold keep their records. PAGES: where the pages go; default: build/published.
+# The program is build/hilbench, or the one that HILBENCH names.
 set -euo pipefail
 
 usage() {
@@ -15,7 +16,7 @@ pages=()
 while getopts o:h option; do
   case $option in
     o) pages=(-o "$OPTARG") ;;
-    h) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    h) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) usage ;;
   esac
 done

@@ -51,3 +51,28 @@ def chosen(rows, variants):
 def value_of(record, counter):
     """A counter's value; None if it was not read."""
     return (record["counters"].get(counter) or {}).get("value")
+
+
+class Published:
+    """All published folders."""
+
+    def __init__(self, root=render.TREE / "reports/published"):
+        self.root = root
+        self.known = {}
+
+    def names(self):
+        return sorted(path.name for path in self.root.iterdir() if render.sweeps_of(path))
+
+    def folder(self, name):
+        if name not in self.known:
+            self.known[name] = Folder(self.root / name)
+        return self.known[name]
+
+    def folders(self):
+        return [self.folder(name) for name in self.names()]
+
+    def claim_titles(self):
+        """Of each claim that the program knows, by its id: the title and how many figures it states."""
+        lines = render.hilbench("list", "claims").splitlines()
+        found = (re.fullmatch(r"(\S+) +(.*) \(\w+\), (\d+) figures?", line) for line in lines)
+        return {line[1]: (line[2], line[3]) for line in found if line}

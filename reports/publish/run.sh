@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Tests and measures on a machine with a GPU, from the bundle that pack.sh made, or what a processor can do in a built
-# tree too. A short table comes last; logs and stores go to OUT.
-# Usage: ./run.sh OUT [STEP...]     steps: tests sanitize peak simt longest cache claims cpu cpu-rivals cpu-claims threads
-#                                   ring-tests ring-peer ring-nccl ring-rivals; default: all that ask for one GPU
-#   tests     every test that needs a GPU
-#   sanitize  compute-sanitizer's four tools over the kernels
-#   peak, simt, longest, cache, claims   the sweeps of that name; a store each, as OUT/SWEEP.tar.xz
-#   cpu, cpu-rivals, cpu-claims   the processor: its peak and the order studies; the kernel beside PyTorch, which
-#             HILBENCH_PYTHON names; the claims at sizes that it can do
-#   threads   rings of threads on the processor
-#   ring-tests, ring-peer, ring-nccl, ring-rivals   on a machine with 2 GPUs or more: the tests that need several; rings
-#             over each transport; rings beside PyTorch's, under counters, and those that a claim projects
+# Tests and measures on this machine: with a GPU from the bundle that pack.sh makes, on a processor also from a built
+# tree. Logs and stores go to OUT; a summary is printed last and written to OUT/summary.txt.
+# Usage: ./run.sh OUT [STEP...]     default: tests sanitize peak simt longest cache claims, which need one GPU
+#   tests       every test that needs a GPU
+#   sanitize    the four tools of compute-sanitizer over the kernels
+#   peak, simt, longest, cache, claims   the sweeps of that name; each becomes a store, OUT/SWEEP.tar.xz
+#   cpu         on the processor: its peak and the order studies
+#   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
+#   cpu-claims  on the processor: the claims, at sizes that it can run
+#   threads     on the processor: rings of threads
+# On a machine with 2 GPUs or more:
+#   ring-tests  the tests that need several GPUs
+#   ring-peer, ring-nccl   rings over that transport
+#   ring-rivals   rings against PyTorch's, rings under counters, and the rings that a claim projects
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
   echo "usage: ./run.sh OUT [STEP...]" >&2
@@ -26,10 +28,10 @@ if [[ ! -x $here/$hilbench ]]; then
   echo "run.sh: no $here/$hilbench" >&2
   exit 4
 fi
-cd "$here"  # what the records tell of the command holds no path of this machine
+cd "$here" || exit 4  # so that the command in the records contains no path of this machine
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
-# Only the bundle's own libraries: a framework that a sweep starts brings its own.
+# The bundle holds only the program's own libraries; a framework that a sweep starts has its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
 [[ $(ldd "$hilbench") != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
@@ -39,7 +41,7 @@ note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 run_programs() {
   local program
   for program; do
-    [[ -x $here/bin/$program ]] || continue  # built where NCCL's header was found
+    [[ -x $here/bin/$program ]] || continue  # nccl_tests: built only if NCCL's header was found
     timeout 300 "$here/bin/$program" --gtest_brief=1 >"$out/$program.log" 2>&1
     note "$program" "exit $?, $(grep -E 'PASSED|FAILED' "$out/$program.log" | tr -s ' \n' ' ' | cut -c1-120)"
   done
@@ -59,8 +61,8 @@ check() {
 $(grep -E '^\[  (PASSED|FAILED)' "$out/$1.log" | head -1)" >"$out/$1.verdict"
 }
 
-# Nothing is timed here: all at once, but for the rings, whose time limits do not allow for neighbours. One of their
-# tests asks for more memory than there is, which is no error of the program.
+# Nothing is timed here, so all checks run at once, except the rings: their time limits do not allow for other programs.
+# One of the rings' tests asks for more memory than there is, which is no error of the program.
 sanitize() {
   local name tool
   for tool in memcheck racecheck synccheck initcheck; do
@@ -87,11 +89,11 @@ measure() {
   status=$?
   note "$name" "exit $status, $(($(date +%s) - start)) s, $(grep 'records ok' "$out/$name.log" | tail -1)"
 }
-pinned=()  # what starts a process on chosen processors
+pinned=()  # command that starts a process on chosen processors
 
 name_of() { sed -n 's/^name: //p' "$1"; }
 measured() {
-  [[ -e results/$1 ]] && note "$1" "left out: results/$1 is there already"
+  [[ -e results/$1 ]] && note "$1" "skipped: results/$1 exists already"
 }
 
 # sweep FILE [OPTION...]
@@ -103,8 +105,8 @@ sweep() {
   keep "$name"
 }
 
-# Claims about time and caches are answered in bf16 too, by the kernels of the tensor cores. Those about memory and
-# options do not depend on the dtype, one names fp16, and the cases of two stand in other sweeps.
+# Claims about time and caches are measured in bf16 too, with the kernels of the tensor cores. Claims about memory and
+# options do not depend on the dtype, one claim names fp16, and the cases of two claims are in other sweeps.
 claim() {
   case $(basename "$1" .yaml) in
     analysis-theory | dilated-kernel | guide-speedup | hybrid-core | scaling-threshold)
@@ -113,12 +115,12 @@ claim() {
   esac
 }
 
-# rings TRANSPORT LENGTHS...: a store a transport, each command within ten minutes
+# rings TRANSPORT LENGTHS...: one store for each transport; each command takes less than ten minutes
 rings() {
   local transport=$1 length status
   shift
   if [[ -e results/ring-$transport ]]; then
-    note "ring-$transport" "left out: results/ring-$transport is there already"
+    note "ring-$transport" "skipped: results/ring-$transport exists already"
     return
   fi
   for length; do
@@ -130,30 +132,30 @@ rings() {
   keep "ring-$transport"
 }
 
-# A process for each of two GPUs.
+# Tests with one process for each of two GPUs.
 launched() {
   if ! command -v mpirun >"$out/mpirun.txt"; then
-    note launched_gpu "left out: no mpirun here"
+    note launched_gpu "skipped: no mpirun here"
     return
   fi
   timeout 500 python3 tests/program/launched_gpu_test.py bin/hilbench "$(<"$out/mpirun.txt")" >"$out/launched_gpu.log" 2>&1
   note launched_gpu "exit $?, $(tail -1 "$out/launched_gpu.log")"
 }
 
-# several_gpus STEP: whether there are some, noted where not
+# several_gpus STEP: true if there are two or more; otherwise the summary says that the step was skipped
 several_gpus() {
-  [[ $("$hilbench" list devices | grep -c 'cuda:') -ge 2 ]] || { note "$1" "left out: one GPU here"; return 1; }
+  [[ $("$hilbench" list devices | grep -c 'cuda:') -ge 2 ]] || { note "$1" "skipped: one GPU here"; return 1; }
 }
 
-# The rings of counters.yaml with a process for each of two GPUs.
+# The rings of counters.yaml, with one process for each of two GPUs.
 launched_counters() {
   local status
   if ! command -v mpirun >"$out/mpirun.txt"; then
-    note counters-launched "left out: no mpirun here"
+    note counters-launched "skipped: no mpirun here"
     return
   fi
   if [[ -e results/counters-launched ]]; then
-    note counters-launched "left out: results/counters-launched is there already"
+    note counters-launched "skipped: results/counters-launched exists already"
     return
   fi
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun -n 2 "$hilbench" run \
@@ -178,11 +180,11 @@ ring_rivals() {
   sweep sweeps/claims/analysis-projection.yaml --device cuda
 }
 
-# What a processor can do, in ten minutes on 2 cores and less on many, whose executions are shorter.
+# The steps for processors take ten minutes on 2 cores, and less on many cores, whose executions are shorter.
 cores=$(nproc)
 few_cores() { [[ $cores -le 4 ]]; }
 
-# The processor on which one thread multiplies fastest just now: who shares a machine shares units of its cores.
+# Prints the processor on which one thread multiplies fastest now: on a shared machine others use units of the cores.
 quiet_processor() {
   local processor file=$out/quiet.yaml
   cat >"$file" <<'SWEEP'
@@ -202,8 +204,8 @@ SWEEP
   rm -rf "$out/quiet" "$file"
 }
 
-# sweep_threads THREADS FILE [OPTION...]: with these counts of threads on few cores; on many with one thread, where it
-# is quiet, and with all.
+# sweep_threads THREADS FILE [OPTION...]: on few cores the sweep with these counts of threads; on many cores first with
+# one thread on a quiet core, then with all threads.
 sweep_threads() {
   local few=$1 name
   shift
@@ -220,7 +222,7 @@ sweep_threads() {
   keep "$name"
 }
 
-# The kernel against the processor, and the order studies.
+# The kernel against the processor's limit, and the order studies.
 cpu() {
   local budget=3
   few_cores || budget=2
@@ -229,9 +231,9 @@ cpu() {
   sweep sweeps/cache/cpu-working-set.yaml --budget "$budget"
 }
 
-# The claims: cases of which one execution is estimated to take longer than `limit` seconds are skipped and say so. Two
-# claims are about GPUs' memory and one about rings of GPUs. What a variant holds, the answer of two more, does not
-# depend on how often it runs.
+# The claims. Cases of which one execution would take longer than `limit` seconds are skipped, with the reason. Three
+# claims are left out: two are about the memory of GPUs, one about rings of GPUs. Two more are about the memory that a
+# variant holds, which two orders suffice to show.
 cpu_claims() {
   local budget=2 limit=0.4 file
   few_cores || { budget=1 limit=0.15; }

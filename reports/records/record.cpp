@@ -1,6 +1,6 @@
 #include "reports/records/record.hpp"
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/records/record_names.hpp"
 
 namespace hilbench {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "kernels/base/text.hpp"
 #include "reports/tables/tables.hpp"
 #include "reports/view/format.hpp"
 
@@ -85,18 +86,6 @@ std::string overrides_of(const View& view) {
   return kept;
 }
 
-// `text` for the inside of a shell word in single quotes.
-std::string inside_quotes(std::string_view text) {
-  std::string inside;
-  for (const char c : text) {
-    if (c == '\'')
-      inside += "'\\''";
-    else
-      inside += c;
-  }
-  return inside;
-}
-
 }  // namespace
 
 RepeatCommand repeat_command(const std::string& sweep, const View& view) {
@@ -109,22 +98,6 @@ RepeatCommand repeat_command(const std::string& sweep, const View& view) {
 
 std::string repeat_word(std::string_view id) {
   return inside_quotes(regex_escaped(id));
-}
-
-std::string shell_quoted(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
-  return fmt::format("'{}'", inside_quotes(text));
-}
-
-std::string regex_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (std::string_view(".[]{}()*+?^$|\\").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
 }
 
 Table locality_table(const View& view) {

@@ -78,8 +78,4 @@ std::string repeat_word(std::string_view id);
 std::optional<double> amortised_speedup(const Record& record, double uses);
 std::optional<double> peak_fraction(const CaseView& where, const Record& record);
 
-// A shell word that means `text` exactly; `regex` with its metacharacters escaped.
-std::string shell_quoted(std::string_view text);
-std::string regex_escaped(std::string_view text);
-
 }  // namespace hilbench

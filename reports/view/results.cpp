@@ -12,6 +12,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/json.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {

@@ -1,13 +1,14 @@
 // For the program under mpirun on a machine without GPUs: GPUs whose memory is the host's, HILBENCH_FAKE_GPUS
 // of them (default 2), named after HILBENCH_FAKE_HOST, none of which opens where HILBENCH_FAKE_LOST is set.
-// Their kernel is the CPU's, and what NCCL would move between them MPI does. Stands in for kernels/table.cpp
-// and for the files that speak with CUDA and NCCL.
+// Their kernel is the CPU's, and what NCCL would move between them MPI does. Stands in for
+// baselines/table.cpp and for the files that speak with CUDA and NCCL.
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "baselines/table.hpp"
 #include "harness/device/device.hpp"
 #include "harness/ring/rank_devices.hpp"
 #include "kernels/base/error.hpp"

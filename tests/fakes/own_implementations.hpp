@@ -1,12 +1,11 @@
-// For a test program with a table of variants of its own: what kernels/table.cpp defines beside
+// For a test program with a table of variants of its own: what baselines/table.cpp defines beside
 // implementation_table(), which the program itself does. To be included once.
 #pragma once
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
-#include "kernels/implementation.hpp"
+#include "baselines/table.hpp"
 
 namespace hilbench {
 
@@ -27,17 +26,6 @@ std::vector<std::string_view> kernel_names() {
   for (const Implementation* implementation : implementation_table())
     if (implementation->kind == ImplementationKind::kernel) names.push_back(implementation->name);
   return names;
-}
-bool known_kernel(std::string_view name) {
-  const std::vector<std::string_view> names = kernel_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-bool known_baseline(std::string_view name) {
-  return std::any_of(implementation_table().begin(), implementation_table().end(),
-                     [&](const Implementation* implementation) {
-                       return implementation->kind == ImplementationKind::baseline &&
-                              implementation->name == name;
-                     });
 }
 
 }  // namespace hilbench

@@ -140,7 +140,7 @@ __device__ __forceinline__ Mask<Tile> make_mask(const ForwardShape& shape, const
 
 template <class Tile, Rows kRowMap>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
-    attend(const ForwardShape shape, const ForwardParams params) {
+    dilated_mma(const ForwardShape shape, const ForwardParams params) {
   using T = typename Tile::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
   // Fields are read again where they are needed after the loop, so that they occupy no registers in it.
@@ -269,14 +269,14 @@ template <class Tile>
 class DilatedMma final : public ForwardKernel {
  public:
   explicit DilatedMma(const ForwardShape& shape) : shape_(shape) {
-    allow_shared_memory(attend<Tile, Rows::strided>);
-    allow_shared_memory(attend<Tile, Rows::gathered>);
+    allow_shared_memory(dilated_mma<Tile, Rows::strided>);
+    allow_shared_memory(dilated_mma<Tile, Rows::gathered>);
   }
 
   void launch(const ForwardParams& params, cudaStream_t stream) override {
     if (params.tile_count == 0) return;
     const auto kernel =
-        params.key_slots == nullptr ? attend<Tile, Rows::strided> : attend<Tile, Rows::gathered>;
+        params.key_slots == nullptr ? dilated_mma<Tile, Rows::strided> : dilated_mma<Tile, Rows::gathered>;
     kernel<<<params.tile_count, Tile::kThreads, Tile::kSharedBytes, stream>>>(shape_, params);
     HILBENCH_CUDA(cudaGetLastError());
   }
@@ -312,10 +312,10 @@ auto visit_head_dim(const ForwardShape& shape, Visit visit) {
 
 template <class Visit>
 auto visit_tiling(const ForwardShape& shape, Visit visit) {
-  switch (shape.element) {
-    case Element::bf16:
+  switch (shape.dtype) {
+    case Dtype::bf16:
       return visit_head_dim<__nv_bfloat16>(shape, visit);
-    case Element::fp16:
+    case Dtype::fp16:
       return visit_head_dim<__half>(shape, visit);
     default:
       throw std::invalid_argument("dilated_mma: the element must be bf16 or fp16");

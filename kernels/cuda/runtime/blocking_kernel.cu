@@ -4,7 +4,7 @@
 namespace hilbench::cuda {
 namespace {
 
-__global__ void wait_cycles(long long cycles) {
+__global__ void blocking_kernel(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {
   }
@@ -13,7 +13,7 @@ __global__ void wait_cycles(long long cycles) {
 }  // namespace
 
 void hold(std::int64_t cycles, cudaStream_t stream) {
-  wait_cycles<<<1, 1, 0, stream>>>(cycles);
+  blocking_kernel<<<1, 1, 0, stream>>>(cycles);
   HILBENCH_CUDA(cudaGetLastError());
 }
 

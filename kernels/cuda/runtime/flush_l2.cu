@@ -8,7 +8,7 @@ constexpr int kThreads = 256;
 constexpr int kBlocks = 2048;
 
 // `never` is null: the compiler cannot know, and keeps the reads.
-__global__ void __launch_bounds__(kThreads) sum_up(const uint4* buffer, std::size_t count, uint4* never) {
+__global__ void __launch_bounds__(kThreads) flush_l2(const uint4* buffer, std::size_t count, uint4* never) {
   uint4 sum = {0, 0, 0, 0};
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(kThreads) + threadIdx.x; i < count;
        i += static_cast<std::size_t>(gridDim.x) * kThreads) {
@@ -21,7 +21,8 @@ __global__ void __launch_bounds__(kThreads) sum_up(const uint4* buffer, std::siz
 }  // namespace
 
 void read_through(const void* buffer, std::size_t bytes, cudaStream_t stream) {
-  sum_up<<<kBlocks, kThreads, 0, stream>>>(static_cast<const uint4*>(buffer), bytes / sizeof(uint4), nullptr);
+  flush_l2<<<kBlocks, kThreads, 0, stream>>>(static_cast<const uint4*>(buffer), bytes / sizeof(uint4),
+                                             nullptr);
   HILBENCH_CUDA(cudaGetLastError());
 }
 

@@ -100,7 +100,7 @@ void launch_round(const ForwardShape& shape, const float* source, void* target, 
 }  // namespace
 
 void clear_uncovered(const ForwardShape& shape, const ForwardParams& params, cudaStream_t stream) {
-  const bool wide = params.o_fp32 != 0 || shape.element == Element::fp32;
+  const bool wide = params.o_fp32 != 0 || shape.dtype == Dtype::fp32;
   const int row_bytes = shape.head_dim * (wide ? 4 : 2);
   if (row_bytes % 16 == 0) {
     launch_clear<uint4>(shape, params, row_bytes, stream);
@@ -112,12 +112,12 @@ void clear_uncovered(const ForwardShape& shape, const ForwardParams& params, cud
 }
 
 void round_output(const ForwardShape& shape, const float* o_fp32, void* o, cudaStream_t stream) {
-  switch (shape.element) {
-    case Element::fp32:
+  switch (shape.dtype) {
+    case Dtype::fp32:
       return launch_round<float>(shape, o_fp32, o, stream);
-    case Element::bf16:
+    case Dtype::bf16:
       return launch_round<__nv_bfloat16>(shape, o_fp32, o, stream);
-    case Element::fp16:
+    case Dtype::fp16:
       return launch_round<__half>(shape, o_fp32, o, stream);
   }
   throw std::invalid_argument("round_output: unknown element");

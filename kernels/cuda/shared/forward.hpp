@@ -7,20 +7,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/cuda/shared/forward_shape.hpp"
+
 namespace hilbench::cuda {
-
-enum class Element : std::int32_t { fp32, bf16, fp16 };
-
-// What is fixed for all launches of a kernel object.
-struct ForwardShape {
-  std::int32_t sequence = 0;  // rows of Q, O and LSE in a batch entry; on one rank a row is a position
-  std::int32_t batch = 0;
-  std::int32_t heads = 0;
-  std::int32_t kv_heads = 0;
-  std::int32_t head_dim = 0;
-  Element element = Element::fp32;
-  bool causal = false;
-};
 
 // Queries of one (segment, head, batch entry) against the keys of their segment's stream: one work item. The
 // rows of queries and keys are numbered from 0 inside the tile.
@@ -91,13 +80,5 @@ void clear_uncovered(const ForwardShape& shape, const ForwardParams& params, cud
 // Rounds the fp32 workspace o_fp32 [batch, sequence, heads, head_dim] of merging branches to the shape's
 // element, to nearest, into o.
 void round_output(const ForwardShape& shape, const float* o_fp32, void* o, cudaStream_t stream);
-
-// One kernel each, one file each: <name>.cu. `tile_rows` of each bounds query_count.
-std::int32_t dilated_simt_tile_rows(const ForwardShape& shape);
-std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape);
-std::int32_t dilated_mma_tile_rows(const ForwardShape& shape);
-std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape);
-std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape);
-std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape);
 
 }  // namespace hilbench::cuda

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/shared/forward.hpp"
 #include "kernels/cuda/shared/index_image.hpp"
 
 namespace hilbench::cuda {
@@ -92,24 +93,9 @@ class ForwardExecution final : public Execution {
 
 }  // namespace
 
-Element element_of(Dtype dtype) {
-  if (dtype == Dtype::fp32) return Element::fp32;
-  return dtype == Dtype::bf16 ? Element::bf16 : Element::fp16;
-}
-
-ForwardShape forward_shape(const Case& work) {
-  return {.sequence = static_cast<std::int32_t>(work.sequence_length),
-          .batch = static_cast<std::int32_t>(work.batch),
-          .heads = static_cast<std::int32_t>(work.heads),
-          .kv_heads = static_cast<std::int32_t>(work.kv_heads),
-          .head_dim = static_cast<std::int32_t>(work.head_dim),
-          .element = element_of(work.dtype),
-          .causal = work.mask == Mask::causal};
-}
-
 std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
-                                             std::unique_ptr<ForwardKernel> kernel) {
-  return std::make_unique<ForwardExecution>(work, variant, std::move(kernel));
+                                             MakeForwardKernel make) {
+  return std::make_unique<ForwardExecution>(work, variant, make(forward_shape(work)));
 }
 
 double forward_workspace_bytes(const Case& work) {

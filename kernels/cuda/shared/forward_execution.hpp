@@ -1,21 +1,23 @@
-// What the CUDA forward kernels have in common when they run: shape, workspace, and the run over all
-// branches.
+// What the CUDA forward kernels have in common when they run: workspace, and the run over all branches. No
+// CUDA header.
 #pragma once
 
 #include <memory>
 
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/forward_shape.hpp"
 #include "kernels/implementation.hpp"
 
 namespace hilbench::cuda {
 
-Element element_of(Dtype dtype);
-ForwardShape forward_shape(const Case& work);
+class ForwardKernel;
 
-// Forward attention over all branches of a case by `kernel`. Several branches of low precision meet in an
-// fp32 copy of O, which is rounded once at the end.
+// Defined by the .cu of each kernel.
+using MakeForwardKernel = std::unique_ptr<ForwardKernel> (*)(const ForwardShape&);
+
+// Forward attention over all branches of a case by the kernel that `make` makes. Several branches of low
+// precision meet in an fp32 copy of O, which is rounded once at the end.
 std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
-                                             std::unique_ptr<ForwardKernel> kernel);
+                                             MakeForwardKernel make);
 double forward_workspace_bytes(const Case& work);
 
 }  // namespace hilbench::cuda

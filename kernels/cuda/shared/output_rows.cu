@@ -14,23 +14,23 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Calls visit(row of O, counted over batch, rows and heads; its fate).
+// Calls visit(row of O, counted over batch, rows and heads; what the launches do to it).
 template <class Visit>
-__device__ __forceinline__ void visit_row(const ForwardShape& shape, const std::uint8_t* fates,
+__device__ __forceinline__ void visit_row(const ForwardShape& shape, const std::uint8_t* row_writes,
                                           const Visit& visit) {
   const std::int64_t rows = static_cast<std::int64_t>(shape.sequence) * shape.heads;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
   if (row >= rows) return;
-  const auto fate = static_cast<RowWrites>(fates[row]);
+  const auto writes = static_cast<RowWrites>(row_writes[row]);
   for (std::int64_t batch = blockIdx.y; batch < shape.batch; batch += gridDim.y)
-    visit(batch * rows + row, fate);
+    visit(batch * rows + row, writes);
 }
 
 __global__ void __launch_bounds__(kThreads)
-    clear(const ForwardShape shape, const OutputRows rows, int element_bytes) {
-  visit_row(shape, rows.fates, [&](std::int64_t row, RowWrites fate) {
-    if (fate == RowWrites::stored) return;
-    const bool wide = fate == RowWrites::merged && rows.o_fp32 != nullptr;
+    clear_output_rows(const ForwardShape shape, const OutputRows rows, int element_bytes) {
+  visit_row(shape, rows.row_writes, [&](std::int64_t row, RowWrites writes) {
+    if (writes == RowWrites::stored) return;
+    const bool wide = writes == RowWrites::merged && rows.o_fp32 != nullptr;
     const int words = shape.head_dim * (wide ? 4 : element_bytes) / 16;
     uint4* const o = static_cast<uint4*>(wide ? rows.o_fp32 : rows.o) + row * words;
     for (int word = threadIdx.x; word < words; word += blockDim.x) o[word] = uint4();
@@ -44,9 +44,10 @@ struct alignas(16) Eight {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) round(const ForwardShape shape, const OutputRows rows) {
-  visit_row(shape, rows.fates, [&](std::int64_t row, RowWrites fate) {
-    if (fate == RowWrites::untouched) return;
+__global__ void __launch_bounds__(kThreads)
+    round_output_rows(const ForwardShape shape, const OutputRows rows) {
+  visit_row(shape, rows.row_writes, [&](std::int64_t row, RowWrites writes) {
+    if (writes == RowWrites::untouched) return;
     const int words = shape.head_dim / 8;
     const auto* from = reinterpret_cast<const Eight<float>*>(rows.o_fp32) + row * words;
     auto* to = static_cast<Eight<T>*>(rows.o) + row * words;
@@ -78,20 +79,20 @@ Grid grid_for(const ForwardShape& shape, int words) {
 }  // namespace
 
 void clear_rows(const ForwardShape& shape, const OutputRows& rows, cudaStream_t stream) {
-  const int element_bytes = shape.element == Element::fp32 ? 4 : 2;
+  const int element_bytes = shape.dtype == Dtype::fp32 ? 4 : 2;
   const Grid grid = grid_for(shape, shape.head_dim * (rows.o_fp32 != nullptr ? 4 : element_bytes) / 16);
-  clear<<<grid.blocks, grid.threads, 0, stream>>>(shape, rows, element_bytes);
+  clear_output_rows<<<grid.blocks, grid.threads, 0, stream>>>(shape, rows, element_bytes);
   HILBENCH_CUDA(cudaGetLastError());
 }
 
 void round_rows(const ForwardShape& shape, const OutputRows& rows, cudaStream_t stream) {
   const Grid grid = grid_for(shape, shape.head_dim / 8);
-  switch (shape.element) {
-    case Element::bf16:
-      round<__nv_bfloat16><<<grid.blocks, grid.threads, 0, stream>>>(shape, rows);
+  switch (shape.dtype) {
+    case Dtype::bf16:
+      round_output_rows<__nv_bfloat16><<<grid.blocks, grid.threads, 0, stream>>>(shape, rows);
       break;
-    case Element::fp16:
-      round<__half><<<grid.blocks, grid.threads, 0, stream>>>(shape, rows);
+    case Dtype::fp16:
+      round_output_rows<__half><<<grid.blocks, grid.threads, 0, stream>>>(shape, rows);
       break;
     default:
       throw std::invalid_argument("round_rows: fp32 needs no rounding");

@@ -12,9 +12,9 @@ namespace hilbench::cuda {
 
 // O and LSE of shape.batch x shape.sequence rows, and what happens to each row of each head.
 struct OutputRows {
-  const std::uint8_t* fates = nullptr;  // [sequence, heads] RowWrites, in device memory
-  void* o = nullptr;                    // `element`s
-  float* o_fp32 = nullptr;              // where rows merge; null: in o
+  const std::uint8_t* row_writes = nullptr;  // [sequence, heads] RowWrites, in device memory
+  void* o = nullptr;                         // `element`s
+  float* o_fp32 = nullptr;                   // where rows merge; null: in o
   float* lse = nullptr;
 };
 

@@ -56,21 +56,21 @@ struct TileShape {
   static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
 };
 
-template <Element kElement>
+template <Dtype kDtype>
 struct Storage {
-  static constexpr int kBytes = kElement == Element::fp32 ? 4 : 2;
+  static constexpr int kBytes = kDtype == Dtype::fp32 ? 4 : 2;
   static constexpr int kPerChunk = 16 / kBytes;  // elements of one 16-byte access
 };
 
 // The elements of one 16-byte chunk as floats.
-template <Element kElement>
-__device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Storage<kElement>::kPerChunk]) {
+template <Dtype kDtype>
+__device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Storage<kDtype>::kPerChunk]) {
   const unsigned words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    if constexpr (kElement == Element::fp32) {
+    if constexpr (kDtype == Dtype::fp32) {
       to[i] = __uint_as_float(words[i]);
-    } else if constexpr (kElement == Element::bf16) {
+    } else if constexpr (kDtype == Dtype::bf16) {
       to[2 * i] = __uint_as_float(words[i] << 16);
       to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
     } else {
@@ -81,12 +81,12 @@ __device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Sto
   }
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 __device__ __forceinline__ void deposit_chunk(const uint4& chunk, float* to) {
-  float values[Storage<kElement>::kPerChunk];
-  unpack_chunk<kElement>(chunk, values);
+  float values[Storage<kDtype>::kPerChunk];
+  unpack_chunk<kDtype>(chunk, values);
 #pragma unroll
-  for (int i = 0; i < Storage<kElement>::kPerChunk; i += 4)
+  for (int i = 0; i < Storage<kDtype>::kPerChunk; i += 4)
     *reinterpret_cast<float4*>(to + i) = make_float4(values[i], values[i + 1], values[i + 2], values[i + 3]);
 }
 
@@ -125,13 +125,13 @@ __device__ __forceinline__ void await_copies() {
 // Moves blocks of kKeys rows into shared memory in two steps, so that arithmetic stands between: fetch()
 // starts the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros. A thread
 // moves the same 16 bytes of every kPassRows-th row.
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 class BlockMover {
  public:
   __device__ __forceinline__ void fetch(const HeadRows& rows, int head_dim, int first, float* to) {
     const int row = first + own_row();
     const int count = own_column() < head_dim ? rows.count : 0;
-    const char* const column = rows.base + own_column() * Storage<kElement>::kBytes;
+    const char* const column = rows.base + own_column() * Storage<kDtype>::kBytes;
     if (rows.slots == nullptr) {
       const int first_slot = rows.first + row * rows.step, pass_slots = kPassRows * rows.step;
 #pragma unroll
@@ -154,17 +154,17 @@ class BlockMover {
       await_copies();
     } else {
 #pragma unroll
-      for (int i = 0; i < kPasses; ++i) deposit_chunk<kElement>(held_[i], target(i, to));
+      for (int i = 0; i < kPasses; ++i) deposit_chunk<kDtype>(held_[i], target(i, to));
     }
   }
 
  private:
 #if __CUDA_ARCH__ >= 800
-  static constexpr bool kAsync = kElement == Element::fp32 && Shape::kTwoBuffers;
+  static constexpr bool kAsync = kDtype == Dtype::fp32 && Shape::kTwoBuffers;
 #else
   static constexpr bool kAsync = false;
 #endif
-  static constexpr int kRowChunks = Shape::kHeadDim / Storage<kElement>::kPerChunk;
+  static constexpr int kRowChunks = Shape::kHeadDim / Storage<kDtype>::kPerChunk;
   static constexpr int kPassRows = Shape::kThreads / kRowChunks;
   static constexpr int kPasses = Shape::kKeys / kPassRows;
   static_assert(Shape::kThreads % kRowChunks == 0 && Shape::kKeys % kPassRows == 0);
@@ -173,7 +173,7 @@ class BlockMover {
     return static_cast<int>(threadIdx.x) / kRowChunks;
   }
   __device__ __forceinline__ static int own_column() {
-    return static_cast<int>(threadIdx.x) % kRowChunks * Storage<kElement>::kPerChunk;
+    return static_cast<int>(threadIdx.x) % kRowChunks * Storage<kDtype>::kPerChunk;
   }
   __device__ __forceinline__ static float* target(int pass, float* to) {
     return to + (own_row() + pass * kPassRows) * Shape::kRowStride + own_column();
@@ -374,9 +374,9 @@ __device__ __forceinline__ void mask_scores(const ForwardParams& params, const F
   }
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 __device__ __forceinline__ void read_output(const void* o, long long at, bool o_fp32, float (&to)[4]) {
-  if (kElement == Element::fp32 || o_fp32) {
+  if (kDtype == Dtype::fp32 || o_fp32) {
     read_quad(static_cast<const float*>(o) + at, to);
     return;
   }
@@ -384,7 +384,7 @@ __device__ __forceinline__ void read_output(const void* o, long long at, bool o_
   const unsigned pairs[2] = {words.x, words.y};
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    if constexpr (kElement == Element::bf16) {
+    if constexpr (kDtype == Dtype::bf16) {
       to[2 * i] = __uint_as_float(pairs[i] << 16);
       to[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
     } else {
@@ -395,9 +395,9 @@ __device__ __forceinline__ void read_output(const void* o, long long at, bool o_
   }
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 __device__ __forceinline__ unsigned pack_pair(float low, float high) {
-  if constexpr (kElement == Element::bf16) {
+  if constexpr (kDtype == Dtype::bf16) {
     const __nv_bfloat16 pair[2] = {__float2bfloat16(low), __float2bfloat16(high)};
     return static_cast<unsigned>(reinterpret_cast<const unsigned short&>(pair[0])) |
            static_cast<unsigned>(reinterpret_cast<const unsigned short&>(pair[1])) << 16;
@@ -407,19 +407,19 @@ __device__ __forceinline__ unsigned pack_pair(float low, float high) {
   }
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 __device__ __forceinline__ void write_output(void* o, long long at, bool o_fp32, const float (&from)[4]) {
-  if (kElement == Element::fp32 || o_fp32) {
+  if (kDtype == Dtype::fp32 || o_fp32) {
     *reinterpret_cast<float4*>(static_cast<float*>(o) + at) = make_float4(from[0], from[1], from[2], from[3]);
   } else {
-    const uint2 words = {pack_pair<kElement>(from[0], from[1]), pack_pair<kElement>(from[2], from[3])};
+    const uint2 words = {pack_pair<kDtype>(from[0], from[1]), pack_pair<kDtype>(from[2], from[3])};
     *reinterpret_cast<uint2*>(static_cast<char*>(o) + at * 2) = words;
   }
 }
 
 // O and LSE of the lane's rows to memory, combined with what stands there where the tile merges:
 // O = sum of softmax denominator shares times O_i (LongNet, arXiv 2307.02486, Eqs. 9-10), in log space.
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 __device__ __forceinline__ void write_rows(const ForwardParams& params, const ForwardShape& shape,
                                            const ForwardTile& tile, int first_row, int column_lane,
                                            const SoftmaxRows<Shape>& softmax,
@@ -455,21 +455,21 @@ __device__ __forceinline__ void write_rows(const ForwardParams& params, const Fo
                       o[i][4 * c + 3] * share};
       if (share_before > 0) {
         float earlier[4];
-        read_output<kElement>(params.o, at, params.o_fp32 != 0, earlier);
+        read_output<kDtype>(params.o, at, params.o_fp32 != 0, earlier);
 #pragma unroll
         for (int x = 0; x < 4; ++x) out[x] = fmaf(earlier[x], share_before, out[x]);
       }
-      write_output<kElement>(params.o, at, params.o_fp32 != 0, out);
+      write_output<kDtype>(params.o, at, params.o_fp32 != 0, out);
     }
   }
 }
 
 // The warp's rows of Q as floats, [kHeadDim][kWarpRows]; zeros past the last row and past head_dim. A lane
 // reads along one row.
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 __device__ __forceinline__ void load_queries(const ForwardParams& params, const ForwardShape& shape,
                                              const ForwardTile& tile, int warp_row, int lane, float* q) {
-  constexpr int kPerChunk = Storage<kElement>::kPerChunk;
+  constexpr int kPerChunk = Storage<kDtype>::kPerChunk;
   constexpr int kRowThreads = kWarpLanes / Shape::kWarpRows;
   const int row = lane % Shape::kWarpRows;
   const bool inside = warp_row + row < tile.query_count;
@@ -478,32 +478,32 @@ __device__ __forceinline__ void load_queries(const ForwardParams& params, const 
   const long long head_row =
       (static_cast<long long>(tile.batch) * shape.sequence + slot) * shape.heads + tile.head;
   const char* const from =
-      static_cast<const char*>(params.q) + head_row * shape.head_dim * Storage<kElement>::kBytes;
+      static_cast<const char*>(params.q) + head_row * shape.head_dim * Storage<kDtype>::kBytes;
 #pragma unroll 4
   for (int column = lane / Shape::kWarpRows * kPerChunk; column < Shape::kHeadDim;
        column += kRowThreads * kPerChunk) {
     uint4 chunk = make_uint4(0, 0, 0, 0);
     if (inside && column < shape.head_dim)
-      chunk = __ldg(reinterpret_cast<const uint4*>(from + column * Storage<kElement>::kBytes));
+      chunk = __ldg(reinterpret_cast<const uint4*>(from + column * Storage<kDtype>::kBytes));
     float values[kPerChunk];
-    unpack_chunk<kElement>(chunk, values);
+    unpack_chunk<kDtype>(chunk, values);
 #pragma unroll
     for (int e = 0; e < kPerChunk; ++e) q[(column + e) * Shape::kWarpRows + row] = values[e];
   }
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 __device__ __forceinline__ HeadRows key_rows(const void* tensor, const ForwardParams& params,
                                              const ForwardShape& shape, const ForwardTile& tile) {
-  const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kElement>::kBytes;
+  const int stride_bytes = shape.kv_heads * shape.head_dim * Storage<kDtype>::kBytes;
   const char* base = static_cast<const char*>(tensor) +
                      static_cast<long long>(tile.batch) * params.kv_rows * stride_bytes +
-                     static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kElement>::kBytes;
+                     static_cast<long long>(tile.kv_head) * shape.head_dim * Storage<kDtype>::kBytes;
   const std::int32_t* slots = params.key_slots != nullptr ? params.key_slots + tile.key_begin : nullptr;
   return {base, stride_bytes, slots, tile.key_slot, params.key_slot_step, tile.key_count};
 }
 
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 __device__ __forceinline__ void compute_tile(const ForwardParams& params, const ForwardShape& shape,
                                              const ForwardTile& tile) {
   extern __shared__ float4 shared[];
@@ -533,13 +533,13 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
   SoftmaxRows<Shape> softmax;
   softmax.clear();
 
-  const HeadRows keys = key_rows<kElement>(params.k, params, shape, tile);
-  const HeadRows values = key_rows<kElement>(params.v, params, shape, tile);
+  const HeadRows keys = key_rows<kDtype>(params.k, params, shape, tile);
+  const HeadRows values = key_rows<kDtype>(params.v, params, shape, tile);
   const int blocks = (tile.key_count + Shape::kKeys - 1) / Shape::kKeys;
-  BlockMover<kElement, Shape> mover;
+  BlockMover<kDtype, Shape> mover;
   if (blocks > 0) {
     mover.fetch(keys, shape.head_dim, tile.keys_backwards != 0 ? (blocks - 1) * Shape::kKeys : 0, k_rows);
-    load_queries<kElement, Shape>(params, shape, tile, warp_row, lane, q_warp);
+    load_queries<kDtype, Shape>(params, shape, tile, warp_row, lane, q_warp);
     mover.deposit(k_rows);
   }
   for (int visit = 0; visit < blocks; ++visit) {
@@ -565,7 +565,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the values are used up
     if (another) mover.deposit(k_rows);
   }
-  if (warp_works) write_rows<kElement, Shape>(params, shape, tile, first_row, column_lane, softmax, o);
+  if (warp_works) write_rows<kDtype, Shape>(params, shape, tile, first_row, column_lane, softmax, o);
 }
 
 // Most shared memory that a block may have on the devices that code for `architecture` (610, 800...) runs on;
@@ -575,12 +575,12 @@ __host__ __device__ constexpr int most_shared_bytes(int architecture) {
 }
 
 // One tile a block, in the sequence of the tile list.
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
     dilated_simt(const ForwardParams params, const ForwardShape shape) {
 #ifdef __CUDA_ARCH__
   if constexpr (Shape::kSharedBytes <= most_shared_bytes(__CUDA_ARCH__))
-    compute_tile<kElement, Shape>(params, shape, params.tiles[blockIdx.x]);
+    compute_tile<kDtype, Shape>(params, shape, params.tiles[blockIdx.x]);
 #endif
 }
 
@@ -598,9 +598,9 @@ struct Instance {
   int shared_bytes = 0;
 };
 
-template <Element kElement, typename Shape>
+template <Dtype kDtype, typename Shape>
 Instance instance_of() {
-  return {dilated_simt<kElement, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
+  return {dilated_simt<kDtype, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
 }
 
 // Whether the current device can run the instance from the code that a build has for it; for the plan of a
@@ -615,11 +615,11 @@ bool runs_here(const Instance& instance) {
   return instance.shared_bytes <= optin_bytes && instance.shared_bytes <= most_shared_bytes(major * 100);
 }
 
-template <Element kElement>
+template <Dtype kDtype>
 Instance choose_instance(int head_dim) {
-  const Instance shapes_64[] = {instance_of<kElement, Large64>(), instance_of<kElement, Small64>()};
-  const Instance shapes_128[] = {instance_of<kElement, Large128>(), instance_of<kElement, Small128>()};
-  const Instance large_256 = instance_of<kElement, Large256>();
+  const Instance shapes_64[] = {instance_of<kDtype, Large64>(), instance_of<kDtype, Small64>()};
+  const Instance shapes_128[] = {instance_of<kDtype, Large128>(), instance_of<kDtype, Small128>()};
+  const Instance large_256 = instance_of<kDtype, Large256>();
   if (head_dim > 128) return runs_here(large_256) ? large_256 : Instance{};
   for (const Instance& instance : head_dim > 64 ? shapes_128 : shapes_64)
     if (runs_here(instance)) return instance;
@@ -628,13 +628,13 @@ Instance choose_instance(int head_dim) {
 
 Instance choose_instance(const ForwardShape& shape) {
   if (shape.head_dim < 8 || shape.head_dim > 256 || shape.head_dim % 8 != 0) return {};
-  switch (shape.element) {
-    case Element::bf16:
-      return choose_instance<Element::bf16>(shape.head_dim);
-    case Element::fp16:
-      return choose_instance<Element::fp16>(shape.head_dim);
+  switch (shape.dtype) {
+    case Dtype::bf16:
+      return choose_instance<Dtype::bf16>(shape.head_dim);
+    case Dtype::fp16:
+      return choose_instance<Dtype::fp16>(shape.head_dim);
     default:
-      return choose_instance<Element::fp32>(shape.head_dim);
+      return choose_instance<Dtype::fp32>(shape.head_dim);
   }
 }
 

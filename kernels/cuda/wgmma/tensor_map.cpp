@@ -46,7 +46,7 @@ CUtensorMap encode(const ForwardShape& shape, const ForwardParams& params, const
   const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
   const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
   const auto type =
-      shape.element == Element::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+      shape.dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   CUtensorMap map;
   const CUresult status = encoder()(&map, type, 5, const_cast<void*>(rows), dims, strides, box, unit,
                                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,

@@ -19,21 +19,22 @@ std::string awaited(const Transfer& transfer, int rank) {
 
 }  // namespace
 
-LocalGroup::LocalGroup(int size, double timeout_s)
+InProcessGroup::InProcessGroup(int size, double timeout_s)
     : size_(size), timeout_s_(timeout_s), changed_(size), channels_(size * size) {}
 
-void LocalGroup::wake_all() {
+void InProcessGroup::wake_all() {
   for (std::condition_variable& condition : changed_) condition.notify_all();
 }
 
-void LocalGroup::fail(const std::string& why) {
+void InProcessGroup::fail(const std::string& why) {
   if (failure_) return;
   failure_ = why;
   wake_all();
 }
 
-std::shared_ptr<Transfer> LocalGroup::tell(int source, int destination,
-                                           std::optional<Transfer::End> Transfer::*end, Transfer::End told) {
+std::shared_ptr<Transfer> InProcessGroup::tell(int source, int destination,
+                                               std::optional<Transfer::End> Transfer::*end,
+                                               Transfer::End told) {
   auto& channel = channels_[source * size_ + destination];
   // All transfers of a channel lack the same end: either senders or receivers are ahead.
   if (channel.empty() || (*channel.front()).*end) {
@@ -53,14 +54,14 @@ std::shared_ptr<Transfer> LocalGroup::tell(int source, int destination,
   return transfer;
 }
 
-LocalTransport::LocalTransport(int rank, std::shared_ptr<LocalGroup> group)
+InProcessTransport::InProcessTransport(int rank, std::shared_ptr<InProcessGroup> group)
     : Transport(rank, group->size_), group_(std::move(group)) {}
 
-std::vector<std::string> LocalTransport::gather(const std::string& mine) {
+std::vector<std::string> InProcessTransport::gather(const std::string& mine) {
   Lock lock(group_->mutex_);
   if (group_->failure_) raise(lock);
   const std::uint64_t number = gathered_++;
-  LocalGroup::Gathering& gathering = group_->gatherings_[number];
+  InProcessGroup::Gathering& gathering = group_->gatherings_[number];
   gathering.values.resize(size());
   gathering.values[rank()] = mine;
   if (++gathering.arrived == size()) group_->wake_all();
@@ -78,26 +79,26 @@ std::vector<std::string> LocalTransport::gather(const std::string& mine) {
   return values;
 }
 
-void LocalTransport::abort(const std::string& why) noexcept {
+void InProcessTransport::abort(const std::string& why) noexcept {
   Lock lock(group_->mutex_);
   end(lock, why);
 }
 
-std::string LocalTransport::failure() {
+std::string InProcessTransport::failure() {
   const Lock lock(group_->mutex_);
   return group_->failure_.value_or("");
 }
 
-void LocalTransport::wake_ends(const Transfer& transfer) {
+void InProcessTransport::wake_ends(const Transfer& transfer) {
   group_->wake(transfer.source);
   group_->wake(transfer.destination);
 }
 
-void LocalTransport::leave() noexcept {
+void InProcessTransport::leave() noexcept {
   if (!exchanges_.empty()) abort(fmt::format("rank {} left while it exchanged data", rank()));
 }
 
-void LocalTransport::start(std::span<const Message> sends, std::span<const Message> receives) {
+void InProcessTransport::start(std::span<const Message> sends, std::span<const Message> receives) {
   Lock lock(group_->mutex_);
   if (group_->failure_) raise(lock);
   try {
@@ -119,7 +120,7 @@ void LocalTransport::start(std::span<const Message> sends, std::span<const Messa
   }
 }
 
-void LocalTransport::finish() {
+void InProcessTransport::finish() {
   Lock lock(group_->mutex_);
   const Clock::time_point end = deadline();
   for (;;) {
@@ -134,27 +135,27 @@ void LocalTransport::finish() {
   exchanges_.pop_front();
 }
 
-void LocalTransport::end(Lock& lock, const std::string& why) noexcept {
+void InProcessTransport::end(Lock& lock, const std::string& why) noexcept {
   group_->fail(why);
   release(lock);
   exchanges_.clear();
 }
 
-void LocalTransport::raise(Lock& lock) {
+void InProcessTransport::raise(Lock& lock) {
   end(lock, *group_->failure_);
   throw TransportError(*group_->failure_);
 }
 
 // Until something changes; fails the group where the deadline has passed.
 template <class Awaited>
-void LocalTransport::sleep(Lock& lock, Clock::time_point deadline, Awaited awaited) {
+void InProcessTransport::sleep(Lock& lock, Clock::time_point deadline, Awaited awaited) {
   if (!group_->failure_ && Clock::now() >= deadline)
     group_->fail(fmt::format("rank {} waited {} s for {}", rank(), group_->timeout_s_, awaited()));
   if (group_->failure_) raise(lock);
   group_->changed_[rank()].wait_until(lock, deadline);
 }
 
-Clock::time_point LocalTransport::deadline() const {
+Clock::time_point InProcessTransport::deadline() const {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(group_->timeout_s_));
 }

@@ -29,12 +29,12 @@ struct Transfer {
 };
 
 // What the ranks share. All is guarded by `mutex`; buffers are touched without it.
-class LocalGroup {
+class InProcessGroup {
  public:
-  LocalGroup(int size, double timeout_s);
+  InProcessGroup(int size, double timeout_s);
 
  private:
-  friend class LocalTransport;
+  friend class InProcessTransport;
   struct Gathering {
     std::vector<std::optional<std::string>> values;
     int arrived = 0, left = 0;
@@ -57,9 +57,9 @@ class LocalGroup {
 };
 
 // A rank of the group; how data move is up to the class derived from it, whose destructor calls leave().
-class LocalTransport : public Transport {
+class InProcessTransport : public Transport {
  public:
-  LocalTransport(int rank, std::shared_ptr<LocalGroup> group);
+  InProcessTransport(int rank, std::shared_ptr<InProcessGroup> group);
   void barrier() final { gather(""); }
   std::vector<std::string> gather(const std::string& mine) final;
   void abort(const std::string& why) noexcept final;
@@ -99,7 +99,7 @@ class LocalTransport : public Transport {
   std::chrono::steady_clock::time_point deadline() const;
   void end(Lock& lock, const std::string& why) noexcept;
 
-  const std::shared_ptr<LocalGroup> group_;
+  const std::shared_ptr<InProcessGroup> group_;
   std::deque<Exchange> exchanges_;
   std::uint64_t gathered_ = 0;
 };

@@ -21,11 +21,11 @@ struct Post {
   cudaStream_t side;
 };
 
-class PeerTransport final : public LocalTransport {
+class PeerTransport final : public InProcessTransport {
  public:
   // The rank's device is current.
-  PeerTransport(int rank, std::shared_ptr<LocalGroup> group, int device)
-      : LocalTransport(rank, std::move(group)), device_(device) {}
+  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device)
+      : InProcessTransport(rank, std::move(group)), device_(device) {}
   ~PeerTransport() override { leave(); }
 
  private:
@@ -102,7 +102,7 @@ std::string peer_absence() {
 }
 
 std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s) {
-  const auto group = std::make_shared<LocalGroup>(static_cast<int>(devices.size()), timeout_s);
+  const auto group = std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s);
   std::vector<std::unique_ptr<Transport>> transports;
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);

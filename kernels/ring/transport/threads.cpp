@@ -7,9 +7,9 @@
 namespace hilbench {
 namespace {
 
-class ThreadTransport final : public LocalTransport {
+class ThreadTransport final : public InProcessTransport {
  public:
-  using LocalTransport::LocalTransport;
+  using InProcessTransport::InProcessTransport;
   ~ThreadTransport() override { leave(); }
 
  private:
@@ -44,7 +44,7 @@ class ThreadTransport final : public LocalTransport {
 }  // namespace
 
 std::vector<std::unique_ptr<Transport>> thread_transports(int size, double timeout_s) {
-  const auto group = std::make_shared<LocalGroup>(size, timeout_s);
+  const auto group = std::make_shared<InProcessGroup>(size, timeout_s);
   std::vector<std::unique_ptr<Transport>> transports;
   for (int rank = 0; rank < size; ++rank)
     transports.push_back(std::make_unique<ThreadTransport>(rank, group));

@@ -2,10 +2,10 @@
 
 import re
 
-from cells import grouped, interval, markdown, number, plural, span, work
+from cells import grouped, interval, markdown, number, plural, span, work, wrapped
 from published import own
 
-NEGLIGIBLE = 0.01  # what one process may differ from another by, without a cause
+NEGLIGIBLE = 0.01  # two processes can differ by this much although nothing else does
 VERDICTS = ["gain reproduced", "loss or no difference reproduced", "smaller than claimed", "no difference shown",
             "contradicted", "mixed", "differs between runs"]
 
@@ -15,7 +15,7 @@ def claims_a_gain(row):
 
 
 def answers(folder):
-    """Rows of claims that the folder's sweeps could answer."""
+    """Rows of the claims that the folder's sweeps can answer."""
     return [row for row in own(folder.rows("claims")) if row["verdict"] != "not testable here"]
 
 
@@ -33,11 +33,11 @@ def block_verdicts(folder):
     for rows in of_one_claim.values():
         kinds.setdefault(rows[0]["compares"], []).append(joint_verdict(rows))
     rows = [[kind] + [verdicts.count(name) for name in VERDICTS] for kind, verdicts in sorted(kinds.items())]
-    return markdown(["compares"] + VERDICTS, rows)
+    return markdown(["claims about"] + VERDICTS, rows)
 
 
 def joint_verdict(rows):
-    """Of several runs that answer one claim."""
+    """One verdict for several runs that answer one claim."""
     verdicts = {row["verdict"] for row in rows}
     if len(verdicts) > 1:
         return "differs between runs"
@@ -50,8 +50,8 @@ def joint_verdict(rows):
 def block_times(folder):
     groups = grouped(time_answers(folder), lambda r: (r["claim"], r["case"], r["stated"]))
     rows = sorted(map(time_cells, groups.values()), key=lambda row: -float(row[2]))
-    return markdown(["claim", "case (segment/dilation)", "claimed", "hilbert", "runs", "random (control)",
-                     "with one permutation", "verdict", "within 1 %, one process"], rows)
+    return markdown(["claim", "case (segment/dilation)", "claimed", "Hilbert order", "runs", "random order (control)",
+                     "Hilbert order, permutation included", "verdict", "not settled: within 1 %, one process"], rows)
 
 
 def time_cells(group):
@@ -68,9 +68,9 @@ def block_caches(folder):
                      lambda r: (r["claim"], r["metric"], r["case"], r["level"]))
     rows = sorted(map(cache_cells, groups.values()), key=lambda row: row[:2])
     if not rows:
-        return "No hardware counter judged a claim here."
-    return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear, %",
-                     "against random (control), %", "runs", "verdict"], rows)
+        return "No claim was judged by hardware counters here."
+    return markdown(["claim", "metric", "case (segment/dilation)", "claimed", "level", "misses against linear order, %",
+                     "against random order (control), %", "runs", "verdict"], rows)
 
 
 def cache_cells(group):
@@ -87,29 +87,37 @@ def block_claims_said(folder):
     rows = time_answers(folder)
     if not rows:
         return "No claim about kernel time was tested."
-    gains = [row for row in rows if claims_a_gain(row)]
-    won = sorted({row["claim"] for row in gains if row["verdict"] == "reproduced"})
-    count = sum(row["verdict"] == "reproduced" for row in gains)
-    said = [f"**Kernel time.** {plural(len(rows), 'answer')} to claims, {len(gains)} of them to claims of a gain: "
-            + (f"{count} reproduced ({', '.join(won)})." if won else "none was reproduced."),
-            f"Hilbert order took {span(1 / float(row['measured']) for row in rows)} times as long as linear order."]
-    return " ".join(said + control_said(rows))
+    times = span(1 / float(row["measured"]) for row in rows)
+    return wrapped(gains_said([row for row in rows if claims_a_gain(row)], len(rows)),
+                   f"Hilbert order took {times} times as long as linear order.", *control_said(rows))
+
+
+def gains_said(gains, answers_in_all):
+    """How many answers to claims of a gain reproduced it."""
+    if not gains:
+        return f"No claim of a faster kernel was tested; {plural(answers_in_all, 'answer')} to claims in all."
+    won = [row["claim"] for row in gains if row["verdict"] == "reproduced"]
+    names = f" ({', '.join(sorted(set(won)))})" if won else ""
+    return (f"**{len(won) or 'None'} of {plural(len(gains), 'answer')} to claims of a faster kernel reproduced the "
+            f"claim{names}.** There are {plural(answers_in_all, 'answer')} to claims about kernel time in all.")
 
 
 def control_said(rows):
+    """How Hilbert order stands against random order."""
     beside = [float(row["measured"]) / float(row["random"]) for row in rows if row["random"]]
     if not beside:
         return []
     near = sum(abs(ratio - 1) <= NEGLIGIBLE for ratio in beside)
     faster = sum(ratio > 1 + NEGLIGIBLE for ratio in beside)
-    return [f"It stands within 1 % of the random control in {near} of {len(beside)} answers, is faster than it by more "
-            f"in {faster} and slower by more in {len(beside) - near - faster}."]
+    return [f"Against random order, the control, it is within 1 % in {near} of {plural(len(beside), 'answer')}, faster "
+            f"by more than 1 % in {faster} and slower by more than 1 % in {len(beside) - near - faster}."]
 
 
 def block_lines(folder):
-    rows = [[row["claim"], case_text(row), f"{float(row['claimed']):.3g}", f"{float(row['measured']):.4g} exactly",
-             row["verdict"]]
+    rows = [(row["claim"], case_text(row), f"{float(row['claimed']):.3g}", f"{float(row['measured']):.4g} (exact)",
+             row["verdict"])
             for row in own(folder.rows("claims")) if row["compares"] == "lines of the layout" and row["measured"]]
     if not rows:
-        return "No claim about cache lines was tested by the layout alone."
-    return markdown(["claim", "case (segment/dilation)", "claimed", "lines, linear / hilbert", "verdict"], rows)
+        return "No claim about cache lines was answered by the layout alone."
+    return markdown(["claim", "case (segment/dilation)", "claimed", "lines, linear / hilbert", "verdict"],
+                    dict.fromkeys(rows))

@@ -1,11 +1,12 @@
-"""Blocks about counts: which of them goes with the time of an order."""
+"""Blocks about counts: which of them the speedup of an order follows."""
 
 import math
 
 from blocks.pairs import STUDIES, pairs_of
-from cells import markdown
+from cells import markdown, wrapped
 
-STRONG, FEWEST_PAIRS = 0.6, 12  # of a rank correlation that is called one
+STRONG = 0.6  # the speedup is said to follow a count from this rank correlation on
+FEWEST_PAIRS = 12  # counts with fewer pairs are left out of the sentences
 
 
 def ranks(values):
@@ -69,8 +70,8 @@ def block_counts_said(folder):
     said = [text for sweep in STUDIES for text in strongest_said(sweep, pairs_of(folder, [sweep]))]
     sources = set(sources_of(pairs_of(folder, STUDIES)).values())
     if sources and not any(source.startswith("perf") for source in sources):
-        said.append("Hardware counters could not be read on this machine; what there is are exact counts of the layout.")
-    return " ".join(said) or "Nothing was measured."
+        said.append("Hardware counters cannot be read on this machine; all counts here are exact counts of the layout.")
+    return wrapped(*said) or "Nothing was measured."
 
 
 def strongest_said(sweep, pairs):
@@ -79,7 +80,6 @@ def strongest_said(sweep, pairs):
         return []
     name, source, _, value = counts[0]
     if abs(value) >= STRONG:
-        return [f"In `{sweep}` the time goes with `{name}` ({source}): rank correlation {value:+.2f} between what an "
-                "order does to it and the speedup."]
-    return [f"In `{sweep}` no count sorts the times: the strongest, `{name}` ({source}), has a rank correlation of "
+        return [f"In `{sweep}` the speedup follows the count `{name}` ({source}): rank correlation {value:+.2f}."]
+    return [f"In `{sweep}` the speedup follows no count: the strongest, `{name}` ({source}), has a rank correlation of "
             f"{value:+.2f}."]

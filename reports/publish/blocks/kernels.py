@@ -1,10 +1,10 @@
-"""Blocks about kernels: what counters explain, rivals, and summaries over the cases of a sweep."""
+"""Blocks about kernels: their counters, their rivals, and summaries over the cases of a sweep."""
 
 from cells import grouped, interval, markdown, number, work
 from published import chosen
 
-EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "of copy rate",
-             "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "at the first slice",
+EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "share of copy rate",
+             "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "L2 hit rate at the first slice",
              "l1_load_hit_rate": "L1 load hit rate", "l1_sectors_per_load": "L1 sectors / load request",
              "tensor_pipe_use": "tensor pipe, %"}
 
@@ -23,7 +23,7 @@ def block_rivals(folder, sweep):
     rivals = list(dict.fromkeys(r["rival"] for r in duels))
     peaks = {(r["case"], r["variant"]): r["peak_fraction"] for r in folder.rows("comparison", sweep)}
     groups = grouped(duels, lambda r: (r["case"], r["variant"]))
-    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "of peak"] + rivals,
+    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "share of peak"] + rivals,
                     [rival_cells(group, rivals, peaks[key]) for key, group in groups.items()])
 
 
@@ -40,5 +40,5 @@ def rival_cells(group, rivals, peak):
 def block_summary(folder, sweep):
     rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["unsettled"], r["no_difference"],
              f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]
-    return markdown(["variant", "cases", "faster", "slower", "within 1 %, one process", "no difference shown",
-                     "speedup"], rows)
+    return markdown(["variant", "cases", "faster", "slower", "not settled: within 1 %, one process",
+                     "no difference shown", "speedup"], rows)

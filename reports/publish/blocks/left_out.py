@@ -15,17 +15,17 @@ def block_not_run(folder):
     parts = [absence_said(path, answered) for path in absent]
     skipped = skipped_rows(folder)
     if skipped:
-        parts += ["", "Skipped by the plan, with its reason:", "", markdown(["sweep", "records", "reason"], skipped)]
+        parts += ["", "The plan skipped these records:", "", markdown(["sweep", "records", "reason"], skipped)]
     return "\n".join(parts).strip() or "Nothing was left out."
 
 
 def absence_said(path, answered):
     text = path.read_text()
     title = re.search(r"^title: (.*)", text, re.M)[1]
-    why = ("asked of the memory of GPUs" if "dtype: fp16" in text else
-           "asked of rings of GPUs" if "ring_size" in text else "left out")
+    why = (": it is about the memory of GPUs" if "dtype: fp16" in text else
+           ": it is about rings of GPUs" if "ring_size" in text else "")
     instead = "; other sweeps here answer the claim" if path.stem in answered else ""
-    return f"- `{path.stem}` ({title}): {why}, not run here{instead}."
+    return f"- `{path.stem}` ({title}) was not run here{why}{instead}."
 
 
 def skipped_rows(folder):

@@ -1,10 +1,12 @@
 """The machine that a folder's results come from."""
 
+import re
+
 from cells import markdown, plural, size_text
 
 
 def any_record(folder):
-    """One that could use as many cores as any: runs of one thread may be held to a quiet one."""
+    """The record whose process could use most cores: runs of one thread may be pinned to a quiet core."""
     return max(folder.records(folder.sweeps[0]), key=lambda record: record["environment"]["host"]["cores"])
 
 
@@ -21,17 +23,25 @@ def machine_title(folder):
     return f"{host['cpu']}, {plural(host['cores'], 'core')}"
 
 
+def short_name(folder):
+    """"Intel(R) Xeon(R) Processor" with 16 cores: Intel Xeon, 16 cores; of GPUs the name of one."""
+    if on_processor(folder):
+        words = re.sub(r"\((R|TM)\)|@.*|\b(CPU|Processor|\d+-Core)\b", " ", host_of(folder)["cpu"])
+        return f"{' '.join(words.split())}, {plural(host_of(folder)['cores'], 'core')}"
+    return any_record(folder)["environment"]["device"]["name"]
+
+
 def reaches(host):
-    """What holds data or its translations, smallest first: (bytes, name)."""
+    """Caches and the reach of the data TLB, smallest first: (bytes, name)."""
     found = [(cache["bytes"], f"L{cache['level']}" + (" of a core" if cache["shared_by"] < host["cores"] else ""))
              for cache in host.get("caches") or [] if cache["level"] > 1]
     if host.get("data_tlb_entries"):
-        found.append((4096 * host["data_tlb_entries"], "what a core's data TLB reaches"))
+        found.append((4096 * host["data_tlb_entries"], "the reach of a core's data TLB"))
     return sorted(found)
 
 
 def place_of(size, host):
-    """What holds this many bytes: the smallest cache, or reach of the TLB, that does."""
+    """The smallest cache, or reach of the TLB, that holds this many bytes."""
     limits = reaches(host)
     for limit, name in limits:
         if size <= limit:
@@ -47,9 +57,9 @@ def cache_text(cache):
 def block_machine(folder):
     host = host_of(folder)
     entries = host.get("data_tlb_entries")
-    tlb = f"{entries} entries reach {size_text(4096 * entries)}" if entries else "not told"
+    tlb = f"{entries} entries reach {size_text(4096 * entries)}" if entries else "unknown"
     return markdown(["", ""], [
         ["processor", host["cpu"]], ["cores used", host["cores"]],
         ["data caches", ", ".join(map(cache_text, host["caches"]))], ["data TLB, 4 KiB pages", tlb],
-        ["large pages", host.get("transparent_hugepages") or "not told"],
+        ["large pages", host.get("transparent_hugepages") or "unknown"],
         ["virtual machine", "yes" if host.get("virtual") else "no"]])

@@ -2,53 +2,59 @@
 
 from blocks.machine import host_of, place_of
 from blocks.pairs import STUDIES, pairs_of
-from cells import grouped, markdown, plural, size_text, span, work
+from cells import grouped, markdown, plural, size_text, span, work, wrapped
 
 
 def block_order_said(folder, sweep):
     pairs = pairs_of(folder, [sweep])
     if not pairs:
-        return "Nothing of it was measured."
-    cases = {pair.record["case"] for pair in pairs}
-    said = [effects_said("faster", [pair for pair in pairs if pair.gains], cases),
-            effects_said("slower", [pair for pair in pairs if pair.loses], cases)]
-    return " ".join(said + control_said(pairs) + visits_said(pairs))
+        return "Nothing was measured."
+    said = control_said(pairs) + visits_said(pairs)
+    return "\n\n".join([effects_said(pairs)] + ([wrapped(*said)] if said else []))
 
 
-def effects_said(what, chosen, cases):
-    by_variant = grouped(chosen, lambda pair: pair.variant)
+def effects_said(pairs):
+    """Which orders are faster or slower than linear order, in how many cases."""
+    cases = plural(len({pair.record["case"] for pair in pairs}), "case")
+    by_variant = grouped([pair for pair in pairs if pair.gains or pair.loses], lambda pair: pair.variant)
     if not by_variant:
-        return f"No order was {what} than linear by more than 1 % in any of {plural(len(cases), 'case')}."
-    listed = "; ".join(f"`{variant}` in {range_text(group)}" for variant, group in by_variant.items())
-    return f"{what.capitalize()} than linear by more than 1 %, of {plural(len(cases), 'case')}: {listed}."
+        return f"No order was faster or slower than linear order by more than 1 % in any of {cases}."
+    rows = [[f"`{variant}`", *range_cells([pair for pair in group if pair.gains]),
+             *range_cells([pair for pair in group if pair.loses])] for variant, group in by_variant.items()]
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    heads = ["order", "cases faster", "speedup", "dilations", "cases slower", "speedup", "dilations"]
+    return (f"Of {cases}, those in which an order is faster or slower than linear order by more than 1 %:\n\n"
+            + markdown(heads, rows))
 
 
-def range_text(pairs):
+def range_cells(pairs):
+    """Number of cases, their speedups and their dilations."""
+    if not pairs:
+        return [0, "", ""]
     cases = {(pair.params["dilations"][0], pair.params["sequence_length"]) for pair in pairs}
-    dilations = ", ".join(map(str, sorted({dilation for dilation, _ in cases})))
-    return f"{plural(len(cases), 'case')} ({span(pair.ratio for pair in pairs)}, dilation {dilations})"
+    dilations = sorted({dilation for dilation, _ in cases})
+    return [len(cases), span(pair.ratio for pair in pairs), ", ".join(map(str, dilations))]
 
 
 def control_said(pairs):
-    """Which gains random order reaches too."""
+    """How many gains random order reaches too: its interval reaches the gain's."""
     random = {pair.record["case"]: pair for pair in pairs if pair.variant == "random"}
     won = [pair for pair in pairs if pair.gains and not pair.is_random() and pair.record["case"] in random]
     if not won:
         return []
     alike = [pair for pair in won if random[pair.record["case"]].high >= pair.low]
-    return [f"Of {plural(len(won), 'gain')} of an order that is not random, the random control reaches {len(alike)} "
-            "too."]
+    return [f"Random order, the control, reaches {len(alike)} of the {plural(len(won), 'gain')} of other orders."]
 
 
 def visits_said(pairs):
-    """What `key_visit: slot` changes."""
+    """How `key_visit: slot` changes the time."""
     ratios = {(pair.record["case"], pair.variant): pair.ratio for pair in pairs}
     changes = [ratios[case, variant[:-5]] / ratio for (case, variant), ratio in ratios.items()
                if variant.endswith(".slot") and (case, variant[:-5]) in ratios]
     if not changes:
         return []
-    return ["Walking keys in the sequence in which they are stored, instead of by position, changes the time of an "
-            f"order by a factor of {span(changes)}."]
+    return ["If a tile walks its keys in stored order (`.slot`) instead of by position, the time of an order changes "
+            f"by a factor of {span(changes)}."]
 
 
 def block_orders(folder, sweep):

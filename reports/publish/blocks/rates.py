@@ -3,11 +3,11 @@
 from blocks.pairs import keys_of
 from cells import grouped, markdown, number, pattern_text
 
-COMPARED_KEYS = 2048  # keys a query of the dense case that all are compared with
+COMPARED_KEYS = 2048  # keys a query reads in the dense case that all cases are compared with
 
 
 def rates_of(folder, sweep):
-    """(all that a case is but its dtype and pattern, pattern, keys a query): {dtype: FLOP/s}."""
+    """Of each (head_dim, threads and heads; pattern; keys that a query reads): TFLOP/s by dtype."""
     rates = {}
     for record in folder.records(sweep):
         if record["kind"] != "kernel" or record["status"] != "ok":
@@ -29,7 +29,8 @@ def block_rates(folder, sweep):
     dense = {(shape, keys): known for (shape, pattern, keys), known in rates.items() if is_dense(pattern)}
     by_shape = sorted(grouped(rates.items(), lambda item: item[0][0]).items())
     rows = [rate_cells(*case, known, dtypes, dense) for _, group in by_shape for case, known in group]
-    of = [f"{dtype}, of dense with {keys} keys" for keys in ("as many", COMPARED_KEYS) for dtype in dtypes]
+    of = [f"{dtype}, share of the dense rate with {keys} keys"
+          for keys in ("as many", COMPARED_KEYS) for dtype in dtypes]
     return markdown(["case (segment/dilation)", "keys"] + [f"{dtype}, TFLOP/s" for dtype in dtypes]
                     + ["bf16 / fp32"] + of, rows)
 

@@ -6,9 +6,10 @@ from cells import interval, markdown, number, work
 def block_rings(folder, sweep):
     rings = [row for row in folder.rows("rings", sweep) if row["ring_size"] != "1"]
     counted = any(row.get("nvlink_data_per_ring_byte") for row in rings)
-    heads = (["case (segment/dilation)", "variant", "runs as", "ranks", "ms", "MiB sent"]
-             + (["of that over NVLink"] if counted else [])
-             + ["computation alone, ms", "exchange alone, ms", "exchange hidden, %", "over one rank", "efficiency"])
+    heads = (["case (segment/dilation)", "variant", "algorithm", "ranks", "ms", "MiB sent"]
+             + (["share counted on NVLink"] if counted else [])
+             + ["computation alone, ms", "exchange alone, ms", "exchange hidden, %", "speedup over one rank",
+                "efficiency"])
     return markdown(heads, [ring_cells(row, counted) for row in rings])
 
 

@@ -3,7 +3,7 @@
 import statistics
 
 from blocks.machine import on_processor
-from cells import markdown, number, span, work
+from cells import markdown, number, span, work, wrapped
 from published import value_of
 
 
@@ -37,7 +37,7 @@ def load_cells(records):
 
 
 def block_cases(folder, sweep):
-    return markdown(["case (segment/dilation)", "variant", "status", "GiB, by the plan", "ms", "TFLOP/s",
+    return markdown(["case (segment/dilation)", "variant", "status", "GiB, planned", "ms", "TFLOP/s",
                      "largest error", "reason"], [case_cells(record) for record in folder.records(sweep)])
 
 
@@ -56,8 +56,8 @@ def block_count_spread(folder):
                 counts.setdefault((level, record["case"], record["variant"]), []).append(misses)
     spread = {level: max(((max(values) / min(values) - 1) * 100 for key, values in counts.items()
                           if key[0] == level and len(values) > 1), default=0) for level in ("L2", "L1")}
-    return (f"Misses of one variant, counted again in another process, differ by at most {spread['L2']:.1f} % at the "
-            f"L2 and {spread['L1']:.1f} % at the L1.")
+    return wrapped(f"Misses of one variant that several processes counted differ by at most {spread['L2']:.1f} % at "
+                   f"the L2 and {spread['L1']:.1f} % at the L1.")
 
 
 def misses_of(record):
@@ -77,7 +77,7 @@ def block_spread(folder):
     several = [values for values in ratios.values() if len(values) > 1]
     spreads = [(max(values) / min(values) - 1) * 100 for values in several]
     if not spreads:
-        return "No case and variant was measured by more than one process."
-    return (f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several))} "
-            f"processes each, in different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) "
-            f"and by {max(spreads):.2f} % at most.")
+        return "No pair of case and variant was measured by more than one process."
+    return wrapped(f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several))} processes "
+                   f"each, in different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) and "
+                   f"by {max(spreads):.2f} % at most.")

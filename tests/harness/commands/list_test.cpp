@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "baselines/table.hpp"
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/transport/table.hpp"
 

@@ -111,8 +111,8 @@ TEST(MemoryNeed, LongestSequenceIsNoneWhereNothingFitsAndEndsAt32Bits) {
   EXPECT_EQ(longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_site(1 << 20, 0)), 0);
   const std::int64_t endless =
       longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_site(std::int64_t{1} << 50, 0));
-  EXPECT_LE(endless, 0x7fffffff);
-  EXPECT_GT(endless, 0x7fffffff - 8192);
+  EXPECT_LE(endless, kMostPositions);
+  EXPECT_GT(endless, kMostPositions - 8192);
 }
 
 TEST(MemoryNeed, OfTheHostRefusesTooWhereTheGpuHasRoom) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "baselines/table.hpp"
 #include "harness/plan/plan_tables.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 

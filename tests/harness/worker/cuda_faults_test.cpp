@@ -1,5 +1,5 @@
 // The whole path on a GPU against kernels that fault, hang and lie, want too much memory, or are not alone.
-// This program has a table of variants of its own, which stands in for kernels/table.cpp; it is the worker
+// This program has a table of variants of its own, which stands in for baselines/table.cpp; it is the worker
 // that the supervisor starts, and the other process on the GPU.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,12 +17,11 @@
 #include <regex>
 #include <sstream>
 
+#include "baselines/table.hpp"
 #include "harness/commands/run.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/worker/worker.hpp"
-#include "kernels/cuda/forward_kernels.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "reports/records/store.hpp"
 #include "reports/report.hpp"
@@ -31,6 +30,9 @@
 #include "tests/kernels/cuda/faults.hpp"
 
 namespace hilbench {
+
+extern const Implementation kDilatedSimt;
+
 namespace {
 
 constexpr double kTimeout_s = 6;

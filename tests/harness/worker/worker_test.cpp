@@ -1,5 +1,5 @@
 // The worker against variants that compute wrongly, crash or boast. This program has a table of variants of
-// its own, which stands in for kernels/table.cpp, and it is the worker that the supervisor starts.
+// its own, which stands in for baselines/table.cpp, and it is the worker that the supervisor starts.
 #include "harness/worker/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 #include <string>
 
 #include "baselines/peak/peak.hpp"
+#include "baselines/table.hpp"
 #include "harness/run/settle.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
-#include "kernels/implementation.hpp"
 #include "kernels/ring/ring.hpp"
 #include "tests/fakes/own_implementations.hpp"
 

@@ -9,8 +9,8 @@ namespace hilbench {
 namespace {
 
 // The counts by walking over everything, straight from the definition.
-Work walked_work(const Case& work) {
-  Work total;
+PatternCounts walked_work(const Case& work) {
+  PatternCounts total;
   for (std::int64_t g = 0; g < work.kv_heads; ++g) {
     std::set<std::int64_t> keys_read;
     for (std::int64_t h = 0; h < work.heads; ++h) {
@@ -74,7 +74,7 @@ TEST(CountWork, EqualsAWalkOverEverythingForRandomCases) {
   for (int i = 0; i < 1500; ++i) {
     const Case work = random_case(random);
     SCOPED_TRACE("random case " + std::to_string(i) + ": " + case_id(work));
-    const Work counted = count_work(work), walked = walked_work(work);
+    const PatternCounts counted = count_work(work), walked = walked_work(work);
     ASSERT_EQ(counted.pairs, walked.pairs);
     ASSERT_EQ(counted.query_rows, walked.query_rows);
     ASSERT_EQ(counted.kv_rows, walked.kv_rows);
@@ -85,7 +85,7 @@ TEST(CountWork, EqualsAWalkOverEverythingForRandomCases) {
 // Two segments of 4, every second position: 2 x 2 pairs in each segment and head.
 TEST(CountWork, ByHand) {
   const Case work{.sequence_length = 8, .pattern = {{4, 2}}, .heads = 2, .kv_heads = 2};
-  const Work counted = count_work(work);
+  const PatternCounts counted = count_work(work);
   EXPECT_EQ(counted.pairs, 16);
   EXPECT_EQ(counted.query_rows, 8);
   EXPECT_EQ(counted.kv_rows, 8);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "baselines/table.hpp"
 #include "harness/device/device.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "tests/kernels/attention_problem.hpp"

@@ -11,12 +11,12 @@ namespace hilbench {
 namespace {
 
 AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& variant, int threads,
-                           RowsFinishedBy finished_by = RowsFinishedBy::bed) {
+                           RowsClearedBy cleared_by = RowsClearedBy::device) {
   std::vector<std::shared_ptr<Transport>> ends;
   for (auto& end : thread_transports(static_cast<int>(problem.work.ring_size), kRingTimeout_s))
     ends.push_back(std::move(end));
-  const auto bed = cpu_ring_bed(std::move(ends), threads);
-  return run_rings({{problem, variant, kDilatedCpu, finished_by}}, *bed, threads).front();
+  const auto resources = cpu_ring_bed(std::move(ends), threads);
+  return run_rings({{problem, variant, kDilatedCpu, cleared_by}}, *resources, threads).front();
 }
 
 class RingEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
@@ -38,7 +38,7 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
           EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1 + i % 2)), "");
-          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1, RowsFinishedBy::test)), "");
+          EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1, RowsClearedBy::test)), "");
           if (HasFailure()) return;
         }
 }

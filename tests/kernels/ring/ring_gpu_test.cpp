@@ -21,7 +21,7 @@ TEST_P(GpuRing, OnOneGpuEqualsTheOracle) {
   const auto [algorithm, sharding] = GetParam();
   const Gpus gpus(1);
   for (const int ranks : {1, 2, 3, 4})
-    compare_with_oracle(*gpus.bed(ranks, TransportKind::peer), algorithm, sharding, 3);
+    compare_with_oracle(*gpus.resources(ranks, TransportKind::peer), algorithm, sharding, 3);
 }
 INSTANTIATE_TEST_SUITE_P(All, GpuRing,
                          testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
@@ -50,8 +50,9 @@ TEST(GpuRingLonger, EqualsTheOracle) {
         const ExpectedRows expected(problem, sampled_rows(work, random, 24));
         for (const Implementation* kernel : kernels_for(work)) {
           SCOPED_TRACE(std::string(kernel->name) + " " + described(work, variant));
-          const auto bed = gpus.bed(3, TransportKind::peer);
-          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *bed, 1).front()), "");
+          const auto resources = gpus.resources(3, TransportKind::peer);
+          EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *resources, 1).front()),
+                    "");
         }
       }
 }
@@ -126,7 +127,7 @@ TEST(GpuRingFaults, EndTheRing) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const Gpus gpus(1);
   const auto begin = std::chrono::steady_clock::now();
-  const auto out_of_memory = gpus.bed(3, TransportKind::peer);
+  const auto out_of_memory = gpus.resources(3, TransportKind::peer);
   const auto errors = run_ranks(3, [&](int rank) {
     try {
       out_of_memory->join(rank);
@@ -139,7 +140,7 @@ TEST(GpuRingFaults, EndTheRing) {
   });
   for (const std::string& error : errors)
     EXPECT_NE(error.find("no 1048576.00 GiB of GPU memory"), std::string::npos) << error;
-  const auto missing = gpus.bed(2, TransportKind::peer, 0.5);
+  const auto missing = gpus.resources(2, TransportKind::peer, 0.5);
   const auto waited = run_ranks(2, [&](int rank) {
     missing->join(rank);
     if (rank == 0) missing->start(rank);

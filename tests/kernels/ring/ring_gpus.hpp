@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "baselines/table.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 #include "tests/kernels/ring/ring_problem.hpp"
@@ -26,8 +27,8 @@ class Gpus {
     for (auto each = opened_.rbegin(); each != opened_.rend(); ++each) devices_.push_back(each->get());
   }
   const std::vector<Device*>& devices() const { return devices_; }
-  std::unique_ptr<RankResources> bed(int ranks, TransportKind transport,
-                                     double timeout_s = kPatience_s) const {
+  std::unique_ptr<RankResources> resources(int ranks, TransportKind transport,
+                                           double timeout_s = kPatience_s) const {
     return cuda_ring_bed(ranks, devices_, transport, timeout_s);
   }
 
@@ -48,8 +49,9 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
 }
 
 // `cases` random ones of every mask and dtype, by every kernel.
-inline void compare_with_oracle(RankResources& bed, RingAlgorithm algorithm, Sharding sharding, int cases) {
-  Random random(static_cast<std::uint64_t>(bed.ranks() * 100 + static_cast<int>(algorithm) * 10 +
+inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorithm, Sharding sharding,
+                                int cases) {
+  Random random(static_cast<std::uint64_t>(resources.ranks() * 100 + static_cast<int>(algorithm) * 10 +
                                            static_cast<int>(sharding)));
   std::deque<AttentionProblem> problems;
   std::deque<ExpectedRows> expected;
@@ -58,7 +60,7 @@ inline void compare_with_oracle(RankResources& bed, RingAlgorithm algorithm, Sha
   for (const Mask mask : {Mask::full, Mask::causal})
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp32})
       for (int i = 0; i < cases; ++i) {
-        Case work = random_ring_case(random, bed.ranks(), i % 2 == 0 ? 90 : 700);
+        Case work = random_ring_case(random, resources.ranks(), i % 2 == 0 ? 90 : 700);
         work.device = DeviceKind::cuda;
         work.head_dim = one_of<std::int64_t>(random, {64, 128});
         work.mask = mask;
@@ -73,7 +75,7 @@ inline void compare_with_oracle(RankResources& bed, RingAlgorithm algorithm, Sha
           problem_of.push_back(problems.size() - 1);
         }
       }
-  const std::vector<AttentionOutput> outputs = run_rings(runs, bed, 1);
+  const std::vector<AttentionOutput> outputs = run_rings(runs, resources, 1);
   for (std::size_t i = 0; i < runs.size(); ++i)
     EXPECT_EQ(expected[problem_of[i]].mismatch(runs[i].problem.work, outputs[i]), "")
         << described(runs[i].problem.work, runs[i].variant);

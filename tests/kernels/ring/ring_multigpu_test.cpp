@@ -17,7 +17,7 @@ class MultiGpuRing : public testing::TestWithParam<std::tuple<TransportKind, int
 TEST_P(MultiGpuRing, EqualsTheOracle) {
   const auto [transport, ranks, algorithm, sharding] = GetParam();
   const Gpus gpus(ranks);
-  compare_with_oracle(*gpus.bed(ranks, transport), algorithm, sharding, 3);
+  compare_with_oracle(*gpus.resources(ranks, transport), algorithm, sharding, 3);
 }
 INSTANTIATE_TEST_SUITE_P(Gpus, MultiGpuRing,
                          testing::Combine(testing::Values(TransportKind::peer, TransportKind::nccl),

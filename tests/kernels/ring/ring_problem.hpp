@@ -38,19 +38,21 @@ inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, cons
                   whole.begin() + (b * work.sequence_length + ring.shards().position(rank, i)) * row);
 }
 
-enum class RowsFinishedBy { bed, test };
+// Who clears and rounds rows that no launch stores: the kernel or ring device at hand, or a device of the
+// test.
+enum class RowsClearedBy { device, test };
 
 struct RingRun {
   const AttentionProblem& problem;
   Variant variant;
   const Implementation& kernel;
-  RowsFinishedBy finished_by = RowsFinishedBy::bed;
+  RowsClearedBy cleared_by = RowsClearedBy::device;
 };
 
 // A device in host memory that clears and rounds rows itself, as GPUs do.
-class FinishingDevice final : public RingDevice {
+class ClearingDevice final : public RingDevice {
  public:
-  explicit FinishingDevice(RingDevice& other) : other_(other) {}
+  explicit ClearingDevice(RingDevice& other) : other_(other) {}
   std::shared_ptr<void> allocate(std::size_t bytes) override { return other_.allocate(bytes); }
   void load(const PackedShard& packed) override { other_.load(packed); }
   void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
@@ -58,26 +60,26 @@ class FinishingDevice final : public RingDevice {
     other_.pack(from, to, batch, from_rows, head_bytes);
   }
   bool clears_and_rounds() const override { return true; }
-  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& fates) override {
-    ASSERT_EQ(std::ssize(fates), rows * work.heads);
+  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
+    ASSERT_EQ(std::ssize(row_writes), rows * work.heads);
     work_ = work;
-    fates_ = fates;
+    row_writes_ = row_writes;
   }
   void clear(void* o, float* o_fp32, float* lse) override {
-    for_each_row([&](std::size_t row, RowWrites fate) {
-      if (fate == RowWrites::stored) return;
+    for_each_row([&](std::size_t row, RowWrites writes) {
+      if (writes == RowWrites::stored) return;
       lse[row] = -std::numeric_limits<float>::infinity();
       const auto dim = static_cast<std::size_t>(work_.head_dim);
       const std::size_t bytes = dim * static_cast<std::size_t>(dtype_bytes(work_.dtype));
-      if (fate == RowWrites::merged && o_fp32 != nullptr)
+      if (writes == RowWrites::merged && o_fp32 != nullptr)
         std::fill_n(o_fp32 + row * dim, dim, 0.0f);
       else
         std::memset(static_cast<std::byte*>(o) + row * bytes, 0, bytes);
     });
   }
   void round(float* o_fp32, void* o) override {
-    for_each_row([&](std::size_t row, RowWrites fate) {
-      if (fate == RowWrites::untouched) return;
+    for_each_row([&](std::size_t row, RowWrites writes) {
+      if (writes == RowWrites::untouched) return;
       const auto dim = static_cast<std::size_t>(work_.head_dim);
       narrow(work_.dtype, std::span<const float>(o_fp32 + row * dim, dim),
              static_cast<std::byte*>(o) + row * dim * static_cast<std::size_t>(dtype_bytes(work_.dtype)));
@@ -87,63 +89,90 @@ class FinishingDevice final : public RingDevice {
  private:
   template <class Visit>
   void for_each_row(const Visit& visit) const {
-    for (std::size_t row = 0; row < fates_.size() * static_cast<std::size_t>(work_.batch); ++row)
-      visit(row, fates_[row % fates_.size()]);
+    for (std::size_t row = 0; row < row_writes_.size() * static_cast<std::size_t>(work_.batch); ++row)
+      visit(row, row_writes_[row % row_writes_.size()]);
   }
 
   RingDevice& other_;
   Case work_;
-  std::vector<RowWrites> fates_;
+  std::vector<RowWrites> row_writes_;
+};
+
+// Q, K and V of a rank, and its rows of O and LSE, on its device.
+class RankTensors {
+ public:
+  RankTensors(const AttentionProblem& problem, const Ring& ring, Device& device, std::int64_t rank)
+      : work_(problem.work), device_(device) {
+    const std::vector<std::int32_t> keys = stored_kv_positions(ring, rank);
+    q_ = uploaded(problem.q, work_.heads, stored_q_positions(ring, rank));
+    k_ = uploaded(problem.k, work_.kv_heads, keys);
+    v_ = uploaded(problem.v, work_.kv_heads, keys);
+    rows_ = static_cast<std::size_t>(ring.shards().count(rank) * work_.batch * work_.heads);
+    o_ = device_.allocate(elements() * static_cast<std::size_t>(dtype_bytes(work_.dtype)));
+    lse_ = device_.allocate(rows_ * sizeof(float));
+  }
+
+  Operands operands() const {
+    return {q_.data(), k_.data(), v_.data(), o_.data(), static_cast<float*>(lse_.data())};
+  }
+  void poison() {
+    device_.fill(o_, std::byte{0xff});
+    device_.fill(lse_, std::byte{0xff});
+  }
+  AttentionOutput output() {
+    AttentionOutput output = {std::vector<float>(elements()), std::vector<float>(rows_)};
+    std::vector<std::byte> raw(o_.bytes);
+    device_.download(o_, raw.data());
+    widen(work_.dtype, raw.data(), output.o);
+    device_.download(lse_, output.lse.data());
+    return output;
+  }
+
+ private:
+  std::size_t elements() const { return rows_ * static_cast<std::size_t>(work_.head_dim); }
+  Buffer uploaded(const std::vector<float>& tensor, std::int64_t heads,
+                  const std::vector<std::int32_t>& positions) {
+    const std::vector<std::byte> bytes = rows_at(tensor, work_, heads, positions);
+    Buffer buffer = device_.allocate(bytes.size());
+    device_.upload(bytes.data(), buffer);
+    return buffer;
+  }
+
+  const Case& work_;
+  Device& device_;
+  Buffer q_, k_, v_, o_, lse_;
+  std::size_t rows_ = 0;  // of one head
 };
 
 // One rank's part of a run, in its own thread.
-inline void run_rank(const RingRun& run, RankResources& bed, int rank, int threads, std::mutex& mutex,
+inline void run_rank(const RingRun& run, RankResources& resources, int rank, int threads, std::mutex& mutex,
                      AttentionOutput& whole) {
-  const AttentionProblem& problem = run.problem;
-  const Case& work = problem.work;
+  const Case& work = run.problem.work;
   const Ring ring(work, run.variant);
-  Device& device = bed.device(rank);
-  Transport& transport = bed.transport(rank);
-  const auto stored = [&](const std::vector<float>& tensor, std::int64_t heads,
-                          const std::vector<std::int32_t>& positions) {
-    const std::vector<std::byte> bytes = rows_at(tensor, work, heads, positions);
-    Buffer buffer = device.allocate(bytes.size());
-    device.upload(bytes.data(), buffer);
-    return buffer;
-  };
-  const std::vector<std::int32_t> keys = stored_kv_positions(ring, rank);
-  const Buffer q = stored(problem.q, work.heads, stored_q_positions(ring, rank));
-  const Buffer k = stored(problem.k, work.kv_heads, keys), v = stored(problem.v, work.kv_heads, keys);
-  std::vector<float> lse(static_cast<std::size_t>(ring.shards().count(rank) * work.batch * work.heads));
-  std::vector<float> o(lse.size() * static_cast<std::size_t>(work.head_dim));
-  Buffer o_rows = device.allocate(o.size() * static_cast<std::size_t>(dtype_bytes(work.dtype)));
-  Buffer lse_rows = device.allocate(lse.size() * sizeof(float));
-  FinishingDevice finishing(bed.ring_device(rank));
-  RingDevice& ring_device = run.finished_by == RowsFinishedBy::test ? finishing : bed.ring_device(rank);
-  RingExecution execution(ring, run.kernel, ring_device, transport, threads);
+  Transport& transport = resources.transport(rank);
+  RankTensors tensors(run.problem, ring, resources.device(rank), rank);
+  ClearingDevice clearing(resources.ring_device(rank));
+  RingDevice& device = run.cleared_by == RowsClearedBy::test ? clearing : resources.ring_device(rank);
+  RingExecution execution(ring, run.kernel, device, transport, threads);
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
   const std::uint64_t sent_before = transport.bytes_sent();
   // Twice: what a run leaves behind must not change the next.
   for (int time = 0; time < 2; ++time) {
-    device.fill(o_rows, std::byte{0xff});
-    device.fill(lse_rows, std::byte{0xff});
-    bed.start(rank);
-    execution.run({q.data(), k.data(), v.data(), o_rows.data(), static_cast<float*>(lse_rows.data())});
-    bed.stop(rank);
+    tensors.poison();
+    resources.start(rank);
+    execution.run(tensors.operands());
+    resources.stop(rank);
   }
   EXPECT_EQ(static_cast<double>(transport.bytes_sent() - sent_before), 2 * ring.sent_bytes(rank));
-  std::vector<std::byte> raw(o_rows.bytes);
-  device.download(o_rows, raw.data());
-  widen(work.dtype, raw.data(), o);
-  device.download(lse_rows, lse.data());
+  const AttentionOutput own = tensors.output();
   const std::lock_guard lock(mutex);
-  put_back(work, ring, rank, o, work.heads * work.head_dim, whole.o);
-  put_back(work, ring, rank, lse, work.heads, whole.lse);
+  put_back(work, ring, rank, own.o, work.heads * work.head_dim, whole.o);
+  put_back(work, ring, rank, own.lse, work.heads, whole.lse);
 }
 
-// One run after the other, of as many ranks as the bed has.
-inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RankResources& bed,
+// One run after the other, of as many ranks as there are resources for.
+inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RankResources& resources,
                                               int threads) {
   std::vector<AttentionOutput> outputs;
   for (const RingRun& run : runs) {
@@ -152,16 +181,17 @@ inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, 
                        std::vector<float>(elements / static_cast<std::size_t>(run.problem.work.head_dim))});
   }
   std::mutex mutex;
-  expect_no_errors(run_ranks(bed.ranks(), [&](int rank) {
+  expect_no_errors(run_ranks(resources.ranks(), [&](int rank) {
     try {
-      bed.join(rank);
-      for (std::size_t i = 0; i < runs.size(); ++i) run_rank(runs[i], bed, rank, threads, mutex, outputs[i]);
+      resources.join(rank);
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        run_rank(runs[i], resources, rank, threads, mutex, outputs[i]);
     } catch (const std::exception& error) {
-      bed.abort(rank, error.what());
-      bed.leave(rank);
+      resources.abort(rank, error.what());
+      resources.leave(rank);
       throw;
     }
-    bed.leave(rank);
+    resources.leave(rank);
   }));
   return outputs;
 }

@@ -64,8 +64,8 @@ TEST(Shards, RowsOfProgressions) {
     Positions expected, found;
     for (std::int64_t t = first; t < end; t += step)
       if (shards.owner(t) == rank) expected.push_back(t);
-    for (std::int64_t piece = 0; piece < shards.pieces(); ++piece) {
-      const Stretch rows = shards.rows_of(rank, piece, first, step, end);
+    for (std::int64_t stretch = 0; stretch < shards.stretches(); ++stretch) {
+      const Stretch rows = shards.rows_of(rank, stretch, first, step, end);
       for (std::int64_t j = 0; j < rows.count; ++j)
         found.push_back(shards.position(rank, rows.row + j * rows.step));
     }

@@ -1,4 +1,4 @@
-"""The sentences of a findings page are those that the records ask for."""
+"""The blocks of a findings page say what the records show."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import counts, machine, orders, rates  # noqa: E402
+from blocks import claims, counts, machine, orders, rates  # noqa: E402
 from published import Folder  # noqa: E402
 
 HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_entries": 3072,
@@ -17,72 +17,121 @@ HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_ent
 
 
 def record(length, dilation, order, ratio=None, pages=64.0):
-    interval = ratio and [ratio - 0.005, ratio + 0.005]
-    return {"case": f"n{length}-w1024-r{dilation}-h1-d64-fp32-p1-cpu", "variant": f"dilated/{order}", "kind": "kernel", "status": "ok",
-            "params": {"device": "cpu", "dtype": "fp32", "batch": 1, "sequence_length": length, "kv_heads": 1, "head_dim": 64,
-                       "segments": [1024], "dilations": [dilation]},
-            "speedup": ratio and {"against": "dilated/linear", "ratio": ratio, "ci": interval}, "time_ns": {"median": 1e6},
-            "counters": {"layout_pages_4k_per_tile": {"value": pages, "source": "layout"}}, "environment": {"host": HOST}}
+    params = {"device": "cpu", "dtype": "fp32", "batch": 1, "sequence_length": length, "kv_heads": 1, "head_dim": 64,
+              "segments": [1024], "dilations": [dilation]}
+    speedup = ratio and {"against": "dilated/linear", "ratio": ratio, "ci": [ratio - 0.005, ratio + 0.005]}
+    return {"case": f"n{length}-w1024-r{dilation}-h1-d64-fp32-p1-cpu", "variant": f"dilated/{order}",
+            "kind": "kernel", "status": "ok", "params": params, "speedup": speedup, "time_ns": {"median": 1e6},
+            "counters": {"layout_pages_4k_per_tile": {"value": pages, "source": "layout"}},
+            "environment": {"host": HOST}}
 
 
-class Findings(unittest.TestCase):
-    def folder(self, ratios):
-        """`ratios`: (length, dilation): {order: (speedup, pages)}."""
-        records = []
-        for (length, dilation), orders in ratios.items():
-            records.append(record(length, dilation, "linear"))
-            records += [record(length, dilation, order, *told) for order, told in orders.items()]
+class BlocksTest(unittest.TestCase):
+    def published(self, records, sweep="cpu-order"):
+        """A published folder of one sweep."""
         held = tempfile.TemporaryDirectory()
         self.addCleanup(held.cleanup)
         place = pathlib.Path(held.name)
-        (place / "cpu-order").mkdir()
-        with gzip.open(place / "cpu-order" / "records.jsonl.gz", "wt") as file:
+        (place / sweep).mkdir()
+        with gzip.open(place / sweep / "records.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(one) + "\n" for one in records)
         return Folder(place)
 
+    def study(self, ratios):
+        """A study of orders; `ratios` is (length, dilation): {order: (speedup, pages)}."""
+        records = []
+        for (length, dilation), measured in ratios.items():
+            records.append(record(length, dilation, "linear"))
+            records += [record(length, dilation, order, *values) for order, values in measured.items()]
+        return self.published(records)
+
+
+class Orders(BlocksTest):
     def test_effects_within_one_per_cent_are_none(self):
-        said = orders.block_order_said(self.folder({(4096, 1): {"residue": (1.012, 64), "random": (0.99, 64)}}), "cpu-order")
-        self.assertIn("No order was faster than linear by more than 1 % in any of 1 case.", said)
-        self.assertIn("No order was slower", said)
+        folder = self.study({(4096, 1): {"residue": (1.012, 64), "random": (0.99, 64)}})
+        said = orders.block_order_said(folder, "cpu-order")
+        self.assertIn("No order was faster or slower than linear order by more than 1 % in any of 1 case.", said)
 
-    def test_gains_that_the_control_has_too_are_told(self):
-        said = orders.block_order_said(self.folder({
-            (4096, 4): {"residue": (1.2, 16), "random": (1.21, 64)}, (8192, 4): {"residue": (1.3, 16), "random": (0.8, 64)}}), "cpu-order")
-        self.assertIn("`residue` in 2 cases (1.200 to 1.300, dilation 4)", said)
-        self.assertIn("`random` in 1 case (0.800, dilation 4)", said)
-        self.assertIn("Of 2 gains of an order that is not random, the random control reaches 1 too.", said)
+    def test_gains_are_listed_with_those_that_the_control_reaches(self):
+        folder = self.study({(4096, 4): {"residue": (1.2, 16), "random": (1.21, 64)},
+                             (8192, 4): {"residue": (1.3, 16), "random": (0.8, 64)}})
+        said = orders.block_order_said(folder, "cpu-order")
+        self.assertIn("Of 2 cases, those in which", said)
+        self.assertIn("| `residue` | 2 | 1.200 to 1.300 | 4 | 0 |  |  |", said)
+        self.assertIn("| `random` | 1 | 1.210 | 4 | 1 | 0.800 | 4 |", said)
+        self.assertIn("Random order, the control, reaches 1 of the 2 gains of other orders.", said)
 
-    def test_the_count_that_sorts_the_times_is_named(self):
-        speedups = [0.8 + 0.02 * i for i in range(16)]
-        sorted_ = {(1024 << i, 4): {"residue": (ratio, 200 - i)} for i, ratio in enumerate(speedups)}
-        said = counts.block_counts_said(self.folder(sorted_))
-        self.assertIn("the time goes with `layout_pages_4k_per_tile` (layout): rank correlation -1.00", said)
-        mixed = {(1024 << i, 4): {"residue": (ratio, 100 + i % 2)} for i, ratio in enumerate(speedups)}
-        self.assertIn("no count sorts the times", counts.block_counts_said(self.folder(mixed)))
-
-    def test_working_sets_are_placed_by_what_holds_them(self):
-        places = {1 << 20: "within L2 of a core", 2 << 20: "within what a core's data TLB reaches", 1 << 25: "within L3", 1 << 26: "beyond L3"}
+    def test_working_sets_are_placed_by_the_cache_that_holds_them(self):
+        places = {1 << 20: "within L2 of a core", 2 << 20: "within the reach of a core's data TLB",
+                  1 << 25: "within L3", 1 << 26: "beyond L3"}
         for size, place in places.items():
             self.assertTrue(machine.place_of(size, HOST).startswith(place), machine.place_of(size, HOST))
 
+
+class Counts(BlocksTest):
+    def test_a_count_that_the_speedup_follows_is_named(self):
+        speedups = [0.8 + 0.02 * i for i in range(16)]
+        falling = {(1024 << i, 4): {"residue": (ratio, 200 - i)} for i, ratio in enumerate(speedups)}
+        said = counts.block_counts_said(self.study(falling))
+        self.assertIn("follows the count `layout_pages_4k_per_tile` (layout): rank correlation -1.00", said)
+        mixed = {(1024 << i, 4): {"residue": (ratio, 100 + i % 2)} for i, ratio in enumerate(speedups)}
+        self.assertIn("the speedup follows no count", counts.block_counts_said(self.study(mixed)))
+
+    def test_equal_values_share_a_rank(self):
+        self.assertEqual(counts.ranks([3, 1, 3]), [1.5, 0, 1.5])
+        self.assertIsNone(counts.rank_correlation([1, 1, 1], [1, 2, 3]))
+
+
+class Rates(BlocksTest):
     def test_rates_stand_against_dense_cases_with_as_many_keys(self):
-        folder = self.folder({})
         measured = {("fp32", 2048, 2048, 1): 0.1, ("bf16", 2048, 2048, 1): 0.25, ("fp32", 4096, 512, 1): 0.09,
-                 ("fp32", 8192, 8192, 16): 0.081}
+                    ("fp32", 8192, 8192, 16): 0.081}
         records = []
         for (dtype, length, segment, dilation), rate in measured.items():
             one = record(length, dilation, "linear")
             one["params"].update(dtype=dtype, segments=[segment], threads=1, heads=1)
             records.append({**one, "tflops": rate})
-        with gzip.open(folder.path / "cpu-order" / "records.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(one) + "\n" for one in records)
-        table = rates.block_rates(Folder(folder.path), "cpu-order").split("\n")
+        table = rates.block_rates(self.published(records), "cpu-order").split("\n")
         self.assertIn("| n 8192, 8192/16, h 1, d 64, threads 1 | 512 | 0.081 |  |  | 90.0 % |  | 81.0 % |  |", table)
-        self.assertIn("| n 2048, 2048/1, h 1, d 64, threads 1 | 2048 | 0.1 | 0.25 | 2.50 | 100.0 % | 100.0 % | 100.0 % | 100.0 % |", table)
+        self.assertIn("| n 2048, 2048/1, h 1, d 64, threads 1 | 2048 | 0.1 | 0.25 | 2.50 | 100.0 % | 100.0 % | 100.0 % "
+                      "| 100.0 % |", table)
 
-    def test_ranks_share_the_place_of_equals(self):
-        self.assertEqual(counts.ranks([3, 1, 3]), [1.5, 0, 1.5])
-        self.assertIsNone(counts.rank_correlation([1, 1, 1], [1, 2, 3]))
+
+def answer(claim, claimed, measured, random, verdict):
+    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "random": random,
+            "verdict": verdict, "compares": "kernel time", "in_sweep": claim}
+
+
+class TableOfClaims:
+    """A folder whose table of claims is given."""
+
+    def __init__(self, rows):
+        self.given = rows
+
+    def rows(self, table):
+        return iter(self.given)
+
+
+class Claims(unittest.TestCase):
+    def test_answers_to_claims_of_a_gain_are_counted(self):
+        rows = [answer("a", "1.5", "1.25", "1.25", "smaller than claimed"), answer("b", "2", "2.5", "1", "reproduced"),
+                answer("c", "0.8", "0.8", "1", "reproduced"), answer("d", "2", "", "", "not testable here")]
+        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
+        self.assertIn("**1 of 2 answers to claims of a faster kernel reproduced the claim (b).** There are 3 answers",
+                      said)
+        self.assertIn("Hilbert order took 0.400 to 1.250 times as long as linear order.", said)
+        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1.", said)
+
+    def test_no_gain_is_said_first(self):
+        rows = [answer("a", "1.5", "1", "1", "no difference shown")]
+        said = claims.block_claims_said(TableOfClaims(rows))
+        self.assertTrue(said.startswith("**None of 1 answer to claims of a faster kernel reproduced"), said)
+
+    def test_runs_that_disagree_are_one_verdict(self):
+        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "1", "no difference shown")]
+        self.assertEqual(claims.joint_verdict(rows), "differs between runs")
+        self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
+                         "loss or no difference reproduced")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
 PUBLISH = TREE / "reports/publish"
@@ -59,7 +60,8 @@ class Pages(PublishTest):
     def test_a_folder_without_records_and_a_missing_program_are_refused(self):
         said = self.start("pages.py", "-o", self.place / "pages", self.place, status=1)
         self.assertIn("holds no published records", said)
-        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1, binary="/nowhere/hilbench")
+        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1,
+                          binary="/nowhere/hilbench")
         self.assertIn("no /nowhere/hilbench; build it", said)
 
 
@@ -81,6 +83,42 @@ class Findings(PublishTest):
         self.assertIn("`nothing` has not been published yet.", (folder / "README.md").read_text())
         (folder / "README.md").write_text("<!-- generated: wishes -->\n<!-- end -->\n")
         self.assertIn("no block 'wishes'", self.start("findings.py", "check", folder, status=1))
+
+
+class Documents(PublishTest):
+    def test_documents_are_filled_and_stale_blocks_are_named(self):
+        file = self.place / "page.md"
+        file.write_text("Before.\n<!-- generated: table_price h200 cache-order -->\n<!-- end -->\n"
+                        "<!-- generated: runs h200-x2 -->\n<!-- end -->\n")
+        self.start("findings.py", "page", file)
+        page = file.read_text()
+        self.assertIn("\n| `dilated_wgmma` | 6 | ", page)
+        self.assertIn("\n| [counters-launched](counters-launched/) | ", page)
+        file.write_text(page.replace("| `dilated_wgmma` | 6 |", "| `dilated_wgmma` | 7 |"))
+        said = self.start("findings.py", "check", self.place, status=1)
+        self.assertIn("page.md: table_price h200 cache-order differs from the records; fill it anew", said)
+
+    def test_what_is_not_published_is_said(self):
+        file = self.place / "page.md"
+        file.write_text("<!-- generated: rivals_said h200 nothing -->\n<!-- end -->\n"
+                        "<!-- generated: gains_said nowhere -->\n<!-- end -->\n")
+        self.start("findings.py", "page", file)
+        self.assertIn("`nothing` of `h200` has not been published yet.", file.read_text())
+        self.assertIn("`nowhere` has not been published yet.", file.read_text())
+
+    def test_the_picture_shows_claims(self):
+        file = self.place / "claimed-and-measured.svg"
+        self.start("findings.py", "page", file)
+        picture = xml.etree.ElementTree.parse(file).getroot()
+        texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("claimed", texts)
+        self.assertIn("4096 positions, 512/64", texts)
+        self.assertIn("7.95", texts)
+
+    def test_a_file_that_is_not_generated_here_is_refused(self):
+        file = self.place / "notes.txt"
+        file.write_text("By hand.\n")
+        self.assertIn("neither a Markdown file nor a picture", self.start("findings.py", "page", file, status=1))
 
 
 class Store(PublishTest):

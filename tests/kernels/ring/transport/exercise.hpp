@@ -78,43 +78,55 @@ inline std::vector<Letter> random_letters(int ranks, int exchanges, unsigned see
   return letters;
 }
 
+// One exchange under way.
+template <class Memory>
+struct Flight {
+  std::deque<MessageBuffer<Memory>> sent, received;
+  std::vector<const Letter*> expected;
+
+  // Posts this rank's part of the exchange; returns the bytes that it sends.
+  std::uint64_t post(Transport& transport, const std::vector<Letter>& letters, int exchange) {
+    std::vector<Transport::Message> sends, receives;
+    std::uint64_t bytes = 0;
+    for (const Letter& letter : letters) {
+      if (letter.exchange != exchange) continue;
+      if (letter.source == transport.rank()) {
+        sent.emplace_back(letter.values.size()).fill(letter.values);
+        sends.push_back(sent.back().message(letter.destination));
+        bytes += letter.values.size();
+      }
+      if (letter.destination == transport.rank()) {
+        receives.push_back(received.emplace_back(letter.values.size()).message(letter.source));
+        expected.push_back(&letter);
+      }
+    }
+    transport.post(sends, receives);
+    return bytes;
+  }
+
+  void expect_received() const {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Letter& letter = *expected[i];
+      received[i].expect(letter.values, "exchange " + std::to_string(letter.exchange) + ", " +
+                                            std::to_string(letter.source) + " to " +
+                                            std::to_string(letter.destination));
+    }
+  }
+};
+
 // Random messages over random exchanges, up to `depth` of them in flight.
 template <class Memory>
 void exercise_exchanges(Transport& transport, int exchanges, int depth, unsigned seed) {
   const std::vector<Letter> letters = random_letters(transport.size(), exchanges, seed);
-  struct Flight {
-    std::deque<MessageBuffer<Memory>> sent, received;
-    std::vector<const Letter*> expected;
-  };
-  std::deque<Flight> flights;
+  std::deque<Flight<Memory>> flights;
   std::uint64_t bytes = transport.bytes_sent();
   const auto land = [&] {
     transport.wait();
-    const Flight& flight = flights.front();
-    for (std::size_t i = 0; i < flight.expected.size(); ++i) {
-      const Letter& letter = *flight.expected[i];
-      flight.received[i].expect(letter.values, "exchange " + std::to_string(letter.exchange) + ", " +
-                                                   std::to_string(letter.source) + " to " +
-                                                   std::to_string(letter.destination));
-    }
+    flights.front().expect_received();
     flights.pop_front();
   };
   for (int exchange = 0; exchange < exchanges; ++exchange) {
-    Flight& flight = flights.emplace_back();
-    std::vector<Transport::Message> sends, receives;
-    for (const Letter& letter : letters) {
-      if (letter.exchange != exchange) continue;
-      if (letter.source == transport.rank()) {
-        flight.sent.emplace_back(letter.values.size()).fill(letter.values);
-        sends.push_back(flight.sent.back().message(letter.destination));
-        bytes += letter.values.size();
-      }
-      if (letter.destination == transport.rank()) {
-        receives.push_back(flight.received.emplace_back(letter.values.size()).message(letter.source));
-        flight.expected.push_back(&letter);
-      }
-    }
-    transport.post(sends, receives);
+    bytes += flights.emplace_back().post(transport, letters, exchange);
     if (flights.size() >= static_cast<std::size_t>(depth)) land();
   }
   while (!flights.empty()) land();

@@ -1,7 +1,5 @@
 // The format: numpy.lib.format in NumPy's reference. Magic, version, header length, a Python dict literal
 // with the keys descr, fortran_order and shape, then the elements.
-#include "kernels/base/npy.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,13 +10,13 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "kernels/base/error.hpp"
-#include "kernels/base/files.hpp"
+#include "kernels/base/npy.hpp"
+#include "kernels/base/text.hpp"
 
 static_assert(std::endian::native == std::endian::little, "elements are read as they lie in the file");
 
@@ -27,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::int64_t kLongestHeader = 1 << 16;
 constexpr std::size_t kMostDimensions = 32;
 constexpr std::int64_t kChunkElements = 1 << 18;
@@ -186,7 +183,7 @@ Header read_header(const fs::path& file, std::ifstream& in) {
     throw_file_error(error ? error.value() : errno, {.what = "cannot be read", .where = file.string()});
   char prefix[12] = {};
   in.read(prefix, 10);
-  if (in.gcount() < 10 || std::string_view(prefix, 6) != kMagic)
+  if (in.gcount() < 10 || std::string_view(prefix, 6) != kNpyMagic)
     refuse(file, "not a .npy file", "does not begin with the magic bytes \\x93NUMPY");
   const int major = prefix[6];
   if (major < 1 || major > 3)
@@ -266,25 +263,6 @@ std::vector<std::int64_t> scan_floats(const fs::path& file, std::vector<float>* 
   return header.shape;
 }
 
-// `write` writes as many elements as the shape says.
-void write_array(const fs::path& file, std::string_view descr, std::span<const std::int64_t> shape,
-                 const std::function<void(std::ostream&)>& write) {
-  std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
-                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  while ((10 + dict.size() + 1) % 64 != 0) dict += ' ';  // NumPy aligns the data to 64 bytes
-  dict += '\n';
-  const auto length = static_cast<std::uint16_t>(dict.size());
-  std::error_code error;
-  if (fs::exists(file, error) && !fs::is_regular_file(file, error))
-    refuse(file, "cannot write the file", "it is a folder or a device", "name a file");
-  write_file(file, [&](std::ostream& out) {
-    out << kMagic << '\x01' << '\x00';
-    out.write(reinterpret_cast<const char*>(&length), 2);
-    out << dict;
-    write(out);
-  });
-}
-
 }  // namespace
 
 NpyFloats read_npy_floats(const fs::path& file) {
@@ -327,33 +305,6 @@ std::vector<std::int64_t> read_npy_integers(const fs::path& file) {
                    }
                  });
   return values;
-}
-
-void write_npy(const fs::path& file, std::span<const std::int64_t> shape, std::span<const float> values) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  if (count != std::ssize(values))
-    refuse(file, "cannot write the file",
-           fmt::format("shape ({}) for {} values", fmt::join(shape, ", "), values.size()));
-  write_npy(file, shape, [values](const auto& put) { put(values); });
-}
-
-void write_npy(const fs::path& file, std::span<const std::int64_t> shape,
-               const std::function<void(const std::function<void(std::span<const float>)>&)>& write) {
-  write_array(file, "<f4", shape, [&](std::ostream& out) {
-    write([&out](std::span<const float> values) {
-      out.write(reinterpret_cast<const char*>(values.data()),
-                static_cast<std::streamsize>(values.size_bytes()));
-    });
-  });
-}
-
-void write_npy(const fs::path& file, std::span<const std::int64_t> values) {
-  const std::int64_t shape[] = {std::ssize(values)};
-  write_array(file, "<i8", shape, [values](std::ostream& out) {
-    out.write(reinterpret_cast<const char*>(values.data()),
-              static_cast<std::streamsize>(values.size_bytes()));
-  });
 }
 
 }  // namespace hilbench

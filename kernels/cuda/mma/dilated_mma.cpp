@@ -1,0 +1,43 @@
+// dilated_mma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_mma.cu is
+// compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
+#include "kernels/cuda/shared/forward_implementation.hpp"
+
+namespace hilbench {
+namespace cuda {
+
+// In dilated_mma.cu.
+std::int32_t dilated_mma_tile_rows(const ForwardShape& shape);
+std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape);
+
+namespace {
+
+constexpr int kHeadDims[] = {32, 64, 96, 128, 256};
+constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
+
+constexpr std::string_view kAbsence =
+    HILBENCH_CUDA_MAJOR == 0
+        ? kNoCuda
+        : "this build has no code for sm_80 and up: CMAKE_CUDA_ARCHITECTURES leaves it out";
+
+constexpr ForwardCode code() {
+  if constexpr (kArchitectures.empty())
+    return {.absence = kAbsence};
+  else
+    return {kArchitectures, dilated_mma_tile_rows, make_dilated_mma};
+}
+
+constexpr ForwardFacts kFacts = {
+    .name = "dilated_mma",
+    .help = "fused dilated attention for sm_80 and up: mma.sync, ldmatrix, cp.async; fp16 and bf16",
+    .first_capability = 80,
+    .head_dims = kHeadDims,
+    .peak_unit = gpu_product_unit,
+    .code = code(),
+};
+
+}  // namespace
+}  // namespace cuda
+
+extern const Implementation kDilatedMma = cuda::forward_implementation<cuda::kFacts>();
+
+}  // namespace hilbench

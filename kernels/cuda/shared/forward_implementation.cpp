@@ -1,0 +1,58 @@
+#include "kernels/cuda/shared/forward_implementation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace hilbench::cuda {
+namespace {
+
+std::optional<std::string> why_not_head_dim(const ForwardFacts& facts, std::int64_t head_dim) {
+  const std::span<const int> dims = facts.head_dims;
+  if (dims.empty() && (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0))
+    return fmt::format("{} has head_dim 8 to 256 in steps of 8, not {}", facts.name, head_dim);
+  if (!dims.empty() && std::find(dims.begin(), dims.end(), head_dim) == dims.end())
+    return fmt::format("{} has head_dim {}, not {}", facts.name, fmt::join(dims, ", "), head_dim);
+  return std::nullopt;
+}
+
+// Compiled code runs on GPUs of its major version from its minor version up, with an `a` on its own alone;
+// PTX runs on every later one.
+bool runs_on(const std::string& architecture, int compute_capability) {
+  std::size_t digits = 0;
+  const int number = std::stoi(architecture, &digits);
+  const bool exact = architecture.compare(digits, 1, "a") == 0;
+  const bool is_ptx = architecture.find("-real") == std::string::npos;
+  if (exact) return compute_capability == number;
+  return compute_capability >= number && (is_ptx || compute_capability / 10 == number / 10);
+}
+
+}  // namespace
+
+std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) {
+  if (!facts.code.absence.empty()) return std::string(facts.code.absence);
+  if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
+    return fmt::format("{} reads fp16 and bf16 only", facts.name);
+  if (auto reason = why_not_head_dim(facts, work.head_dim)) return reason;
+  // Below 8.0 a block has 48 KiB of shared memory, which a tile of long rows exceeds.
+  if (work.head_dim > 128 && facts.code.tile_rows(forward_shape(work)) == 0)
+    return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);
+  if (work.pass == Pass::backward) return fmt::format("{} computes the forward pass only", facts.name);
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu) {
+  if (!facts.code.absence.empty()) return std::nullopt;  // said for every case
+  if (gpu.compute_capability < facts.first_capability || gpu.compute_capability > facts.last_capability)
+    return fmt::format("{} needs compute capability {}.{}, this GPU has {}", facts.name,
+                       facts.first_capability / 10, facts.first_capability % 10, gpu.capability_text());
+  std::istringstream architectures{std::string(facts.code.architectures)};
+  for (std::string each; architectures >> each;)
+    if (runs_on(each, gpu.compute_capability)) return std::nullopt;
+  return fmt::format("this build has code for {}, which this GPU of compute capability {}.{} does not run",
+                     facts.code.architectures, gpu.compute_capability / 10, gpu.compute_capability % 10);
+}
+
+}  // namespace hilbench::cuda

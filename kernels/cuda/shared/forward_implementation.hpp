@@ -1,0 +1,70 @@
+// A CUDA forward kernel as an Implementation: its host file, <name>.cpp, fills in ForwardFacts. The host file
+// is in every build, so that a sweep may name the kernel anywhere; a build without the code of the .cu says
+// why. No CUDA header.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/cuda/shared/forward_execution.hpp"
+#include "kernels/cuda/shared/forward_shape.hpp"
+#include "kernels/implementation.hpp"
+
+namespace hilbench::cuda {
+
+// What the .cu of a kernel defines, or why this build has none of it.
+struct ForwardCode {
+  std::string_view architectures = {};  // as CMake names them: "80-real 90a-real 80-virtual"
+  std::int32_t (*tile_rows)(const ForwardShape&) = nullptr;  // queries of a tile; 0: no tile fits this GPU
+  MakeForwardKernel make = nullptr;
+  std::string_view absence = {};
+};
+
+struct ForwardFacts {
+  std::string_view name, help;
+  // Of the GPUs that it is written for, 10 * major + minor.
+  int first_capability = 0, last_capability = 999;
+  bool stores_fp32 = false;
+  std::span<const int> head_dims = {};  // empty: 8 to 256 in steps of 8
+  std::string_view (*peak_unit)(const Case&) = nullptr;
+  ForwardCode code;
+};
+
+constexpr std::string_view kNoCuda = "this build has no CUDA";
+
+std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work);
+std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu);
+
+template <const ForwardFacts& kFacts>
+constexpr Implementation forward_implementation() {
+  Implementation implementation = {
+      .name = kFacts.name,
+      .help = kFacts.help,
+      .kind = ImplementationKind::kernel,
+      .device = DeviceKind::cuda,
+      .peak_unit = kFacts.peak_unit,
+      .tile_rows = [](const Case&) { return std::int64_t{1}; },
+      .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
+      .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
+      .workspace_bytes = [](const Case&, int) { return 0.0; },
+      .prepare = [](const Case&, const Variant&, int) { return std::unique_ptr<Execution>(); },
+      .library = [] { return nlohmann::json(); },
+  };
+  if constexpr (kFacts.code.make != nullptr) {
+    implementation.tile_rows = [](const Case& work) -> std::int64_t {
+      return kFacts.code.tile_rows(forward_shape(work));
+    };
+    implementation.workspace_bytes = [](const Case& work, int) { return forward_workspace_bytes(work); };
+    implementation.prepare = [](const Case& work, const Variant& variant, int) {
+      return forward_execution(work, variant, kFacts.code.make);
+    };
+  }
+  return implementation;
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,37 @@
+// dilated_simt as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_simt.cu is
+// compiled for ("": none).
+#include "kernels/cuda/shared/forward_implementation.hpp"
+
+namespace hilbench {
+namespace cuda {
+
+// In dilated_simt.cu.
+std::int32_t dilated_simt_tile_rows(const ForwardShape& shape);
+std::unique_ptr<ForwardKernel> make_dilated_simt(const ForwardShape& shape);
+
+namespace {
+
+constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
+
+constexpr ForwardCode code() {
+  if constexpr (kArchitectures.empty())
+    return {.absence = kNoCuda};
+  else
+    return {kArchitectures, dilated_simt_tile_rows, make_dilated_simt};
+}
+
+constexpr ForwardFacts kFacts = {
+    .name = "dilated_simt",
+    .help = "fused dilated attention in fp32 arithmetic on any GPU; fp32, fp16 and bf16",
+    .first_capability = 61,
+    .stores_fp32 = true,
+    .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
+    .code = code(),
+};
+
+}  // namespace
+}  // namespace cuda
+
+extern const Implementation kDilatedSimt = cuda::forward_implementation<cuda::kFacts>();
+
+}  // namespace hilbench

@@ -1,0 +1,44 @@
+// dilated_wgmma as an implementation. CMake defines HILBENCH_ARCHITECTURES, those that dilated_wgmma.cu is
+// compiled for ("": none), and HILBENCH_CUDA_MAJOR, the toolkit's version (0: no CUDA).
+#include "kernels/cuda/shared/forward_implementation.hpp"
+
+namespace hilbench {
+namespace cuda {
+
+// In dilated_wgmma.cu.
+std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape);
+std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape);
+
+namespace {
+
+constexpr int kHeadDims[] = {64, 128};
+constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
+
+constexpr std::string_view kAbsence =
+    HILBENCH_CUDA_MAJOR == 0   ? kNoCuda
+    : HILBENCH_CUDA_MAJOR < 12 ? "this build has no sm_90a code: it needs CUDA 12.0 or newer"
+                               : "this build has no sm_90a code: CMAKE_CUDA_ARCHITECTURES leaves it out";
+
+constexpr ForwardCode code() {
+  if constexpr (kArchitectures.empty())
+    return {.absence = kAbsence};
+  else
+    return {kArchitectures, dilated_wgmma_tile_rows, make_dilated_wgmma};
+}
+
+constexpr ForwardFacts kFacts = {
+    .name = "dilated_wgmma",
+    .help = "fused dilated attention for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
+    .first_capability = 90,
+    .last_capability = 90,
+    .head_dims = kHeadDims,
+    .peak_unit = gpu_product_unit,
+    .code = code(),
+};
+
+}  // namespace
+}  // namespace cuda
+
+extern const Implementation kDilatedWgmma = cuda::forward_implementation<cuda::kFacts>();
+
+}  // namespace hilbench

@@ -1,0 +1,211 @@
+// The producers: rows of Q, K and V on their way from device memory into the stages in shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
+#include "kernels/cuda/wgmma/wgmma_clear.cuh"
+#include "kernels/cuda/wgmma/wgmma_tiling.cuh"
+
+namespace hilbench::cuda {
+
+// The address `index` rows on, in one instruction.
+__device__ __forceinline__ const char* row_address(std::uint32_t index, std::uint32_t row_bytes,
+                                                   const char* rows) {
+  std::uint64_t address;
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(address) : "r"(index), "r"(row_bytes), "l"(rows));
+  return reinterpret_cast<const char*>(address);
+}
+
+// This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
+// instruction. The last row fills the 64 of its group: what stood there before might be no numbers.
+template <class S>
+__device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
+                                             std::uint32_t target, int warp, int warps) {
+  constexpr int kRowChunks = S::kDim / 8;
+  constexpr int kTogether = 32 / kRowChunks;
+  int lane = threadIdx.x % 32;
+  if constexpr (S::kGathered) asm volatile("" : "+r"(lane));  // not worth registers between tiles
+  const int chunk = lane % kRowChunks;
+  const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
+  const char* q = static_cast<const char*>(p.q) +
+                  (static_cast<std::int64_t>(tile.batch) * p.sequence * p.heads + tile.head) * (S::kDim * 2) +
+                  chunk * 16;
+  target += chunk / 8 * (S::kRows * 128);
+  for (int first = warp * 32; first < (tile.query_count + 63) / 64 * 64; first += warps * 32) {
+    int slot = tile.query_first + min(first + lane, tile.query_count - 1) * p.query_step;
+    if (p.q_slots != nullptr) slot = p.q_slots[slot];
+#pragma unroll
+    for (int i = 0; i < kRowChunks; i += 4) {
+      const char* from[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const std::uint32_t source = __shfl_sync(0xFFFFFFFFu, slot, (i + j) * kTogether + lane / kRowChunks);
+        from[j] = row_address(source, row_bytes, q);
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        copy_async(target + swizzled(first + (i + j) * kTogether + lane / kRowChunks, chunk % 8), from[j],
+                   kEvictFirst);
+      }
+    }
+  }
+}
+
+// Strided rows: one block of K or V from row `row` of a residue on.
+template <class S>
+__device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
+                                           int row, std::uint32_t target, std::uint32_t full) {
+  barrier_arrive_expect(full, S::kBlockBytes);
+  for (int c = 0; c < S::kDim / 64; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, residue, row, tile.kv_head,
+             tile.batch);
+  }
+}
+
+template <class S>
+__device__ __forceinline__ void produce_strided(const KernelParams& p, const StridedMaps& maps,
+                                                unsigned char* shared, std::uint32_t base) {
+  Stages<S::kTileSlots> tiles;
+  Stages<S::kKStages> k;
+  Stages<S::kVStages> v;
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    const int blocks = key_blocks<S>(tile);
+    const int residue = tile.key_slot % p.key_slot_step;
+    const int which = residue < p.kv_rows % p.key_slot_step ? 1 : 0;
+    const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
+    for (int i = 0; i <= blocks; ++i, row += step) {
+      if (i < blocks) {
+        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
+        load_block<S>(&maps.k[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
+                      base + S::kKFull + 8 * k.stage);
+        k.advance();
+      }
+      if (i > 0) {
+        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
+        load_block<S>(&maps.v[which], tile, residue, row - step, base + S::kVAt + v.stage * S::kBlockBytes,
+                      base + S::kVFull + 8 * v.stage);
+        v.advance();
+      }
+    }
+    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
+// One warp: claims tiles and fetches their Q.
+template <class S>
+__device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned char* shared,
+                                                std::uint32_t base) {
+  Stages<S::kTileSlots> tiles;
+  Stages<S::kQStages> q;
+  Claims<S> claims;
+  while (true) {
+    if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
+    __syncwarp();
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
+    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
+    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    q.advance();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
+// Every warp of the producers: its share of Q, K and V; the first claims tiles as well, one ahead. The slots
+// of a block are fetched while the block before is, those of a tile's first one with the last block of the
+// tile before. All stages follow from the numbers of the tile and of the block.
+template <class S>
+__device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
+                                                 std::uint32_t base) {
+  typename S::Gather rows(base + S::kSlotAt);
+  std::uint32_t number = 0;  // of the tile
+  std::uint32_t block = 0;   // of all tiles
+  const auto load_keys = [&](std::uint32_t passed) {
+    const auto at = Stages<S::kKStages>::at(passed);
+    barrier_wait(base + S::kKEmpty + 8 * at.stage, at.parity ^ 1);
+    rows.load(p.k, passed, base + S::kKAt + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + S::kKFull + 8 * at.stage);
+  };
+  const auto load_values = [&](std::uint32_t passed) {
+    const auto at = Stages<S::kVStages>::at(passed);
+    barrier_wait(base + S::kVEmpty + 8 * at.stage, at.parity ^ 1);
+    rows.load(p.v, passed, base + S::kVAt + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + S::kVFull + 8 * at.stage);
+  };
+  const auto fetch_first = [&](const ForwardTile& tile) {
+    const int begin = tile.keys_backwards != 0 ? (key_blocks<S>(tile) - 1) * S::kKeys : 0;
+    if (tile.key_count > 0) rows.fetch(p.key_slots + tile.key_begin, begin, tile.key_count - 1);
+  };
+  const auto claim = [&](std::uint32_t passed) {
+    if (threadIdx.x == 0) Claims<S>{Stages<S::kTileSlots>::at(passed)}.claim(p, shared, base);
+    __syncwarp();
+  };
+  claim(0);
+  const ForwardTile* tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(0));
+  fetch_first(*tile);
+  while (uniform(tile->query_count) != 0) {
+    const auto q = Stages<S::kQStages>::at(number);
+    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
+    load_queries<S>(p, *tile, base + S::kQAt + q.stage * S::kQBytes, uniform(threadIdx.x / 32),
+                    S::kProducerWarps);
+    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    const std::uint32_t first_row =
+        static_cast<std::uint32_t>(tile->batch) * p.kv_rows * p.kv_heads + tile->kv_head;
+    const std::int32_t* slots = p.key_slots + tile->key_begin;
+    const int last = tile->key_count - 1;
+    const int blocks = uniform(key_blocks<S>(*tile));
+    const int step = tile->keys_backwards != 0 ? -S::kKeys : S::kKeys;
+    int begin = step < 0 ? (blocks - 1) * S::kKeys : 0;
+    for (int i = 0; i < blocks; ++i, ++block) {
+      __syncwarp();  // all have read what is overwritten now
+      rows.keep(block, first_row, p.kv_heads);
+      __syncwarp();
+      begin += step;
+      if (i + 1 < blocks) rows.fetch(slots, begin, last);
+      load_keys(block);
+      if (i > 0) {
+        load_values(block - 1);
+      } else {
+        claim(number + 1);
+      }
+      if (i % S::kProducerWarps == uniform(threadIdx.x / 32)) clear_window<S>(p, shared);
+    }
+    if (blocks == 0) claim(number + 1);
+    ++number;
+    tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(number));
+    fetch_first(*tile);
+    if (blocks > 0) load_values(block - 1);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+      barrier_arrive(base + S::kTileEmpty + 8 * Stages<S::kTileSlots>::at(number - 1).stage);
+    }
+  }
+}
+
+template <class S>
+__device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
+                                        std::uint32_t base) {
+  if constexpr (S::kGathered) {
+    produce_gathered<S>(p, shared, base);
+  } else {
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (warp == 0) {
+      if (lane == 0) produce_strided<S>(p, maps, shared, base);
+    } else if (warp == 1) {
+      produce_queries<S>(p, shared, base);
+    } else {
+      clear_beside<S>(p, shared);
+    }
+  }
+}
+
+}  // namespace hilbench::cuda

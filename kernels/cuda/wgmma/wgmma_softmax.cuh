@@ -1,0 +1,113 @@
+// Online softmax on the scores of a consumer: masks, running maxima and sums, exponentials, and their
+// packing.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/mma/mma.cuh"
+#include "kernels/cuda/wgmma/wgmma_tiling.cuh"
+
+namespace hilbench::cuda {
+
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
+
+// Running softmax of two rows a thread (l / 4 and 8 below), in units of raw scores; `sum` holds this thread's
+// columns only until the end. `maximum` is only a common scale: that of the first block serves until some
+// exponential of a later block grows large.
+template <class S>
+struct Softmax {
+  static constexpr float kLarge = 32768.0f;  // of a thread's sum in a block; below what fp16 holds
+  float maximum[2], sum[2], factor[2];
+  float scale_log2;
+
+  __device__ __forceinline__ static float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
+    return fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
+  }
+  __device__ __forceinline__ static float quad_sum(float x) {
+    x += __shfl_xor_sync(0xFFFFFFFFu, x, 1);
+    return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
+  }
+
+  // Raises `maximum` to that of the scores; `factor` is for what was summed before.
+  __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float a = fmaxf(s[2 * r], s[2 * r + 1]);
+      float b = fmaxf(s[4 + 2 * r], s[4 + 2 * r + 1]);
+#pragma unroll
+      for (int g = 2; g < S::kKeys / 8; g += 2) {
+        a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
+        b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
+      }
+      const float before = maximum[r];
+      maximum[r] = fmaxf(before, quad_max(fmaxf(a, b)));
+      // A row that has seen no key yet: its sum and O are 0.
+      factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
+    }
+  }
+
+  // Scores to exp(scores - maximum); `block_sum` gets the sums of this thread's columns.
+  __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float shift = S::kCausal && maximum[r] == -INFINITY ? 0.0f : maximum[r] * scale_log2;
+      float a = 0, b = 0;
+#pragma unroll
+      for (int g = 0; g < S::kKeys / 8; ++g) {
+        float& x = s[4 * g + 2 * r];
+        float& y = s[4 * g + 2 * r + 1];
+        x = fmaf(x, scale_log2, -shift);
+        y = fmaf(y, scale_log2, -shift);
+        x = exp2_fast(x);
+        y = exp2_fast(y);
+        a += x;
+        b += y;
+      }
+      block_sum[r] = a + b;
+    }
+  }
+
+  // Whether a block's exponentials must be computed once more, after raise(): the same for a whole warp.
+  __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
+    bool is = !(block_sum[0] < kLarge && block_sum[1] < kLarge);
+    if constexpr (S::kCausal) is = is || maximum[0] == -INFINITY || maximum[1] == -INFINITY;
+    return __any_sync(0xFFFFFFFFu, is);
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
+                                            const float (&s)[S::kKeys / 2]) {
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 4; ++i) p[i] = pack<typename S::T>(s[2 * i], s[2 * i + 1]);
+}
+
+// -infinity for the keys of the block from `begin` that a row does not see: by position those from limit on
+// of each of a thread's two rows.
+template <class S>
+__device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
+                                            const ForwardTile& tile, int begin, const int (&limit)[2],
+                                            int row_position) {
+  const int column = begin + threadIdx.x % 4 * 2;
+  if (S::kCausal && p.key_positions != nullptr) {
+    const std::int32_t* positions = p.key_positions + tile.key_begin;
+    const int key_count = tile.key_count;
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 4; ++i) {
+      const int key = column + i / 2 * 8 + i % 2;
+      const int position = key < key_count ? positions[key] : 0x7FFFFFFF;
+      if (position > row_position) s[i / 2 * 4 + i % 2] = -INFINITY;
+      if (key >= key_count || position > row_position + 8 * p.query_step)
+        s[i / 2 * 4 + 2 + i % 2] = -INFINITY;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 2; ++i) {
+      if (column + i / 4 * 8 + i % 2 >= limit[i / 2 % 2]) s[i] = -INFINITY;
+    }
+  }
+}
+
+}  // namespace hilbench::cuda

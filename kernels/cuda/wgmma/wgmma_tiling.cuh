@@ -1,0 +1,175 @@
+// How the attention kernel for wgmma cuts its work: what it is given, where its stages stand in shared
+// memory, the barriers between its roles, and how tiles are handed out. For sm_90a only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/wgmma_gather.cuh"
+
+namespace hilbench::cuda {
+
+constexpr int kGroupThreads = 128;
+
+struct KernelParams {
+  const void* q;
+  const void* k;
+  const void* v;
+  void* o;
+  float* lse;
+  const std::int32_t* q_slots;
+  const std::int32_t* key_slots;
+  const std::int32_t* key_positions;
+  const ForwardTile* tiles;
+  const HeadCover* fill;
+  std::int32_t* counters;
+  std::int32_t tile_count;
+  std::int32_t sequence;
+  std::int32_t kv_rows;
+  std::int32_t batch;
+  std::int32_t heads;
+  std::int32_t kv_heads;
+  std::int32_t query_step;
+  std::int32_t key_step;
+  std::int32_t key_slot_step;
+  std::int32_t o_fp32;
+  float scale;
+};
+
+// Shapes of one instance, and where its parts stand in shared memory (bytes).
+template <typename Element, int kHeadDim, bool kMasked, bool kGather>
+struct Shape {
+  using T = Element;
+  static constexpr int kDim = kHeadDim;
+  static constexpr bool kCausal = kMasked;
+  static constexpr bool kGathered = kGather;
+  static constexpr int kConsumers = kDim == 64 ? 3 : 2;
+  static constexpr int kRows = 64 * kConsumers;
+  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
+  // Gathered rows take longer to come, and the consumers keep K until they have its exponentials.
+  static constexpr int kKStages = kGathered ? 3 : 2;
+  static constexpr int kVStages = 2;
+  static constexpr int kQStages = 2;
+  static constexpr int kProducerWarps = kGroupThreads / 32;
+  static constexpr int kThreads = kGroupThreads * (1 + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
+  static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
+  // With three groups, P V of a block is done before the next one's exponentials are; with two it may not be,
+  // and they do not wait for it.
+  static constexpr bool kPackEarly = kConsumers == 3;
+
+  using Gather = RowGather<kDim, kKeys, kProducerWarps>;
+
+  // Tiles claimed: the one in work, the next, and more where the claiming warp has other work as well; a
+  // power of two.
+  static constexpr int kTileSlots = kGathered ? 4 : 2;
+
+  static constexpr int kQBytes = kRows * kDim * 2;
+  static constexpr int kBlockBytes = kKeys * kDim * 2;
+  static constexpr int kQAt = 0;
+  static constexpr int kKAt = kQAt + kQStages * kQBytes;
+  static constexpr int kVAt = kKAt + kKStages * kBlockBytes;
+  static constexpr int kTileAt = kVAt + kVStages * kBlockBytes;
+  static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
+  static constexpr int kBarrierAt = kSlotAt + (kGathered ? Gather::kTableBytes : 0);
+  static constexpr int kBarriers = 2 * (kQStages + kKStages + kVStages + kTileSlots);
+  static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
+  static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
+  static constexpr int kSharedBytes = kFinishedAt + 16;
+  static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
+  static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
+
+  // Barriers: full and empty of each stage of Q, K, V and the tile slots.
+  static constexpr int kQFull = kBarrierAt;
+  static constexpr int kQEmpty = kQFull + 8 * kQStages;
+  static constexpr int kKFull = kQEmpty + 8 * kQStages;
+  static constexpr int kKEmpty = kKFull + 8 * kKStages;
+  static constexpr int kVFull = kKEmpty + 8 * kKStages;
+  static constexpr int kVEmpty = kVFull + 8 * kVStages;
+  static constexpr int kTileFull = kVEmpty + 8 * kVStages;
+  static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
+};
+
+// Position in a ring of stages, with the parity of the phase that is to complete next.
+template <int kCount>
+struct Stages {
+  std::uint32_t stage = 0;
+  std::uint32_t parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kCount) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  // After `passed` stages.
+  __device__ __forceinline__ static Stages at(std::uint32_t passed) {
+    return {passed % kCount, passed / kCount % 2};
+  }
+};
+
+__device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32_t chunk) {
+  return row * 128 + ((chunk ^ (row & 7)) << 4);
+}
+
+// Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
+__device__ __forceinline__ int uniform(int x) {
+  return __shfl_sync(0xFFFFFFFFu, x, 0);
+}
+
+template <class S>
+__device__ __forceinline__ void init_barriers(std::uint32_t base) {
+  constexpr int kConsumerWarps = 4 * S::kConsumers;
+  constexpr int kReleases = S::kGathered ? 32 * kConsumerWarps : kConsumerWarps;
+  auto init = [&](int at, int count, int arrivals) {
+    for (int i = 0; i < count; ++i) barrier_init(base + at + 8 * i, arrivals);
+  };
+  init(S::kQFull, S::kQStages, S::kGathered ? kGroupThreads : 32);
+  init(S::kQEmpty, S::kQStages, kReleases);
+  init(S::kKFull, S::kKStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kKEmpty, S::kKStages, kReleases);
+  init(S::kVFull, S::kVStages, S::kGathered ? kGroupThreads : 1);
+  init(S::kVEmpty, S::kVStages, kReleases);
+  init(S::kTileFull, S::kTileSlots, 1);
+  init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
+  fence_barrier_init();
+}
+
+template <class S>
+__device__ __forceinline__ int key_blocks(const ForwardTile& tile) {
+  return (tile.key_count + S::kKeys - 1) / S::kKeys;
+}
+
+// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A tile
+// without queries ends the work. The last block to end leaves the counters as zeros.
+template <class S>
+struct Claims {
+  Stages<S::kTileSlots> slots;
+  bool more = true;
+
+  __device__ __forceinline__ void claim(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
+    if (!more) return;
+    barrier_wait(base + S::kTileEmpty + 8 * slots.stage, slots.parity ^ 1);
+    const int claimed = atomicAdd(&p.counters[0], 1);
+    more = claimed < p.tile_count;
+    ForwardTile tile = {};
+    if (more) tile = p.tiles[claimed];
+    reinterpret_cast<ForwardTile*>(shared + S::kTileAt)[slots.stage] = tile;
+    barrier_arrive(base + S::kTileFull + 8 * slots.stage);
+    slots.advance();
+    if (!more && atomicAdd(&p.counters[1], 1) == static_cast<int>(gridDim.x) - 1) {
+      p.counters[0] = 0;
+      p.counters[1] = 0;
+    }
+  }
+};
+
+template <class S>
+__device__ __forceinline__ const ForwardTile& next_tile(unsigned char* shared, std::uint32_t base,
+                                                        const Stages<S::kTileSlots>& slots) {
+  barrier_wait(base + S::kTileFull + 8 * slots.stage, slots.parity);
+  return reinterpret_cast<const ForwardTile*>(shared + S::kTileAt)[slots.stage];
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,120 @@
+"""Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
+
+from blocks.claims import NEGLIGIBLE, answers, claims_a_gain
+from blocks.machine import on_processor, short_name
+from blocks.pairs import STUDIES, pairs_of
+from cells import grouped, markdown, plural, span, wrapped
+
+SHOWN_RIVALS = {"cudnn": "cuDNN reading dilated rows in place", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
+CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
+
+
+def gain_answers(folder):
+    """Answers about kernel time to claims of a gain that state a case, each from the claim's own sweep."""
+    return [row for row in answers(folder) if row["case"] and row["compares"] == "kernel time" and claims_a_gain(row)
+            and row["in_sweep"] == row["claim"]]
+
+
+def dtype_of(row):
+    """Of a row about one case: its dtype, as its id has it."""
+    return row["case"].split("-")[5]
+
+
+def by_machine(published):
+    """Answers of gain_answers, by machine and dtype: processors first, fp32 first."""
+    folders = sorted(published.folders(), key=lambda folder: not on_processor(folder))
+    for folder in folders:
+        groups = grouped(gain_answers(folder), dtype_of)
+        for dtype in sorted(groups, key=lambda dtype: (dtype != "fp32", dtype)):
+            yield short_name(folder), dtype, groups[dtype]
+
+
+def block_gains(published):
+    rows = []
+    for name, dtype, found in by_machine(published):
+        beats = sum(float(row["measured"]) / float(row["random"]) > 1 + NEGLIGIBLE for row in found if row["random"])
+        rows.append([f"{name}, {dtype}", len(found), sum(row["verdict"] == "reproduced" for row in found),
+                     span(row["measured"] for row in found), span(row["random"] for row in found), beats])
+    return markdown(["machine", "claims tested", "reproduced", "Hilbert order", "random order",
+                     "Hilbert faster than random by over 1 %"], rows)
+
+
+def block_gains_said(published):
+    found = [row for _, _, rows in by_machine(published) for row in rows]
+    won = sum(row["verdict"] == "reproduced" for row in found)
+    return wrapped(f"{won or 'None'} of {plural(len(found), 'test')} on these machines reproduced a claimed gain in "
+                   "speed.")
+
+
+def block_misses_said(published, name):
+    folder = published.folder(name)
+    rows = [row for row in answers(folder) if "misses" in row["compares"] and row["in_sweep"] == row["claim"]]
+    won = sum(row["verdict"] == "reproduced" for row in rows)
+    machine = short_name(folder).removeprefix("NVIDIA ")
+    return wrapped(f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
+                   f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced.")
+
+
+def block_order_gains_said(published, name):
+    folder = published.folder(name)
+    pairs = [pair for pair in pairs_of(folder, STUDIES) if pair.variant in ("hilbert", "residue", "random")]
+    gains = grouped([pair for pair in pairs if pair.gains], lambda pair: pair.variant)
+    counted = sorted(gains.items(), key=lambda item: (-len(item[1]), item[0]))
+    said = ", ".join(f"`{variant}` gains in {len(group)} (by at most {max(p.ratio for p in group) * 100 - 100:.0f} %)"
+                     for variant, group in counted)
+    cases = len({pair.record["case"] for pair in pairs})
+    return wrapped(f"On the {short_name(folder).partition(',')[0]}, of {plural(cases, 'case')} of the order studies, "
+                   f"{said or 'no order gains in any'}.")
+
+
+def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):
+    folder = published.folder(name)
+    rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
+    by_rival = grouped(rows, lambda row: row["rival"])
+    parts = [f"{span((row['ratio'] for row in by_rival[rival]), 2)} times as fast as {text}"
+             for rival, text in SHOWN_RIVALS.items() if rival in by_rival]
+    machine, cases = short_name(folder).removeprefix("NVIDIA "), len({row["case"] for row in rows})
+    return wrapped(f"On an {machine}, in {plural(cases, 'case')}, `{kernel}` in linear order is {' and '.join(parts)}.")
+
+
+def block_table_price(published, name, sweep):
+    """Speedup of orders over linear order read through the table of slots (`linear.gathered`)."""
+    times = {}
+    for record in published.folder(name).records(sweep):
+        if record["status"] == "ok" and record["kind"] == "kernel":
+            case = times.setdefault((record["params"]["kernel"], record["case"]), {})
+            case[record["variant"].split("/", 1)[1]] = record["time_ns"]["median"]
+    rows = [price_cells(kernel, [known for _, known in group])
+            for kernel, group in grouped(times.items(), lambda item: item[0][0]).items()]
+    return markdown(["kernel", "cases", "`linear`, by stride", "`residue.gathered`", "`hilbert`", "`random`"], rows)
+
+
+def price_cells(kernel, cases):
+    """`cases`: of each the median times by variant."""
+    return [f"`{kernel}`", len(cases)] + [
+        span(times["linear.gathered"] / times[variant] for times in cases if variant in times)
+        for variant in ("linear", "residue.gathered", "hilbert", "random")]
+
+
+def claim_rows(published):
+    """Rows of the table of claims, which every report holds in the file's order, by the claim's id."""
+    folder = published.folders()[0]
+    return grouped(folder.rows("claims", folder.sweeps[0]), lambda row: row["claim"])
+
+
+def block_claims_listed(published):
+    rows = []
+    titles = published.claim_titles()
+    for claim, group in claim_rows(published).items():
+        report = group[0]["source"].partition(": ")[0]
+        how = ", ".join(sorted({row["provenance"] for row in group}))
+        rows.append([f"`{claim}`", report, *titles[claim], how])
+    return markdown(["claim", "report", "what it states", "figures", "how they were obtained"], rows)
+
+
+def block_claimed_said(published):
+    rows = [row for group in claim_rows(published).values() for row in group if row["claimed"]]
+    faster = max(float(row["claimed"]) for row in rows if row["compares"] == "kernel time")
+    fewer = max(1 - 1 / float(row["claimed"]) for row in rows if row["metric"] in CACHE_METRICS)
+    return wrapped(f"They claim kernels up to {faster:g} times as fast as in linear order and up to "
+                   f"{100 * fewer:.0f} % fewer cache misses.")

@@ -1,0 +1,117 @@
+"""The picture of README.md: claimed and measured speedup of Hilbert order, one row a claim."""
+
+import math
+from html import escape
+
+from blocks.documents import by_machine
+from cells import pattern_text
+
+WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 74, 26
+LEAST, MOST = 0.9, 9.0  # ends of the axis
+SMALLEST_CLAIM = 1.1
+INK, PALE_INK, CLAIMED = "#1b1f24", "#40474f", "#c04a00"
+COLOURS = ("#0072b2", "#009e73", "#a0429a", "#8a6d00", "#333333")
+
+
+def circle(x, y):
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.2"'
+
+
+def square(x, y):
+    return f'<rect x="{x - 3.8:.1f}" y="{y - 3.8:.1f}" width="7.6" height="7.6"'
+
+
+def triangle(x, y):
+    return f'<path d="M{x:.1f},{y - 5:.1f} l4.8,8.4 h-9.6 z"'
+
+
+def pentagon(x, y):
+    return f'<path d="M{x:.1f},{y - 5:.1f} l5,3.8 -1.9,5.6 h-6.2 l-1.9,-5.6 z"'
+
+
+def bar(x, y):
+    return f'<rect x="{x - 1.6:.1f}" y="{y - 5.5:.1f}" width="3.2" height="11"'
+
+
+SHAPES = (circle, square, triangle, pentagon, bar)
+
+
+def diamond(x, y):
+    return f'<path d="M{x:.1f},{y - 6:.1f} l6,6 -6,6 -6,-6 z" fill="#ffffff" stroke="{CLAIMED}" stroke-width="2"/>'
+
+
+def measured(machine, x, y):
+    """The mark of the n-th machine."""
+    at = machine % len(SHAPES)
+    return f'{SHAPES[at](x, y)} fill="{COLOURS[at]}" fill-opacity="0.85"/>'
+
+
+def label(x, y, text, anchor="start", colour=INK):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+
+
+def place(value):
+    """Where a speedup lies on the logarithmic axis."""
+    return LEFT + math.log(value / LEAST) / math.log(MOST / LEAST) * (RIGHT - LEFT)
+
+
+def claims_of(published):
+    """Names of machines, and of each (claimed speedup, case's text) what each machine measured; fp32 only."""
+    machines, claims = [], {}
+    for name, dtype, rows in by_machine(published):
+        if dtype != "fp32":
+            continue
+        machines.append(name)
+        for row in rows:
+            if float(row["claimed"]) >= SMALLEST_CLAIM:
+                key = (float(row["claimed"]), case_text(row["case"]))
+                claims.setdefault(key, {})[len(machines) - 1] = float(row["measured"])
+    return machines, dict(sorted(claims.items(), reverse=True))
+
+
+def case_text(case):
+    length, segments, dilations = (part[1:] for part in case.split("-")[:3])
+    return f"{length} positions, {pattern_text(segments.split('.'), dilations.split('.'))}"
+
+
+def legend(machines):
+    parts, x = [diamond(22, 46), label(34, 50.5, "claimed")], 112
+    for machine, name in enumerate(machines):
+        parts += [measured(machine, x + 6, 46), label(x + 18, 50.5, name)]
+        x += 36 + 7.4 * len(name)
+    return parts
+
+
+def axis(bottom):
+    parts = []
+    for tick in (1, 1.5, 2, 3, 4, 6, 8):
+        colour = "#57606a" if tick == 1 else "#e2e5e9"
+        parts += [f'<path d="M{place(tick):.1f},{TOP - 8} V{bottom}" stroke="{colour}"/>',
+                  label(place(tick), bottom + 18, f"{tick:g}", "middle", PALE_INK)]
+    text = "times as fast as linear order (right of 1: faster; logarithmic)"
+    return parts + [label((LEFT + RIGHT) / 2, bottom + 42, text, "middle", PALE_INK)]
+
+
+def claim_row(y, claimed, text, found):
+    """A claim: its case, its speedup with a line from 1, and what each machine measured."""
+    return [label(LEFT - 14, y + 4.5, text, "end"),
+            f'<path d="M{place(1):.1f},{y:.1f} H{place(claimed):.1f}" stroke="{CLAIMED}" stroke-opacity="0.35"/>',
+            diamond(place(claimed), y), label(place(claimed) + 11, y + 4.5, f"{claimed:.2f}", colour=CLAIMED),
+            *(measured(machine, place(value), y) for machine, value in sorted(found.items()))]
+
+
+def picture(published):
+    """The picture as SVG, on a light ground of its own: readable on dark pages too."""
+    machines, claims = claims_of(published)
+    bottom = TOP + STEP * len(claims)
+    title = "Claimed and measured speedup of Hilbert order over linear order"
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 62}" font-family="sans-serif" '
+             'font-size="13" role="img">',
+             f"<title>{title}, fp32</title>",
+             f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{bottom + 61}" rx="6" fill="#ffffff" '
+             'stroke="#c8ccd0"/>',
+             f'<text x="16" y="26" font-size="15" fill="{INK}" font-weight="bold">{title}</text>',
+             *legend(machines), *axis(bottom)]
+    for number, ((claimed, text), found) in enumerate(claims.items()):
+        parts += claim_row(TOP + STEP * (number + 0.4), claimed, text, found)
+    return "\n".join(parts + ["</svg>", ""])

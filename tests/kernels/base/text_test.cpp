@@ -1,0 +1,33 @@
+#include "kernels/base/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace hilbench {
+namespace {
+
+TEST(Text, ComesOnOneLine) {
+  EXPECT_EQ(one_line("a\tb\nc\x7f"), "a b c ");
+  EXPECT_EQ(one_line("abcdef", 3), "abc...");
+  EXPECT_EQ(one_line("abc", 3), "abc");
+}
+
+TEST(Text, FindsTheNearestName) {
+  const std::array<std::string_view, 3> names = {"heads", "head_dim", "batch"};
+  EXPECT_EQ(nearest_name("head", names), "heads");
+  EXPECT_EQ(nearest_name("head_dmi", names), "head_dim");
+  EXPECT_EQ(nearest_name("wholly_different", names), "");
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+}
+
+TEST(Quoting, NamesNeverBecomeCommands) {
+  EXPECT_EQ(shell_quoted("sweeps/quick.yaml"), "sweeps/quick.yaml");
+  EXPECT_EQ(shell_quoted("a b'c$(d)"), "'a b'\\''c$(d)'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(regex_escaped("a.b+c@d/e|f"), "a\\.b\\+c@d/e\\|f");
+}
+
+}  // namespace
+}  // namespace hilbench
