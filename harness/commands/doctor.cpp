@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "baselines/gemm/blas.hpp"
 #include "baselines/table.hpp"
+#include "harness/commands/command_line.hpp"
 #include "harness/counters/backends.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/counters/cuda_driver.hpp"
@@ -218,6 +220,13 @@ std::string doctor_report() {
   return fmt::format(
       "{}\n\nmeasuring on processors\n{}\nmeasuring on GPUs, and what rings use (NCCL, MPI)\n{}",
       version_text(), section(kParts), section(kGpuParts));
+}
+
+void add_doctor(Commands& commands) {
+  commands.add("doctor", "check each optional part: works, or why not and what to do", [] {
+    fmt::print("{}", doctor_report());
+    return ExitCode::done;
+  });
 }
 
 }  // namespace hilbench

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "baselines/table.hpp"
+#include "harness/commands/command_line.hpp"
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
@@ -234,10 +238,6 @@ constexpr auto kTopicNames = [] {
 
 }  // namespace
 
-std::span<const std::string_view> list_topics() {
-  return kTopicNames;
-}
-
 std::string list_text(std::string_view what) {
   for (const Topic& topic : kTopics)
     if (topic.name == what) return topic.list();
@@ -245,6 +245,18 @@ std::string list_text(std::string_view what) {
   throw UsageError({.what = fmt::format("nothing to list under '{}'", what),
                     .why = fmt::format("the topics are {}", fmt::join(kTopicNames, ", ")),
                     .remedy = near.empty() ? "" : fmt::format("did you mean '{}'?", near)});
+}
+
+void add_list(Commands& commands) {
+  auto topic = std::make_shared<std::string>();
+  Options options =
+      commands.add("list", "what this build knows, and why something is unavailable here", [topic] {
+        fmt::print("{}", list_text(*topic));
+        return ExitCode::done;
+      });
+  const std::span<const std::string_view> names(kTopicNames);
+  options.argument("WHAT", *topic,
+                   fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 }  // namespace hilbench

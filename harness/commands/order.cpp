@@ -1,3 +1,4 @@
+// `hilbench order`: a map, with what is known of it.
 #include "kernels/orders/order.hpp"
 
 #include <fmt/format.h>
@@ -5,10 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 
-#include "harness/commands/commands.hpp"
+#include "harness/commands/command_line.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/machine/host.hpp"
@@ -16,6 +18,14 @@
 
 namespace hilbench {
 namespace {
+
+struct OrderArguments {
+  std::string name;  // NAME or NAME.PARAM
+  std::int64_t length = 0;
+  std::optional<std::int64_t> chunk, residue, seed;
+  std::filesystem::path file;    // of order `file`
+  std::filesystem::path output;  // .npy; empty: text on standard output
+};
 
 const OrderInfo& order_named(const std::string& name) {
   if (const OrderInfo* order = find_order(name)) return *order;
@@ -104,8 +114,6 @@ void print_slots(std::span<const std::int64_t> slots) {
   }
 }
 
-}  // namespace
-
 ExitCode order_command(const OrderArguments& arguments) {
   const OrderRequest request = request_of(arguments);
   require_memory(request.length);
@@ -114,6 +122,23 @@ ExitCode order_command(const OrderArguments& arguments) {
   fmt::print(stderr, "{}", describe_order(request, slots));
   if (arguments.output.empty()) print_slots(slots);
   return ExitCode::done;
+}
+
+}  // namespace
+
+void add_order(Commands& commands) {
+  auto arguments = std::make_shared<OrderArguments>();
+  Options options =
+      commands.add("order", "print the memory slot of each position; checks and locality on standard error",
+                   [arguments] { return order_command(*arguments); });
+  options.argument("NAME", arguments->name, "an order of `hilbench list orders`, or NAME.PARAM");
+  options.integer("--length", arguments->length, "positions");
+  options.require("--length");
+  options.integer("--chunk", arguments->chunk, "curves: apply inside chunks of so many positions");
+  options.integer("--residue", arguments->residue, "residue: r; bitrev_residue: r_max");
+  options.integer("--seed", arguments->seed, "random: seed");
+  options.path("--file", arguments->file, "file: .npy with the slot of each position", Empty::allowed);
+  options.path("-o", arguments->output, "write an int64 .npy instead", Empty::allowed);
 }
 
 }  // namespace hilbench

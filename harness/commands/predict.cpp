@@ -1,22 +1,34 @@
+// `hilbench predict`: rings that were not measured, from records of small ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <regex>
 #include <set>
 #include <string>
 
-#include "harness/commands/commands.hpp"
+#include "harness/commands/command_line.hpp"
 #include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
-#include "harness/sweep/names.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {
+
+struct PredictArguments {
+  std::filesystem::path subject;      // a folder of records, or a sweep file
+  std::filesystem::path calibration;  // the folder of records, where `subject` is a sweep file
+  std::vector<std::int64_t> fit_ranks = {1, 2};
+  std::vector<std::int64_t> rings;  // to predict; empty: those of the sweep, or 2, 4, 8, 16
+  std::vector<std::string> axes;    // of the sweep
+  std::string filter;
+  std::optional<std::int64_t> memory_bytes;  // of each rank's device
+  std::string format = "text";
+};
 
 constexpr std::size_t kMostPredictions = 100'000;
 
@@ -69,7 +81,7 @@ class Asker {
   }
 
   void ask_sweep(const Sweep& sweep, const std::vector<std::int64_t>& rings) {
-    for (const SweepCase& swept : cases_of(sweep)) {
+    for (const SweepCase& swept : sweep.cases) {
       if (swept.skipped || sweep.skip_when.matches(swept.work)) continue;
       for (const Variant& variant : sweep.variants) {
         if (variant.baseline) continue;
@@ -138,7 +150,6 @@ class Asker {
 
 // Memory of a rank's device: what the user says, else what the records' GPU has. Ranks on a CPU share it.
 std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& arguments) {
-  Host host;
   Gpu gpu{.name = "device"};
   if (arguments.memory_bytes) {
     gpu.memory_bytes = *arguments.memory_bytes;
@@ -150,8 +161,7 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
     if (!bytes.is_number_integer() || bytes.get<std::int64_t>() <= 0) return std::nullopt;
     gpu.memory_bytes = bytes.get<std::int64_t>();
   }
-  host.gpu = gpu;
-  return usable_memory({.device = DeviceKind::cuda}, host).device;
+  return usable_memory({.device = DeviceKind::cuda}, {.gpu = gpu}).device;
 }
 
 void add_longest(const RingFit& fit, const PredictArguments& arguments,
@@ -179,13 +189,9 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
   }
 }
 
-}  // namespace
-
-ExitCode predict_command(const PredictArguments& arguments) {
-  const PredictionFormat format = parse_format(arguments.format);
+void check_arguments(const PredictArguments& arguments, bool given_folder) {
   require_ranks(arguments.fit_ranks, "--fit-ranks");
   require_ranks(arguments.rings, "--ring");
-  const bool given_folder = std::filesystem::is_directory(arguments.subject);
   if (given_folder && !arguments.calibration.empty())
     throw UsageError({.what = "two folders of records",
                       .where = "--calibration",
@@ -193,10 +199,16 @@ ExitCode predict_command(const PredictArguments& arguments) {
   if (!given_folder && arguments.calibration.empty())
     throw UsageError({.what = fmt::format("'{}' is no folder of records", arguments.subject.string()),
                       .remedy = "name one; for a sweep file, name the records with --calibration DIR"});
+}
+
+ExitCode predict_command(const PredictArguments& arguments) {
+  const PredictionFormat format = parse_format(arguments.format);
+  const bool given_folder = std::filesystem::is_directory(arguments.subject);
+  check_arguments(arguments, given_folder);
   PredictionReport report;
   const ReportInput input = read_results(given_folder ? arguments.subject : arguments.calibration);
   std::optional<Sweep> sweep;
-  if (!given_folder) sweep = load_sweep(arguments.subject, {.axes = arguments.axes}, known_names());
+  if (!given_folder) sweep = load_sweep(arguments.subject, {.axes = arguments.axes});
   if (given_folder && !arguments.axes.empty())
     throw UsageError(
         {.what = "--axis without a sweep", .remedy = "predict SWEEP.yaml --calibration DIR --axis ..."});
@@ -217,6 +229,30 @@ ExitCode predict_command(const PredictArguments& arguments) {
   report.claims = answer_projections(load_claims({}), fits);
   fmt::print("{}", rendered(report, format));
   return ExitCode::done;
+}
+
+}  // namespace
+
+void add_predict(Commands& commands) {
+  auto arguments = std::make_shared<PredictArguments>();
+  Options options =
+      commands.add("predict", "time and memory of rings that were not measured, from records of small ones",
+                   [arguments] { return predict_command(*arguments); });
+  options.argument(
+      "DIR|SWEEP.yaml", arguments->subject,
+      "folder of results that hold rings: their cases at other ring sizes; or a sweep file, with "
+      "--calibration");
+  options.path("--calibration", arguments->calibration, "folder of results to fit on, for a sweep file",
+               Empty::allowed);
+  options.integers("--fit-ranks", arguments->fit_ranks,
+                   "ring sizes to fit on; default: 1,2. Larger ones check");
+  options.integers("--ring", arguments->rings, "ring sizes to predict; default: the sweep's, or 2,4,8,16");
+  options.texts("--axis", arguments->axes, "NAME=V,V: replace a parameter in every case of the sweep");
+  options.text("--filter", arguments->filter,
+               "only variants whose CASE/VARIANT this regular expression finds", Empty::allowed);
+  options.bytes("--memory", arguments->memory_bytes,
+                "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU");
+  options.text("--format", arguments->format, "text, markdown or json; default: text", Empty::allowed);
 }
 
 }  // namespace hilbench

@@ -4,7 +4,7 @@
 
 #include "harness/measure/bench.hpp"
 #include "harness/ring/thread_ranks.hpp"
-#include "harness/run/runner.hpp"
+#include "harness/run/make_task.hpp"
 #include "harness/worker/make_variant.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
@@ -23,7 +23,7 @@ void profile_once(const ComparisonTask& task, const Record& record) {
 
 }  // namespace
 
-std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
+std::string profile_variant(const Sweep& sweep, const Plan& plan, const Site& site,
                             const std::string& variant_id) {
   std::string skip;
   bool no_gpu = false;
@@ -32,10 +32,10 @@ std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& ho
       if (planned.id != variant_id) continue;
       if (planned.skip) {
         skip = *planned.skip;
-        no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !host.gpu);
+        no_gpu = no_gpu || (comparison.work.device == DeviceKind::cuda && !site.gpu);
         continue;
       }
-      const ComparisonTask task = make_task(sweep, comparison, host, {});
+      const ComparisonTask task = make_task(sweep, comparison, site, {});
       for (const Record& record : task.records)
         if (record.variant_id == variant_id) profile_once(task, record);
       return comparison.case_id;

@@ -4,15 +4,15 @@
 #include <string>
 
 #include "harness/plan/plan.hpp"
+#include "harness/plan/site.hpp"
 #include "harness/sweep/sweep.hpp"
-#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 
 // Runs `variant_id` in this process, once to warm up and once between the profiler's start and stop marks (on
 // a GPU cudaProfilerStart and -Stop), of the first comparison of the plan that can run it. Nothing is
 // verified or stored. Gives the case's id. Throws UsageError where no comparison can run the variant.
-std::string profile_variant(const Sweep& sweep, const Plan& plan, const Host& host,
+std::string profile_variant(const Sweep& sweep, const Plan& plan, const Site& site,
                             const std::string& variant_id);
 
 }  // namespace hilbench

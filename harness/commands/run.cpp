@@ -1,4 +1,5 @@
-// `hilbench run`, in one process or in those that an MPI launcher started, and `hilbench plan`.
+#include "harness/commands/run.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,54 +8,24 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <string>
+#include <memory>
 #include <thread>
 
-#include "harness/commands/commands.hpp"
+#include "harness/commands/command_line.hpp"
+#include "harness/commands/plan.hpp"
 #include "harness/commands/profile.hpp"
 #include "harness/launched/agree.hpp"
 #include "harness/launched/follow.hpp"
 #include "harness/launched/launch.hpp"
 #include "harness/launched/lead.hpp"
-#include "harness/plan/filter.hpp"
-#include "harness/plan/plan.hpp"
-#include "harness/plan/site.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/runner.hpp"
-#include "harness/run/supervisor.hpp"
-#include "harness/sweep/names.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {
-
-struct DeviceChoice {
-  DeviceKind kind = DeviceKind::automatic;
-  std::optional<int> ordinal;  // of a GPU, where one is named
-};
-
-DeviceChoice parse_device(const std::string& device) {
-  if (device.empty()) return {};
-  if (device == "cpu") return {.kind = DeviceKind::cpu};
-  const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
-                        device.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (device == "cuda") return {.kind = DeviceKind::cuda};
-  if (numbered) return {.kind = DeviceKind::cuda, .ordinal = std::stoi(device.substr(5))};
-  throw UsageError(
-      {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
-}
-
-Sweep load(const RunArguments& arguments) {
-  Sweep sweep =
-      load_sweep(arguments.sweep,
-                 {.axes = arguments.axes,
-                  .device = parse_device(arguments.device).kind,
-                  .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused},
-                 known_names());
-  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
-  return sweep;
-}
 
 // Whether `folder` could be made and written to, without making it.
 void check_dump_folder(const std::filesystem::path& folder) {
@@ -93,11 +64,6 @@ void print_summary(const RunSummary& summary, const std::filesystem::path& folde
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
-Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& host) {
-  return limited(filtered(make_plan(sweep, planned_host(host, arguments.memory_bytes)), arguments.filter),
-                 arguments.execution_limit_s);
-}
-
 ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const TaskRunner& runner,
                  const std::function<void(const Comparison&)>& committed) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
@@ -106,7 +72,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  const RunSummary summary = run_plan(run.sweep, run.plan, run.host, options, progress, runner, committed);
+  const RunSummary summary = run_plan(run.sweep, run.plan, run.site, options, progress, runner, committed);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
@@ -132,17 +98,18 @@ ExitCode lead(const RunArguments& arguments, const AgreedRun& run, LaunchedProce
 AgreedRun agree_on(const RunArguments& arguments, LaunchedProcesses& processes) {
   return agree(
       processes,
-      {.load = [&] { return load(arguments); },
+      {.load = [&] { return sweep_of(arguments.sweep); },
        .inspect =
            [&](const Sweep& sweep, int local_rank) {
-             if (parse_device(arguments.device).ordinal)
+             if (gpu_ordinal(arguments.sweep))
                throw UsageError({.what = "a GPU is named",
                                  .where = "--device",
                                  .why = "under an MPI launcher every process takes one of its own",
                                  .remedy = "--device cuda"});
-             return host_for_process(sweep, local_rank);
+             return find_site(sweep,
+                              {.memory_bytes = arguments.sweep.memory_bytes, .local_rank = local_rank});
            },
-       .plan = [&](const Sweep& sweep, const Host& host) { return plan_for(arguments, sweep, host); }});
+       .plan = [&](const Sweep& sweep, const Site& site) { return plan_of(arguments.sweep, sweep, site); }});
 }
 
 // This process is one of several that an MPI launcher started. Rank 0 speaks for all.
@@ -174,37 +141,32 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
 ExitCode run_command(const RunArguments& arguments) {
   const Launch launch = launch_of_this_process();
   if (launch.processes > 1 && !arguments.dry_run) return run_launched(arguments, launch);
-  if (arguments.dry_run) return plan_command(arguments);
-  const Sweep sweep = load(arguments);
-  const Host host = host_for(sweep, parse_device(arguments.device).ordinal);
-  const Plan plan = plan_for(arguments, sweep, host);
+  if (arguments.dry_run) return plan_command(arguments.sweep, PlanTable::variants);
+  const Sweep sweep = sweep_of(arguments.sweep);
+  const Site site =
+      find_site(sweep, {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
+  const Plan plan = plan_of(arguments.sweep, sweep, site);
   if (!arguments.profile.empty()) {
-    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
+    fmt::print("profiled {} {}\n", profile_variant(sweep, plan, site, arguments.profile), arguments.profile);
     return ExitCode::done;
   }
-  return measure(arguments, {sweep, host, plan}, nullptr, nullptr);
+  return measure(arguments, {sweep, site, plan}, nullptr, nullptr);
 }
 
-ExitCode plan_command(const RunArguments& arguments) {
-  const Launch launch = launch_of_this_process();
-  const Sweep sweep = load(arguments);
-  Host host = host_to_plan_for(sweep, parse_device(arguments.device).ordinal, arguments.memory_bytes);
-  if (host.gpu_is_assumed)
-    fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
-               host.gpu_absence, host.gpu->capability_text());
-  host.processes = launch.processes;
-  if (launch.processes > 1 && host.gpu)
-    host.gpus = launch.processes;  // if each has its own, which run() finds out
-  const std::string table = arguments.longest
-                                ? longest_table(sweep, host)
-                                : plan_table(limited(filtered(make_plan(sweep, host), arguments.filter),
-                                                     arguments.execution_limit_s));
-  if (launch.rank == 0)
-    fmt::print("{}", table);
-  else
-    fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher: rank 0 prints the plan\n",
-               launch.rank, launch.processes);
-  return ExitCode::done;
+void add_run(Commands& commands) {
+  auto arguments = std::make_shared<RunArguments>();
+  arguments->command = commands.as_typed();
+  Options options = commands.add("run",
+                                 "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
+                                 "P processes are ranks of rings, on GPUs with one each",
+                                 [arguments] { return run_command(*arguments); });
+  add_sweep_options(options, arguments->sweep);
+  options.path("-o", arguments->folder, "folder of the results; default: results/<sweep name>");
+  options.flag("--fresh", arguments->fresh, "start over instead of resuming");
+  options.flag("--dry-run", arguments->dry_run, "print the plan, measure nothing");
+  options.text("--profile", arguments->profile,
+               "run this variant once, in this process, for a profiler; nothing is stored");
+  options.path("--dump", arguments->dump, "folder for q, k, v, o and lse of every variant as .npy");
 }
 
 }  // namespace hilbench

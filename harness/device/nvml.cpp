@@ -24,9 +24,6 @@ struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
 };
-struct MemoryInfo {  // nvmlMemory_t
-  unsigned long long total, free, used;
-};
 constexpr unsigned kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
 constexpr int kInsufficientSize = 7;
 
@@ -79,7 +76,6 @@ struct Nvml {
   int (*power_limit)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
   int (*ecc)(Handle, unsigned*,
              unsigned*) = optional<int(Handle, unsigned*, unsigned*)>("nvmlDeviceGetEccMode");
-  int (*memory)(Handle, MemoryInfo*) = find<int(Handle, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
 
   Nvml() {
     if (!absence.empty()) return;
@@ -219,15 +215,6 @@ nlohmann::json GpuMonitor::summary() const {
 
 const std::string& nvml_absence() {
   return nvml().absence;
-}
-
-std::int64_t free_gpu_memory(const std::string& uuid) {
-  Handle handle = nullptr;
-  MemoryInfo memory{};
-  if (!nvml().absence.empty() || nvml().handle_of(uuid.c_str(), &handle) != 0 ||
-      nvml().memory(handle, &memory) != 0)
-    return 0;
-  return static_cast<std::int64_t>(memory.free);
 }
 
 }  // namespace hilbench

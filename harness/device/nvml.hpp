@@ -33,7 +33,4 @@ class GpuMonitor {
 // "" where NVML starts and has what is needed here, else the reason and what to do.
 const std::string& nvml_absence();
 
-// Bytes free on the GPU now; 0: unknown.
-std::int64_t free_gpu_memory(const std::string& uuid);
-
 }  // namespace hilbench

@@ -12,7 +12,7 @@
 #include "harness/measure/inputs.hpp"
 #include "harness/measure/verify.hpp"
 #include "harness/process/child_process.hpp"
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

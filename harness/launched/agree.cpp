@@ -9,7 +9,7 @@
 
 #include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
-#include "harness/run/runner.hpp"
+#include "harness/run/resume.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
@@ -80,9 +80,9 @@ Json instruction_facts(const Host& host) {
   return {{"name", text}, {"hash", hash_of(text)}};
 }
 
-Json gpu_facts(const Host& host) {
-  if (!host.gpu) return nullptr;
-  return {{"name", host.gpu->name}, {"uuid", host.gpu->uuid}, {"memory", host.gpu->memory_bytes}};
+Json gpu_facts(const Site& site) {
+  if (!site.gpu) return nullptr;
+  return {{"name", site.gpu->name}, {"uuid", site.gpu->uuid}, {"memory", site.gpu->memory_bytes}};
 }
 
 // All processes plan for the same kind of GPU.
@@ -102,16 +102,17 @@ void check_gpus(const std::vector<Json>& values) {
 }
 
 // What every process plans for.
-Host common_host(Host own, const std::vector<Json>& values) {
+Site common_site(Site own, const std::vector<Json>& values) {
   own.processes = static_cast<int>(values.size());
   std::vector<std::string> uuids;
   for (const Json& value : values)
     if (own.gpu) uuids.push_back(value.at("gpu").at("uuid"));
   count_own_gpus(uuids, own);
-  own.cores = values[0].at("cores");
-  own.nominal_ghz = values[0].at("ghz");
+  own.host.cores = values[0].at("cores");
+  own.host.nominal_ghz = values[0].at("ghz");
   for (const Json& value : values) {
-    own.available_memory_bytes = std::min(own.available_memory_bytes, value.at("memory").get<std::int64_t>());
+    own.host.available_memory_bytes =
+        std::min(own.host.available_memory_bytes, value.at("memory").get<std::int64_t>());
     if (own.gpu)
       own.gpu->memory_bytes =
           std::min(own.gpu->memory_bytes, value.at("gpu").at("memory").get<std::int64_t>());
@@ -142,21 +143,16 @@ void expect_one_process_each(const Sweep& sweep) {
 
 }  // namespace
 
-std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank) {
-  if (gpus.empty()) return std::nullopt;
-  return gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
-}
-
-void count_own_gpus(const std::vector<std::string>& uuids, Host& host) {
+void count_own_gpus(const std::vector<std::string>& uuids, Site& site) {
   std::map<std::string, std::size_t> ranks;  // by GPU
   for (std::size_t rank = 0; rank < uuids.size(); ++rank) {
     const auto [at, own] = ranks.emplace(uuids[rank], rank);
     if (own) continue;
-    host.no_further_gpu = fmt::format("rank {} of {} has the GPU of rank {}; start one process for each GPU",
+    site.no_further_gpu = fmt::format("rank {} of {} has the GPU of rank {}; start one process for each GPU",
                                       rank, uuids.size(), at->second);
     break;
   }
-  host.gpus = static_cast<int>(ranks.size());
+  site.gpus = static_cast<int>(ranks.size());
 }
 
 AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
@@ -164,23 +160,23 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
   const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
     run.sweep = planner.load();
     expect_one_process_each(run.sweep);
-    run.host = planner.inspect(run.sweep, processes.local_rank());
+    run.site = planner.inspect(run.sweep, processes.local_rank());
     return {{"build", build_facts()},
             {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_of(run.sweep.text)}}},
-            {"instructions", instruction_facts(run.host)},
-            {"cores", run.host.cores},
-            {"ghz", run.host.nominal_ghz},
-            {"memory", run.host.available_memory_bytes},
-            {"gpu", gpu_facts(run.host)}};
+            {"instructions", instruction_facts(run.site.host)},
+            {"cores", run.site.host.cores},
+            {"ghz", run.site.host.nominal_ghz},
+            {"memory", run.site.host.available_memory_bytes},
+            {"gpu", gpu_facts(run.site)}};
   });
   expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
   expect_alike(facts, "instructions", "computes with other instructions",
                "start all ranks on processors of one kind, with the same HILBENCH_BF16");
   check_gpus(facts);
-  run.host = common_host(run.host, facts);
+  run.site = common_site(run.site, facts);
   const std::vector<Json> plans = gather_values(processes, [&]() -> Json {
-    run.plan = planner.plan(run.sweep, run.host);
+    run.plan = planner.plan(run.sweep, run.site);
     return {{"plan",
              {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
               {"hash", hash_of(text_of(run.sweep, run.plan))}}}};

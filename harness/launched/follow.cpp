@@ -12,7 +12,7 @@
 #include "harness/counters/counters.hpp"
 #include "harness/launched/hosted_ranks.hpp"
 #include "harness/launched/launched_rings.hpp"
-#include "harness/run/runner.hpp"
+#include "harness/run/make_task.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
@@ -49,7 +49,7 @@ std::unique_ptr<Follower> follower_of(LaunchedProcesses& processes, const Agreed
   const auto& comparisons = run.plan.comparisons;
   const auto at = std::find_if(comparisons.begin(), comparisons.end(),
                                [&](const Comparison& comparison) { return comparison.case_id == case_id; });
-  return std::make_unique<Follower>(processes, make_task(run.sweep, *at, run.host, {}));
+  return std::make_unique<Follower>(processes, make_task(run.sweep, *at, run.site, {}));
 }
 
 int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {

@@ -6,6 +6,7 @@
 
 #include "harness/counters/counters.hpp"
 #include "harness/launched/launched_rings.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/base/error.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "harness/launched/processes.hpp"
 #include "harness/plan/plan.hpp"
-#include "harness/run/supervisor.hpp"
+#include "harness/run/task_runner.hpp"
 
 namespace hilbench {
 

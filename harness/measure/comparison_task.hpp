@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 #include "reports/records/record.hpp"
 
 namespace hilbench {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {

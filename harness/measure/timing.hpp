@@ -9,7 +9,7 @@
 
 #include "harness/device/device.hpp"
 #include "harness/measure/prepared_variant.hpp"
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/settings.hpp"
 
 namespace hilbench {
 

@@ -141,16 +141,16 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   return need + (gpu ? MemoryNeed{0, files} : MemoryNeed{files, 0});
 }
 
-MemoryNeed usable_memory(const Case& work, const Host& host) {
+MemoryNeed usable_memory(const Case& work, const Site& site) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   const auto usable = [](std::int64_t available) {  // 0: unknown
     return available > 0 ? kUsableMemory * static_cast<double>(available) : kUnknown;
   };
   if (work.device != DeviceKind::cuda)
-    return {usable(host.named_memory_bytes.value_or(host.available_memory_bytes)), kUnknown};
-  const double beside = usable(host.available_memory_bytes);
-  if (!host.gpu) return {kUnknown, beside};
-  const auto whole = static_cast<double>(host.named_memory_bytes.value_or(host.gpu->memory_bytes));
+    return {usable(site.named_memory_bytes.value_or(site.host.available_memory_bytes)), kUnknown};
+  const double beside = usable(site.host.available_memory_bytes);
+  if (!site.gpu) return {kUnknown, beside};
+  const auto whole = static_cast<double>(site.named_memory_bytes.value_or(site.gpu->memory_bytes));
   return {std::max(0.0, whole - kReservedBytes), beside};
 }
 
@@ -165,14 +165,14 @@ std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed&
 }
 
 std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& variant,
-                              const Implementation& implementation, int threads, const Host& host) {
+                              const Implementation& implementation, int threads, const Site& site) {
   std::int64_t step = 1;
   for (const Branch& branch : work.pattern) step = std::max(step, branch.segment_length);
-  const MemoryNeed usable = usable_memory(work, host);
+  const MemoryNeed usable = usable_memory(work, site);
   const auto fits = [&](std::int64_t steps) {
     work.sequence_length = steps * step;
     return !why_not_fit(
-        shared_need(work, inputs) + own_need(work, variant, implementation, threads, host.gpus), usable);
+        shared_need(work, inputs) + own_need(work, variant, implementation, threads, site.gpus), usable);
   };
   // The most steps below `high`, which do not fit, that do; 0 where none does.
   const auto most = [&](std::int64_t high) {

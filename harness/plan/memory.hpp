@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/plan/site.hpp"
+#include "harness/sweep/settings.hpp"
 #include "kernels/implementation.hpp"
-#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 
@@ -30,7 +30,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
                     int threads, int gpus = 1);
 
 // What may be used for the case; infinite where it is not known.
-MemoryNeed usable_memory(const Case& work, const Host& host);
+MemoryNeed usable_memory(const Case& work, const Site& site);
 
 // Why `need` is too much, or nothing.
 std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable);
@@ -38,6 +38,6 @@ std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed&
 // The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; where not
 // one segment fits, in single positions; 0: not one position.
 std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& variant,
-                              const Implementation& implementation, int threads, const Host& host);
+                              const Implementation& implementation, int threads, const Site& site);
 
 }  // namespace hilbench

@@ -7,12 +7,10 @@
 
 #include "baselines/external/programs.hpp"
 #include "baselines/table.hpp"
+#include "harness/plan/ring_reasons.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
-#include "kernels/ring/transport/mpi.hpp"
-#include "kernels/ring/transport/nccl.hpp"
-#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 namespace {
@@ -52,87 +50,11 @@ Variant with_own_algorithm(Variant variant, DeviceKind device) {
   return variant;
 }
 
-// Whether its ring, if there is one, is the harness's.
-bool has_ring_here(const Variant& variant) {
-  return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
-}
-
-TransportKind transport_of(const Case& work, const Variant& variant, const Host& host) {
-  if (variant.transport != TransportKind::automatic) return variant.transport;
-  const bool launched = host.processes > 1;
-  if (work.device == DeviceKind::cuda) return launched ? TransportKind::nccl : TransportKind::peer;
-  return launched ? TransportKind::mpi : TransportKind::threads;
-}
-
-// On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
-std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Host& host) {
-  if (work.ring_size > host.processes)
-    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
-  if (work.ring_size > host.gpus) return fmt::format("ring_size {}: {}", work.ring_size, host.no_further_gpu);
-  return std::nullopt;
-}
-
-// On GPUs of one process: rank k has the k-th of them, from the chosen one on.
-std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
-                                        const Host& host) {
-  if (transport == TransportKind::threads || transport == TransportKind::mpi)
-    return "moves host memory, this case runs on GPUs";
-  if (transport == TransportKind::peer && host.processes > 1)
-    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
-  if (std::string absence = transport == TransportKind::nccl ? nccl_absence() : peer_absence();
-      !absence.empty())
-    return absence;
-  if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
-  if (host.processes > 1) return why_not_gpus_of_processes(work, host);
-  if (work.ring_size <= host.gpus) return std::nullopt;
-  if (transport == TransportKind::nccl)
-    return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, host.gpus);
-  if (!measure.oversubscribe)
-    return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
-                       host.gpus, host.gpus == 1 ? "" : "s");
-  return std::nullopt;
-}
-
-// Ranks that are processes come from a launcher.
-std::optional<std::string> why_not_processes(const Case& work, const Host& host) {
-  if (std::string absence = mpi_absence(); !absence.empty()) return absence;
-  if (host.processes == 1)
-    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
-  if (work.ring_size > host.processes)
-    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, host.processes);
-  return std::nullopt;
-}
-
-std::optional<std::string> why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Host& host) {
-  const TransportKind transport = transport_of(work, variant, host);
-  std::optional<std::string> reason;
-  if (work.device == DeviceKind::cuda)
-    reason = why_not_gpus(measure, work, transport, host);
-  else if (transport == TransportKind::nccl || transport == TransportKind::peer)
-    reason = "moves memory of GPUs, this case runs on the CPU";
-  else if (transport == TransportKind::mpi)
-    reason = why_not_processes(work, host);
-  if (!reason) return std::nullopt;
-  return fmt::format("transport {}: {}", to_string(transport), *reason);
-}
-
-std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
-                                             const Host& host) {
-  if (!has_ring_here(variant))
-    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
-  if (std::optional<std::string> reason = why_not_transport(measure, work, variant, host)) return reason;
-  if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
-  if (variant.index == IndexUse::computed)
-    return "a ring keeps the indices of its pieces: index must be cached";
-  return why_not_ring(work, variant);
-}
-
 std::optional<std::string> why_not(const Sweep& sweep, const Comparison& comparison,
-                                   const PlannedVariant& planned, const Host& host) {
+                                   const PlannedVariant& planned, const Site& site) {
   const Case& work = comparison.work;
-  const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
-  if (work.device == DeviceKind::cuda && gpu == nullptr) return host.gpu_absence;
+  const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
+  if (work.device == DeviceKind::cuda && gpu == nullptr) return site.gpu_absence;
   if (planned.implementation == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
                        to_string(work.device));
@@ -144,7 +66,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
   // A program of its own has rings of its own, or says that it has none.
   const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
-    if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, host))
+    if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, site))
       return reason;
   if (work.sequence_length > kMostPositions)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
@@ -152,7 +74,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
 }
 
 // What a ring sends, by which algorithm and over what.
-void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) {
+void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) {
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
@@ -160,18 +82,18 @@ void describe_ring(const Case& work, const Host& host, PlannedVariant& planned) 
   const Ring ring(work, planned.variant);
   planned.comm_bytes = ring.sent_bytes();
   planned.ring_algorithm = to_string(ring.algorithm());
-  planned.transport = to_string(transport_of(work, planned.variant, host));
+  planned.transport = to_string(transport_of(work, planned.variant, site));
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,
-                            const std::optional<PatternCounts>& counted, const Host& host) {
+                            const std::optional<PatternCounts>& counted, const Site& site) {
   const Case& work = comparison.work;
   const Variant variant = with_own_algorithm(asked, work.device);
-  const Gpu* gpu = host.gpu ? &*host.gpu : nullptr;
+  const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
   PlannedVariant planned{.variant = variant,
                          .id = variant_id(variant),
                          .implementation = implementation_of(sweep, variant, work, gpu)};
-  planned.skip = why_not(sweep, comparison, planned, host);
+  planned.skip = why_not(sweep, comparison, planned, site);
   if (planned.implementation == nullptr || !counted) return planned;
   const Implementation& implementation = *planned.implementation;
   const auto threads = static_cast<int>(comparison.threads);
@@ -180,9 +102,9 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = implementation.own_flops(work, threads);
   if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
-  if (!planned.skip) planned.own = own_need(work, variant, implementation, threads, host.gpus);
+  if (!planned.skip) planned.own = own_need(work, variant, implementation, threads, site.gpus);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
-  describe_ring(work, host, planned);
+  describe_ring(work, site, planned);
   return planned;
 }
 
@@ -204,8 +126,8 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
 
 // Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
 // first.
-void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& host) {
-  const MemoryNeed usable = usable_memory(comparison.work, host);
+void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Site& site) {
+  const MemoryNeed usable = usable_memory(comparison.work, site);
   MemoryNeed used = shared_need(comparison.work, inputs);
   const auto admit = [&](PlannedVariant& planned) {
     if (planned.skip) return;
@@ -217,43 +139,13 @@ void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Host& h
     if (comparison.reference != i) admit(comparison.variants[i]);
 }
 
-double nominal_flops(const Comparison& comparison, const Host& host) {
-  if (comparison.work.device == DeviceKind::cuda && host.gpu)
-    return nominal_flops_per_cycle(*host.gpu, comparison.work.dtype) * host.gpu->multiprocessors *
-           host.gpu->clock_ghz * 1e9;
-  const double ghz = host.nominal_ghz > 0 ? host.nominal_ghz : kNominalGhz;
+double nominal_flops(const Comparison& comparison, const Site& site) {
+  if (comparison.work.device == DeviceKind::cuda && site.gpu)
+    return nominal_flops_per_cycle(*site.gpu, comparison.work.dtype) * site.gpu->multiprocessors *
+           site.gpu->clock_ghz * 1e9;
+  const double ghz = site.host.nominal_ghz > 0 ? site.host.nominal_ghz : kNominalGhz;
   return kFlopsPerCycle * ghz * 1e9 *
-         static_cast<double>(std::min<std::int64_t>(comparison.threads, host.cores));
-}
-
-Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Host& host) {
-  Comparison comparison{.work = swept.work};
-  Case& work = comparison.work;
-  if (work.device == DeviceKind::automatic)
-    work.device = host.gpu && !host.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
-  if (work.device == DeviceKind::cuda && host.gpu) comparison.gpu = host.gpu->name;
-  const bool skipped = swept.skipped || sweep.skip_when.matches(work);
-  comparison.case_id = case_id(work);
-  comparison.threads = work.threads > 0 ? work.threads : default_threads(host);
-  // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
-  std::optional<PatternCounts> counted;
-  if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
-  const double rate = nominal_flops(comparison, host);
-  for (const Variant& variant : sweep.variants) {
-    PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, host);
-    skip_if_measured_already(sweep, comparison, planned);
-    if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
-    if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
-    if (planned.flops) planned.seconds = *planned.flops / rate;
-    comparison.variants.push_back(std::move(planned));
-  }
-  admit_by_memory(comparison, sweep.inputs, host);
-  if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
-  return comparison;
-}
-
-std::string number(const std::optional<double>& value, double unit) {
-  return value ? fmt::format("{:.4g}", *value / unit) : "-";
+         static_cast<double>(std::min<std::int64_t>(comparison.threads, site.host.cores));
 }
 
 }  // namespace
@@ -263,83 +155,50 @@ bool Comparison::runnable() const {
                      [](const PlannedVariant& planned) { return !planned.skip; });
 }
 
-Plan make_plan(const Sweep& sweep, const Host& host) {
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site) {
+  Comparison comparison{.work = swept.work};
+  Case& work = comparison.work;
+  if (work.device == DeviceKind::automatic)
+    work.device = site.gpu && !site.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
+  if (work.device == DeviceKind::cuda && site.gpu) comparison.gpu = site.gpu->name;
+  const bool skipped = swept.skipped || sweep.skip_when.matches(work);
+  comparison.case_id = case_id(work);
+  comparison.threads = work.threads > 0 ? work.threads : default_threads(site.host);
+  // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
+  std::optional<PatternCounts> counted;
+  if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
+  const double rate = nominal_flops(comparison, site);
+  for (const Variant& variant : sweep.variants) {
+    PlannedVariant planned = plan_variant(sweep, comparison, variant, counted, site);
+    skip_if_measured_already(sweep, comparison, planned);
+    if (planned.id == sweep.reference) comparison.reference = comparison.variants.size();
+    if (skipped) planned.skip = fmt::format("skip_when: {}", sweep.skip_when.text());
+    if (planned.flops) planned.seconds = *planned.flops / rate;
+    comparison.variants.push_back(std::move(planned));
+  }
+  admit_by_memory(comparison, sweep.inputs, site);
+  if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
+  return comparison;
+}
+
+Plan make_plan(const Sweep& sweep, const Site& site) {
   constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
   Plan plan;
   std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
-  const std::vector<SweepCase> cases = cases_of(sweep);
   const double bytes =
-      kPlannedBytes * static_cast<double>(cases.size()) * static_cast<double>(sweep.variants.size());
-  const auto available = static_cast<double>(host.available_memory_bytes);  // 0: unknown
+      kPlannedBytes * static_cast<double>(sweep.cases.size()) * static_cast<double>(sweep.variants.size());
+  const auto available = static_cast<double>(site.host.available_memory_bytes);  // 0: unknown
   if (available > 0 && bytes > kUsableMemory * available)
-    throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan", cases.size(),
-                                          sweep.variants.size()),
+    throw UsageError({.what = fmt::format("{} cases with {} variants each are too many to plan",
+                                          sweep.cases.size(), sweep.variants.size()),
                       .where = sweep.file.string(),
                       .why = fmt::format("the plan takes about {:.1f} GiB", bytes / 0x1p30),
                       .remedy = "shorten an axis, or split the sweep"});
-  for (const SweepCase& swept : cases) {
-    Comparison comparison = plan_case(sweep, swept, host);
+  for (const SweepCase& swept : sweep.cases) {
+    Comparison comparison = plan_case(sweep, swept, site);
     if (seen.insert(comparison.case_id).second) plan.comparisons.push_back(std::move(comparison));
   }
   return plan;
-}
-
-std::string plan_table(const Plan& plan) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  std::size_t measured = 0, skipped = 0;
-  double seconds = 0;
-  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB",
-                 "MiB", "sent MiB", "est. s", "skip");
-  for (const Comparison& comparison : plan.comparisons) {
-    fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
-    for (const PlannedVariant& planned : comparison.variants) {
-      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
-                     number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
-                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
-                     number(planned.seconds, 1), planned.skip.value_or(""));
-      ++(planned.skip ? skipped : measured);
-      if (!planned.skip) seconds += planned.seconds.value_or(0);
-    }
-  }
-  fmt::format_to(out,
-                 "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
-                 plan.comparisons.size(), measured, skipped, seconds);
-  fmt::format_to(
-      out,
-      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
-  return fmt::to_string(text);
-}
-
-std::string longest_table(const Sweep& sweep, const Host& host) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
-                 "skip");
-  std::set<std::string> seen;  // patterns and what else makes a case, but its length
-  for (SweepCase swept : cases_of(sweep)) {
-    swept.work.sequence_length = 1;
-    if (!seen.insert(case_id(swept.work)).second) continue;
-    const Comparison comparison = plan_case(sweep, swept, host);
-    for (const PlannedVariant& planned : comparison.variants) {
-      Case work = comparison.work;
-      const auto threads = static_cast<int>(comparison.threads);
-      work.sequence_length = planned.skip ? 0
-                                          : longest_sequence(work, sweep.inputs, planned.variant,
-                                                             *planned.implementation, threads, host);
-      std::optional<double> bytes;
-      if (work.sequence_length > 0)
-        bytes = (shared_need(work, sweep.inputs) +
-                 own_need(work, planned.variant, *planned.implementation, threads, host.gpus))
-                    .device;
-      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
-                     work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
-    }
-  }
-  fmt::format_to(out,
-                 "Lengths in steps of the pattern's longest segment, below one segment in single positions, "
-                 "by memory alone.\n");
-  return fmt::to_string(text);
 }
 
 }  // namespace hilbench

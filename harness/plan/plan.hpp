@@ -1,4 +1,4 @@
-// The plan: what a sweep will do on this host, as values. Nothing runs here.
+// The plan: what a sweep will do on this site, as values. Nothing runs here.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "harness/plan/memory.hpp"
+#include "harness/plan/site.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/implementation.hpp"
-#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 
@@ -43,12 +43,8 @@ struct Plan {
   std::vector<Comparison> comparisons;
 };
 
-Plan make_plan(const Sweep& sweep, const Host& host);
-
-// `hilbench plan`: one line per variant, then totals.
-std::string plan_table(const Plan& plan);
-
-// `hilbench plan --longest`: for each case of the sweep, whatever its length, the longest sequence that fits.
-std::string longest_table(const Sweep& sweep, const Host& host);
+Plan make_plan(const Sweep& sweep, const Site& site);
+// Of one case.
+Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);
 
 }  // namespace hilbench

@@ -3,70 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
-#include "harness/launched/agree.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {
 
-bool wants_gpu(const Sweep& sweep) {
-  const std::vector<SweepCase> cases = cases_of(sweep);
-  return std::any_of(cases.begin(), cases.end(),
-                     [](const SweepCase& swept) { return swept.work.device != DeviceKind::cpu; });
+bool some_case(const Sweep& sweep, const auto& wanted) {
+  return std::any_of(sweep.cases.begin(), sweep.cases.end(),
+                     [&](const SweepCase& swept) { return wanted(swept.work.device); });
 }
 
-}  // namespace
-
-Host host_for(const Sweep& sweep, const std::optional<int>& ordinal) {
-  Host host = inspect_host();
-  if (!wants_gpu(sweep)) return host;
-  const GpuSurvey survey = survey_gpus();
+// Of one process alone: the GPU that is named, or the first.
+void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, Site& site) {
   const auto index = static_cast<std::size_t>(ordinal.value_or(0));
-  host.gpu_absence = survey.absence;
   if (ordinal && index >= survey.gpus.size())
     throw EnvironmentError(
         {.what = fmt::format("no device cuda:{}", index),
          .where = "--device",
          .why = survey.absence.empty() ? fmt::format("GPUs here: {}", survey.gpus.size()) : survey.absence,
          .remedy = "see `hilbench list devices`"});
-  if (index < survey.gpus.size()) host.gpu = survey.gpus[index];
+  if (index < survey.gpus.size()) site.gpu = survey.gpus[index];
   const bool alike = std::all_of(survey.gpus.begin(), survey.gpus.end(),
                                  [&](const Gpu& gpu) { return gpu.name == survey.gpus.front().name; });
-  host.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
-  return host;
+  site.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
 }
 
-Host host_for_process(const Sweep& sweep, int local_rank) {
-  Host host = inspect_host();
-  if (!wants_gpu(sweep)) return host;
-  const GpuSurvey survey = survey_gpus();
-  host.gpu_absence = survey.absence;
-  host.gpu = gpu_of_process(survey.gpus, local_rank);
-  return host;
+// For a plan alone: a GPU of the memory that is named, and one for each process.
+void assume_gpus(const Sweep& sweep, const SiteOptions& options, Site& site) {
+  const bool asked = some_case(sweep, [](DeviceKind device) { return device == DeviceKind::cuda; });
+  if (!site.gpu && asked && options.memory_bytes) {
+    site.gpu = Gpu{.name = "a GPU that is not here",
+                   .compute_capability = 90,
+                   .multiprocessors = 132,
+                   .clock_ghz = 1.98,
+                   .memory_bytes = *options.memory_bytes};
+    site.gpu_is_assumed = true;
+  }
+  site.processes = options.processes;
+  if (site.processes > 1 && site.gpu) site.gpus = site.processes;  // `run` finds out
 }
 
-Host planned_host(Host host, const std::optional<std::int64_t>& memory_bytes) {
-  host.named_memory_bytes = memory_bytes;
-  return host;
+}  // namespace
+
+Site find_site(const Sweep& sweep, const SiteOptions& options) {
+  Site site{.host = inspect_host(), .named_memory_bytes = options.memory_bytes};
+  if (some_case(sweep, [](DeviceKind device) { return device != DeviceKind::cpu; })) {
+    const GpuSurvey survey = survey_gpus();
+    site.gpu_absence = survey.absence;
+    if (options.local_rank)
+      site.gpu = gpu_of_process(survey.gpus, *options.local_rank);
+    else
+      choose_gpu(survey, options.gpu, site);
+  }
+  if (options.use == SiteUse::plan_only) assume_gpus(sweep, options, site);
+  return site;
 }
 
-Host host_to_plan_for(const Sweep& sweep, const std::optional<int>& ordinal,
-                      const std::optional<std::int64_t>& memory_bytes) {
-  Host host = planned_host(host_for(sweep, ordinal), memory_bytes);
-  const std::vector<SweepCase> cases = cases_of(sweep);
-  const bool asked = std::any_of(cases.begin(), cases.end(), [](const SweepCase& swept) {
-    return swept.work.device == DeviceKind::cuda;
-  });
-  if (host.gpu || !asked || !memory_bytes) return host;
-  host.gpu = Gpu{.name = "a GPU that is not here",
-                 .compute_capability = 90,
-                 .multiprocessors = 132,
-                 .clock_ghz = 1.98,
-                 .memory_bytes = *memory_bytes};
-  host.gpu_is_assumed = true;
-  return host;
+std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank) {
+  if (gpus.empty()) return std::nullopt;
+  return gpus[static_cast<std::size_t>(local_rank) % gpus.size()];
 }
 
 }  // namespace hilbench

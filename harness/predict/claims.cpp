@@ -31,9 +31,9 @@ void answer_length(ClaimPrediction& answer) {
   }
   Case work = projected_case();
   work.ring_size = answer.claim.ring_size.value_or(1);
-  Host host;
-  host.gpu = Gpu{.memory_bytes = *memory_bytes};
-  const double usable = usable_memory(work, host).device;
+  Site site;
+  site.gpu = Gpu{.memory_bytes = *memory_bytes};
+  const double usable = usable_memory(work, site).device;
   const Variant variant{.kernel = "dilated"};
   const std::int64_t longest = longest_on_ranks(work, variant, usable);
   work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);

@@ -67,10 +67,19 @@ RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const 
          .remedy = "measure more lengths or patterns"});
   fitted_count_ = fitted_samples.size();
   model_ = fitted_model(fitted_samples);
-  std::vector<double> residuals, left_out;
-  double squares = 0;
+  std::vector<double> residuals;
   for (const RingSample* sample : fitted_samples)
     residuals.push_back(model_time(sample->shape, model_).ns / sample->ns - 1);
+  residuals_ = errors_of(std::move(residuals));
+  leave_out(fitted_samples, cases);
+  fit_orders();
+}
+
+// Fits without each comparison in turn, and holds what that says of it against its times.
+void RingFit::leave_out(const std::vector<const RingSample*>& fitted_samples,
+                        const std::set<std::string>& cases) {
+  std::vector<double> left_out;
+  double squares = 0;
   for (const std::string& out : cases) {
     std::vector<const RingSample*> others;
     for (const RingSample* sample : fitted_samples)
@@ -84,9 +93,7 @@ RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const 
     }
   }
   unexplained_ = std::sqrt(squares / static_cast<double>(left_out.size()));
-  residuals_ = errors_of(std::move(residuals));
   left_out_errors_ = errors_of(std::move(left_out));
-  fit_orders();
 }
 
 bool RingFit::fitted(const RingSample& sample) const {

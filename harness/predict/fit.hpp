@@ -1,4 +1,4 @@
-// The model of ring_model.hpp fitted on stored records, with what it can and cannot tell.
+// The model of model.hpp fitted on stored records, with what it can and cannot tell.
 #pragma once
 
 #include <map>
@@ -60,6 +60,7 @@ class RingFit {
 
  private:
   double factor_of(const std::string& variant) const;
+  void leave_out(const std::vector<const RingSample*>& fitted_samples, const std::set<std::string>& cases);
   void fit_orders();
   Estimate around(double value, const std::vector<double>& of_left_out, double unexplained) const;
 

@@ -1,4 +1,4 @@
-// Stored records as the model of ring_model.hpp sees them.
+// Stored records as the model of model.hpp sees them.
 #pragma once
 
 #include <map>

@@ -35,10 +35,10 @@ json build_json() {
 
 }  // namespace
 
-json environment_json(const Host& host, DeviceKind device) {
-  const bool on_gpu = device == DeviceKind::cuda && host.gpu;
-  return {{"host", host_json(host)},
-          {"device", on_gpu ? to_json(*host.gpu) : json()},
+json environment_json(const Site& site, DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::cuda && site.gpu;
+  return {{"host", host_json(site.host)},
+          {"device", on_gpu ? to_json(*site.gpu) : json()},
           {"build", build_json()},
           {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
 }

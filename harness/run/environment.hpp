@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/plan/site.hpp"
 #include "kernels/case/case.hpp"
-#include "kernels/machine/host.hpp"
 
 namespace hilbench {
 
 // `environment` of a record: host (cpu, caches, memory, governor, turbo, load, virtualisation, kernel), build
 // (version, commit, compiler, flags, libraries), time (ISO 8601, UTC); `device`: the GPU, null for a CPU.
-nlohmann::json environment_json(const Host& host, DeviceKind device);
+nlohmann::json environment_json(const Site& site, DeviceKind device);
 
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
 

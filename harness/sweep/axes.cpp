@@ -165,7 +165,10 @@ std::vector<Point> parse_points(const YamlValue& cases, const std::vector<NamedV
   const auto written = static_cast<std::int64_t>(points.size());
   if (product_size(axes) > kMostCases / written) check_count(kMostCases + 1, 0, cases);
   check_count(product, written * product_size(axes), cases);
-  return multiplied(std::move(points), axes);
+  points = multiplied(std::move(points), axes);
+  for (Point& point : points)
+    if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
+  return points;
 }
 
 }  // namespace
@@ -202,8 +205,8 @@ std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides) {
   return parsed;
 }
 
-void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides, const YamlValue& place,
-                 Sweep& sweep) {
+std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,
+                                   const YamlValue& place, const Condition& skip_when) {
   const std::vector<NamedValue> all = axis_values(source.axes, overrides);
   const std::vector<NamedValue> from_command_line = axis_values(std::nullopt, overrides);
   const bool axes_name_cases = !axis_values(source.axes, {}).empty();
@@ -211,28 +214,25 @@ void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrid
   const Pairing pairing = std::any_of(from_command_line.begin(), from_command_line.end(), names_pattern)
                               ? Pairing::spread
                               : Pairing::one_to_one;
-  if (axes_name_cases || !source.cases) sweep.axes = make_axes(all, pairing, sweep.patterns);
-  if (sweep.axes.empty() && !source.cases)
+  CaseSpace space;
+  if (axes_name_cases || !source.cases) space.axes = make_axes(all, pairing, space.patterns);
+  if (space.axes.empty() && !source.cases)
     axes_place.fail("no case to measure", "neither axes nor cases name one",
                     "give axes: {sequence_length: 8192}");
-  const std::int64_t product = sweep.axes.empty() ? 0 : product_size(sweep.axes);
+  const std::int64_t product = space.axes.empty() ? 0 : product_size(space.axes);
   check_count(product, 0, axes_place);
-
-  std::vector<Point> points;
-  if (source.cases) points = parse_points(*source.cases, from_command_line, product);
-  for (Point& point : points) {
-    if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
-    const std::string why = sweep.skip_when.matches(point.work) ? "" : why_not(point.work);
-    if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
-    sweep.points.push_back(point.work);
-  }
-  if (sweep.axes.empty()) return;
-  Sweep product_only = sweep;
-  product_only.points.clear();
-  for (const SweepCase& each : cases_of(product_only)) {
+  if (source.cases)
+    for (Point& point : parse_points(*source.cases, from_command_line, product)) {
+      const std::string why = skip_when.matches(point.work) ? "" : why_not(point.work);
+      if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
+      space.points.push_back(std::move(point.work));
+    }
+  std::vector<SweepCase> cases = list_cases(space, skip_when);
+  for (const SweepCase& each : cases) {  // points are possible already
     const std::string why = each.skipped ? "" : why_not(each.work);
     if (!why.empty()) axes_place.fail("impossible case", why, "leave such combinations out with skip_when");
   }
+  return cases;
 }
 
 }  // namespace hilbench

@@ -1,9 +1,10 @@
+// The cases of a sweep, listed.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 
@@ -28,28 +29,28 @@ struct Digit {
   std::size_t at = 0;
 };
 
-void set_digit(const Sweep& sweep, const Digit& digit, Case& work) {
+void set_digit(const CaseSpace& space, const Digit& digit, Case& work) {
   const std::int64_t value = digit.axis->values[digit.at];
   if (digit.field != nullptr)
     digit.field->set(work, value);
   else
-    work.pattern = sweep.patterns[static_cast<std::size_t>(value)];
+    work.pattern = space.patterns[static_cast<std::size_t>(value)];
 }
 
-void append_product(const Sweep& sweep, std::vector<SweepCase>& cases) {
-  if (sweep.axes.empty()) return;
+void append_product(const CaseSpace& space, std::vector<SweepCase>& cases) {
+  if (space.axes.empty()) return;
   std::vector<Digit> digits;
   Case work;
-  for (const Axis& axis : sweep.axes) {
+  for (const Axis& axis : space.axes) {
     digits.push_back({&axis, find_field(case_fields(), axis.name)});
-    set_digit(sweep, digits.back(), work);
+    set_digit(space, digits.back(), work);
   }
   for (std::size_t i = 0; i < digits.size();) {
     cases.push_back({work});
     for (i = 0; i < digits.size(); ++i) {
       Digit& digit = digits[digits.size() - 1 - i];
       digit.at = (digit.at + 1) % digit.axis->values.size();
-      set_digit(sweep, digit, work);
+      set_digit(space, digit, work);
       if (digit.at != 0) break;
     }
   }
@@ -77,23 +78,14 @@ bool overflows(const Case& work, std::int64_t heads) {
 
 }  // namespace
 
-std::vector<SweepCase> cases_of(const Sweep& sweep) {
-  std::int64_t count = 1;
-  for (const Axis& axis : sweep.axes)
-    count = std::min(count, kMostCases + 1) * static_cast<std::int64_t>(axis.values.size());
-  if (sweep.axes.empty()) count = 0;
-  count += static_cast<std::int64_t>(sweep.points.size());
-  if (count > kMostCases)
-    throw UsageError({"more than a million cases", sweep.file.string(), "axes multiply",
-                      "shorten an axis, or split the sweep"});
+std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_when) {
   std::vector<SweepCase> cases;
-  cases.reserve(static_cast<std::size_t>(count));
-  append_product(sweep, cases);
-  for (const Case& point : sweep.points) cases.push_back({point});
+  append_product(space, cases);
+  for (const Case& point : space.points) cases.push_back({point});
   for (SweepCase& each : cases)
     if (each.work.kv_heads == 0) each.work.kv_heads = each.work.heads;
-  if (!sweep.points.empty()) drop_duplicates(cases);  // the values of an axis are distinct already
-  for (SweepCase& each : cases) each.skipped = sweep.skip_when.matches(each.work);
+  if (!space.points.empty()) drop_duplicates(cases);  // the values of an axis are distinct already
+  for (SweepCase& each : cases) each.skipped = skip_when.matches(each.work);
   return cases;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/text.hpp"
 
@@ -17,8 +18,17 @@ bool plain_word(const std::string& text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-bool holds(const std::vector<std::string>& names, const std::string& name) {
+template <class Names>
+bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether `name` is a program of its own that this build brings.
+bool is_brought(const std::string& name) {
+  const auto table = implementation_table();
+  return std::any_of(table.begin(), table.end(), [&](const Implementation* implementation) {
+    return implementation->external && implementation->name == name;
+  });
 }
 
 External parse_external(const YamlValue& value, const std::filesystem::path& folder) {
@@ -42,32 +52,47 @@ const External* find_external(const Externals& externals, const std::string& ker
   return at == externals.end() ? nullptr : &at->second;
 }
 
-Externals parse_externals(const YamlValue& value, const KnownNames& known,
-                          const std::filesystem::path& file) {
+Externals parse_externals(const YamlValue& value, const std::filesystem::path& file) {
   Externals externals;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   for (const auto& [name, entry] : value.entries()) {
     if (!plain_word(name))
       entry.fail(fmt::format("'{}' cannot name a baseline", one_line(name, 80)),
                  fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestName));
-    if (holds(known.kernels, name) || holds(known.baselines, name))
+    if (holds(kernel_names(), name) || holds(baseline_names(), name))
       entry.fail(fmt::format("'{}' is a name of this build", name), "", "choose another");
     externals.emplace(name, parse_external(entry, folder));
   }
   return externals;
 }
 
-std::string checked_baseline(const YamlValue& value, const KnownNames& known, Sweep& sweep) {
+const std::vector<std::string>& baseline_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const Implementation* implementation : implementation_table()) {
+      const std::string name(implementation->name);
+      if (implementation->kind == ImplementationKind::baseline &&
+          !holds(names, name))  // one of a name for each kind of device
+        names.push_back(name);
+      for (const std::string_view option : implementation->options)
+        names.push_back(fmt::format("{}.{}", name, option));
+    }
+    return names;
+  }();
+  return kNames;
+}
+
+std::string checked_baseline(const YamlValue& value, Sweep& sweep) {
   const std::string text = value.text();
   const std::string name = external_name(text);
   const bool plain = text == name || plain_word(text.substr(name.size() + 1));
-  if (plain && find_external(sweep.externals, name) != nullptr && !holds(known.externals, name)) return text;
-  if (!holds(known.baselines, text)) {
-    std::vector<std::string> names = known.baselines;
+  if (plain && find_external(sweep.externals, name) != nullptr && !is_brought(name)) return text;
+  if (!holds(baseline_names(), text)) {
+    std::vector<std::string> names = baseline_names();
     for (const auto& [external, program] : sweep.externals) names.push_back(external);
     fail_unknown(value, "baseline", text, names);
   }
-  if (holds(known.externals, name))
+  if (is_brought(name))
     sweep.externals.try_emplace(name,
                                 External{.folder = std::filesystem::absolute(sweep.file).parent_path()});
   return text;

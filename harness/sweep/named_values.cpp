@@ -10,38 +10,68 @@
 #include "kernels/base/hash.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/orders/order.hpp"
+#include "kernels/traversals/traversal.hpp"
 
 namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> names_of(std::span<const KnownName> known) {
-  std::vector<std::string> names;
-  for (const KnownName& each : known) names.push_back(each.name);
-  return names;
-}
-
-std::string param_help(NameParam param) {
-  switch (param) {
-    case NameParam::none:
-      return "takes no parameter";
-    case NameParam::chunk:
-    case NameParam::positive:
-      return "takes an integer 1..2^40";
-    case NameParam::power_of_two:
-      return "takes a power of two 1..2^40";
-    case NameParam::seed:
-      return "takes a seed 0..2^62";
+// Which integers NAME.PARAM takes; `help` says so.
+struct ParamRange {
+  std::string_view help;
+  std::int64_t least = 0, most = -1;
+  bool power_of_two = false;
+  bool holds(std::int64_t value) const {
+    return value >= least && value <= most && (!power_of_two || (value & (value - 1)) == 0);
   }
-  return "";
+};
+constexpr ParamRange kNoParam{"takes no parameter"};
+constexpr ParamRange kPositive{"takes an integer 1..2^40", 1, std::int64_t{1} << 40};
+
+ParamRange range_of(const OrderInfo& order) {
+  switch (order.param) {
+    case OrderParam::none:
+      return kNoParam;
+    case OrderParam::chunk:
+    case OrderParam::residue:
+      return kPositive;
+    case OrderParam::max_residue:
+      return {"takes a power of two 1..2^40", 1, std::int64_t{1} << 40, true};
+    case OrderParam::seed:
+      return {"takes a seed 0..2^62", 0, std::int64_t{1} << 62};
+  }
+  return kNoParam;
 }
 
-bool in_range(NameParam param, std::int64_t value) {
-  if (param == NameParam::none) return false;
-  if (param == NameParam::seed) return value >= 0 && value <= std::int64_t{1} << 62;
-  const bool power = (value & (value - 1)) == 0;
-  return value >= 1 && value <= std::int64_t{1} << 40 && (param != NameParam::power_of_two || power);
+ParamRange range_of(const TraversalInfo& traversal) {
+  return traversal.has_param ? kPositive : kNoParam;
+}
+
+template <class Entry>
+ParsedName parse_named(const YamlValue& value, std::string_view kind, std::span<const Entry> table) {
+  const std::string text = value.text();
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string name = text.substr(0, dot);
+  const auto entry =
+      std::find_if(table.begin(), table.end(), [&](const Entry& each) { return each.name == name; });
+  if (entry == table.end()) {
+    std::vector<std::string> names;
+    for (const Entry& each : table) names.emplace_back(each.name);
+    fail_unknown(value, kind, name, names);
+  }
+  if (dot == text.size()) return {name, std::nullopt};
+  const std::string digits = text.substr(dot + 1);
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_number =
+      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
+  const ParamRange range = range_of(*entry);
+  if (!is_number || !range.holds(number))
+    value.fail(fmt::format("{} '{}' {}", kind, name, range.help),
+               fmt::format("found '{}'", one_line(text, 80)));
+  return {name, number};
 }
 
 std::uint32_t content_hash(const fs::path& file) {
@@ -66,25 +96,12 @@ std::string bijection_fault(const std::vector<std::int64_t>& slots) {
 
 }  // namespace
 
-ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<const KnownName> known) {
-  const std::string text = value.text();
-  const std::size_t dot = std::min(text.find('.'), text.size());
-  const std::string name = text.substr(0, dot);
-  const auto entry =
-      std::find_if(known.begin(), known.end(), [&](const KnownName& each) { return each.name == name; });
-  if (entry == known.end()) fail_unknown(value, kind, name, names_of(known));
-  ParsedName parsed{name, entry->param, std::nullopt};
-  if (dot == text.size()) return parsed;
-  const std::string digits = text.substr(dot + 1);
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_number =
-      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
-  if (!is_number || !in_range(entry->param, number))
-    value.fail(fmt::format("{} '{}' {}", kind, name, param_help(entry->param)),
-               fmt::format("found '{}'", one_line(text, 80)));
-  parsed.value = number;
-  return parsed;
+ParsedName parse_order(const YamlValue& value) {
+  return parse_named(value, "order", orders());
+}
+
+ParsedName parse_traversal(const YamlValue& value) {
+  return parse_named(value, "traversal", traversals());
 }
 
 PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep) {
@@ -98,7 +115,7 @@ PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep) {
   };
   // The shape first: a file that no case can use need not fit into memory.
   const std::vector<std::int64_t> shape = checked(read_npy_shape);
-  for (const SweepCase& each : cases_of(sweep))
+  for (const SweepCase& each : sweep.cases)
     if (shape.size() == 1 && !each.skipped && each.work.sequence_length != shape[0])
       value.fail(fmt::format("order_file has {} positions", shape[0]),
                  fmt::format("a case has sequence_length {}", each.work.sequence_length));

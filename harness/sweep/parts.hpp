@@ -28,34 +28,51 @@ struct AxisOverride {
 // Throws UsageError for a form other than NAME=V,V, an unknown name, or a name given twice.
 std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides);
 
-// Fills axes, patterns and points from `axes`, `cases` and the overrides. `place`: names the whole file.
+// The cases that `axes`, `cases` and the overrides describe, less those that are there already. Impossible
+// ones must be left out by `skip_when`. `place`: names the whole file.
 struct CaseSource {
   std::optional<YamlValue> axes, cases;
 };
-void parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides, const YamlValue& place,
-                 Sweep& sweep);
+std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,
+                                   const YamlValue& place, const Condition& skip_when);
+
+// A parameter of the case and the values it takes.
+struct Axis {
+  std::string name;                  // of case_fields(); "segments": values index CaseSpace::patterns
+  std::vector<std::int64_t> values;  // distinct, as Field<Case>::set takes them
+};
+// Cases before they are listed: the product of `axes`, then `points`.
+struct CaseSpace {
+  std::vector<Axis> axes;                     // none: `points` are all there is
+  std::vector<std::vector<Branch>> patterns;  // segments paired with dilations
+  std::vector<Case> points;                   // `cases:`, complete
+};
+// At most kMostCases; duplicates collapsed, `skipped` as `skip_when` says.
+std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_when);
 
 // Fills variants. Options under `axes` and in the overrides are the default of entries that do not set them.
 struct VariantSource {
   std::optional<YamlValue> axes, variants, baselines;
 };
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
-                    const KnownNames& known, const YamlValue& place, Sweep& sweep);
+                    const YamlValue& place, Sweep& sweep);
 
 // `external`: programs by the names that `baselines` may use.
-Externals parse_externals(const YamlValue& value, const KnownNames& known, const std::filesystem::path& file);
+Externals parse_externals(const YamlValue& value, const std::filesystem::path& file);
 
 // The name of a baseline, which may be NAME.OPTION of an external one; a program that this build brings is
 // noted in `sweep` with it.
-std::string checked_baseline(const YamlValue& value, const KnownNames& known, Sweep& sweep);
+std::string checked_baseline(const YamlValue& value, Sweep& sweep);
+// What `baselines` may name of this build: those with options as NAME and NAME.OPTION.
+const std::vector<std::string>& baseline_names();
 
-// NAME or NAME.PARAM, checked against the table.
+// NAME or NAME.PARAM, checked against the tables of orders and of traversals.
 struct ParsedName {
   std::string name;
-  NameParam param = NameParam::none;
-  std::optional<std::int64_t> value;
+  std::optional<std::int64_t> param;
 };
-ParsedName parse_name(const YamlValue& value, std::string_view kind, std::span<const KnownName> known);
+ParsedName parse_order(const YamlValue& value);
+ParsedName parse_traversal(const YamlValue& value);
 
 // Reads order_file: a bijection as long as every case that will run, else UsageError. The path is absolute.
 struct PermutationFile {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "harness/counters/counters.hpp"
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
@@ -106,20 +107,22 @@ Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
   for (const char* name : {"q", "k", "v"})
     if (!entries.contains(name))
       value.fail(fmt::format("{} missing", name), "`source: npy` needs the files q, k and v");
-  const std::vector<SweepCase> cases = cases_of(sweep);
   const fs::path folder = fs::absolute(sweep.file).parent_path();
-  inputs.q = parse_tensor(entries.at("q"), folder, true, cases);
-  inputs.k = parse_tensor(entries.at("k"), folder, false, cases);
-  inputs.v = parse_tensor(entries.at("v"), folder, false, cases);
+  inputs.q = parse_tensor(entries.at("q"), folder, true, sweep.cases);
+  inputs.k = parse_tensor(entries.at("k"), folder, false, sweep.cases);
+  inputs.v = parse_tensor(entries.at("v"), folder, false, sweep.cases);
   return inputs;
 }
 
-std::vector<std::string> parse_counters(const YamlValue& value, const KnownNames& known) {
+std::vector<std::string> parse_counters(const YamlValue& value) {
+  std::vector<std::string> known;  // several sets have one name, for each kind of device its own
+  for (const CounterSet& set : counter_sets())
+    if (std::find(known.begin(), known.end(), set.name) == known.end()) known.push_back(set.name);
   std::vector<std::string> sets;
   for (const YamlValue& item : value.is_list() ? value.items() : value.scalar_or_items()) {
     const std::string name = item.text();
-    if (std::find(known.counters.begin(), known.counters.end(), name) == known.counters.end())
-      fail_unknown(item, "counter set", name, known.counters);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail_unknown(item, "counter set", name, known);
     if (std::find(sets.begin(), sets.end(), name) == sets.end()) sets.push_back(name);
   }
   return sets;
@@ -136,8 +139,7 @@ std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>&
 
 }  // namespace
 
-Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOverrides& overrides,
-                  const KnownNames& known) {
+Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOverrides& overrides) {
   const std::string place = file.string();
   const YamlNode document = parse_yaml(text, place);
   const YamlValue root(document, place, "");
@@ -155,20 +157,21 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "title")) sweep.title = v->text();
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
-  parse_cases({entry(entries, "axes"), entry(entries, "cases")}, axis_overrides, root, sweep);
+  sweep.cases =
+      parse_cases({entry(entries, "axes"), entry(entries, "cases")}, axis_overrides, root, sweep.skip_when);
   sweep.external_use = overrides.external_use;
-  if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, known, file);
+  if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, file);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
-                 axis_overrides, known, root, sweep);
+                 axis_overrides, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));
   if (const auto v = entry(entries, "measure")) sweep.measure = parse_measure(*v);
-  if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v, known);
+  if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v);
   if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);
   return sweep;
 }
 
-Sweep load_sweep(const fs::path& file, const SweepOverrides& overrides, const KnownNames& known) {
-  return parse_sweep(read_text(file, "sweep file", kMostSweepBytes), file, overrides, known);
+Sweep load_sweep(const fs::path& file, const SweepOverrides& overrides) {
+  return parse_sweep(read_text(file, "sweep file", kMostSweepBytes), file, overrides);
 }
 
 }  // namespace hilbench

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "baselines/table.hpp"
 #include "harness/sweep/parts.hpp"
+#include "kernels/orders/order.hpp"
 
 namespace hilbench {
 namespace {
@@ -14,7 +16,7 @@ using Setting = std::function<void(Variant&)>;
 
 class VariantParser {
  public:
-  VariantParser(const KnownNames& known, const Sweep& sweep) : known_(known), sweep_(sweep) {}
+  explicit VariantParser(const Sweep& sweep) : sweep_(sweep) {}
 
   // Every combination of an entry's options, equal ones once. `options` holds the defaults already.
   std::vector<Variant> expand(const YamlValue& entry, const std::map<std::string, YamlValue>& options) const {
@@ -71,24 +73,26 @@ class VariantParser {
 
   Setting kernel_setting(const YamlValue& value) const {
     const std::string name = value.text();
-    if (std::find(known_.baselines.begin(), known_.baselines.end(), name) != known_.baselines.end())
+    const std::vector<std::string>& baselines = baseline_names();
+    if (std::find(baselines.begin(), baselines.end(), name) != baselines.end())
       value.fail(fmt::format("'{}' is a baseline", name), "", "list it under baselines");
-    if (std::find(known_.kernels.begin(), known_.kernels.end(), name) == known_.kernels.end())
-      fail_unknown(value, "kernel", name, known_.kernels);
+    const std::vector<std::string_view> kernels = kernel_names();
+    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end())
+      fail_unknown(value, "kernel", name, std::vector<std::string>(kernels.begin(), kernels.end()));
     return [name](Variant& variant) { variant.kernel = name; };
   }
   Setting order_setting(const YamlValue& value) const {
-    const ParsedName order = parse_name(value, "order", known_.orders);
+    const ParsedName order = parse_order(value);
     return [order](Variant& variant) {
       variant.order = order.name;
-      variant.order_param = order.value;
+      variant.order_param = order.param;
     };
   }
   Setting traversal_setting(const YamlValue& value) const {
-    const ParsedName traversal = parse_name(value, "traversal", known_.traversals);
+    const ParsedName traversal = parse_traversal(value);
     return [traversal](Variant& variant) {
       variant.traversal = traversal.name;
-      variant.traversal_param = traversal.value;
+      variant.traversal_param = traversal.param;
     };
   }
   Setting order_file_setting(const YamlValue& value) const {
@@ -104,17 +108,16 @@ class VariantParser {
     const std::vector<std::int64_t> chunks = value.integers(1, std::int64_t{1} << 40);
     std::vector<Setting> all;
     for (const std::int64_t chunk : chunks)
-      all.push_back([this, chunk, several = chunks.size() > 1](Variant& variant) {
+      all.push_back([chunk, several = chunks.size() > 1](Variant& variant) {
         if (!takes_chunk(variant) || variant.order_param) return;
         variant.order_chunk = chunk;
         variant.chunk_in_id = several;
       });
     return all;
   }
-  bool takes_chunk(const Variant& variant) const {
-    for (const KnownName& order : known_.orders)
-      if (order.name == variant.order) return order.param == NameParam::chunk;
-    return false;
+  static bool takes_chunk(const Variant& variant) {
+    const OrderInfo* order = find_order(variant.order);
+    return order != nullptr && order->param == OrderParam::chunk;
   }
 
   // Order `file` and the option order_file go together.
@@ -136,7 +139,6 @@ class VariantParser {
     return kept;
   }
 
-  const KnownNames& known_;
   const Sweep& sweep_;
 };
 
@@ -200,7 +202,7 @@ const std::vector<std::string>& variant_option_names() {
 }
 
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
-                    const KnownNames& known, const YamlValue& place, Sweep& sweep) {
+                    const YamlValue& place, Sweep& sweep) {
   const auto& option_names = variant_option_names();
   const auto is_option = [&](const std::string& name) {
     return std::find(option_names.begin(), option_names.end(), name) != option_names.end();
@@ -217,7 +219,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
     defaults.insert_or_assign(axis.name, axis.value());
   }
 
-  const VariantParser parser(known, sweep);
+  const VariantParser parser(sweep);
   VariantList list(sweep);
   for (const YamlValue& entry : entries) {
     std::map<std::string, YamlValue> options = defaults;
@@ -227,7 +229,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
   if (source.baselines)
     for (const YamlValue& item :
          source.baselines->is_list() ? source.baselines->items() : source.baselines->scalar_or_items()) {
-      const std::string name = checked_baseline(item, known, sweep);
+      const std::string name = checked_baseline(item, sweep);
       list.add(item, {.kernel = name, .baseline = true});
     }
   std::erase_if(sweep.externals, [&](const auto& each) {

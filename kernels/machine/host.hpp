@@ -3,12 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
-
-#include "kernels/case/case.hpp"
-#include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
 
@@ -27,15 +23,6 @@ struct Host {
   std::int64_t available_memory_bytes = 0;  // now, cgroup limits counted in
   std::string simd;                         // what Highway dispatches to: "AVX3_DL"
   double nominal_ghz = 0;                   // 0: unknown
-  std::optional<Gpu> gpu;                   // the one to use; inspect_host() does not look
-  // For the ranks of a ring: those here, 1 where they differ from each other; of several `processes`, how
-  // many of them have one of their own, from rank 0 on, and why the next has none.
-  int gpus = 0;
-  std::string no_further_gpu;
-  std::string gpu_absence = "no GPU was looked for";  // why there is none
-  int processes = 1;            // of an MPI program that run the sweep, on this host and others
-  bool gpu_is_assumed = false;  // it is not here: for plans alone, and for cases that name `cuda`
-  std::optional<std::int64_t> named_memory_bytes;  // to plan with in place of what a case's device has
 };
 Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
 

@@ -89,12 +89,6 @@ int nvmlDeviceGetEccMode(void* handle, unsigned* now, unsigned* after_restart) {
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* reasons) {
   return of_whole(handle, reasons, number("HILBENCH_STUB_THROTTLE"));
 }
-int nvmlDeviceGetMemoryInfo(void*, unsigned long long* memory) {
-  memory[0] = 1u << 30;
-  memory[1] = 1u << 29;
-  memory[2] = 1u << 29;
-  return 0;
-}
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, Process* list) {
   const char* text = std::getenv("HILBENCH_STUB_PIDS");
   *count = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bad input and odd surroundings through the command line: exit status, the one-line message, nothing written.
 
-Usage: cli_test.py HILBENCH
+Usage: command_line_test.py HILBENCH
 """
 
 import gzip

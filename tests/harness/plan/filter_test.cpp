@@ -2,22 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {
 
 Plan two_lengths() {
-  Host host;
-  host.cores = 4;
-  host.available_memory_bytes = std::int64_t{1} << 30;
-  host.nominal_ghz = 2;
+  Site site;
+  site.host.cores = 4;
+  site.host.available_memory_bytes = std::int64_t{1} << 30;
+  site.host.nominal_ghz = 2;
   return make_plan(parse_sweep("name: plan\n"
                                "axes: {sequence_length: [64, 4096], segments: [[64]], threads: 1}\n"
                                "variants: [{kernel: dilated, order: [linear, hilbert, morton]}]\n",
-                               "plan.yaml", {}, known_names()),
-                   host);
+                               "plan.yaml"),
+                   site);
 }
 
 std::vector<std::string> ids(const Comparison& comparison) {

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "harness/plan/plan.hpp"
-#include "harness/sweep/names.hpp"
+#include "harness/plan/plan_tables.hpp"
 
 namespace hilbench {
 namespace {
@@ -33,11 +32,11 @@ const Implementation kKernel = {
         },
 };
 
-Host gpu_host(std::int64_t gpu_bytes, std::int64_t host_bytes) {
-  Host host;
-  host.available_memory_bytes = host_bytes;
-  host.gpu = Gpu{.name = "GPU", .memory_bytes = gpu_bytes};
-  return host;
+Site gpu_site(std::int64_t gpu_bytes, std::int64_t host_bytes) {
+  Site site;
+  site.host.available_memory_bytes = host_bytes;
+  site.gpu = Gpu{.name = "GPU", .memory_bytes = gpu_bytes};
+  return site;
 }
 
 double device_bytes(const Case& work, const Variant& variant) {
@@ -74,11 +73,11 @@ TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
 }
 
 TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {
-  const Host host = gpu_host(std::int64_t{8} << 30, std::int64_t{64} << 30);
-  const std::int64_t longest = longest_sequence(case_of(1), {}, {}, kKernel, 1, host);
+  const Site site = gpu_site(std::int64_t{8} << 30, std::int64_t{64} << 30);
+  const std::int64_t longest = longest_sequence(case_of(1), {}, {}, kKernel, 1, site);
   EXPECT_GT(longest, 1'000'000);
   EXPECT_EQ(longest % 8192, 0);
-  const MemoryNeed usable = usable_memory(case_of(1), host);
+  const MemoryNeed usable = usable_memory(case_of(1), site);
   EXPECT_LE(device_bytes(case_of(longest), {}), usable.device);
   EXPECT_GT(device_bytes(case_of(longest + 8192), {}), usable.device);
 }
@@ -86,54 +85,54 @@ TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {
 TEST(MemoryNeed, LongestSequenceMayBeShorterThanASegment) {
   Case work = case_of(1);
   work.pattern = {{std::int64_t{1} << 30, 1}};
-  const Host host = gpu_host(std::int64_t{8} << 30, std::int64_t{64} << 30);
-  const std::int64_t longest = longest_sequence(work, {}, {}, kKernel, 1, host);
+  const Site site = gpu_site(std::int64_t{8} << 30, std::int64_t{64} << 30);
+  const std::int64_t longest = longest_sequence(work, {}, {}, kKernel, 1, site);
   EXPECT_GT(longest, 1'000'000);
   EXPECT_LT(longest, std::int64_t{1} << 30);
   const auto fits = [&](std::int64_t length) {
     work.sequence_length = length;
-    return !why_not_fit(shared_need(work, {}) + own_need(work, {}, kKernel, 1), usable_memory(work, host));
+    return !why_not_fit(shared_need(work, {}) + own_need(work, {}, kKernel, 1), usable_memory(work, site));
   };
   EXPECT_TRUE(fits(longest));
   EXPECT_FALSE(fits(longest + 1));
 }
 
 TEST(MemoryNeed, NamedMemoryStandsForThatOfTheDevice) {
-  Host host = gpu_host(std::int64_t{80} << 30, std::int64_t{64} << 30);
-  host.named_memory_bytes = std::int64_t{8} << 30;
-  EXPECT_EQ(usable_memory(case_of(1), host).device, 7 * kGib);
-  EXPECT_EQ(usable_memory(case_of(1), host).host, 0.9 * 64 * kGib);
+  Site site = gpu_site(std::int64_t{80} << 30, std::int64_t{64} << 30);
+  site.named_memory_bytes = std::int64_t{8} << 30;
+  EXPECT_EQ(usable_memory(case_of(1), site).device, 7 * kGib);
+  EXPECT_EQ(usable_memory(case_of(1), site).host, 0.9 * 64 * kGib);
   Case on_cpu = case_of(1);
   on_cpu.device = DeviceKind::cpu;
-  EXPECT_EQ(usable_memory(on_cpu, host).device, 0.9 * 8 * kGib);
+  EXPECT_EQ(usable_memory(on_cpu, site).device, 0.9 * 8 * kGib);
 }
 
 TEST(MemoryNeed, LongestSequenceIsNoneWhereNothingFitsAndEndsAt32Bits) {
-  EXPECT_EQ(longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_host(1 << 20, 0)), 0);
+  EXPECT_EQ(longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_site(1 << 20, 0)), 0);
   const std::int64_t endless =
-      longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_host(std::int64_t{1} << 50, 0));
+      longest_sequence(case_of(1), {}, {}, kKernel, 1, gpu_site(std::int64_t{1} << 50, 0));
   EXPECT_LE(endless, kMostPositions);
   EXPECT_GT(endless, kMostPositions - 8192);
 }
 
 TEST(MemoryNeed, OfTheHostRefusesTooWhereTheGpuHasRoom) {
   const Case work = case_of(1 << 20);
-  const Host host = gpu_host(std::int64_t{80} << 30, 1 << 20);
-  const std::optional<std::string> reason = why_not_fit(shared_need(work, {}), usable_memory(work, host));
+  const Site site = gpu_site(std::int64_t{80} << 30, 1 << 20);
+  const std::optional<std::string> reason = why_not_fit(shared_need(work, {}), usable_memory(work, site));
   ASSERT_TRUE(reason);
   EXPECT_NE(reason->find("host memory"), std::string::npos) << *reason;
 }
 
 TEST(LongestTable, TellsEachPatternOnceAtItsLongest) {
-  Host host;
-  host.cores = 2;
-  host.available_memory_bytes = std::int64_t{1} << 30;
+  Site site;
+  site.host.cores = 2;
+  site.host.available_memory_bytes = std::int64_t{1} << 30;
   const Sweep sweep = parse_sweep(
       "name: longest\ncases:\n"
       "  - {sequence_length: 4096, segments: [2048]}\n  - {sequence_length: 8192, segments: [2048]}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n",
-      "longest.yaml", {}, known_names());
-  const std::string table = longest_table(sweep, host);
+      "longest.yaml");
+  const std::string table = longest_table(sweep, site);
   std::size_t lines = 0;
   for (std::size_t at = table.find("/dilated/"); at != std::string::npos;
        at = table.find("/dilated/", at + 1))

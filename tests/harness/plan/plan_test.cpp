@@ -1,33 +1,31 @@
-#include "harness/plan/plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include "baselines/table.hpp"
-#include "harness/sweep/names.hpp"
+#include "harness/plan/plan_tables.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 
 namespace hilbench {
 namespace {
 
-Host test_host() {
-  Host host;
-  host.cores = 4;
-  host.available_memory_bytes = std::int64_t{1} << 30;
-  host.nominal_ghz = 2;
-  return host;
+Site test_site() {
+  Site site;
+  site.host.cores = 4;
+  site.host.available_memory_bytes = std::int64_t{1} << 30;
+  site.host.nominal_ghz = 2;
+  return site;
 }
 
-Plan plan_of(const std::string& keys, const Host& host = test_host()) {
-  return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml", {}, known_names()), host);
+Plan plan_of(const std::string& keys, const Site& site = test_site()) {
+  return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml"), site);
 }
 
 constexpr const char* kVariants =
     "variants: [{kernel: dilated, order: [linear, hilbert]}]\nbaselines: [gemm, peak]\n";
 
 // The only comparison of a sweep with one point of `parameters`.
-Comparison comparison_of(const std::string& parameters, const Host& host = test_host()) {
-  const Plan plan = plan_of("cases:\n  - {" + parameters + "}\n" + kVariants, host);
+Comparison comparison_of(const std::string& parameters, const Site& site = test_site()) {
+  const Plan plan = plan_of("cases:\n  - {" + parameters + "}\n" + kVariants, site);
   EXPECT_EQ(plan.comparisons.size(), 1u);
   return plan.comparisons.at(0);
 }
@@ -65,27 +63,27 @@ TEST(Plan, CountsWorkMemoryAndTime) {
 }
 
 TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
-  Host host = test_host();
+  Site site = test_site();
   const std::string work = "sequence_length: 8192, segments: [2048]";
-  const Comparison roomy = comparison_of(work, host);
+  const Comparison roomy = comparison_of(work, site);
   for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.id;
   // Room for the reference and the case's tensors, not for permuted copies beside them.
-  host.available_memory_bytes =
+  site.host.available_memory_bytes =
       static_cast<std::int64_t>((*roomy.variants[0].memory_bytes + (1 << 20)) / 0.9);
-  const Comparison narrow = comparison_of(work, host);
+  const Comparison narrow = comparison_of(work, site);
   EXPECT_FALSE(narrow.variants[0].skip);
   EXPECT_EQ(narrow.reference, 0u);
   expect_skipped(narrow.variants[1], "does not fit: the comparison would need");
-  host.available_memory_bytes = 1 << 20;
-  const Comparison none = comparison_of(work, host);
+  site.host.available_memory_bytes = 1 << 20;
+  const Comparison none = comparison_of(work, site);
   EXPECT_FALSE(none.runnable());
   EXPECT_FALSE(none.reference) << "a skipped variant is no reference";
 }
 
 TEST(Plan, FitsEverythingWhereMemoryIsUnknown) {
-  Host host = test_host();
-  host.available_memory_bytes = 0;
-  EXPECT_TRUE(comparison_of("sequence_length: 4096, segments: [2048]", host).runnable());
+  Site site = test_site();
+  site.host.available_memory_bytes = 0;
+  EXPECT_TRUE(comparison_of("sequence_length: 4096, segments: [2048]", site).runnable());
 }
 
 TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
@@ -103,13 +101,13 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
 
 TEST(Plan, ProcessesOfALauncherAreRanks) {
   const auto first = [](const std::string& transport, int processes) {
-    Host host = test_host();
-    host.processes = processes;
+    Site site = test_site();
+    site.processes = processes;
     return plan_of(
                "cases:\n  - {sequence_length: 4096, segments: [4096], ring_size: 4}\n"
                "variants: [{kernel: dilated, transport: " +
                    transport + "}]\n",
-               host)
+               site)
         .comparisons.at(0)
         .variants.at(0);
   };
@@ -195,21 +193,21 @@ TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
 }
 
 // A host with a GPU of this compute capability and so much memory.
-Host gpu_host(int capability, std::int64_t memory_bytes = std::int64_t{1} << 34) {
-  Host host = test_host();
-  host.gpu = Gpu{.name = "Example",
+Site gpu_site(int capability, std::int64_t memory_bytes = std::int64_t{1} << 34) {
+  Site site = test_site();
+  site.gpu = Gpu{.name = "Example",
                  .compute_capability = capability,
                  .multiprocessors = 40,
                  .clock_ghz = 1.5,
                  .memory_bytes = memory_bytes};
-  return host;
+  return site;
 }
 
 // What becomes of `kernel` in one point of `parameters`.
-PlannedVariant on_gpu(const std::string& kernel, const std::string& parameters, const Host& host) {
+PlannedVariant on_gpu(const std::string& kernel, const std::string& parameters, const Site& site) {
   return plan_of("cases:\n  - {sequence_length: 4096, segments: [2048], device: cuda, " + parameters +
                      "}\nvariants: [{kernel: " + kernel + ", order: linear}]\n",
-                 host)
+                 site)
       .comparisons.at(0)
       .variants.at(0);
 }
@@ -219,36 +217,36 @@ TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
     if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
-  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
-  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(75)),
+  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80)).skip);
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_site(75)),
                  "dilated_mma needs compute capability 8.0, this GPU has 7.5");
-  expect_skipped(on_gpu("dilated_mma", "dtype: fp32", gpu_host(80)), "dilated_mma reads fp16 and bf16 only");
-  expect_skipped(on_gpu("dilated_mma", "dtype: bf16, head_dim: 48", gpu_host(80)),
+  expect_skipped(on_gpu("dilated_mma", "dtype: fp32", gpu_site(80)), "dilated_mma reads fp16 and bf16 only");
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16, head_dim: 48", gpu_site(80)),
                  "dilated_mma has head_dim 32, 64, 96, 128, 256, not 48");
-  expect_skipped(on_gpu("dilated_simt", "head_dim: 12", gpu_host(75)),
+  expect_skipped(on_gpu("dilated_simt", "head_dim: 12", gpu_site(75)),
                  "dilated_simt has head_dim 8 to 256 in steps of 8, not 12");
-  expect_skipped(on_gpu("dilated_wgmma", "dtype: bf16", gpu_host(80)),
+  expect_skipped(on_gpu("dilated_wgmma", "dtype: bf16", gpu_site(80)),
                  "dilated_wgmma needs compute capability 9.0, this GPU has 8.0");
-  expect_skipped(on_gpu("dilated_cpu", "threads: 1", gpu_host(90)),
+  expect_skipped(on_gpu("dilated_cpu", "threads: 1", gpu_site(90)),
                  "this build has no `dilated_cpu` for device cuda");
 }
 
 // What becomes of dilated_mma on a ring of GPUs.
-PlannedVariant ring_of(const Host& host, const std::string& parameters, const std::string& options,
+PlannedVariant ring_of(const Site& site, const std::string& parameters, const std::string& options,
                        const std::string& measure) {
   return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], dtype: bf16, device: cuda, " +
                      parameters + "}\nvariants: [{kernel: dilated_mma" + options + "}]\nmeasure: {" +
                      measure + "}\n",
-                 host)
+                 site)
       .comparisons.at(0)
       .variants.at(0);
 }
 
 PlannedVariant on_gpus(int gpus, const std::string& parameters, const std::string& options = "",
                        const std::string& measure = "") {
-  Host host = gpu_host(90);
-  host.gpus = gpus;
-  return ring_of(host, parameters, options, measure);
+  Site site = gpu_site(90);
+  site.gpus = gpus;
+  return ring_of(site, parameters, options, measure);
 }
 
 TEST(Plan, PutsARankOnEachGpu) {
@@ -275,11 +273,11 @@ TEST(Plan, ProcessesWithAGpuEachAreRanks) {
   if (const auto reason = find_implementation("dilated_mma", DeviceKind::cuda)->why_not(work, {}))
     GTEST_SKIP() << *reason;
   const auto first = [](int ranks, const std::string& transport, const std::string& measure = "") {
-    Host host = gpu_host(90);
-    host.processes = 4;
-    host.gpus = 3;
-    host.no_further_gpu = "rank 3 of 4 has the GPU of rank 0";
-    return ring_of(host, "ring_size: " + std::to_string(ranks), ", transport: " + transport, measure);
+    Site site = gpu_site(90);
+    site.processes = 4;
+    site.gpus = 3;
+    site.no_further_gpu = "rank 3 of 4 has the GPU of rank 0";
+    return ring_of(site, "ring_size: " + std::to_string(ranks), ", transport: " + transport, measure);
   };
   EXPECT_EQ(first(2, "auto").transport, "nccl");
   expect_skipped(first(2, "mpi"), "transport mpi: moves host memory, this case runs on GPUs");
@@ -312,12 +310,12 @@ TEST(Plan, SkipsWhatDoesNotFitOnTheGpuOrBesideIt) {
   for (const char* kernel : {"dilated_mma", "dilated_wgmma"})
     if (const auto reason = find_implementation(kernel, DeviceKind::cuda)->why_not(work, {}))
       GTEST_SKIP() << *reason;
-  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80)).skip);
-  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_host(80, 1 << 20)),
+  EXPECT_FALSE(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80)).skip);
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", gpu_site(80, 1 << 20)),
                  "does not fit: the comparison would need 0.02 GiB of 0.00 GiB available");
-  Host host = gpu_host(80);
-  host.available_memory_bytes = 20 << 20;
-  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", host),
+  Site site = gpu_site(80);
+  site.host.available_memory_bytes = 20 << 20;
+  expect_skipped(on_gpu("dilated_mma", "dtype: bf16", site),
                  "does not fit: the comparison would need 0.04 GiB of 0.02 GiB host memory");
 }
 

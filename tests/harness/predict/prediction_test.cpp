@@ -75,12 +75,12 @@ const Implementation kKernel = {
 };
 
 TEST(Longest, IsThePlansOnOneRankAndGrowsWithTheRanks) {
-  Host host;
-  host.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30};
+  Site site;
+  site.gpu = Gpu{.memory_bytes = std::int64_t{8} << 30};
   const Variant variant{.kernel = "dilated"};
-  const double usable = usable_memory(patterned(1), host).device;
+  const double usable = usable_memory(patterned(1), site).device;
   const std::int64_t one = longest_on_ranks(patterned(1), variant, usable);
-  EXPECT_EQ(one, longest_sequence(patterned(1), {}, variant, kKernel, 1, host));
+  EXPECT_EQ(one, longest_sequence(patterned(1), {}, variant, kKernel, 1, site));
   for (const std::int64_t ranks : {2, 4, 8, 64})
     EXPECT_EQ(longest_on_ranks(patterned(ranks), variant, usable), ranks * one)
         << "no segment crosses a shard";

@@ -8,7 +8,7 @@ namespace hilbench {
 namespace {
 
 TEST(EnvironmentJson, HasThePartsOfTheContract) {
-  const nlohmann::json environment = environment_json(inspect_host(), DeviceKind::cpu);
+  const nlohmann::json environment = environment_json({.host = inspect_host()}, DeviceKind::cpu);
   EXPECT_TRUE(environment.at("host").is_object());
   EXPECT_TRUE(environment.contains("device"));
   EXPECT_TRUE(std::regex_match(environment.at("time").get<std::string>(),

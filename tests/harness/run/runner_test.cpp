@@ -8,7 +8,6 @@
 #include <functional>
 #include <set>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/records/store.hpp"
 
@@ -18,24 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 
 Sweep parse(const std::string& keys) {
-  return parse_sweep("name: run\n" + keys, "run.yaml", {}, known_names());
+  return parse_sweep("name: run\n" + keys, "run.yaml");
 }
 
-Sweep base_sweep() {
-  return parse(
-      "cases:\n  - {sequence_length: 4096, segments: [2048]}\n"
-      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-}
-
-Host test_host() {
-  Host host;
-  host.cores = 2;
-  host.available_memory_bytes = std::int64_t{1} << 34;
-  return host;
-}
-
-std::string fingerprint_of(const Sweep& sweep) {
-  return fingerprint(sweep, make_plan(sweep, test_host()).comparisons.at(0));
+Site test_site() {
+  Site site;
+  site.host.cores = 2;
+  site.host.available_memory_bytes = std::int64_t{1} << 34;
+  return site;
 }
 
 class RunnerTest : public testing::Test {
@@ -48,84 +37,16 @@ class RunnerTest : public testing::Test {
   const fs::path folder_ = fs::path(testing::TempDir()) / ("runner_test_" + std::to_string(::getpid()));
 };
 
-TEST(Fingerprint, IsTheSameForTheSameSettings) {
-  EXPECT_EQ(fingerprint_of(base_sweep()), fingerprint_of(base_sweep()));
-  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u + 1 + 2 * 16 + 1) << "settings and two variants";
-}
-
-TEST(Fingerprint, CoversWhatAsksForFewerVariants) {
-  const Sweep sweep = base_sweep();
-  Comparison comparison = make_plan(sweep, test_host()).comparisons.at(0);
-  const std::string all = fingerprint(sweep, comparison);
-  comparison.variants.erase(comparison.variants.begin());
-  const std::string one = fingerprint(sweep, comparison);
-  EXPECT_TRUE(covers(all, all));
-  EXPECT_TRUE(covers(all, one));
-  EXPECT_FALSE(covers(one, all));
-  Sweep other = base_sweep();
-  other.measure.seed = 2;
-  EXPECT_FALSE(covers(fingerprint(other, make_plan(other, test_host()).comparisons.at(0)), one));
-  EXPECT_FALSE(covers("0123456789abcdef", one)) << "of another version";
-}
-
-TEST(Fingerprint, DiffersWithEachSetting) {
-  const std::vector<std::pair<std::string, std::function<void(Sweep&)>>> changes = {
-      {"interval", [](Sweep& sweep) { sweep.measure.interval = 0.03; }},
-      {"budget_s", [](Sweep& sweep) { sweep.measure.budget_s = 31; }},
-      {"min_rounds", [](Sweep& sweep) { sweep.measure.min_rounds = 11; }},
-      {"cache", [](Sweep& sweep) { sweep.measure.cache = CacheState::cold; }},
-      {"seed", [](Sweep& sweep) { sweep.measure.seed = 2; }},
-      {"processes", [](Sweep& sweep) { sweep.measure.processes = 2; }},
-      {"timeout_s", [](Sweep& sweep) { sweep.measure.timeout_s = 301; }},
-      {"counters", [](Sweep& sweep) { sweep.counters = {"default"}; }},
-      {"reference", [](Sweep& sweep) { sweep.reference = "dilated/hilbert"; }},
-      {"fewer variants", [](Sweep& sweep) { sweep.variants.pop_back(); }},
-      {"order_chunk", [](Sweep& sweep) { sweep.variants.back().order_chunk = 512; }},
-      {"order_file", [](Sweep& sweep) { sweep.variants.back().order_file_hash = 7; }},
-      {"buffers", [](Sweep& sweep) { sweep.variants.back().buffers = Buffers::fresh; }},
-      {"rows", [](Sweep& sweep) { sweep.variants.back().rows = KeyRows::gathered; }},
-      {"case", [](Sweep& sweep) { sweep.points.at(0).batch = 2; }},
-  };
-  std::set<std::string> seen = {fingerprint_of(base_sweep())};
-  for (const auto& [name, change] : changes) {
-    Sweep sweep = base_sweep();
-    change(sweep);
-    EXPECT_TRUE(seen.insert(fingerprint_of(sweep)).second) << name;
-  }
-  Host other = test_host();
-  other.cores = 1;
-  if (::getenv("OMP_NUM_THREADS") == nullptr) {
-    const Sweep sweep = base_sweep();
-    EXPECT_TRUE(seen.insert(fingerprint(sweep, make_plan(sweep, other).comparisons.at(0))).second)
-        << "threads";
-  }
-}
-
-TEST_F(RunnerTest, FingerprintDiffersWithTheFilesOfInputs) {
-  Sweep sweep = base_sweep();
-  sweep.inputs.source = InputSource::npy;
-  for (fs::path* file : {&sweep.inputs.q, &sweep.inputs.k, &sweep.inputs.v}) {
-    *file = folder_ / "tensor.npy";
-    std::ofstream(*file) << "one";
-  }
-  const std::string before = fingerprint_of(sweep);
-  EXPECT_EQ(fingerprint_of(sweep), before);
-  std::ofstream(sweep.inputs.q) << "three";
-  EXPECT_NE(fingerprint_of(sweep), before);
-  fs::remove(sweep.inputs.q);
-  EXPECT_THROW(fingerprint_of(sweep), UsageError);
-}
-
 // Nothing can run in these: no worker is started.
 TEST_F(RunnerTest, RecordsSkipsAndResumes) {
   const Sweep sweep = parse(
       "axes: {sequence_length: [1024, 2048], segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
-  const Plan plan = make_plan(sweep, host);
+  const Site site = test_site();
+  const Plan plan = make_plan(sweep, site);
   Progress progress(stderr, Progress::Style::silent);
   const RunOptions options{.folder = folder_ / "out", .command = "hilbench run"};
-  RunSummary summary = run_plan(sweep, plan, host, options, progress);
+  RunSummary summary = run_plan(sweep, plan, site, options, progress);
   EXPECT_EQ(summary.skipped, 4);
   EXPECT_EQ(summary.resumed, 0);
   {
@@ -137,7 +58,7 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
     EXPECT_TRUE(records[3].environment.contains("host"));
     EXPECT_EQ(store.meta().at("command"), "hilbench run");
   }
-  summary = run_plan(sweep, plan, host, options, progress);
+  summary = run_plan(sweep, plan, site, options, progress);
   EXPECT_EQ(summary.skipped, 4) << "resumed ones count too";
   EXPECT_EQ(summary.resumed, 2);
 }
@@ -146,22 +67,22 @@ TEST_F(RunnerTest, AFilterFindsItsVariantsDone) {
   const Sweep sweep = parse(
       "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
+  const Site site = test_site();
   Progress progress(stderr, Progress::Style::silent);
   const RunOptions options{.folder = folder_ / "out"};
-  const RunSummary whole = run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  const RunSummary whole = run_plan(sweep, make_plan(sweep, site), site, options, progress);
   ASSERT_EQ(whole.reasons.at(Status::skipped).size(), 1u);
   EXPECT_EQ(whole.reasons.at(Status::skipped).begin()->second, 2);
-  Plan part = make_plan(sweep, host);
+  Plan part = make_plan(sweep, site);
   part.comparisons[0].variants.pop_back();
-  const RunSummary again = run_plan(sweep, part, host, options, progress);
+  const RunSummary again = run_plan(sweep, part, site, options, progress);
   EXPECT_EQ(again.resumed, 1);
   EXPECT_EQ(again.skipped, 1) << "what the filter leaves out does not count";
   EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u) << "and stays";
   const RunOptions other{.folder = folder_ / "part"};
-  run_plan(sweep, part, host, other, progress);
+  run_plan(sweep, part, site, other, progress);
   try {
-    run_plan(sweep, make_plan(sweep, host), host, other, progress);
+    run_plan(sweep, make_plan(sweep, site), site, other, progress);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("without some of the variants"), std::string::npos)
@@ -173,15 +94,15 @@ TEST_F(RunnerTest, RefusesAComparisonMeasuredOtherwiseUnlessFresh) {
   Sweep sweep = parse(
       "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-  const Host host = test_host();
+  const Site site = test_site();
   Progress progress(stderr, Progress::Style::silent);
   RunOptions options{.folder = folder_ / "out"};
-  run_plan(sweep, make_plan(sweep, host), host, options, progress);
+  run_plan(sweep, make_plan(sweep, site), site, options, progress);
   sweep.measure.seed = 9;
-  EXPECT_THROW(run_plan(sweep, make_plan(sweep, host), host, options, progress), UsageError);
+  EXPECT_THROW(run_plan(sweep, make_plan(sweep, site), site, options, progress), UsageError);
   EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u);
   options.start = Start::fresh;
-  EXPECT_EQ(run_plan(sweep, make_plan(sweep, host), host, options, progress).resumed, 0);
+  EXPECT_EQ(run_plan(sweep, make_plan(sweep, site), site, options, progress).resumed, 0);
 }
 
 }  // namespace

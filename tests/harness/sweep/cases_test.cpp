@@ -3,19 +3,19 @@
 #include <chrono>
 #include <set>
 
+#include "harness/sweep/sweep.hpp"
 #include "kernels/base/error.hpp"
-#include "tests/harness/sweep/known_names.hpp"
 
 namespace hilbench {
 namespace {
 
 Sweep sweep_of(const std::string& cases, const SweepOverrides& overrides = {}) {
-  return parse_sweep("name: a\nvariants: [{kernel: dilated}]\n" + cases, "a.yaml", overrides, test_names());
+  return parse_sweep("name: a\nvariants: [{kernel: dilated}]\n" + cases, "a.yaml", overrides);
 }
 
 std::vector<std::string> ids_of(const Sweep& sweep) {
   std::vector<std::string> ids;
-  for (const SweepCase& each : cases_of(sweep)) ids.push_back(case_id(each.work));
+  for (const SweepCase& each : sweep.cases) ids.push_back(case_id(each.work));
   return ids;
 }
 
@@ -44,7 +44,7 @@ TEST(Cases, AFlatListOrANumberIsOnePattern) {
 TEST(Cases, PowersOfTwoAndRangesIncludeTheirEnds) {
   const auto lengths = [](const std::string& axis) {
     std::vector<std::int64_t> values;
-    for (const SweepCase& each : cases_of(sweep_of("axes: {sequence_length: " + axis + "}")))
+    for (const SweepCase& each : sweep_of("axes: {sequence_length: " + axis + "}").cases)
       values.push_back(each.work.sequence_length);
     return values;
   };
@@ -73,7 +73,7 @@ TEST(Cases, DuplicatesCollapse) {
 }
 
 TEST(Cases, KvHeadsFollowHeadsUnlessGiven) {
-  const auto cases = cases_of(sweep_of("axes: {heads: [2, 4]}\ncases: [{heads: 6, kv_heads: 3}]"));
+  const auto cases = sweep_of("axes: {heads: [2, 4]}\ncases: [{heads: 6, kv_heads: 3}]").cases;
   ASSERT_EQ(cases.size(), 3u);
   EXPECT_EQ(cases[0].work.kv_heads, 2);
   EXPECT_EQ(cases[1].work.kv_heads, 4);
@@ -81,8 +81,7 @@ TEST(Cases, KvHeadsFollowHeadsUnlessGiven) {
 }
 
 TEST(Cases, SkipWhenMarksCasesAndExcusesImpossibleOnes) {
-  const auto cases =
-      cases_of(sweep_of("axes: {heads: [2, 4], kv_heads: [2, 4]}\nskip_when: kv_heads > heads"));
+  const auto cases = sweep_of("axes: {heads: [2, 4], kv_heads: [2, 4]}\nskip_when: kv_heads > heads").cases;
   ASSERT_EQ(cases.size(), 4u);
   EXPECT_FALSE(cases[0].skipped);
   EXPECT_TRUE(cases[1].skipped);
@@ -114,7 +113,7 @@ TEST(Cases, AnOverrideOfOneHalfOfThePatternKeepsTheOther) {
 
 TEST(Cases, TheDeviceOverrideReachesEveryCase) {
   for (const SweepCase& each :
-       cases_of(sweep_of("axes: {device: auto}\ncases: [{heads: 6}]", {.device = DeviceKind::cpu})))
+       sweep_of("axes: {device: auto}\ncases: [{heads: 6}]", {.device = DeviceKind::cpu}).cases)
     EXPECT_EQ(each.work.device, DeviceKind::cpu);
 }
 
@@ -123,7 +122,7 @@ TEST(Cases, AHundredThousandExpandInUnderASecond) {
   const Sweep sweep = sweep_of(
       "axes: {sequence_length: {range: [1024, 101023, 100]}, heads: {range: [1, 100, 1]}}\n"
       "cases: [{heads: 3}]");
-  const auto cases = cases_of(sweep);
+  const auto cases = sweep.cases;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(cases.size(), 100'001u);
   RecordProperty("seconds", std::to_string(elapsed.count()));

@@ -8,10 +8,8 @@
 #include <random>
 #include <sstream>
 
-#include "harness/sweep/names.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/npy.hpp"
-#include "tests/harness/sweep/known_names.hpp"
 
 namespace hilbench {
 namespace {
@@ -23,7 +21,7 @@ const std::string kHead = "name: a\n";
 const std::string kTail = "variants: [{kernel: dilated}]\n";
 
 Sweep parse(const std::string& text, const SweepOverrides& overrides = {}) {
-  return parse_sweep(text, "a.yaml", overrides, test_names());
+  return parse_sweep(text, "a.yaml", overrides);
 }
 
 // The message of the UsageError that the text is refused with.
@@ -77,7 +75,7 @@ class SweepFiles : public testing::Test {
   }
   std::string load_refusal(const fs::path& file) {
     try {
-      load_sweep(file, {}, test_names());
+      load_sweep(file);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -127,7 +125,7 @@ variants: [{kernel: dilated, order: [linear, hilbert]}]
 baselines: gemm
 reference: dilated/hilbert
 measure: {interval: 0.5, budget_s: 1.5, min_rounds: 3, cache: cold, seed: 0, processes: 2, timeout_s: 7, oversubscribe: true}
-counters: [default, caches]
+counters: [default, software]
 inputs: {source: random}
 )");
   EXPECT_EQ(sweep.name, "my-sweep_1");
@@ -137,7 +135,7 @@ inputs: {source: random}
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "gemm"}));
   EXPECT_EQ(sweep.reference, "dilated/hilbert");
   EXPECT_EQ(sweep.measure, (Measure{0.5, 1.5, 3, CacheState::cold, 0, 2, 7, true}));
-  EXPECT_EQ(sweep.counters, (Ids{"default", "caches"}));
+  EXPECT_EQ(sweep.counters, (Ids{"default", "software"}));
   EXPECT_EQ(sweep.inputs.source, InputSource::random);
   EXPECT_NE(sweep.text.find("my-sweep_1"), std::string::npos);
 }
@@ -495,7 +493,7 @@ TEST_F(SweepFiles, APermutationFileIsCheckedAtLoad) {
   EXPECT_SAYS(text_refusal(text), "variants[0].order_file");
   std::vector<std::int64_t> slots = {7, 6, 5, 4, 3, 2, 1, 0};
   write_npy(folder_ / "s.npy", slots);
-  const Sweep sweep = load_sweep(write("a.yaml", text), {}, test_names());
+  const Sweep sweep = load_sweep(write("a.yaml", text));
   EXPECT_EQ(sweep.variants[0].order_file, folder_ / "s.npy");
   EXPECT_NE(sweep.variants[0].order_file_hash, 0u);
   EXPECT_EQ(variant_id(sweep.variants[0]).size(), std::string("dilated/file.01234567").size());
@@ -523,7 +521,7 @@ TEST_F(SweepFiles, TwoPermutationFilesHaveTwoIds) {
   const Sweep sweep =
       load_sweep(write("a.yaml", kHead + "cases: [{sequence_length: 2}]\nvariants: [{kernel: dilated, "
                                          "order: [linear, file], order_file: [a.npy, b.npy]}]"),
-                 {}, test_names());
+                 {});
   const Ids ids = variant_ids(sweep);
   ASSERT_EQ(ids.size(), 3u);
   EXPECT_EQ(ids[0], "dilated/linear");
@@ -543,7 +541,7 @@ TEST_F(SweepFiles, TensorFilesAreCheckedAtLoad) {
   write_npy(folder_ / "v.npy", q_shape, q);
   EXPECT_SAYS(text_refusal(text), "tensor of another shape");
   write_npy(folder_ / "v.npy", kv_shape, kv);
-  const Sweep sweep = load_sweep(write("a.yaml", text), {}, test_names());
+  const Sweep sweep = load_sweep(write("a.yaml", text));
   EXPECT_EQ(sweep.inputs.source, InputSource::npy);
   EXPECT_EQ(sweep.inputs.v, folder_ / "v.npy");
   kv[5] = std::numeric_limits<float>::quiet_NaN();
@@ -565,19 +563,19 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
   int count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(HILBENCH_SWEEPS)) {
     if (entry.path().extension() != ".yaml") continue;
-    const Sweep sweep = load_sweep(entry.path(), {}, known_names());
+    const Sweep sweep = load_sweep(entry.path());
     EXPECT_EQ(sweep.name, entry.path().stem().string());
     EXPECT_TRUE(sweep.reference.ends_with("/linear")) << sweep.reference;
-    EXPECT_FALSE(cases_of(sweep).empty());
+    EXPECT_FALSE(sweep.cases.empty());
     ++count;
   }
   EXPECT_GE(count, 14);
 }
 
 TEST(SweepFilesOfTheTree, QuickHoldsWhatTheClaimsLookFor) {
-  const Sweep sweep = load_sweep(HILBENCH_SWEEPS "/quick.yaml", {.device = DeviceKind::cpu}, test_names());
+  const Sweep sweep = load_sweep(HILBENCH_SWEEPS "/quick.yaml", {.device = DeviceKind::cpu});
   Ids cases;
-  for (const SweepCase& each : cases_of(sweep)) cases.push_back(case_id(each.work));
+  for (const SweepCase& each : sweep.cases) cases.push_back(case_id(each.work));
   EXPECT_EQ(cases, (Ids{"n8192-w2048-r1-h8-d64-fp32-p1-cpu", "n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu",
                         "n16384-w4096-r1-h8-d64-fp32-p1-cpu", "n16384-w4096-r2-h8-d64-fp32-p1-cpu"}));
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "dilated/residue", "dilated/random",
@@ -620,7 +618,7 @@ TEST(SweepFuzz, MutationsParseOrAreRefused) {
     }
     const auto begin = std::chrono::steady_clock::now();
     try {
-      cases_of(parse(text));
+      parse(text);
       ++accepted;
     } catch (const UsageError&) {
       ++refused;

@@ -18,12 +18,14 @@
 #include <sstream>
 
 #include "baselines/table.hpp"
-#include "harness/commands/commands.hpp"
+#include "harness/commands/run.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/worker/worker.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "reports/records/store.hpp"
+#include "reports/report.hpp"
+#include "reports/view/results.hpp"
 #include "tests/fakes/own_implementations.hpp"
 #include "tests/kernels/cuda/faults.hpp"
 
@@ -213,9 +215,8 @@ class CudaFaults : public testing::Test {
           << "timeout_s: " << kTimeout_s << "}\n"
           << counters;
     sweep.close();
-    EXPECT_EQ(run_command({.sweep = folder_ / "sweep.yaml",
+    EXPECT_EQ(run_command({.sweep = {.file = folder_ / "sweep.yaml", .device = "cuda"},
                            .folder = folder_ / "out",
-                           .device = "cuda",
                            .fresh = true,
                            .command = "test"}),
               expected);
@@ -326,8 +327,9 @@ TEST_F(CudaFaults, AFullDeviceFailsWhatDoesNotFitAndMeasuresTheRest) {
                                              "dilations: [[64]], heads: 2, head_dim: 64}\n"
                                              "variants: [{kernel: dilated_simt, order: linear}]\n"
                                              "measure: {budget_s: 0.1, min_rounds: 3, timeout_s: 60}\n";
-    EXPECT_EQ(run_command({.sweep = folder_ / "sweep.yaml", .folder = folder_ / "out", .device = "cuda"}),
-              ExitCode::failed);
+    EXPECT_EQ(
+        run_command({.sweep = {.file = folder_ / "sweep.yaml", .device = "cuda"}, .folder = folder_ / "out"}),
+        ExitCode::failed);
     records = Store::open_for_reading(folder_ / "out").records();
   }
   ASSERT_EQ(records.size(), 2u);
@@ -353,7 +355,7 @@ TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
     EXPECT_GE(foreign_processes(record), 1);
     EXPECT_FALSE(record.speedup);
   }
-  EXPECT_EQ(report_command({.folder = folder_ / "out", .output = folder_ / "report"}), ExitCode::done);
+  write_report(read_results(folder_ / "out"), folder_ / "report");
   std::stringstream text;
   text << std::ifstream(folder_ / "report" / "report.md").rdbuf();
   EXPECT_NE(text.str().find("withheld: another process used the GPU"), std::string::npos);
@@ -390,7 +392,7 @@ TEST_F(CudaFaults, ADeviceThatIsNotThereIsSaidAtOnce) {
          "axes: {sequence_length: 256, segments: [[64]], dilations: [[2]]}\n"
          "variants: [{kernel: dilated_simt, order: linear}]\n";
   try {
-    run_command({.sweep = folder_ / "sweep.yaml", .folder = folder_ / "out", .device = "cuda:99"});
+    run_command({.sweep = {.file = folder_ / "sweep.yaml", .device = "cuda:99"}, .folder = folder_ / "out"});
     FAIL() << "it ran";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);

@@ -16,7 +16,7 @@
 
 #include "baselines/peak/peak.hpp"
 #include "baselines/table.hpp"
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/ring.hpp"
 #include "tests/fakes/own_implementations.hpp"

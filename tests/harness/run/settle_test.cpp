@@ -1,6 +1,6 @@
-// The supervisor against workers that misbehave. This program is its own worker: the supervisor starts
+// Comparisons measured by workers that misbehave. This program is its own worker: in_worker() starts
 // /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
-#include "harness/run/supervisor.hpp"
+#include "harness/run/settle.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "harness/process/pipe.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
@@ -116,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Fates, BadWorker,
                                          std::pair{"spin", "no progress for 1 s"},
                                          std::pair{"silent", "without a result"}));
 
-TEST(Supervisor, FailsAllWhereTheComparisonItselfCannotBeMade) {
+TEST(Settle, FailsAllWhereTheComparisonItselfCannotBeMade) {
   const auto records = measure_comparison(task_of("whole", {"good", "slow"}), ignore);
   for (const Record& record : records) {
     EXPECT_EQ(record.status, Status::failed);
@@ -124,14 +125,14 @@ TEST(Supervisor, FailsAllWhereTheComparisonItselfCannotBeMade) {
   }
 }
 
-TEST(Supervisor, BlamesNobodyForADeathBetweenTwoVariants) {
+TEST(Settle, BlamesNobodyForADeathBetweenTwoVariants) {
   const auto records = measure_comparison(task_of("between", {"bad", "good", "slow"}), ignore);
   EXPECT_EQ(records[0].status, Status::invalid);
   EXPECT_EQ(records[1].status, Status::ok) << records[1].reason;
   EXPECT_EQ(records[2].status, Status::ok) << records[2].reason;
 }
 
-TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
+TEST(Settle, JoinsTheSamplesOfSeveralProcesses) {
   ComparisonTask task = task_of("fine", {"good", "slow"});
   task.measure.processes = 3;
   const auto records = measure_comparison(task, ignore);
@@ -142,7 +143,7 @@ TEST(Supervisor, JoinsTheSamplesOfSeveralProcesses) {
   EXPECT_FALSE(records[0].speedup) << "the reference has none";
 }
 
-TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
+TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {
   ComparisonTask task = task_of("second", {"good", "bad"});
   task.measure.processes = 2;
   int workers = 0;
@@ -157,14 +158,14 @@ TEST(Supervisor, FailsAVariantThatIsWrongInALaterProcess) {
   EXPECT_FALSE(records[1].time) << "a wrong variant has no time";
 }
 
-TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDevice) {
+TEST(Settle, GivesNoVerdictWhereOthersUsedTheDevice) {
   const auto records = measure_comparison(task_of("crowd", {"good", "slow"}), ignore);
   EXPECT_EQ(records[1].status, Status::ok);
   EXPECT_TRUE(records[1].time);
   EXPECT_FALSE(records[1].speedup);
 }
 
-TEST(Supervisor, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
+TEST(Settle, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
   ComparisonTask task = task_of("late crowd", {"good", "slow"});
   task.measure.processes = 2;
   int workers = 0;
@@ -194,25 +195,8 @@ void interrupt_and_exit() {
   ::_exit(2);
 }
 
-TEST(Supervisor, StopsAndLeavesNoWorkerBehindOnASignal) {
+TEST(Settle, StopsAndLeavesNoWorkerBehindOnASignal) {
   EXPECT_EXIT(interrupt_and_exit(), testing::ExitedWithCode(42), "");
-}
-
-TEST(Statistics, MarkAnotherFunctionAndLeaveOutWhatWasNotVerified) {
-  std::vector<Record> records = {variant("s", "a"), variant("s", "b"), variant("s", "peak")};
-  for (Record& record : records) {
-    Timing timing;
-    timing.samples_ns = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
-    timing.process_rounds = {6};
-    record.time = timing;
-    record.verify = Verification{};
-  }
-  records[1].variant.order_scope = OrderScope::tokens;
-  records[2].verify.reset();
-  finish_statistics(records, 0, 1);
-  ASSERT_TRUE(records[1].speedup);
-  EXPECT_EQ(records[1].speedup->verdict, Verdict::different_function);
-  EXPECT_FALSE(records[2].speedup);
 }
 
 }  // namespace

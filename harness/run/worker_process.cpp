@@ -1,4 +1,4 @@
-#include "harness/run/supervisor.hpp"
+#include "harness/run/worker_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,17 +14,11 @@
 #include <cstring>
 
 #include "harness/process/pipe.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
-#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {
-
-volatile sig_atomic_t g_stop_signal = 0;
-
-void note_stop(int signal) {
-  g_stop_signal = signal;
-}
 
 // A worker process. Killed and reaped with its owner.
 class Worker {
@@ -152,11 +146,6 @@ class EventReader {
   std::string pending_;
 };
 
-void fail(Record& record, std::string reason) {
-  record.status = Status::failed;
-  record.reason = std::move(reason);
-}
-
 TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
                          const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
@@ -190,141 +179,12 @@ TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
   return result;
 }
 
-Record* find_record(std::vector<Record>& records, const std::string& variant_id) {
-  const auto at = std::find_if(records.begin(), records.end(),
-                               [&](const Record& record) { return record.variant_id == variant_id; });
-  return at == records.end() ? nullptr : &*at;
-}
-
-// The task less the variants in `settled`; the reference follows its record.
-ComparisonTask remaining(const ComparisonTask& task, std::vector<Record>& settled) {
-  ComparisonTask rest = task;
-  rest.records.clear();
-  rest.reference.reset();
-  for (std::size_t i = 0; i < task.records.size(); ++i) {
-    if (find_record(settled, task.records[i].variant_id) != nullptr) continue;
-    if (task.reference == i) rest.reference = rest.records.size();
-    rest.records.push_back(task.records[i]);
-  }
-  return rest;
-}
-
-void join(Record& total, const Record& part) {
-  if (total.status != Status::ok) return;
-  if (part.status != Status::ok) {
-    total.status = part.status;
-    total.reason = part.reason;
-    if (part.status == Status::failed) total.time.reset();
-    return;
-  }
-  if (foreign_processes(part) > foreign_processes(total))
-    total.environment["device_state"] = part.environment["device_state"];
-  auto& into = *total.time;
-  into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
-  into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),
-                             part.time->process_rounds.end());
-}
-
 }  // namespace
-
-int stop_signal() {
-  return g_stop_signal;
-}
-
-void catch_stop_signals() {
-  struct sigaction action = {};
-  action.sa_handler = note_stop;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before = {};
-    const bool known = ::sigaction(signal, nullptr, &before) == 0;
-    if (known && before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
-    if (!known || ::sigaction(signal, &action, nullptr) != 0)
-      throw EnvironmentError({.what = "cannot catch signals", .why = std::strerror(errno)});
-  }
-  ::signal(SIGPIPE, SIG_IGN);
-}
 
 TaskRunner in_worker(double timeout_s) {
   return [timeout_s](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
     return run_in_worker(task, timeout_s, progress);
   };
-}
-
-std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
-                           const std::function<void(const TaskEvent&)>& progress) {
-  std::vector<Record> settled;
-  for (ComparisonTask rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
-    TaskResult result = runner(rest, progress);
-    // Timed variants belong to one run: after a crash they are measured again together.
-    for (Record& record : result.settled)
-      if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));
-    if (result.failure.empty()) {
-      for (Record& record : remaining(task, settled).records) {
-        fail(record, "the worker ended without a result for it");
-        settled.push_back(record);
-      }
-      continue;
-    }
-    // Died between two variants, the one it had just settled being no cause: the others get their turn.
-    if (const Record* last = find_record(settled, result.in_flight); last != nullptr) continue;
-    ComparisonTask unsettled = remaining(task, settled);
-    const bool one_is_to_blame = find_record(unsettled.records, result.in_flight) != nullptr;
-    for (Record& record : unsettled.records) {
-      if (one_is_to_blame && record.variant_id != result.in_flight) continue;
-      fail(record, fmt::format("{}: {}", to_string(result.phase), result.failure));
-      settled.push_back(record);
-    }
-  }
-  std::vector<Record> ordered;
-  for (const Record& record : task.records) ordered.push_back(*find_record(settled, record.variant_id));
-  return ordered;
-}
-
-void finish_statistics(std::vector<Record>& records, std::optional<std::size_t> reference,
-                       std::uint64_t seed) {
-  const auto rounds = [](const Record& record) {
-    return Rounds{record.time->samples_ns, record.time->process_rounds};
-  };
-  const Record* against = reference ? &records[*reference] : nullptr;
-  for (Record& record : records) {
-    if (!record.time) continue;
-    record.time->median_ns = median(record.time->samples_ns);
-    record.time->ci_ns = median_interval(rounds(record), seed);
-    if (record.flops) record.tflops = *record.flops / record.time->median_ns * 1e-3;
-    const bool comparable = against != nullptr && against->status == Status::ok &&
-                            record.status == Status::ok && &record != against && record.verify &&
-                            record.time->process_rounds == against->time->process_rounds &&
-                            foreign_processes(record) + foreign_processes(*against) == 0;
-    if (!comparable) continue;
-    const Ratio ratio = paired_ratio(rounds(*against), rounds(record), seed);
-    const bool other_function = record.variant.order_scope == OrderScope::tokens;
-    record.speedup = {.against = against->variant_id,
-                      .ratio = ratio.value,
-                      .ci = ratio.ci,
-                      .verdict = other_function ? Verdict::different_function : verdict_of(ratio.ci)};
-  }
-}
-
-std::vector<Record> measure_comparison(const ComparisonTask& task,
-                                       const std::function<void(const TaskEvent&)>& progress,
-                                       const TaskRunner& runner) {
-  const TaskRunner run = runner ? runner : in_worker(task.measure.timeout_s);
-  ComparisonTask share = task;
-  share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
-  std::vector<Record> records = settle(share, run, progress);
-  share.counters.clear();
-  share.dump.clear();
-  for (std::int64_t process = 1; process < task.measure.processes; ++process) {
-    std::vector<Record> failed;
-    for (const Record& record : records)
-      if (record.status != Status::ok) failed.push_back(record);
-    ComparisonTask rest = remaining(share, failed);
-    if (rest.records.empty()) break;
-    const std::vector<Record> parts = settle(rest, run, progress);
-    for (const Record& part : parts) join(*find_record(records, part.variant_id), part);
-  }
-  finish_statistics(records, task.reference, task.measure.seed);
-  return records;
 }
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-#include "harness/predict/forecasts.hpp"
+#include "harness/predict/report_predictions.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostForecasts = 2000;  // each costs a jackknife over the comparisons
+constexpr std::size_t kMostPredictions = 2000;  // each costs a jackknife over the comparisons
 
 std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
@@ -34,9 +34,9 @@ void note_fit(const RingFit& fit, std::vector<std::string>& notes) {
   notes.push_back(std::move(said));
 }
 
-class Forecaster {
+class Predictor {
  public:
-  explicit Forecaster(ReportInput& input) : input_(input) {}
+  explicit Predictor(ReportInput& input) : input_(input) {}
 
   bool left_out() const { return left_out_; }
 
@@ -54,7 +54,7 @@ class Forecaster {
     if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
     if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
     if (why_not_ring(question.work, question.variant)) return;
-    if (input_.predictions.size() == kMostForecasts) {
+    if (input_.predictions.size() == kMostPredictions) {
       left_out_ = true;
       return;
     }
@@ -74,20 +74,20 @@ class Forecaster {
 
 }  // namespace
 
-void add_forecasts(ReportInput& input) {
+void add_predictions(ReportInput& input) {
   std::int64_t largest = 1;
   for (const Record& record : input.records)
     if (record.status == Status::ok) largest = std::max(largest, record.work.ring_size);
   if (largest == 1) return;
-  Forecaster forecaster(input);
+  Predictor predictor(input);
   for (auto& [group, samples] : ring_samples(input.records)) try {
       const RingFit fit(group, std::move(samples), {1, 2});
       note_fit(fit, input.prediction_notes);
-      forecaster.add(fit, std::min(2 * largest, kMaxRanks));
+      predictor.add(fit, std::min(2 * largest, kMaxRanks));
     } catch (const UsageError& error) {
       input.prediction_notes.push_back(fmt::format("No prediction: {}", error.what()));
     }
-  if (forecaster.left_out())
+  if (predictor.left_out())
     input.prediction_notes.push_back(fmt::format(
         "The first {} predictions stand here; `hilbench predict` makes all.", input.predictions.size()));
 }

@@ -1,0 +1,109 @@
+#include "harness/commands/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "kernels/base/byte_size.hpp"
+#include "kernels/base/text.hpp"
+
+namespace hilbench {
+namespace {
+
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "");
+}
+
+// CLI::Range lets NaN through.
+CLI::Validator up_to_a_million() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const double value = std::strtod(text.c_str(), nullptr);
+        return value >= 0 && value <= 1e6 ? std::string() : std::string("is 0 to 1e6");
+      },
+      "");
+}
+
+// CLI11 reads 010 as 8 and 0x10 as 16; nothing else here does.
+CLI::Validator decimal() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::size_t first = text.find_first_of("0123456789");
+        const bool other = first + 1 < text.size() && text[first] == '0';
+        return other ? fmt::format("'{}' is no decimal number", one_line(text, 80)) : std::string();
+      },
+      "");
+}
+
+void refuse_empty(CLI::Option* option, Empty empty) {
+  if (empty == Empty::refused) option->check(not_empty());
+}
+
+}  // namespace
+
+void Options::argument(const std::string& name, std::string& value, const std::string& help) {
+  command_.add_option(name, value, help)->required();
+}
+
+void Options::argument(const std::string& name, std::filesystem::path& value, const std::string& help) {
+  command_.add_option(name, value, help)->required();
+}
+
+void Options::arguments(const std::string& name, std::vector<int>& values, int count) {
+  command_.add_option(name, values)->expected(count)->required();
+}
+
+void Options::flag(const std::string& name, bool& value, const std::string& help) {
+  command_.add_flag(name, value, help);
+}
+
+void Options::text(const std::string& name, std::string& value, const std::string& help, Empty empty) {
+  refuse_empty(command_.add_option(name, value, help), empty);
+}
+
+void Options::path(const std::string& name, std::filesystem::path& value, const std::string& help,
+                   Empty empty) {
+  refuse_empty(command_.add_option(name, value, help), empty);
+}
+
+void Options::texts(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  command_.add_option(name, values, help)->allow_extra_args(false);
+}
+
+void Options::choice(const std::string& name, std::string& value, const std::vector<std::string>& words,
+                     const std::string& help) {
+  command_.add_option(name, value, help)->check(CLI::IsMember(words));
+}
+
+void Options::number(const std::string& name, std::optional<double>& value, const std::string& help) {
+  command_.add_option(name, value, help)->check(up_to_a_million());
+}
+
+void Options::integer(const std::string& name, std::int64_t& value, const std::string& help) {
+  command_.add_option(name, value, help)->check(decimal());
+}
+
+void Options::integer(const std::string& name, std::optional<std::int64_t>& value, const std::string& help) {
+  command_.add_option(name, value, help)->check(decimal());
+}
+
+void Options::integers(const std::string& name, std::vector<std::int64_t>& values, const std::string& help) {
+  command_.add_option(name, values, help)->delimiter(',')->check(decimal());
+}
+
+void Options::bytes(const std::string& name, std::optional<std::int64_t>& value, const std::string& help) {
+  command_.add_option_function<std::string>(
+      name, [&value, name](const std::string& text) { value = parse_bytes(text, name); }, help);
+}
+
+void Options::require(const std::string& name) {
+  command_.get_option(name)->required();
+}
+
+void Options::exclude(const std::string& name, std::initializer_list<const char*> others) {
+  for (const char* other : others) command_.get_option(name)->excludes(other);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,49 @@
+#include "harness/commands/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "harness/commands/command_line.hpp"
+#include "harness/launched/launch.hpp"
+#include "harness/plan/plan_tables.hpp"
+
+namespace hilbench {
+
+ExitCode plan_command(const SweepArguments& arguments, PlanTable table) {
+  const Launch launch = launch_of_this_process();
+  const Sweep sweep = sweep_of(arguments);
+  const Site site = find_site(sweep, {.use = SiteUse::plan_only,
+                                      .gpu = gpu_ordinal(arguments),
+                                      .memory_bytes = arguments.memory_bytes,
+                                      .processes = launch.processes});
+  if (site.gpu_is_assumed)
+    fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
+               site.gpu_absence, site.gpu->capability_text());
+  const std::string text =
+      table == PlanTable::longest ? longest_table(sweep, site) : plan_table(plan_of(arguments, sweep, site));
+  if (launch.rank == 0)
+    fmt::print("{}", text);
+  else
+    fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher: rank 0 prints the plan\n",
+               launch.rank, launch.processes);
+  return ExitCode::done;
+}
+
+void add_plan(Commands& commands) {
+  struct Arguments {
+    SweepArguments sweep;
+    bool longest = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  Options options = commands.add("plan", "print what a sweep would do; nothing runs", [arguments] {
+    return plan_command(arguments->sweep, arguments->longest ? PlanTable::longest : PlanTable::variants);
+  });
+  add_sweep_options(options, arguments->sweep);
+  options.flag("--longest", arguments->longest,
+               "print instead the longest sequence of each case that fits the device's memory");
+  options.exclude("--longest", {"--filter", "--execution-limit"});
+}
+
+}  // namespace hilbench

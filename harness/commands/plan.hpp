@@ -1,0 +1,14 @@
+// `hilbench plan`.
+#pragma once
+
+#include "harness/commands/sweep_arguments.hpp"
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+
+enum class PlanTable { variants, longest };
+
+// Prints what the sweep would do here; nothing runs.
+ExitCode plan_command(const SweepArguments& arguments, PlanTable table);
+
+}  // namespace hilbench

@@ -1,0 +1,25 @@
+// `hilbench run`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "harness/commands/sweep_arguments.hpp"
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+
+struct RunArguments {
+  SweepArguments sweep;
+  std::filesystem::path folder;  // empty: results/<sweep name>
+  bool fresh = false;
+  bool dry_run = false;
+  std::filesystem::path dump;
+  std::string profile;  // variant to run once for a profiler; empty: none
+  std::string command;  // as typed
+};
+
+// Measures the sweep, in one process or in those that an MPI launcher started.
+ExitCode run_command(const RunArguments& arguments);
+
+}  // namespace hilbench

@@ -1,0 +1,62 @@
+#include "harness/commands/sweep_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/plan/filter.hpp"
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+namespace {
+
+struct DeviceChoice {
+  DeviceKind kind = DeviceKind::automatic;
+  std::optional<int> ordinal;  // of a GPU, where one is named
+};
+
+DeviceChoice parse_device(const std::string& device) {
+  if (device.empty()) return {};
+  if (device == "cpu") return {.kind = DeviceKind::cpu};
+  const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
+                        device.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (device == "cuda") return {.kind = DeviceKind::cuda};
+  if (numbered) return {.kind = DeviceKind::cuda, .ordinal = std::stoi(device.substr(5))};
+  throw UsageError(
+      {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
+}
+
+}  // namespace
+
+void add_sweep_options(Options& options, SweepArguments& arguments) {
+  options.argument("SWEEP.yaml", arguments.file, "sweep file; sweeps/example.yaml explains every key");
+  options.text("--filter", arguments.filter,
+               "only variants whose CASE/VARIANT this regular expression finds");
+  options.texts("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated");
+  options.text("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
+  options.bytes("--memory", arguments.memory_bytes,
+                "plan for a device with so much memory (80GB, 8GiB), whatever it has");
+  options.number("--budget", arguments.budget_s,
+                 "seconds to time one comparison for, in place of the sweep's budget_s");
+  options.number("--execution-limit", arguments.execution_limit_s,
+                 "skip cases of which one execution is estimated to take more seconds than this");
+  options.flag("--allow-external", arguments.allow_external,
+               "run the programs behind external baselines; without it they are skipped");
+}
+
+Sweep sweep_of(const SweepArguments& arguments) {
+  Sweep sweep = load_sweep(arguments.file, {.axes = arguments.axes,
+                                            .device = parse_device(arguments.device).kind,
+                                            .external_use = arguments.allow_external ? ExternalUse::allowed
+                                                                                     : ExternalUse::refused});
+  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
+  return sweep;
+}
+
+std::optional<int> gpu_ordinal(const SweepArguments& arguments) {
+  return parse_device(arguments.device).ordinal;
+}
+
+Plan plan_of(const SweepArguments& arguments, const Sweep& sweep, const Site& site) {
+  return limited(filtered(make_plan(sweep, site), arguments.filter), arguments.execution_limit_s);
+}
+
+}  // namespace hilbench

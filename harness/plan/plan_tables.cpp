@@ -1,0 +1,75 @@
+#include "harness/plan/plan_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+
+namespace hilbench {
+namespace {
+
+std::string number(const std::optional<double>& value, double unit) {
+  return value ? fmt::format("{:.4g}", *value / unit) : "-";
+}
+
+}  // namespace
+
+std::string plan_table(const Plan& plan) {
+  fmt::memory_buffer text;
+  const auto out = std::back_inserter(text);
+  std::size_t measured = 0, skipped = 0;
+  double seconds = 0;
+  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB",
+                 "MiB", "sent MiB", "est. s", "skip");
+  for (const Comparison& comparison : plan.comparisons) {
+    fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
+    for (const PlannedVariant& planned : comparison.variants) {
+      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
+                     number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
+                     number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
+                     number(planned.seconds, 1), planned.skip.value_or(""));
+      ++(planned.skip ? skipped : measured);
+      if (!planned.skip) seconds += planned.seconds.value_or(0);
+    }
+  }
+  fmt::format_to(out,
+                 "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
+                 plan.comparisons.size(), measured, skipped, seconds);
+  fmt::format_to(
+      out,
+      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
+  return fmt::to_string(text);
+}
+
+std::string longest_table(const Sweep& sweep, const Site& site) {
+  fmt::memory_buffer text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
+                 "skip");
+  std::set<std::string> seen;  // patterns and what else makes a case, but its length
+  for (SweepCase swept : sweep.cases) {
+    swept.work.sequence_length = 1;
+    if (!seen.insert(case_id(swept.work)).second) continue;
+    const Comparison comparison = plan_case(sweep, swept, site);
+    for (const PlannedVariant& planned : comparison.variants) {
+      Case work = comparison.work;
+      const auto threads = static_cast<int>(comparison.threads);
+      work.sequence_length = planned.skip ? 0
+                                          : longest_sequence(work, sweep.inputs, planned.variant,
+                                                             *planned.implementation, threads, site);
+      std::optional<double> bytes;
+      if (work.sequence_length > 0)
+        bytes = (shared_need(work, sweep.inputs) +
+                 own_need(work, planned.variant, *planned.implementation, threads, site.gpus))
+                    .device;
+      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(work) + "/" + planned.id,
+                     work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
+    }
+  }
+  fmt::format_to(out,
+                 "Lengths in steps of the pattern's longest segment, below one segment in single positions, "
+                 "by memory alone.\n");
+  return fmt::to_string(text);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,16 @@
+// A plan as text, for `hilbench plan`.
+#pragma once
+
+#include <string>
+
+#include "harness/plan/plan.hpp"
+
+namespace hilbench {
+
+// One line per variant, then totals.
+std::string plan_table(const Plan& plan);
+
+// `--longest`: for each case of the sweep, whatever its length, the longest sequence that fits.
+std::string longest_table(const Sweep& sweep, const Site& site);
+
+}  // namespace hilbench

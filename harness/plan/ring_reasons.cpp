@@ -1,0 +1,90 @@
+#include "harness/plan/ring_reasons.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/ring/ring.hpp"
+#include "kernels/ring/transport/mpi.hpp"
+#include "kernels/ring/transport/nccl.hpp"
+#include "kernels/ring/transport/peer.hpp"
+
+namespace hilbench {
+namespace {
+
+// On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
+std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Site& site) {
+  if (work.ring_size > site.processes)
+    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
+  if (work.ring_size > site.gpus) return fmt::format("ring_size {}: {}", work.ring_size, site.no_further_gpu);
+  return std::nullopt;
+}
+
+// On GPUs of one process: rank k has the k-th of them, from the chosen one on.
+std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
+                                        const Site& site) {
+  if (transport == TransportKind::threads || transport == TransportKind::mpi)
+    return "moves host memory, this case runs on GPUs";
+  if (transport == TransportKind::peer && site.processes > 1)
+    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
+  if (std::string absence = transport == TransportKind::nccl ? nccl_absence() : peer_absence();
+      !absence.empty())
+    return absence;
+  if (measure.cache == CacheState::cold) return "the GPUs of a ring keep their caches: cache must be warm";
+  if (site.processes > 1) return why_not_gpus_of_processes(work, site);
+  if (work.ring_size <= site.gpus) return std::nullopt;
+  if (transport == TransportKind::nccl)
+    return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, site.gpus);
+  if (!measure.oversubscribe)
+    return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
+                       site.gpus, site.gpus == 1 ? "" : "s");
+  return std::nullopt;
+}
+
+// Ranks that are processes come from a launcher.
+std::optional<std::string> why_not_processes(const Case& work, const Site& site) {
+  if (std::string absence = mpi_absence(); !absence.empty()) return absence;
+  if (site.processes == 1)
+    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
+  if (work.ring_size > site.processes)
+    return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not_transport(const Measure& measure, const Case& work, const Variant& variant,
+                                             const Site& site) {
+  const TransportKind transport = transport_of(work, variant, site);
+  std::optional<std::string> reason;
+  if (work.device == DeviceKind::cuda)
+    reason = why_not_gpus(measure, work, transport, site);
+  else if (transport == TransportKind::nccl || transport == TransportKind::peer)
+    reason = "moves memory of GPUs, this case runs on the CPU";
+  else if (transport == TransportKind::mpi)
+    reason = why_not_processes(work, site);
+  if (!reason) return std::nullopt;
+  return fmt::format("transport {}: {}", to_string(transport), *reason);
+}
+
+}  // namespace
+
+bool has_ring_here(const Variant& variant) {
+  return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
+}
+
+TransportKind transport_of(const Case& work, const Variant& variant, const Site& site) {
+  if (variant.transport != TransportKind::automatic) return variant.transport;
+  const bool launched = site.processes > 1;
+  if (work.device == DeviceKind::cuda) return launched ? TransportKind::nccl : TransportKind::peer;
+  return launched ? TransportKind::mpi : TransportKind::threads;
+}
+
+std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
+                                             const Site& site) {
+  if (!has_ring_here(variant))
+    return fmt::format("ring_size {}: {} runs on one rank", work.ring_size, variant.kernel);
+  if (std::optional<std::string> reason = why_not_transport(measure, work, variant, site)) return reason;
+  if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
+  if (variant.index == IndexUse::computed)
+    return "a ring keeps the indices of its pieces: index must be cached";
+  return why_not_ring(work, variant);
+}
+
+}  // namespace hilbench

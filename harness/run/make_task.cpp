@@ -1,0 +1,52 @@
+#include "harness/run/make_task.hpp"
+
+#include "kernels/ring/shard_keys.hpp"
+
+namespace hilbench {
+
+Record planned_record(const Sweep& sweep, const Comparison& comparison, const PlannedVariant& planned) {
+  Record record;
+  record.sweep = sweep.name;
+  record.work = comparison.work;
+  record.variant = planned.variant;
+  record.case_id = comparison.case_id;
+  record.variant_id = planned.id;
+  const bool resolved = planned.implementation != nullptr && !planned.implementation->external;
+  record.kernel = resolved ? std::string(planned.implementation->name) : planned.variant.kernel;
+  record.kind = planned.variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  record.threads = comparison.threads;
+  record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
+  record.flops = planned.flops;
+  record.min_bytes = planned.min_bytes;
+  record.memory_bytes = planned.memory_bytes;
+  record.comm_bytes = planned.comm_bytes;
+  record.ring_algorithm = planned.ring_algorithm;
+  record.transport = planned.transport;
+  if (!planned.ring_algorithm.empty())
+    record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
+  else if (!planned.variant.baseline)
+    record.order_chunk = order_request(comparison.work, planned.variant).chunk;
+  if (planned.skip) {
+    record.status = Status::skipped;
+    record.reason = *planned.skip;
+  }
+  return record;
+}
+
+ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Site& site,
+                         const std::filesystem::path& dump) {
+  ComparisonTask task{.measure = sweep.measure,
+                      .inputs = sweep.inputs,
+                      .counters = sweep.counters,
+                      .device_ordinal = site.gpu ? site.gpu->ordinal : 0,
+                      .dump = dump,
+                      .externals = sweep.externals};
+  for (std::size_t i = 0; i < comparison.variants.size(); ++i) {
+    if (comparison.variants[i].skip) continue;
+    if (comparison.reference == i) task.reference = task.records.size();
+    task.records.push_back(planned_record(sweep, comparison, comparison.variants[i]));
+  }
+  return task;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,109 @@
+#include "harness/run/resume.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string_view settings_of(std::string_view fingerprint) {
+  return fingerprint.substr(0, fingerprint.find(':'));
+}
+
+std::string hash_text(std::string_view text) {
+  return fmt::format("{:016x}", fnv1a(text));
+}
+
+// Whether nothing of the case was measured for a reason that is gone. Records of variants that the comparison
+// does not have count too: a commit replaces them all.
+bool was_only_skipped(const Store& store, const Comparison& comparison) {
+  const std::vector<Record> records = store.records_of(comparison.case_id);
+  return comparison.runnable() && std::all_of(records.begin(), records.end(), [](const Record& record) {
+           return record.status == Status::skipped;
+         });
+}
+
+// Name, size and time of a file of inputs; its content may be too large to read once more.
+std::string file_version(const std::filesystem::path& file) {
+  if (file.empty()) return "";
+  std::error_code size_error, time_error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, size_error);
+  const auto changed = std::filesystem::last_write_time(file, time_error);
+  if (size_error || time_error)
+    throw UsageError({.what = "cannot read the inputs",
+                      .where = file.string(),
+                      .why = (size_error ? size_error : time_error).message()});
+  return fmt::format("{} {} {}", file.string(), bytes, changed.time_since_epoch().count());
+}
+
+}  // namespace
+
+std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
+  std::string text = fmt::format("{}|{}|{}", comparison.case_id, comparison.threads, comparison.gpu);
+  const Measure& measure = sweep.measure;
+  text += sweep.reference + "|";
+  text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
+                      static_cast<int>(measure.cache), measure.seed, measure.processes, measure.timeout_s);
+  if (measure.oversubscribe) text += "oversubscribe|";
+  for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
+    text += file_version(file) + "|";
+  for (const std::string& set : sweep.counters) text += set + "|";
+  for (const auto& [name, external] : sweep.externals)
+    text += fmt::format("{} {} {}|", name, fmt::join(external.command, " "),
+                        sweep.external_use == ExternalUse::allowed);
+  std::vector<std::string> variants;
+  for (const PlannedVariant& planned : comparison.variants)
+    variants.push_back(hash_text(fmt::format("{} {} {}{}", planned.id, planned.variant.order_chunk,
+                                             planned.variant.order_file_hash, planned.transport)));
+  return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
+}
+
+bool covers(std::string_view stored, std::string_view wanted) {
+  if (settings_of(stored) != settings_of(wanted)) return false;
+  for (std::size_t at = settings_of(wanted).size() + 1; at < wanted.size(); at += 17)
+    if (stored.find(wanted.substr(at, 16), settings_of(stored).size()) == std::string_view::npos)
+      return false;
+  return true;
+}
+
+std::vector<Record> stored_records(const Store& store, const Comparison& comparison) {
+  std::vector<Record> records = store.records_of(comparison.case_id);
+  std::erase_if(records, [&](const Record& record) {
+    return std::none_of(comparison.variants.begin(), comparison.variants.end(),
+                        [&](const PlannedVariant& planned) { return planned.id == record.variant_id; });
+  });
+  return records;
+}
+
+std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
+                            const std::filesystem::path& folder) {
+  std::vector<bool> done;
+  for (const Comparison& comparison : plan.comparisons) {
+    const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
+    done.push_back(stored.has_value());
+    const std::string wanted = fingerprint(sweep, comparison);
+    if (stored && was_only_skipped(store, comparison)) done.back() = false;
+    if (!done.back() || covers(*stored, wanted)) continue;
+    const bool same_settings = settings_of(*stored) == settings_of(wanted);
+    throw UsageError(
+        {.what =
+             same_settings
+                 ? fmt::format("the store holds {} without some of the variants as they are asked for now",
+                               comparison.case_id)
+                 : fmt::format("the store holds {} measured with other settings", comparison.case_id),
+         .where = folder.string(),
+         .why = same_settings ? "variants of a case are measured together, or not at all"
+                              : "measure, inputs or counters have changed since",
+         .remedy = "use --fresh to start over, or -o for another folder"});
+  }
+  return done;
+}
+
+}  // namespace hilbench
