@@ -59,7 +59,7 @@ std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows
 // Writes o and lse of the tile's rows: 0 and -infinity for a row that sees no key.
 void run_tile(const Tile& tile, float* workspace);
 
-// The instruction set that tiles are computed with, as Highway names it ("AVX3_DL" is AVX-512 with VNNI).
+// The instruction set that tiles are computed with, as Highway names it ("AVX3_DL"; see simd_text).
 std::string_view vector_instructions();
 // True if the code for that set can multiply bf16 pairs on processors that have the instructions.
 bool multiplies_pairs();

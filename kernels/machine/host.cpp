@@ -125,6 +125,14 @@ Host inspect_host() {
   return host;
 }
 
+std::string simd_text(const std::string& simd) {
+  if (simd == "AVX3") return "AVX-512";
+  if (simd == "AVX3_DL") return "AVX-512 as on Ice Lake";
+  if (simd == "AVX3_ZEN4") return "AVX-512 as on Zen 4";
+  if (simd == "AVX3_SPR") return "AVX-512 as on Sapphire Rapids";
+  return simd;
+}
+
 int default_threads(const Host& host) {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     const std::string_view value(text);  // "4" or one number for each level of nesting, "4,2"

@@ -39,6 +39,9 @@ struct Host {
 };
 Host inspect_host();  // topology and caches by hwloc, or by the kernel if hwloc fails
 
+// Host::simd as people know it: "AVX-512 as on Ice Lake" for "AVX3_DL".
+std::string simd_text(const std::string& simd);
+
 // Bytes that this process can still allocate: the least of the kernel's MemAvailable and of what each cgroup
 // (version 1 or 2) of the process leaves. Reclaimable file pages count as free. 0: unknown. `root` is used in
 // place of /.
