@@ -12,7 +12,7 @@ enum class PeakUnit : std::int32_t { fp32_fma, bf16_tensor, fp16_tensor };
 
 struct DevicePeak {
   double fp32_fma_flops = 0;     // FLOP/s; a fused multiply-add counts as two
-  double bf16_tensor_flops = 0;  // 0: not measured below compute capability 8.0; so is the next
+  double bf16_tensor_flops = 0;  // 0, like the next: not measured below compute capability 8.0
   double fp16_tensor_flops = 0;
   double copy_bytes_per_s = 0;  // device to device: bytes read plus bytes written
 };

@@ -10,8 +10,8 @@ struct Peak {
   double fp32_fma_flops = 0;    // FLOP/s of independent fused multiply-adds, `threads` threads together
   double copy_bytes_per_s = 0;  // read + written, arrays well past the last-level cache; 0: not measured
 };
-// The best of several short runs, about `seconds` in all. Copies are measured if `seconds` is at least 0.1:
-// setting up the arrays alone takes longer than less.
+// The best of several short runs, about `seconds` in all. Copies are measured only if `seconds` is at least
+// 0.1, because setting up the arrays takes about as long.
 Peak measure_peak(int threads, double seconds);
 
 // FLOP/s of independent bf16 products by the given instructions, `threads` threads together. The best of

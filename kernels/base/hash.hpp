@@ -10,7 +10,7 @@ namespace hilbench {
 inline constexpr std::uint64_t kFnvBasis = 0xcbf29ce484222325u, kFnvPrime = 0x100000001b3u;
 inline constexpr std::uint32_t kFnvBasis32 = 0x811c9dc5u, kFnvPrime32 = 0x01000193u;
 
-// Hash of `bytes`; with `hash`, the hash of the bytes before, continues it.
+// Hash of `bytes`. To hash a text in parts, pass the hash of the part before as `hash`.
 constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnvBasis) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
   return hash;

@@ -27,8 +27,7 @@ constexpr int kMostIndicators = 4'000'000;
   refuse(file, line, {.what = std::move(what), .why = std::move(why), .remedy = std::move(remedy)});
 }
 
-// Length of the UTF-8 sequence at `text`; 0 if it is not valid (overlong, surrogate, above
-// U+10FFFF, cut off).
+// Length of the UTF-8 sequence at `text`; 0 if it is overlong, a surrogate, above U+10FFFF or cut off.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };

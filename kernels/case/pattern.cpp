@@ -48,8 +48,7 @@ HeadWork branch_work(const Case& work, const Branch& branch, std::int64_t offset
   return {full * each.pairs + last.pairs, full * each.query_rows + last.query_rows};
 }
 
-// Number of rows of a head whose dense queries see a key in at least one branch. `covers`: keys
-// of each branch.
+// Number of rows of a head whose dense queries see a key in a branch. `covers`: the keys of each branch.
 std::int64_t dense_covered_count(const Case& work, const std::vector<Cover>& keys) {
   const std::int64_t n = work.sequence_length;
   std::vector<Cover> queries = keys;

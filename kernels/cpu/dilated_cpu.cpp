@@ -1,7 +1,8 @@
 // Dilated attention (docs/definitions.md; LongNet, arXiv 2307.02486, Eqs. 6-10), branch by branch. The tiles
-// of one branch run in parallel and merge into O and LSE, which later branches read back. q, o [batch,
-// sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim]; lse [batch, sequence, heads]. Not
-// handled: fp16, the backward pass, rings, head_dim outside 16-256.
+// of one branch run in parallel and merge into O and LSE, which later branches read back.
+//
+// q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim];
+// lse [batch, sequence, heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <fmt/format.h>

@@ -10,8 +10,7 @@ namespace {
 // Positions that a thread takes at once; longer runs are copied in pieces.
 constexpr std::int64_t kStretch = 256;
 
-// Calls copy(batch entry, first position, first slot, rows) for every run of positions whose
-// slots are adjacent.
+// Calls copy(batch entry, first position, first slot, rows) for every run of positions with adjacent slots.
 template <class Copy>
 void for_each_run(std::int64_t batch, std::span<const std::int32_t> slots, int threads, const Copy& copy) {
   const auto length = static_cast<std::int64_t>(slots.size());

@@ -68,8 +68,7 @@ struct SoftmaxState {
     return hn::IfThenZeroElse(hn::Eq(max, hn::Set(kFloats, kMinusInfinity)), max);
   }
 
-  // Raises the maximum. Returns the factor for everything summed so far. `log2_base`: log2 of
-  // the units' base.
+  // Raises the maximum. Returns the factor for all sums so far. `log2_base`: log2 of the units' base.
   HWY_INLINE Vector raise(Vector other_max, Vector log2_base) {
     const Vector old = max;
     max = hn::Max(max, other_max);
@@ -95,8 +94,7 @@ struct SoftmaxState {
     return hn::IfThenZeroElse(empty, hn::Div(hn::Set(kFloats, 1.0f), sum));
   }
 
-  // Natural logarithm of the sum of e^score; -infinity for a row without keys. `ln_base`: ln of
-  // the units' base.
+  // Natural log of the sum of e^score; -infinity for a row without keys. `ln_base`: ln of the units' base.
   HWY_INLINE Vector lse(Vector ln_base) const {
     const auto empty = hn::Eq(sum, hn::Zero(kFloats));
     const Vector value = hn::MulAdd(max, ln_base, hn::Log(kFloats, sum));

@@ -24,10 +24,11 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
 }
 
 // Workspace of one thread. `width` is head_dim rounded up, `queries` the queries of a tile rounded up. Panels
-// of queries follow each other in q and o: the panel of query i begins at i * width. If bf16 is multiplied as
-// pairs, two elements that are added up share a word of four bytes, kept as a float. Then q is [width /
-// 2][panel], k [kKeyBlock][width / 2], v [width][kKeyBlock / 2], and the probabilities, which replace the
-// scores, [kKeyBlock / 2][panel].
+// of queries follow each other in q and o: the panel of query i begins at i * width.
+//
+// If bf16 is multiplied as pairs, two elements that are added up share a word of four bytes, kept as a float.
+// Then q is [width / 2][panel], k [kKeyBlock][width / 2], v [width][kKeyBlock / 2], and the probabilities,
+// which replace the scores, are [kKeyBlock / 2][panel].
 struct TileBuffers {
   std::size_t width;
   std::size_t queries;

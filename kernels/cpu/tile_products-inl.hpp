@@ -59,9 +59,8 @@ inline void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, 
 //   kPairs                true if a word is two bf16
 //   kAhead                true if the scores of a panel are computed during the softmax of the panel before;
 //                         then panels are full, and queries after the last are 0
-//   kSlack                how far (log2) a score may exceed the maximum before the maximum is raised; only
-//   then
-//                         are sums and O scaled, and probabilities stay below 2^kSlack
+//   kSlack                how far (log2) a score may exceed the maximum before the maximum is raised. Only
+//                         then are sums and O scaled; probabilities stay below 2^kSlack
 //   words(width)          words of a row of `width` elements
 //   exponential           2^x with the precision of the words
 //   gather_row            copies a query to a row that is transposed later, or a key to its place

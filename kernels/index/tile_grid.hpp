@@ -11,8 +11,7 @@
 
 namespace hilbench {
 
-// Heads of one stream share their tiles. Each tile is here once, without batch, head and what
-// depends on them.
+// Heads of one stream share their tiles. Each tile is here once, without what depends on batch and head.
 struct TileGrid {
   struct Row {
     std::int32_t batch = 0, head = 0, kv_head = 0;
