@@ -1,9 +1,10 @@
-// LongNet's distributed attention (arXiv 2307.02486, section 3.2) as a rival of rings: every rank selects the
-// K and V rows of the pattern in its own stretch of the sequence, the ranks that share a segment gather those
-// rows at once, and each computes its own queries against them. Computed by the same kernels as our rings.
+// LongNet's distributed attention (arXiv 2307.02486, section 3.2) as a rival of rings. Every rank selects
+// the K and V rows of the pattern in its own part of the sequence, the ranks that share a segment gather
+// these rows in one step, and each rank computes its own queries against them. The kernels are the same as
+// for this project's rings.
 //
-// Fewer bytes than in the paper's figure, never more: a row that several branches select is sent once, and of
-// a causal case only to ranks that have queries behind it. Where no segment crosses a shard nothing is sent.
+// It moves as many bytes as in the paper or fewer: a row that several branches select is sent once, and in a
+// causal case only to ranks with later queries. If no segment crosses a shard, nothing is sent.
 #include "baselines/longnet_allgather.hpp"
 
 namespace hilbench {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// `Real` is the type of sums, `stored` what storing a score or probability makes of it.
+// `Real` is the type of sums. `stored` rounds a score or a probability as storing it would.
 struct Exact {
   using Real = double;
   static double stored(const Case&, double value) { return value; }
@@ -68,7 +68,7 @@ ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches
   return result;
 }
 
-// Rows of one head at `positions`, one after another.
+// The rows of one head at `positions`, one after another.
 std::vector<float> rows_at(std::span<const float> tensor, const Case& work, std::int64_t heads,
                            std::int64_t batch, std::int64_t head, std::span<const std::int64_t> positions) {
   std::vector<float> rows;

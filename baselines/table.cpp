@@ -2,8 +2,9 @@
 
 #include <array>
 
-// A new kernel or baseline is one line here, kernels of a device from the best on. All of them are in every
-// build, so that a sweep may name them anywhere: what a build lacks says so and is skipped.
+// A new kernel or baseline is one line here; the kernels of a device stand from the best to the worst. Every
+// build lists all of them, so that a sweep may name them anywhere: if a build lacks one, it says so and is
+// skipped.
 // clang-format off
 #define HILBENCH_IMPLEMENTATIONS(entry) \
   entry(kDilatedCpu)                    \
@@ -32,7 +33,7 @@ namespace {
 
 constexpr std::array kImplementations = {HILBENCH_IMPLEMENTATIONS(HILBENCH_ADDRESS)};
 
-// The name in a sweep for the best kernel of the device: the first in the table that can.
+// In a sweep, the name of the best kernel of the device: the first in the table that can compute the case.
 constexpr std::string_view kBest = "dilated";
 
 bool runs_on(const Implementation& implementation, DeviceKind device) {

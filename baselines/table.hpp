@@ -1,4 +1,4 @@
-// Every kernel and baseline of the program, and how a variant finds what computes it.
+// The table of kernels and baselines, and functions that look them up.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@
 
 namespace hilbench {
 
-// Every kernel and baseline. One that this build has no code for is unsupported and says why.
+// Every kernel and baseline. Those that this build has no code for are listed too and say why
+// they cannot run.
 std::span<const Implementation* const> implementation_table();
 const Implementation* find_implementation(std::string_view name, DeviceKind device);
-// What computes `variant` for `work` on its device, which is `gpu` for a GPU: alias `dilated`, and a baseline
-// that is a ring algorithm, give the first kernel of the table that can, else the last that cannot, for its
-// reason. Null where the name is known but nothing of this build runs it on that device.
+// What computes `variant` for `work` on its device; `gpu`: the device if it is a GPU. For the alias
+// `dilated`, and for a baseline that is a ring algorithm, the first kernel of the table that can compute the
+// case, or if none can, the last one, which says why. Null if nothing of that name runs on the device.
 const Implementation* resolve_implementation(const Variant& variant, const Case& work, const Gpu* gpu);
-// The reason why `implementation` cannot compute the case on its device, or nothing.
+// Why `implementation` cannot compute the case on its device; nothing if it can.
 std::optional<std::string> why_not(const Implementation& implementation, const Case& work,
                                    const Variant& variant, const Gpu* gpu);
-// Names that a sweep may write as kernel, aliases included.
+// Names that a sweep may write as kernel, including the alias `dilated`.
 std::vector<std::string_view> kernel_names();
 
 }  // namespace hilbench

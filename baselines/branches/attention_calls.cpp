@@ -8,7 +8,7 @@
 namespace hilbench {
 namespace {
 
-// Query heads [first, first + count) share the stream with offset `offset` of K/V head `kv_head`.
+// Query heads [first, first + count) read the stream of K/V head `kv_head` with offset `offset`.
 struct Group {
   std::int64_t first = 0, count = 0, kv_head = 0, offset = 0;
 };
@@ -26,7 +26,7 @@ std::vector<Group> groups_of(const Case& work, std::int64_t branch_index) {
   return groups;
 }
 
-// Each query head a group of its own; the first heads of all groups, then the second ones, and so on.
+// One group for each query head: the first heads of all groups, then the second ones, and so on.
 std::vector<Group> single_heads(const std::vector<Group>& groups) {
   std::vector<Group> singles;
   std::int64_t most = 0;
@@ -37,7 +37,7 @@ std::vector<Group> single_heads(const std::vector<Group>& groups) {
   return singles;
 }
 
-// Segments of one length: `count` of them from `begin` on.
+// `count` segments of one length, from `begin` on.
 struct SegmentRun {
   std::int64_t begin = 0, count = 0, length = 0;
 };
@@ -51,8 +51,8 @@ class Caller {
         queries_gathered_(keys_gathered_ && work.queries == Queries::dilated),
         rows_(gathered_rows(work, branch)) {}
 
-  // The calls of `groups` for all segments of `run`; joins neighbours in the list whose rows stand a fixed
-  // distance apart.
+  // The calls of `groups` for all segments of `run`. Joins neighbours in the list if their rows are a
+  // fixed distance apart.
   std::vector<AttentionCall> calls(const std::vector<Group>& groups, const SegmentRun& run) const {
     std::vector<AttentionCall> joined;
     for (const Group& group : groups) {
@@ -66,7 +66,7 @@ class Caller {
   }
 
  private:
-  // One group in the first segment of the run, first batch entry.
+  // One group in the first segment of the run and the first batch entry.
   AttentionCall call_of(const Group& group, const SegmentRun& run) const {
     AttentionCall call{.outer = 1, .heads = group.count, .kv_heads = 1};
     call.keys = selected_count(run.length, group.offset, branch_.dilation);
@@ -83,7 +83,7 @@ class Caller {
     return call;
   }
 
-  // Appends the one group of `next` to `call` if it continues its progression of heads.
+  // Appends the one group of `next` to `call` if it continues the progression of heads.
   static bool join(AttentionCall& call, const AttentionCall& next) {
     const std::int64_t members = next.heads;  // query heads of a K/V head
     if (call.keys != next.keys || call.queries != next.queries || call.heads != call.kv_heads * members)
@@ -101,8 +101,8 @@ class Caller {
     return true;
   }
 
-  // Batch entries and segments as one dimension where they stand a fixed distance apart, else a call for
-  // each batch entry.
+  // Joins batch entries and segments into one dimension if they are a fixed distance apart; else makes a call
+  // for each batch entry.
   void add_outer(AttentionCall call, const SegmentRun& run, std::vector<AttentionCall>& calls) const {
     const std::int64_t segments = segment_count(work_, branch_);
     const auto distance = [&](bool gathered, std::int64_t heads, bool of_batch) {
@@ -148,7 +148,7 @@ std::vector<AttentionCall> attention_calls(const Case& work, std::int64_t branch
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
   const Caller caller(work, branch, storage);
   const std::vector<Group> groups = groups_of(work, branch_index);
-  // Which sequence of heads joins best depends on offsets and groups: all are tried.
+  // The best sequence of heads for joining depends on offsets and groups, so all are tried.
   std::array<std::vector<Group>, 4> sequences = {groups, groups, single_heads(groups), single_heads(groups)};
   for (std::size_t i : {1, 3})
     std::stable_sort(sequences[i].begin(), sequences[i].end(),

@@ -11,7 +11,7 @@ std::int32_t narrowed(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
 
-// Offset of the stream that each query head reads in a branch; -1 where the head does not run it.
+// Offset of the stream that each query head reads in a branch; -1 if the head does not run the branch.
 std::vector<std::int32_t> query_offsets(const Case& work, std::size_t branch) {
   std::vector<std::int32_t> offsets;
   for (std::int64_t head = 0; head < work.heads; ++head)
@@ -21,7 +21,7 @@ std::vector<std::int32_t> query_offsets(const Case& work, std::size_t branch) {
   return offsets;
 }
 
-// The same of each K/V head; -1 where none of its query heads runs the branch.
+// The same for each K/V head; -1 if none of its query heads runs the branch.
 std::vector<std::int32_t> key_offsets(const Case& work, std::size_t branch) {
   const std::vector<std::int32_t> of_queries = query_offsets(work, branch);
   std::vector<std::int32_t> offsets(static_cast<std::size_t>(work.kv_heads), -1);
@@ -47,8 +47,8 @@ bool combined(const Case& work, const std::vector<RowStorage>& storage) {
   return work.pattern.size() > 1 || (storage[0] == RowStorage::gathered && work.queries == Queries::dilated);
 }
 
-// Rows of O that a branch needs a buffer for, and rows of LSE. Doubles, since a plan asks for sizes whose
-// products pass 2^63.
+// Rows of O and of LSE for which a branch needs a buffer. Doubles, because a plan asks for sizes whose
+// products exceed 2^63.
 struct BufferRows {
   double o = 0, lse = 0;
 };
@@ -62,7 +62,7 @@ BufferRows buffer_rows(const Case& work, const std::vector<RowStorage>& storage,
     return {rows, rows};
   }
   const double rows = heads * static_cast<double>(work.sequence_length);
-  return {branch == 0 ? 0 : rows, rows};  // the first uses the operands' o
+  return {branch == 0 ? 0 : rows, rows};  // the first branch uses the operands' o
 }
 
 double row_bytes(const Case& work) {

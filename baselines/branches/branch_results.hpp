@@ -1,4 +1,4 @@
-// Where the branches of a CUDA baseline leave their results, and how these become O and LSE.
+// Buffers for the results of the branches of a CUDA baseline, and their combination into O and LSE.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace hilbench::cuda {
 
-// One branch in position order is written straight to the operands and only what it does not cover is
-// cleared; several branches, and gathered ones, are combined from buffers of their own.
+// A single branch in position order is written directly to the operands, and only the rows that it does
+// not cover are cleared. Several branches, and gathered ones, have their own buffers, from which O and
+// LSE are combined.
 class BranchResults {
  public:
-  // storage[i]: where branch i stands gathered or in place.
+  // storage[i]: whether branch i is gathered or in place.
   BranchResults(const Case& work, std::vector<RowStorage> storage);
 
   // Where the calls of a branch write.
   void* o(std::size_t branch, const Operands& operands) const;
   float* lse(std::size_t branch, const Operands& operands) const;
-  // Selected rows of a branch as the query heads or the K/V heads see them, for gather_rows.
+  // The selected rows of a branch for the query heads and for the K/V heads, for gather_rows.
   const BranchRows& query_rows(std::size_t branch) const { return branches_[branch].query_rows; }
   const BranchRows& key_rows(std::size_t branch) const { return branches_[branch].key_rows; }
-  // Enqueues what makes the operands' o and lse complete.
+  // Enqueues the work that completes the operands' o and lse.
   void finish(const Operands& operands, cudaStream_t stream) const;
 
   static double workspace_bytes(const Case& work, const std::vector<RowStorage>& storage);
@@ -35,7 +36,7 @@ class BranchResults {
   struct BranchState {
     DeviceMemory<std::int32_t> query_offsets, key_offsets;
     BranchRows query_rows, key_rows;
-    bool gathered = false;  // O and LSE stand gathered
+    bool gathered = false;  // O and LSE are gathered
     DeviceMemory<std::byte> o;
     DeviceMemory<float> lse;
   };

@@ -1,5 +1,6 @@
-// Rows of a branch between position order and gathered order, in chunks of 16 bytes where the rows allow it.
-// A thread keeps its column of the rows [heads * head_dim], and with it head and offset, over several rows.
+// Moves rows of a branch between position order and gathered order, in chunks of 16 bytes if the row length
+// allows. A thread stays in one column of the rows [heads * head_dim] for several rows, so head and offset
+// stay the same.
 #include <cmath>
 
 #include "baselines/branches/branch_rows.hpp"
@@ -10,9 +11,9 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlockRows = 16;  // rows [heads * head_dim] of a block
+constexpr int kBlockRows = 16;  // rows [heads * head_dim] that a block handles
 
-// Where a thread works: on chunk `column` of the rows first, first + step, ... of its block.
+// The work of a thread: chunk `column` of the rows first, first + step, ... of its block.
 struct Column {
   int column, first, step;
 };
@@ -23,7 +24,7 @@ __device__ Column column_of(int row_columns) {
   return {column, slot < slots && column < row_columns ? slot : kBlockRows, slots};
 }
 
-// The rows of a block: [begin, begin + count) of a stretch (a batch entry, or a segment of one).
+// The rows of a block: [begin, begin + count) of a batch entry or of a segment.
 struct BlockRows {
   std::int64_t stretch;
   std::int32_t begin, count;
@@ -35,10 +36,10 @@ __device__ BlockRows block_rows(std::int32_t stretch_rows) {
   return {stretch, begin, min(kBlockRows, stretch_rows - begin)};
 }
 
-// What a position is to a branch, apart from the head.
+// How a branch uses a position, independent of the head.
 struct Place {
-  std::int64_t row;     // of [.., heads] in the branch's output, where the position is covered
-  std::int32_t select;  // covered by the heads of this offset; dense queries: of those below it
+  std::int64_t row;     // row [.., heads] of the branch's output, if the position is covered
+  std::int32_t select;  // heads with this offset cover it; with dense queries: smaller offsets
 };
 
 __device__ Place place_of(const BranchRows& branch, bool gathered, std::int32_t sequence, std::int64_t batch,
@@ -52,7 +53,7 @@ __device__ Place place_of(const BranchRows& branch, bool gathered, std::int32_t 
                                  : local - number * branch.dilation};
 }
 
-// `offset` of a head, -1 where it does not run the branch.
+// `offset`: of a head; -1 if it does not run the branch.
 __device__ bool covered(const BranchRows& branch, const Place& place, std::int32_t offset) {
   return offset >= 0 && (branch.dense != 0 ? offset < place.select : offset == place.select);
 }
@@ -104,10 +105,10 @@ struct alignas(sizeof(T) * kWidth) Lanes {
   T values[kWidth];
 };
 
-// Softmax denominators of the branches so far: sum * exp(largest) is their total.
+// Softmax denominators of the branches so far: their total is sum * exp(largest).
 struct Weights {
   float largest = -INFINITY, sum = 0;
-  // Adds a branch; `kept` and `added` are the factors of what was there and of the branch.
+  // Adds a branch. `kept` and `added` become the factors of the result so far and of the branch.
   __device__ void add(float lse, float& kept, float& added) {
     const float larger = fmaxf(largest, lse);
     kept = expf(largest - larger);
@@ -179,7 +180,8 @@ bool wide(const RowTensor& tensor) {
   return row_bytes(tensor) % 16 == 0;
 }
 
-// Calls `body` with a pointer of the widest chunk that rows consist of, and with the chunks of a row.
+// Calls `body` with a null pointer to the widest chunk type that divides a row, and the number of chunks
+// of a row.
 template <class Body>
 void with_chunk(const RowTensor& tensor, const Body& body) {
   if (wide(tensor))

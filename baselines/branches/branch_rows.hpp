@@ -1,5 +1,5 @@
-// What the CUDA baselines do around a library's attention: gather the selected rows of a branch, and bring
-// branches back to position order. C++17 and no fmt.
+// What the CUDA baselines do before and after a library's attention: gather the selected rows of a branch,
+// and bring branches back to position order. C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,14 +10,14 @@
 
 namespace hilbench::cuda {
 
-// The rows that a branch selects, and where they stand gathered: [batch, segments, rows, heads].
+// The rows that a branch selects. Gathered, they are [batch, segments, rows, heads].
 struct BranchRows {
-  std::int32_t segment_length = 0;  // at most the sequence's
+  std::int32_t segment_length = 0;  // at most the length of the sequence
   std::int32_t dilation = 1;
   std::int32_t dense = 0;  // 1: every position of a segment that has a key is a query
   std::int32_t segments = 0;
   std::int32_t rows = 0;                  // of a gathered segment
-  const std::int32_t* offsets = nullptr;  // [heads] first position selected in a segment; -1: head not run
+  const std::int32_t* offsets = nullptr;  // [heads]: first position selected in a segment; -1: head not run
 };
 
 struct RowTensor {
@@ -28,14 +28,15 @@ struct RowTensor {
   Dtype dtype = Dtype::fp32;
 };
 
-// to[batch, segment, row, head] = from[batch, position, head] for every selected row; others stay.
+// to[batch, segment, row, head] = from[batch, position, head] for every selected row. Other rows of `to`
+// do not change.
 void gather_rows(const RowTensor& tensor, const BranchRows& branch, const void* from, void* to,
                  cudaStream_t stream);
 
-// The result of one branch: o of the tensor's elements, lse of its heads.
+// The result of one branch: o in the tensor's dtype, lse in fp32.
 struct BranchOutput {
   BranchRows rows;
-  std::int32_t gathered = 0;  // 1: o and lse stand gathered, else in position order
+  std::int32_t gathered = 0;  // 1: o and lse are gathered; 0: in position order
   const void* o = nullptr;
   const float* lse = nullptr;
 };
@@ -44,15 +45,16 @@ struct BranchOutput {
 void clear_uncovered_rows(const RowTensor& tensor, const BranchRows& branch, void* o, float* lse,
                           cudaStream_t stream);
 
-constexpr std::int32_t kMaxBranches = 32;  // they travel as an argument of the kernel
+constexpr std::int32_t kMaxBranches = 32;  // limited because they are passed as a kernel argument
 
 struct BranchOutputs {
   BranchOutput at[kMaxBranches];
   std::int32_t count = 0;
 };
 
-// Every row of o and lse from its branches, weighted by softmax denominators in fp32 (LongNet, arXiv
-// 2307.02486, Eqs. 9-10). An ungathered o of a branch may be `o` itself; no lse of a branch may be `lse`.
+// Computes every row of o and lse from its branches, weighted by their softmax denominators in fp32 (LongNet,
+// arXiv 2307.02486, Eqs. 9-10). The o of a branch that is not gathered may be `o` itself; the lse of a branch
+// must not be `lse`.
 void combine_branches(const RowTensor& tensor, const BranchOutputs& branches, void* o, float* lse,
                       cudaStream_t stream);
 

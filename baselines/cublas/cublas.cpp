@@ -1,9 +1,9 @@
-// Unfused attention: scores = Q K^T by cuBLAS, softmax, O = P V by cuBLAS, for blocks of query rows, so that
-// the score matrix fits a bounded workspace. Scores and probabilities have the case's dtype, products add up
-// in fp32 (without TF32). Dilated rows are read where they stand: a stream of a head is a matrix with leading
-// dimension dilation * heads * head_dim. Several branches are computed one after another and combined by
-// their softmax denominators. Not handled: backward, a causal mask with dense queries and a dilation, more
-// than one rank.
+// Unfused attention: scores = Q K^T by cuBLAS, softmax, O = P V by cuBLAS, for one block of query rows after
+// another, so that the scores fit a bounded workspace. Scores and probabilities have the case's dtype;
+// products are summed in fp32 (without TF32). Dilated rows are read in place: a stream of a head is a matrix
+// with leading dimension dilation * heads * head_dim. Several branches are computed one after another and
+// combined by their softmax denominators. Not handled: backward, a causal mask with dense queries and a
+// dilation, more than one rank.
 #include "baselines/cublas/cublas.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kScoreBytes = std::int64_t{512} << 20;  // of one block
-constexpr std::int64_t kMinRows = 128;                         // query rows of a block at least
+constexpr std::int64_t kScoreBytes = std::int64_t{512} << 20;  // most bytes of one block
+constexpr std::int64_t kMinRows = 128;                         // fewest query rows of a block
 constexpr std::int64_t kCausalBlocks = 8;  // of a causal triangle: 1/16 of its products is masked
 
 cudaDataType_t data_type(Dtype dtype) {
@@ -32,7 +32,7 @@ cudaDataType_t data_type(Dtype dtype) {
   return dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
 }
 
-// Elements between rows of scores: rows start at multiples of 16 bytes.
+// Elements from one row of scores to the next. Rows begin at multiples of 16 bytes.
 std::int64_t leading_of(std::int64_t keys, Dtype dtype) {
   const std::int64_t step = 16 / dtype_bytes(dtype);
   return (keys + step - 1) / step * step;
@@ -51,7 +51,7 @@ BlockShape block_shape(const AttentionCall& call, std::int64_t problems, const C
   return {std::min(rows, std::max(kMinRows, in_budget / kMinRows * kMinRows)), 1};
 }
 
-// The larger of a call's two dimensions is the batch of the products; the other one is a loop.
+// The larger of a call's two dimensions becomes the batch of the products, the other one a loop.
 bool batch_is_outer(const AttentionCall& call) {
   return call.outer >= call.kv_heads;
 }
@@ -60,7 +60,7 @@ std::vector<RowStorage> in_place(const Case& work) {
   return std::vector<RowStorage>(work.pattern.size(), RowStorage::in_place);
 }
 
-// Bytes of the largest block that block_shape gives. A double, since a plan asks for any size.
+// Bytes of the largest block that block_shape returns. A double, because a plan may ask for any size.
 double score_bytes(const Case& work) {
   double most = 0;
   for (const Branch& branch : work.pattern) {
@@ -78,7 +78,7 @@ double score_bytes(const Case& work) {
   return most;
 }
 
-// Problems that differ by a fixed distance in each tensor: rows of head_dim elements, as in RowStrides.
+// Problems that are a fixed distance apart in each tensor, in rows of head_dim elements as in RowStrides.
 struct Batch {
   std::int64_t count = 0;
   std::int64_t q = 0, kv = 0;            // first rows
@@ -150,7 +150,7 @@ class CublasExecution : public Execution {
   void attend_block(const Batch& batch, std::int64_t first_row, const Operands& operands) {
     const std::int64_t leading = leading_of(batch.keys, work_.dtype), d = work_.head_dim;
     const float scale = 1 / std::sqrt(static_cast<float>(d));
-    // cuBLAS knows columns: a row-major matrix is its transpose there.
+    // cuBLAS is column-major, so it sees a row-major matrix as its transpose.
     product(CUBLAS_OP_T, batch.keys, batch.queries, d, scale, at(operands.k, batch.kv), batch.kv_row * d,
             batch.kv_step * d, at(operands.q, batch.q), batch.q_row * d, batch.q_step * d, scores_.data(),
             leading, batch.queries * leading, batch.count);
@@ -198,7 +198,7 @@ class CublasExecution : public Execution {
   std::vector<std::vector<AttentionCall>> calls_;  // of each branch
 };
 
-// Largest leading dimension of a tensor, which cuBLAS counts with 32 bits.
+// The largest leading dimension of a tensor. cuBLAS takes it as a 32-bit integer.
 double largest_leading(const Case& work) {
   double largest = 0;
   for (const Branch& branch : work.pattern)

@@ -9,7 +9,7 @@
 
 namespace hilbench {
 
-// The header overloads the name for C++, so the type of the C function is written out.
+// cuBLAS overloads the name for C++, so the type of the C function is written out here.
 using CublasGemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
                                       int k, const void* alpha, const void* a, cudaDataType_t, int lda,
                                       long long a_step, const void* b, cudaDataType_t, int ldb,
@@ -17,7 +17,7 @@ using CublasGemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasO
                                       long long c_step, int count, cublasComputeType_t, cublasGemmAlgo_t);
 
 struct Cublas {
-  std::string absence;  // "" where it could be loaded, else the reason and what to do
+  std::string absence;  // empty if cuBLAS could be loaded, else the reason and what to do
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasDestroy_v2) destroy = nullptr;
   decltype(&cublasGetProperty) property = nullptr;
@@ -26,7 +26,8 @@ struct Cublas {
 };
 const Cublas& cublas();
 
-// What follows needs cublas().absence empty. Throws std::runtime_error where `status` is an error.
+// The functions below may be called only if cublas().absence is empty.
+// Throws std::runtime_error if `status` is an error.
 void check_cublas(cublasStatus_t status, const char* call);
 std::string cublas_version();  // "13.0.2"
 

@@ -1,5 +1,5 @@
-// Softmax over the rows of score matrices, in place. A row belongs to a group of threads that keeps it in
-// registers where it fits, else reads it again for the result.
+// Softmax over the rows of score matrices, in place. A group of threads handles a row. It keeps the row in
+// registers if it fits, else it reads the row a second time for the result.
 #include <cmath>
 
 #include "baselines/cublas/cublas_softmax.hpp"
@@ -17,14 +17,14 @@ struct alignas(16) Vector {
   T values[kWidth];
 };
 
-// Maximum or sum over the kThreads threads of a row; `shared` holds a value of each warp.
+// Maximum or sum over the kThreads threads of a row. `shared` holds one value for each warp.
 template <int kThreads, class Combine>
 __device__ float over_row(float value, float* shared, const Combine& combine) {
   for (int distance = 16; distance > 0; distance /= 2)
     value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
   if (kThreads == 32) return value;
   const int warp = threadIdx.x / 32;
-  __syncthreads();  // the values of an earlier reduction have been read
+  __syncthreads();  // until all have read the values of an earlier reduction
   if (threadIdx.x % 32 == 0) shared[warp] = value;
   __syncthreads();
   value = shared[0];
@@ -41,7 +41,7 @@ __device__ float row_sum(float value, float* shared) {
   return over_row<kThreads>(value, shared, [](float a, float b) { return a + b; });
 }
 
-// A row of the block as a thread of it sees it.
+// A row of the block from the point of view of one thread.
 template <class T>
 struct Row {
   Vector<T>* vectors;
@@ -50,7 +50,7 @@ struct Row {
   int lane;     // of the thread in the row's group
 };
 
-// Score of column e of vector v; -infinity where it is masked.
+// Score in element e of vector v; -infinity if it is masked.
 template <class T>
 __device__ float score(const Row<T>& row, const Vector<T>& vector, int v, int e) {
   return v * Vector<T>::kWidth + e < row.visible ? widen(vector.values[e]) : -INFINITY;
@@ -60,7 +60,7 @@ __device__ float exponential(float x) {
   return exp2f(x * kLog2E);
 }
 
-// Both return the row's maximum, and its denominator in `sum`.
+// Both return the maximum of the row and write its denominator to `sum`.
 template <class T, int kThreads, int kVectors>
 __device__ float softmax_in_registers(const Row<T>& row, float* shared, float& sum) {
   constexpr int kWidth = Vector<T>::kWidth;
@@ -120,7 +120,8 @@ __device__ float softmax_of_long_row(const Row<T>& row, float* shared, float& su
   return largest;
 }
 
-// kThreads a row, kRows rows a block; kVectors > 0: the row fits kVectors vectors a thread.
+// kThreads threads for a row, kRows rows for a block. If kVectors > 0, the row fits in kVectors vectors
+// of each thread.
 template <class T, int kThreads, int kRows, int kVectors>
 __global__ void __launch_bounds__(kThreads* kRows) softmax_kernel(ScoreBlock block) {
   static_assert(kRows == 1 || kThreads == 32, "rows share a block only where a row is one warp");

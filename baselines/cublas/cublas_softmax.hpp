@@ -9,8 +9,9 @@
 
 namespace hilbench::cuda {
 
-// Scores of `problems` matrices [rows, leading], one after another; the first `columns` of a row count, and
-// under a causal mask only the first first_row + row + 1 of these. `leading` is a multiple of 16 bytes.
+// Scores of `problems` matrices [rows, leading], one after another. Only the first `columns` of a row are
+// scores; under a causal mask only the first first_row + row + 1 of these are visible. `leading` is a
+// multiple of 16 bytes.
 struct ScoreBlock {
   void* scores = nullptr;
   Dtype dtype = Dtype::fp32;
@@ -22,7 +23,8 @@ struct ScoreBlock {
   std::int64_t lse_problem = 0, lse_row = 0;
 };
 
-// Every row becomes its softmax, masked columns 0; lse gets the natural logarithm of the row's denominator.
+// Replaces every row by its softmax, with 0 in masked columns. lse gets the natural logarithm of
+// the row's denominator.
 void softmax_rows(const ScoreBlock& block, cudaStream_t stream);
 
 }  // namespace hilbench::cuda

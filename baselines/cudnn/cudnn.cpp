@@ -1,8 +1,8 @@
-// cuDNN's fused attention. It knows no dilation, but takes any strides: `cudnn` gives it the dilated rows of
-// Q, K, V, O and LSE where they stand, a few calls a branch. `cudnn_gather` copies the selected rows of every
-// branch with a dilation together, attends, and brings them back to position order. Rows that no branch
-// covers are cleared, several branches combined by their softmax denominators. Not handled: backward, fp32, a
-// causal mask with dense queries and a dilation, more than one rank.
+// cuDNN's fused attention. It has no dilation, but accepts any strides: `cudnn` passes it the dilated rows of
+// Q, K, V, O and LSE in place, with a few calls for each branch. `cudnn_gather` copies the selected rows of
+// every branch with a dilation together, computes attention, and brings the results back to position order.
+// Rows that no branch covers are cleared; several branches are combined by their softmax denominators. Not
+// handled: backward, fp32, a causal mask with dense queries and a dilation, more than one rank.
 #include "baselines/cudnn/cudnn.hpp"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@
 namespace hilbench {
 namespace {
 
-constexpr int kMeasuredRuns = 5;  // executions that measured() takes the median of
+constexpr int kMeasuredRuns = 5;  // measured() returns the median of this many executions
 
-// A branch without dilation is read in place always.
+// A branch without dilation is always read in place.
 std::vector<RowStorage> storage_of(const Case& work, RowStorage wanted) {
   std::vector<RowStorage> storage;
   for (const Branch& branch : work.pattern)
@@ -31,7 +31,7 @@ std::vector<RowStorage> storage_of(const Case& work, RowStorage wanted) {
   return storage;
 }
 
-// Rows of the gathered copies, for the branch that needs most. Doubles, since a plan asks for any size.
+// Rows of the gathered copies, for the branch that needs most. Doubles, because a plan may ask for any size.
 struct GatheredRows {
   double q = 0, kv = 0;
 };
@@ -76,7 +76,7 @@ class CudnnExecution : public Execution {
     results_.finish(operands, nullptr);
   }
 
-  // The parts of a run on the operands of the last one, which the caller has kept.
+  // Times the parts of a run, with the operands of the last run, which the caller has kept.
   std::map<std::string, Counter> measured() override {
     if (last_.q == nullptr) return {};
     std::array<std::vector<double>, 3> times;
@@ -183,9 +183,9 @@ class CudnnExecution : public Execution {
 std::optional<std::string> why_not(const Case& work, const Variant&) {
   if (work.pass == Pass::backward) return "cudnn computes the forward pass only";
   if (work.ring_size > 1) return "cudnn runs on one rank only";
-  if (work.dtype == Dtype::fp32) return "cuDNN's fused attention knows bf16 and fp16 only";
-  if (work.head_dim % 8 != 0) return "cuDNN's fused attention wants a head_dim that is a multiple of 8";
-  if (work.head_dim > 256) return "cuDNN's fused attention knows head_dim up to 256";
+  if (work.dtype == Dtype::fp32) return "cuDNN's fused attention takes bf16 and fp16 only";
+  if (work.head_dim % 8 != 0) return "cuDNN's fused attention needs a head_dim that is a multiple of 8";
+  if (work.head_dim > 256) return "cuDNN's fused attention takes head_dim up to 256";
   if (work.pattern.size() > cuda::kMaxBranches)
     return fmt::format("cudnn combines at most {} branches", cuda::kMaxBranches);
   const bool dilated = std::any_of(work.pattern.begin(), work.pattern.end(),

@@ -1,5 +1,5 @@
-// `cudnn`: cuDNN's fused attention on the GPU, which reads dilated rows where they stand. `cudnn_gather`: the
-// same on gathered rows, as frameworks call it.
+// `cudnn`: cuDNN's fused attention on the GPU, reading dilated rows in place. `cudnn_gather`: the same on
+// gathered rows, as frameworks call it.
 #pragma once
 
 #include "kernels/implementation.hpp"

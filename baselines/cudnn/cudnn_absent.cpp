@@ -7,8 +7,8 @@ namespace hilbench {
 namespace {
 
 constexpr const char* kAbsence =
-    "this build has no cuDNN: configuring found no CUDA toolkit, no cudnn.h, or not the headers of "
-    "nvidia-cudnn-frontend (PyPI); quickstart.sh fetches the latter";
+    "this build has no cuDNN: configuring found no CUDA toolkit, no cudnn.h, or no headers of "
+    "nvidia-cudnn-frontend (PyPI); quickstart.sh downloads the latter";
 
 Implementation absent(std::string_view name, std::string_view help) {
   return {

@@ -8,13 +8,13 @@
 
 #include "kernels/base/library.hpp"
 
-// The frontend brings a JSON library of its own, which would change how floats are written everywhere.
+// The frontend has a JSON library of its own, which would change how the whole program writes floats.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #include <cudnn_frontend.h>
 
 namespace cudnn_frontend {
-void* cudnn_dlhandle = nullptr;  // where the frontend looks up cuDNN's functions
+void* cudnn_dlhandle = nullptr;  // the frontend looks up cuDNN's functions here
 }
 
 namespace hilbench {
@@ -23,7 +23,7 @@ namespace {
 namespace fe = cudnn_frontend;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-// Loads the library, and tells the frontend; empty where that went well, else the reason and what to do.
+// Loads the library and gives it to the frontend. Returns "", or the reason for a failure and what to do.
 std::string load() {
   const LoadedLibrary library(toolkit_names(fmt::format("libcudnn.so.{}", CUDNN_MAJOR)));
   fe::cudnn_dlhandle = library.handle();
@@ -35,7 +35,7 @@ std::string load() {
         "cudnnBackendCreateDescriptor", "cudnnBackendSetAttribute", "cudnnBackendGetAttribute",
         "cudnnBackendFinalize", "cudnnBackendExecute", "cudnnBackendDestroyDescriptor"})
     if (library.find<void()>(name) == nullptr)
-      return fmt::format("cuDNN lacks {}: its file is damaged, or no cuDNN", name);
+      return fmt::format("cuDNN lacks {}: its file is damaged, or is not cuDNN", name);
   return "";
 }
 
@@ -48,7 +48,7 @@ void check(fe::error_t status, const char* step) {
   if (status.is_bad()) throw std::runtime_error(fmt::format("cuDNN, {}: {}", step, status.get_message()));
 }
 
-// One handle for the process, never destroyed: cuDNN may be gone before static objects are.
+// One handle for the process. It is never destroyed, because cuDNN may be unloaded before static objects are.
 cudnnHandle_t handle() {
   static const cudnnHandle_t made = [] {
     cudnnHandle_t created = nullptr;
@@ -69,7 +69,7 @@ fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t he
       .set_stride({strides.outer * width, strides.head * width, strides.row * width, 1});
 }
 
-// The first plan that cuDNN's heuristics propose and that it can build.
+// The first plan of cuDNN's heuristics that cuDNN can build.
 void build(fe::graph::Graph& graph) {
   check(graph.validate(), "attention graph");
   check(graph.build_operation_graph(handle()), "operation graph");

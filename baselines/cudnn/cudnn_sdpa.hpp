@@ -1,5 +1,5 @@
-// cuDNN's fused attention for one AttentionCall, behind an interface that keeps its large headers in one
-// file.
+// cuDNN's fused attention for one AttentionCall. The interface keeps cuDNN's large headers in
+// one source file.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace hilbench {
 
-// "" where cuDNN could be loaded, else the reason and what to do. Loads it on the first call.
+// Empty if cuDNN could be loaded, else the reason and what to do. Loads it on the first call.
 const std::string& cudnn_absence();
-// "9.19.0" of the library loaded, and "1.32.0" of the headers that describe graphs to it.
+// Version of the loaded library ("9.19.0"), and of the headers that describe graphs to it ("1.32.0").
 std::string cudnn_version();
 std::string cudnn_frontend_version();
 
-// A call made ready: `first` of its rows plays no part, run() is given the rows themselves.
+// A call made ready. `first` of its row strides is ignored: run() gets pointers to the first rows.
 class CudnnSdpa {
  public:
-  // Throws std::runtime_error with cuDNN's reason where it has no plan for the shape.
+  // Throws std::runtime_error with cuDNN's reason if cuDNN has no plan for the shape.
   CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dtype, Mask mask);
   ~CudnnSdpa();
   CudnnSdpa(CudnnSdpa&&) noexcept;
   std::int64_t workspace_bytes() const;
-  // Enqueues on the default stream. lse: natural logarithm.
+  // Enqueues on the default stream. lse is a natural logarithm.
   void run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const;
 
  private:

@@ -10,13 +10,13 @@ namespace {
 constexpr std::array<std::string_view, 4> kBackends = {"flash", "efficient", "math", "cudnn"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 
-// Only of the programs that compute with the units whose peak is measured something can be said.
+// Known only for programs that compute with a unit whose peak is measured.
 std::string_view peak_unit(const Case& work) {
   if (work.device == DeviceKind::cuda) return work.dtype == Dtype::fp32 ? "" : gpu_product_unit(work);
   return work.dtype == Dtype::fp32 ? "fp32_fma" : "";
 }
 
-// What a case needs the program itself knows, and answers when it is loaded.
+// Only the program knows what it can compute; it answers when it is loaded.
 std::optional<std::string> why_not(const Case&, const Variant&) {
   return std::nullopt;
 }
@@ -28,10 +28,10 @@ std::optional<std::string> why_not_on_rings(const Case& work, const Variant& var
 
 std::optional<std::string> why_not_on_one_rank(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
-  return fmt::format("{} wants a ring: ring_size must be above 1", variant.kernel);
+  return fmt::format("{} needs a ring: ring_size must be above 1", variant.kernel);
 }
 
-// A guess: operands, rows gathered from them, and the output in fp32.
+// An estimate: operands, rows gathered from them, and the output in fp32.
 double workspace_bytes(const Case& work, int) {
   const double rows = static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
                       static_cast<double>(work.head_dim);

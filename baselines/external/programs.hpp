@@ -1,5 +1,5 @@
-// Baselines that run as programs of their own: what the plan knows of them. harness/external/program.hpp runs
-// them.
+// Baselines that are separate programs: what a plan needs to know about them.
+// harness/external/program.hpp runs them.
 #pragma once
 
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace hilbench {
 
-// Scripts of this folder, which the program brings along.
+// The scripts of this folder.
 extern const Implementation kTorchSdpa;
 extern const Implementation kTorchContextParallel;
-// Their texts, built into the program.
+// The texts of these scripts, which are built into the program.
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_torch_context_parallel();
 
-// Stands for every program that a sweep declares.
+// Any program that a sweep declares.
 extern const Implementation kDeclaredExternal;
 
 }  // namespace hilbench

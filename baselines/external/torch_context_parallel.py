@@ -1,11 +1,11 @@
-"""PyTorch's context_parallel as an external baseline of hilbench, for rings (README, External baselines).
+"""PyTorch's context_parallel as an external baseline of hilbench, for rings (docs/external.md).
 
-The program answers `hello`, refuses what cannot be, and becomes torchrun for a case that can: one process a rank, each
-with a GPU of its own, of which rank 0 answers what is asked from then on. Keys and values rotate as PyTorch does by
-itself, or as the options ask: allgather, all at once, or ring, PyTorch's "alltoall", to the neighbour. Causal work is
-shared out by PyTorch's load balancer. On GPUs attention is cuDNN's; executions stand enqueued one behind the other and
-are timed by events. On CPUs PyTorch has no rotation, and attention of shards at all only in some versions; executions
-are timed by perf_counter there. A duration is that of the slowest rank. PyTorch keeps the LSE to itself.
+The program answers `hello` and refuses cases that it cannot compute. For other cases it becomes torchrun: one process
+for each rank, each with its own GPU; rank 0 answers all further requests. Keys and values rotate as PyTorch does by
+default, or as the option asks: `allgather` all at once, `ring` (PyTorch's "alltoall") to the neighbour. PyTorch's load
+balancer distributes causal work. On GPUs attention is cuDNN's; executions are enqueued one after another and timed by
+events. On CPUs PyTorch has no rotation, and attention of shards only in some versions; executions are timed by
+perf_counter. A duration is that of the slowest rank. PyTorch does not return the LSE.
 
 Not computed: backward, dilations, several segments, fewer K/V heads than heads, shards of unequal length.
 """
@@ -25,14 +25,14 @@ ROTATIONS = {"allgather": "allgather", "ring": "alltoall"}
 WARM_UP = 3
 PR_SET_PDEATHSIG = 1
 
-# What the launcher tells its ranks: its process id with its descriptors for answers and for last words, the request.
+# What the launcher passes to its ranks: its process id and its descriptors for answers and last words; the request.
 LAUNCHER, REQUEST = "HILBENCH_LAUNCHER", "HILBENCH_REQUEST"
 
-torch = None  # imported by hello, so that its absence can be answered
+torch = None  # imported by hello, so that the answer can say that it is missing
 
 
 class Unsupported(Exception):
-    """The case is not for this program: a skip, not a failure."""
+    """This program cannot compute the case: a skip, not a failure."""
 
 
 def import_torch():
@@ -43,12 +43,12 @@ def import_torch():
         import torch.distributed.tensor.experimental._attention
     except ImportError as error:
         raise Unsupported(f"no PyTorch with context_parallel for {sys.executable}: {error}; "
-                          "HILBENCH_PYTHON names another Python")
+                          "set HILBENCH_PYTHON to another Python")
     torch = imported
 
 
 def refuse(case, option):
-    """What can be told before ranks are started."""
+    """Refuses what can be refused before ranks are started."""
     ranks, length = case["ring_size"], case["sequence_length"]
     shards = 2 * ranks if case["causal"] else ranks
     whole = len(case["segments"]) == 1 and case["segments"][0] >= length and case["dilations"] == [1]
@@ -57,7 +57,7 @@ def refuse(case, option):
     for holds, reason in (
             (option and option not in ROTATIONS, f"there is no option '{option}', only {', '.join(ROTATIONS)}"),
             (case["pass"] != "forward", "only the forward pass is computed"),
-            (ranks == 1, "context_parallel wants a ring: ring_size must be above 1"),
+            (ranks == 1, "context_parallel needs a ring: ring_size must be above 1"),
             (not whole, "context_parallel knows no dilation and no segments: one as long as the sequence"),
             (case["kv_heads"] != case["heads"], "context_parallel wants as many K/V heads as heads"),
             (length % shards, f"sequence_length {length} does not divide into {shards} equal shards"),
@@ -70,11 +70,11 @@ def refuse(case, option):
 
 
 class Launcher:
-    """Answers until there are ranks that do."""
+    """Answers requests until the ranks do."""
 
     def __init__(self):
         self.answers = os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)  # what libraries print is no answer
+        os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
         self.last_words = os.memfd_create("last_words")
 
     def hello(self, protocol):
@@ -87,17 +87,17 @@ class Launcher:
                 "nccl": ".".join(map(str, torch.cuda.nccl.version())) if gpu else None}
 
     def load(self, **request):
-        """Rank 0 gives the answer, and those to all that is asked later: None where all ended well, else a last one."""
+        """Rank 0 answers this request and all later ones. Returns None if all ranks ended well, else a last answer."""
         case = request["case"]
         refuse(case, request["option"])
         os.environ[LAUNCHER] = f"{os.getpid()} {self.answers.fileno()} {self.last_words}"
         os.environ[REQUEST] = json.dumps({"do": "load", **request})
         os.environ["OMP_NUM_THREADS"] = str(max(1, case["threads"] // case["ring_size"]))
-        os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # as in hilbench's own rings
+        os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # hilbench's own rings do so too
         os.ftruncate(self.last_words, 0)
         from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
         try:
-            # "standalone": on a free port of this host.
+            # "standalone" uses a free port of this host.
             torch.distributed.run.main(["--standalone", f"--nproc-per-node={case['ring_size']}", __file__])
         except ChildFailedError as failure:
             said = os.pread(self.last_words, 1 << 16, 0).decode()
@@ -119,7 +119,7 @@ class Launcher:
 
 
 class Rank:
-    """One method a request; what it returns on rank 0 is the answer."""
+    """One method for each request; it returns the answer on rank 0."""
 
     def __init__(self, device):
         import torch.distributed as dist
@@ -128,14 +128,14 @@ class Rank:
         self.gpu = device == "cuda"
         if self.gpu:
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        # hilbench limits the time of a request, and lets any time pass between two.
+        # hilbench limits the time of a request, but any time may pass between two requests.
         dist.init_process_group("cpu:gloo,cuda:nccl" if self.gpu else "gloo", timeout=datetime.timedelta(days=1))
         self.number, self.device = dist.get_rank(), device
         self.mesh = init_device_mesh(device, (dist.get_world_size(),))
         self.open = contextlib.ExitStack()
 
     def read_tensor(self, case, file):
-        """[batch, heads, sequence, head_dim], as attention wants it: all of it, of which PyTorch takes the shard."""
+        """[batch, heads, sequence, head_dim], the whole tensor in the layout of attention; PyTorch takes the shard."""
         kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case["dtype"]]
         shape = case["batch"], case["sequence_length"], case["heads"], case["head_dim"]
         stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
@@ -154,7 +154,7 @@ class Rank:
             self.open.enter_context(context_parallel(self.mesh, buffers=whole, buffer_seq_dims=[2, 2, 2],
                                                      no_restore_buffers=set(whole)))
             self.shards = [shard.clone() for shard in whole]
-            for tensor in whole:  # cut in place, but not in memory
+            for tensor in whole:  # PyTorch cuts it in place but keeps the memory
                 tensor.untyped_storage().resize_(0)
             if self.gpu:
                 self.open.enter_context(sdpa_kernel(SDPBackend.CUDNN_ATTENTION))
@@ -206,7 +206,7 @@ class Rank:
         return times
 
     def read(self, o, lse):
-        """Gathers O from the ranks; the position order that balancing left is restored with it."""
+        """Gathers O from the ranks, in position order, which the load balancer had changed."""
         from torch.distributed.tensor.experimental._attention import context_parallel_unshard
         whole = context_parallel_unshard(self.mesh, [self.output], [2])[0]
         if self.number == 0:
@@ -215,7 +215,7 @@ class Rank:
         return {"lse": False}
 
     def next_request(self):
-        """The line that rank 0 reads, for all; None at the end of the input."""
+        """The line that rank 0 reads, sent to all ranks; None at the end of the input."""
         line = [sys.stdin.readline() if self.number == 0 else ""]
         self.dist.broadcast_object_list(line, src=0, device=torch.device("cpu"))
         return json.loads(line[0]) if line[0] else None
@@ -238,14 +238,14 @@ def be_rank():
         request = json.loads(os.environ[REQUEST])
         with open(f"/proc/{launcher}/fd/{answers}", "w") as stream:
             Rank(request["case"]["device"]).serve(request, stream)
-        os._exit(0)  # PyTorch's own end takes seconds, and its threads may not survive it
+        os._exit(0)  # the orderly end of PyTorch takes seconds, and its threads may crash
     except Exception as error:
         place = f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}"
         answer = ({"unsupported": str(error)} if isinstance(error, Unsupported) else
                   {"error": f"{place}: {type(error).__name__}: {error}"})
         with open(f"/proc/{launcher}/fd/{last_words}", "a") as stream:
             print(json.dumps(answer), file=stream)
-        os._exit(1)  # the other ranks may be waiting for this one, and so would an orderly end
+        os._exit(1)  # the other ranks may wait for this one, and an orderly end would wait for them
 
 
 if __name__ == "__main__":

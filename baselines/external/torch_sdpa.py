@@ -1,13 +1,13 @@
-"""PyTorch's scaled_dot_product_attention as an external baseline of hilbench (README, External baselines).
+"""PyTorch's scaled_dot_product_attention as an external baseline of hilbench (docs/external.md).
 
-`torch_sdpa` takes the backend that PyTorch chooses; the options flash, efficient (xFormers' kernels), math and cudnn
-ask for one. Rows of a branch are selected by strided views, or gathered by index where no view has them and that is
-faster; every segment is one entry of the batch; rows are put back into a zeroed output, and branches merge by their
-LSE in fp32. All of it is inside the time, on a GPU replayed as one CUDA graph and timed by events, on a CPU by
-perf_counter.
+`torch_sdpa` uses the backend that PyTorch chooses; the options flash, efficient (xFormers' kernels), math and cudnn
+ask for one. Rows of a branch are selected by strided views, or gathered by index if there is no such view and
+gathering is faster. Every segment is one entry of the batch. Rows are put back into a zeroed output, and branches are
+merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA graph, timed by events, on
+a CPU it is timed by perf_counter.
 
-Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch has no such
-mask without materialising it), merging with `math` (it gives no LSE), head_dim that is no multiple of 8.
+Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
+store such a mask), merging with `math` (it returns no LSE), head_dim that is not a multiple of 8.
 """
 
 import json
@@ -21,17 +21,17 @@ PROTOCOL = 1
 TRIALS = 5
 OPTIONS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
 
-torch = None  # imported by hello, so that its absence can be answered
+torch = None  # imported by hello, so that the answer can say that it is missing
 
 
 class Unsupported(Exception):
-    """The case is not for this program: a skip, not a failure."""
+    """This program cannot compute the case: a skip, not a failure."""
 
 
 class Rows:
     """The rows that some heads select in `segments` equal stretches of the sequence, in a contiguous
-    [batch, sequence, width, x] tensor: segment s of head h has begin + s * length + offsets[h] + j * step for `count`
-    values of j. A view where position and head advance together evenly, else an index."""
+    [batch, sequence, width, x] tensor: segment s of head h has rows begin + s * length + offsets[h] + j * step for
+    `count` values of j. A strided view if the rows of successive heads are equally spaced, else an index."""
 
     def __init__(self, begin, segments, length, heads, offsets, step, count, width, device):
         first = [offset * width + head for offset, head in zip(offsets, heads)]  # row of each head at j = 0
@@ -66,7 +66,7 @@ class Rows:
 
 
 def attend(backend, q, k, v, causal, gqa):
-    """O [batch, heads, rows, head_dim] and LSE [batch, heads, rows, 1], or None where the backend has none."""
+    """O [batch, heads, rows, head_dim] and LSE [batch, heads, rows, 1], or None if the backend has none."""
     aten = torch.ops.aten
     if backend == "math":
         return aten._scaled_dot_product_attention_math(q, k, v, None, 0.0, causal, enable_gqa=gqa)[0], None
@@ -83,7 +83,7 @@ def attend(backend, q, k, v, causal, gqa):
 
 
 def chosen_backend(option, q, k, v, causal, gqa):
-    """Name of the backend that PyTorch runs for these tensors, or None with what it says against running one."""
+    """Name of the backend that PyTorch runs for these tensors, or None and why PyTorch runs none."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     backends = {name: SDPBackend.__members__[member] for name, member in OPTIONS.items()}
     with warnings.catch_warnings(record=True) as said:
@@ -102,7 +102,7 @@ def chosen_backend(option, q, k, v, causal, gqa):
 
 
 class Piece:
-    """Heads of one branch, over equal segments, that select equally many rows: one call of attention."""
+    """Heads of one branch that select the same number of rows, over equal segments: one call of attention."""
 
     def __init__(self, case, stretch, heads, counts, device):
         begin, segments, length, dilation = stretch
@@ -124,7 +124,7 @@ class Piece:
         return Rows(begin, segments, length, kv_heads, offsets, dilation, self.keys, self.case.kv_heads, self.device)
 
     def choose(self, option, q, k, v):
-        """Settles the backend, and whether it shares K/V heads among query heads or needs them repeated."""
+        """Chooses the backend, and whether it shares K/V heads among query heads or needs them repeated."""
         repeated = [self.case.kv_head(h) for h in self.heads]
         shared = sorted(set(repeated))
         each = len(repeated) // len(shared)
@@ -142,7 +142,7 @@ class Piece:
 
 
 class Case:
-    """The case as the protocol gives it, and what README, Definitions makes of it."""
+    """The case as the protocol sends it, with the functions of docs/definitions.md."""
 
     def __init__(self, fields):
         self.__dict__.update(fields)
@@ -166,7 +166,7 @@ class Case:
         return ([(0, full, length)] if full else []) + ([(full * length, 1, rest)] if rest else [])
 
     def pieces(self, device, grouping):
-        """`together`: heads that select equally many rows make one piece; `apart`: their offset is the same too."""
+        """`together`: heads that select equally many rows make one piece; `apart`: only if their offset is equal."""
         pieces = []
         for branch, (segment, dilation) in enumerate(zip(self.segments, self.dilations)):
             for begin, segments, length in self.stretches(segment):
@@ -188,9 +188,9 @@ class Case:
         if self.ring_size > 1:
             raise Unsupported("torch_sdpa runs on one rank only")
         if self.head_dim % 8:
-            raise Unsupported(f"head_dim {self.head_dim} is no multiple of 8")
+            raise Unsupported(f"head_dim {self.head_dim} is not a multiple of 8")
         if self.causal and self.queries == "dense" and any(r > 1 for r in self.dilations):
-            raise Unsupported("no causal mask for dense queries of dilated keys")
+            raise Unsupported("no causal mask for dense queries and dilated keys")
 
 
 def available_bytes():
@@ -231,7 +231,7 @@ class Attention:
         if "math" not in self.backends:
             return
         if self.merging:
-            raise Unsupported("math gives no LSE, and branches merge by it")
+            raise Unsupported("math returns no LSE, which merging branches needs")
         wanted = 3 * max(piece.score_bytes for piece in self.pieces)
         if self.device.type == "cpu" and wanted > available_bytes():
             raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
@@ -308,7 +308,7 @@ class Attention:
 
 
 def fastest_attention(case, option, files):
-    """Where rows would be gathered by index, one call for each offset may be faster: both are tried."""
+    """If rows would be gathered by index, one call for each offset may be faster: tries both."""
     inputs = read_inputs(case, files)
     together = Attention(case, option, inputs, "together")
     if not together.gathers:
@@ -321,7 +321,7 @@ def fastest_attention(case, option, files):
 
 
 class Server:
-    """One method a request of the protocol; what it returns is the answer."""
+    """One method for each request of the protocol; it returns the answer."""
 
     def hello(self, protocol):
         global torch
@@ -330,7 +330,7 @@ class Server:
         try:
             import torch as imported
         except ImportError as error:
-            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; HILBENCH_PYTHON names another Python")
+            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; set HILBENCH_PYTHON to another Python")
         torch = imported
         gpu = torch.cuda.is_available()
         return {"protocol": PROTOCOL, "name": "torch_sdpa", "version": f"PyTorch {torch.__version__}",
@@ -362,7 +362,7 @@ class Server:
 
 def main():
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
     server = Server()
     for line in sys.stdin:
         request = json.loads(line)

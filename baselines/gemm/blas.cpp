@@ -15,7 +15,7 @@
 namespace hilbench {
 namespace {
 
-// CBLAS's own values.
+// Values of CBLAS.
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 using SgemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                                const float* a, int lda, const float* b, int ldb, float beta, float* c,
@@ -65,7 +65,7 @@ double block_rate() {
   return 4.0 * kRows * kKeys * kDim / best_s;
 }
 
-// "0.3.21" of "OpenBLAS 0.3.21 DYNAMIC_ARCH ...".
+// "0.3.21", from "OpenBLAS 0.3.21 DYNAMIC_ARCH ...".
 std::string version_of(const std::string& config) {
   const std::size_t begin = config.find_first_of("0123456789");
   return begin == std::string::npos ? "" : config.substr(begin, config.find(' ', begin) - begin);

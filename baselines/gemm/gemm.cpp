@@ -1,8 +1,8 @@
-// Dilated attention from library parts. Of each branch the selected K and V rows are gathered and widened to
-// fp32 once per K/V head; then, for blocks of query rows of a (head, segment), scores = Q K^T by BLAS,
-// softmax, O += P V by BLAS, one block of keys after another; finished rows are merged into O by their LSE.
-// Blocks keep scores, keys and values in a core's L2. The operands come in position order; no order applies.
-// Not handled: backward, fp16, more than one rank.
+// Dilated attention from library parts. For each branch the selected rows of K and V are gathered and widened
+// to fp32, once for each K/V head. Then each block of query rows of a (head, segment) visits one block of
+// keys after another: scores = Q K^T by BLAS, softmax, O += P V by BLAS. Finished rows are merged into O by
+// their LSE. Blocks are sized so that scores, keys and values stay in a core's L2. Operands are in position
+// order; no order applies. Not handled: backward, fp16, more than one rank.
 #include "baselines/gemm/gemm.hpp"
 
 #include <omp.h>
@@ -28,7 +28,7 @@ constexpr std::int64_t kKeyBlock = 256;
 constexpr std::int64_t kMaxRows = 256, kMinRows = 64;  // query rows of a block
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// A row of `count` elements of `dtype` at element `index` of a tensor, widened.
+// Widens `count` elements of `dtype`, from element `index` of a tensor on.
 void load_row(Dtype dtype, const void* tensor, std::int64_t index, std::int64_t count, float* to) {
   if (dtype == Dtype::fp32) {
     std::memcpy(to, static_cast<const float*>(tensor) + index,
@@ -48,7 +48,7 @@ void store_row(Dtype dtype, const float* from, std::int64_t count, std::int64_t 
   for (std::int64_t i = 0; i < count; ++i) to[i] = bf16_bits(from[i]);
 }
 
-// Keys of a branch for offset 0: no offset has more. Segments stand `full` keys apart.
+// Keys of a branch for offset 0, which is the most for any offset. Segments are `full` keys apart.
 struct GatherShape {
   std::int64_t full = 0;  // selected keys of a full segment
   std::int64_t segments = 0;
@@ -65,7 +65,7 @@ std::int64_t max_gathered_keys(const Case& work) {
   return keys;
 }
 
-// Branches merge in fp32: in O itself where it is fp32, else in a copy of it.
+// Branches are merged in fp32: in O itself if it is fp32, else in a copy of it.
 bool needs_accumulator(const Case& work) {
   return work.dtype != Dtype::fp32 && work.pattern.size() > 1;
 }
@@ -74,7 +74,7 @@ std::int64_t output_elements(const Case& work) {
   return work.batch * work.sequence_length * work.heads * work.head_dim;
 }
 
-// Elements of one thread's block: scores, Q, O, and the softmax state.
+// Elements of the block of one thread: scores, Q, O, and the softmax state.
 std::int64_t block_elements(const Case& work) {
   return kMaxRows * (kKeyBlock + 2 * work.head_dim + 3);
 }
@@ -86,7 +86,7 @@ double workspace_elements(const Case& work, int threads) {
          static_cast<double>(threads) * static_cast<double>(block_elements(work));
 }
 
-// One thread's memory for a block of query rows.
+// The memory of one thread for a block of query rows.
 struct Block {
   explicit Block(const Case& work)
       : memory(static_cast<std::size_t>(block_elements(work))), visible(kMaxRows) {
@@ -98,7 +98,7 @@ struct Block {
     state = {take(kMaxRows), take(kMaxRows), take(kMaxRows)};
   }
   std::vector<float> memory;
-  std::vector<std::int64_t> visible;  // keys of the present key block that each row sees
+  std::vector<std::int64_t> visible;  // keys of the current key block that each row sees
   float *scores, *q, *o;
   SoftmaxRows state;
 };
@@ -128,7 +128,7 @@ std::vector<Unit> units_of(const Case& work, std::int64_t branch_index, std::int
   return units;
 }
 
-// Blocks as large as gives every thread a few.
+// Query rows of a block: as many as still leave several blocks for each thread.
 std::vector<Unit> balanced_units(const Case& work, std::int64_t branch_index, int threads) {
   std::int64_t rows = kMaxRows;
   std::vector<Unit> units = units_of(work, branch_index, rows);
@@ -176,7 +176,7 @@ class GemmExecution : public Execution {
     return ((batch * work_.kv_heads + kv_head) * shape.keys() + key) * work_.head_dim;
   }
 
-  // Shared out among the threads of the enclosing parallel region.
+  // The threads of the enclosing parallel region share the work.
   void gather(const Operands& operands, const Branch& branch) {
     const GatherShape shape = gather_shape(work_, branch);
     const std::int64_t d = work_.head_dim;
@@ -195,14 +195,14 @@ class GemmExecution : public Execution {
         }
   }
 
-  // Of query row `row` of a unit's segment: the row of O, Q and LSE in [batch, sequence, heads].
+  // The row of O, Q and LSE in [batch, sequence, heads] for query row `row` of a unit's segment.
   std::int64_t tensor_row(const Branch& branch, const Unit& unit, std::int64_t row) const {
     const std::int64_t inside = work_.queries == Queries::dense ? row : unit.offset + row * branch.dilation;
     const std::int64_t t = segment_begin(branch, unit.segment) + inside;
     return (unit.batch * work_.sequence_length + t) * work_.heads + unit.head;
   }
 
-  // Keys of its segment that query row `row` sees: the first so many.
+  // Number of keys of its segment that query row `row` sees; they are the first ones.
   std::int64_t visible_count(const Branch& branch, const Unit& unit, std::int64_t row) const {
     const std::int64_t length =
         segment_end(work_, branch, unit.segment) - segment_begin(branch, unit.segment);
@@ -211,7 +211,7 @@ class GemmExecution : public Execution {
     return selected_count(row + 1, unit.offset, branch.dilation);
   }
 
-  // block.o = P V, not yet divided by the denominators of block.state.
+  // block.o = P V, before division by the denominators of block.state.
   void attend(const Operands& operands, const Branch& branch, const Unit& unit, Block& block) {
     const GatherShape shape = gather_shape(work_, branch);
     const std::int64_t d = work_.head_dim;
@@ -241,7 +241,8 @@ class GemmExecution : public Execution {
     }
   }
 
-  // Adds the finished rows to what earlier branches left, weighted by softmax denominators (LongNet, Eq. 10).
+  // Merges the finished rows into the result of earlier branches, weighted by softmax denominators
+  // (LongNet, Eq. 10).
   void merge(const Operands& operands, const Branch& branch, const Unit& unit, Block& block) {
     const std::int64_t d = work_.head_dim;
     float* merged = work_.dtype == Dtype::fp32 ? static_cast<float*>(operands.o) : accumulator_.data();
@@ -266,7 +267,7 @@ class GemmExecution : public Execution {
     }
   }
 
-  // Zeroes the rows that no branch covers and rounds the others where they were merged in fp32.
+  // Zeroes the rows that no branch covers, and rounds the others if they were merged in fp32.
   void finish(const Operands& operands, std::int64_t rows) const {
     const std::int64_t d = work_.head_dim;
     const std::vector<float> zeros(static_cast<std::size_t>(d), 0.0f);
@@ -283,8 +284,8 @@ class GemmExecution : public Execution {
   int threads_;
   std::vector<float> gathered_k_, gathered_v_;  // [batch][kv head][segment][key][head_dim]
   std::vector<float> accumulator_;              // [batch][sequence][heads][head_dim], see needs_accumulator
-  std::vector<std::unique_ptr<Block>> blocks_;  // one a thread
-  std::vector<std::vector<Unit>> units_;        // one list a branch
+  std::vector<std::unique_ptr<Block>> blocks_;  // one for each thread
+  std::vector<std::vector<Unit>> units_;        // one list for each branch
 };
 
 std::optional<std::string> why_not(const Case& work, const Variant&) {
@@ -306,7 +307,7 @@ const Implementation kGemm = {
     .why_not = why_not,
     .workspace_bytes = [](const Case& work, int threads) { return 4 * workspace_elements(work, threads); },
     .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
-      blas_record();  // measured here, before anything is timed
+      blas_record();  // measures now, before anything is timed
       return std::make_unique<GemmExecution>(work, threads);
     },
     .library = [] { return blas_record(); },

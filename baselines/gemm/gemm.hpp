@@ -1,4 +1,4 @@
-// `gemm`: attention as two matrix products of a BLAS around a softmax, on gathered rows.
+// `gemm`: attention as two matrix products of a BLAS with a softmax between them, on gathered rows.
 #pragma once
 
 #include "kernels/implementation.hpp"

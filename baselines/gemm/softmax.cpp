@@ -6,7 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/gemm/softmax.cpp"
-// foreach_target.h compiles this file once a target: it must come before the other headers.
+// foreach_target.h compiles this file once for each target. It must be included before the other headers.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/contrib/math/math-inl.h"
@@ -30,7 +30,7 @@ float row_maximum(const float* scores, std::size_t count) {
   return result;
 }
 
-// scores[i] = exp(scores[i] - maximum); their sum.
+// scores[i] = exp(scores[i] - maximum). Returns their sum.
 float row_exponentials(float* scores, std::size_t count, float maximum) {
   const hn::ScalableTag<float> d;
   const std::size_t step = hn::Lanes(d);

@@ -1,4 +1,4 @@
-// Softmax of a score block, one block of keys after another (online softmax, arXiv 1805.02867).
+// Online softmax (arXiv 1805.02867) of one block of scores after another.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace hilbench {
 
-// Running softmax state of some rows, without their weighted sums: [rows] each.
+// Running softmax state of some rows, without their weighted sums. Each pointer has [rows] elements.
 struct SoftmaxRows {
   float* maximum;      // -infinity before the first key
   float* denominator;  // sum of exp(score - maximum)
-  float* rescale;      // what the caller must multiply a row's weighted sum with before it adds this block's
+  float* rescale;      // the caller multiplies a row's weighted sum by this before adding that of the block
 };
 
-// Replaces scores[rows x columns] (rows contiguous) by exp(score - maximum) and updates the state. Of row i
+// Replaces scores[rows x columns] (rows contiguous) by exp(score - maximum) and updates the state. In row i
 // the first visible[i] columns count, 0 <= visible[i] <= columns; the others become 0.
 void softmax_block(float* scores, std::int64_t columns, std::span<const std::int64_t> visible,
                    const SoftmaxRows& state);

@@ -12,7 +12,7 @@
 namespace hilbench {
 namespace {
 
-// 0.1 to 0.3 ms. As many sums as cover the instructions' latency.
+// Iterations take 0.1 to 0.3 ms. There are enough sums to hide the latency of the instructions.
 constexpr std::int64_t kVectorSums = 12, kVectorRounds = 50'000;
 constexpr std::int64_t kTileSums = 6, kTileRounds = 3'125;
 constexpr double kFlopsOfVector = 2 * 2 * 16;
@@ -29,7 +29,7 @@ __attribute__((target("avx512f,avx512bf16"))) float multiply_vectors() {
   for (std::int64_t round = 0; round < kVectorRounds; ++round) {
 #pragma GCC unroll 12
     for (int i = 0; i < kVectorSums; ++i) sums[i] = _mm512_dpbf16_ps(sums[i], a, b);
-    asm volatile("" : "+v"(a));  // or the compiler might take products out of the loop
+    asm volatile("" : "+v"(a));  // keeps the compiler from moving products out of the loop
   }
   __m512 sum = sums[0];
   for (int i = 1; i < kVectorSums; ++i) sum = _mm512_add_ps(sum, sums[i]);
@@ -38,7 +38,7 @@ __attribute__((target("avx512f,avx512bf16"))) float multiply_vectors() {
 
 float multiply_tiles() {
   alignas(64) std::array<float, kAmxRows * kAmxWords> operand;
-  operand.fill(0.999f);  // two bf16, whose sums stay finite
+  operand.fill(0.999f);  // two bf16 whose sums stay finite
   AmxTiles tiles;
   tiles.load<0>(operand.data(), 64);
   tiles.load<1>(operand.data(), 64);

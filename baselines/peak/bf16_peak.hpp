@@ -1,4 +1,4 @@
-// A fixed number of independent bf16 products in registers: the roof of kernels that multiply by them.
+// A fixed number of independent bf16 products in registers, to measure the peak of kernels that use them.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace hilbench {
 
-// A part of a thread's products by instructions other than `widened`, and what they sum to.
+// Runs one part of a thread's products and returns their sum. Not for `widened`.
 float run_bf16_products(Bf16Products products);
-// FLOPs of that: two for each product.
+// FLOPs of run_bf16_products: two for each product.
 double flops_of_bf16_products(Bf16Products products);
 
 }  // namespace hilbench

@@ -5,7 +5,7 @@
 
 namespace hilbench {
 
-// A fixed number of products on the unit made for the case's dtype, no attention and no output.
+// A fixed number of products on the unit for the case's dtype. No attention, no output.
 extern const Implementation kCudaPeak;
 
 }  // namespace hilbench

@@ -1,8 +1,8 @@
-// Loops that keep one arithmetic unit busy on every multiprocessor, and nothing else. Their data look random
-// in every bit, since the power that an operation draws, and so the clock, depends on its operands.
+// Loops that keep one arithmetic unit busy on every multiprocessor, and nothing else. All bits of their data
+// look random, because the power that an operation draws, and with it the clock, depends on the operands.
 //
-// One step of the tensor loop is kStepFlops whatever code the device runs: wgmma where the file is compiled
-// for sm_90a, mma.sync elsewhere from compute capability 8.0 up.
+// One step of the tensor loop is kStepFlops for every device: wgmma in code for sm_90a, mma.sync in other
+// code from compute capability 8.0 up.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -16,7 +16,7 @@
 #include "kernels/cuda/runtime/event.hpp"
 #include "kernels/cuda/runtime/status.hpp"
 
-// Hopper's header names types that CUDA 12 brought.
+// Hopper's header uses types that exist since CUDA 12.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #include "kernels/cuda/wgmma/hopper.cuh"
 #elif __CUDA_ARCH__ >= 800
@@ -31,12 +31,12 @@ constexpr int kBlocksPerSm = 2;
 
 constexpr int kFmaChains = 16;
 constexpr int kFmaSteps = 20'000;
-constexpr int kFmaBlocks = 4 * kBlocksPerSm;  // on a multiprocessor, in waves
+constexpr int kFmaBlocks = 4 * kBlocksPerSm;  // on each multiprocessor, in waves
 
 constexpr int kTensorSteps = 12'000;
 constexpr double kStepFlops = 2.0 * 2 * 64 * 128 * 16;  // of a block: two warp groups, or 8 warps with 16 mma
 
-__device__ float peak_sink;  // written in no run: keeps results alive
+__device__ float peak_sink;  // never written; keeps the compiler from removing the work
 
 __device__ __forceinline__ unsigned scrambled(unsigned x) {
   x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads) fma_loop(int steps) {
   if (sum == 1e30f) peak_sink = sum;
 }
 
-// Two numbers of magnitude 1/8 .. 2 and either sign, mantissas random.
+// Two numbers of magnitude 1/8 to 2, with random sign and mantissa.
 template <PeakUnit kUnit>
 __device__ __forceinline__ unsigned random_pair(unsigned index) {
   const unsigned bits = scrambled(index);
@@ -72,7 +72,7 @@ using TensorElement = std::conditional_t<kUnit == PeakUnit::bf16_tensor, __nv_bf
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Matrix of 8 x 8 core matrices, 128 bytes each, one after the other along k and then along the rows; not
+// Descriptor of a matrix of 8 x 8 core matrices, 128 bytes each, first along k and then along the rows; not
 // swizzled (PTX ISA, "Matrix Descriptor Format").
 __device__ __forceinline__ unsigned long long descriptor(const void* matrix) {
   const auto address = static_cast<unsigned long long>(__cvta_generic_to_shared(matrix));
@@ -159,12 +159,12 @@ int multiprocessors() {
   return attribute(cudaDevAttrMultiProcessorCount);
 }
 
-// Whether the tensor loop has a body for the current device. Makes no context.
+// True if the tensor loop has a body for the current device. Creates no context.
 bool has_tensor_loop() {
   return attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
-// Seconds of the shortest of the runs that fit `budget_s`, at least two.
+// Seconds of the shortest run. Runs as often as `budget_s` allows, at least twice.
 template <class Run>
 double best_seconds(double budget_s, Run run) {
   using Clock = std::chrono::steady_clock;

@@ -13,7 +13,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/peak/peak.cpp"
-// foreach_target.h compiles this file once a target: it must come before the other headers.
+// foreach_target.h compiles this file once for each target. It must be included before the other headers.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/cache_control.h"
@@ -30,8 +30,8 @@ std::size_t lanes() {
   return hn::Lanes(hn::ScalableTag<float>());
 }
 
-// `iterations` times 12 independent vector FMAs: above latency x issue rate of any current core, and few
-// enough for 16 registers. The sum keeps them from being optimised away.
+// `iterations` times 12 independent vector FMAs: enough to exceed latency x issue rate of every current core,
+// and few enough for 16 registers. Returning their sum keeps the compiler from removing them.
 float multiply_add(std::int64_t iterations, float factor, float addend) {
   const hn::ScalableTag<float> d;
   const auto a = hn::Set(d, factor), b = hn::Set(d, addend);
@@ -72,8 +72,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kFmasOfPart = 9'375'000;  // 0.1 to 0.3 ms on a current core
-// Parts of a run for each thread; whichever is free takes the next, so that a core that runs slower for a
-// while, as those of a virtual machine do, does not make the others wait.
+// Parts of a run for each thread. A free thread takes the next part, so a core that runs slower for a while,
+// as cores of a virtual machine do, does not make the others wait.
 constexpr int kPartsPerThread = 16;
 constexpr std::int64_t kUnroll = 12;
 
@@ -81,7 +81,7 @@ std::int64_t iterations_of_part() {
   return kFmasOfPart / (kUnroll * static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(lanes)()));
 }
 
-// What bounds a case in `dtype`.
+// The products that limit a case in `dtype`.
 Bf16Products products_of(const Case& work) {
   return work.dtype == Dtype::bf16 ? chosen_bf16_products().products : Bf16Products::widened;
 }
@@ -94,7 +94,7 @@ double flops_of_run(Bf16Products products, int threads) {
               : flops_of_bf16_products(products));
 }
 
-// Every thread's FMAs, or its products of bf16; the sum of what they computed.
+// Runs the FMAs or bf16 products of all threads and returns the sum of the results.
 float run_products(Bf16Products products, int threads) {
   float sum = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : sum)
@@ -117,10 +117,11 @@ double best_seconds(double budget_s, Run run) {
   return best_s;
 }
 
-// Elements of one array: four times the last-level caches in bytes, at most an eighth of the free memory.
+// Elements of one array. Its bytes are four times those of the last-level caches, at most an eighth of
+// the free memory.
 std::int64_t copy_elements() {
   const Host host = inspect_host();
-  std::int64_t cache_bytes = 32 << 20;  // where the system does not tell
+  std::int64_t cache_bytes = 32 << 20;  // if the system does not report it
   if (!host.data_caches.empty()) {
     const CacheLevel& last = host.data_caches.back();
     cache_bytes = last.bytes * std::max(1, host.cores / std::max(1, last.shared_by));
@@ -166,7 +167,7 @@ class PeakExecution : public Execution {
  private:
   Bf16Products products_;
   int threads_;
-  volatile float sum_ = 0;  // written, so that the work cannot be left out
+  volatile float sum_ = 0;  // written, so that the compiler cannot remove the work
 };
 
 double measure_flops(Bf16Products products, int threads, double seconds) {

@@ -47,7 +47,7 @@ Finding look_at_cpu() {
   return {
       true,
       fmt::format("{}: {} cores, {} threads by default, {}, bf16 products: {}{}, {:.1f} GiB of memory free{}",
-                  host.cpu, host.cores, default_threads(host), host.simd,
+                  host.cpu, host.cores, default_threads(host), simd_text(host.simd),
                   bf16.against ? "none" : name_of(bf16.products), caches,
                   static_cast<double>(host.available_memory_bytes) / (1 << 30), wrong)};
 }

@@ -190,7 +190,7 @@ std::string list_counters() {
 std::string list_devices() {
   const Host host = inspect_host();
   std::vector<Line> lines = {{"cpu", fmt::format("{}: {} cores, {}, {} threads by default", host.cpu,
-                                                 host.cores, host.simd, default_threads(host))}};
+                                                 host.cores, simd_text(host.simd), default_threads(host))}};
   const GpuSurvey survey = survey_gpus();
   for (const Gpu& gpu : survey.gpus)
     lines.push_back({fmt::format("cuda:{}", gpu.ordinal),

@@ -32,7 +32,7 @@ bool has_leading_zero(std::string_view digits) {
 
 std::int64_t parse_bytes(const std::string& text, const std::string& where) {
   const auto refuse = [&](const char* why) {
-    throw UsageError({.what = fmt::format("'{}' is no amount of memory", one_line(text, 80)),
+    throw UsageError({.what = fmt::format("'{}' is not a memory size", one_line(text, 80)),
                       .where = where,
                       .why = why,
                       .remedy = "write a decimal number and a unit: 80GB, 8GiB, 1.5TB"});

@@ -1,4 +1,4 @@
-// Errors that end a case or the run, in the one-line form `WHAT (WHERE): WHY; TRY`.
+// Errors that end a case or the run. Their message is one line: `WHAT (WHERE): WHY; TRY`.
 #pragma once
 
 #include <stdexcept>
@@ -8,10 +8,10 @@ namespace hilbench {
 
 enum class ExitCode : int {
   done = 0,
-  failed = 1,  // some record failed, or a regression
-  usage = 2,   // bad usage or input
+  failed = 1,  // a record failed, or a comparison shows a regression
+  usage = 2,   // wrong usage or wrong input
   inconclusive = 3,
-  environment = 4,    // device, permission, store lost while running
+  environment = 4,    // the device, a permission or the store failed
   interrupted = 130,  // Ctrl-C
 };
 
@@ -31,7 +31,7 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-// Bad usage or input: exit status 2.
+// Wrong usage or wrong input: exit status 2.
 class UsageError : public Error {
  public:
   explicit UsageError(const Problem& problem) : Error(ExitCode::usage, problem) {}
@@ -43,11 +43,10 @@ class EnvironmentError : public Error {
   explicit EnvironmentError(const Problem& problem) : Error(ExitCode::environment, problem) {}
 };
 
-// Whether an errno tells of permission, room or the disk, and not of a name.
+// True if errno value `error` means a permission, space or disk problem rather than a wrong path.
 bool is_of_the_machine(int error);
-// What the system refused of a file or folder, `error` an errno: EnvironmentError where it is permission,
-// room or the disk, UsageError where another name would do. problem.why becomes the system's own words where
-// it is empty.
+// Throws what errno value `error` of a file or folder means: EnvironmentError for a permission, space or disk
+// problem, UsageError if another path would work. An empty problem.why becomes the system's message.
 [[noreturn]] void throw_file_error(int error, Problem problem);
 
 }  // namespace hilbench

@@ -1,5 +1,6 @@
-// A parameter described once: its name, what it may hold, and where it lives. Sweep parsing, case ids, the
-// JSON form of a record, the sweep schema and `--axis` all walk these tables, so a new parameter is one row.
+// A parameter described once: its name, its allowed values, and how to get and set it. Sweep parsing, case
+// ids, the JSON form of a record, the sweep schema and `--axis` all read these tables, so a new parameter
+// is one row.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,11 @@ struct Field {
   std::int64_t minimum = 1;                        // integers only
   std::int64_t maximum = std::int64_t{1} << 40;    // integers only
   std::span<const std::string_view> choices = {};  // choices only: names by value
-  std::int64_t (*get)(const T&);                   // choices as their index, booleans as 0 and 1
+  std::int64_t (*get)(const T&);                   // a choice as its index, a boolean as 0 or 1
   void (*set)(T&, std::int64_t);
 };
 
-// The name of value `value` of a choice or boolean; digits of an integer.
+// `value` as text: the name of a choice, "true" or "false", the digits of an integer.
 template <class T>
 std::string field_text(const Field<T>& field, std::int64_t value) {
   if (field.kind == FieldKind::boolean) return value != 0 ? "true" : "false";

@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The errno of what just failed, for calls that may leave none.
+// errno after a failed call; EIO if the call did not set it.
 int last_error() {
   return errno != 0 ? errno : EIO;
 }
 
-// Writes and closes; 0 or an errno.
+// Writes and closes the file. Returns 0 or an errno value.
 int write_to(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   errno = 0;
   std::ofstream out(file, std::ios::binary);

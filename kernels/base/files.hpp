@@ -1,4 +1,4 @@
-// Whole files: texts read with a bound, files written so that no reader sees half of one.
+// Whole files: reading texts of bounded size, and writing so that no reader ever sees half a file.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace hilbench {
 
-inline constexpr std::size_t kMostInputBytes = std::size_t{64} << 20;  // of a text that is no sweep
+inline constexpr std::size_t kMostInputBytes = std::size_t{64} << 20;  // of a text that is not a sweep
 
-// The content of a regular file of at most `most_bytes`; `kind` is what messages call it ("sweep file").
-// Throws UsageError where it is absent, too large, a folder or a device, EnvironmentError where permission or
-// the disk fails.
+// The content of a regular file of at most `most_bytes`. Messages call the file a `kind` ("sweep file").
+// Throws UsageError if it is absent, too large, a folder or a device; EnvironmentError if it cannot be read
+// because of a permission or the disk.
 std::string read_text(const std::filesystem::path& file, std::string_view kind, std::size_t most_bytes);
 
-// Written beside its place under a name of its own and renamed, so that of two writers one wins; a device
-// (/dev/stdout) is written as it is. Throws UsageError or EnvironmentError where that fails, and leaves
-// nothing behind then.
+// Writes under a temporary name in the same folder and then renames, so that one of two writers wins. A
+// device (/dev/stdout) is written directly. Throws UsageError or EnvironmentError on failure, and leaves no
+// file behind then.
 void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 void write_file(const std::filesystem::path& file, std::string_view text);
 

@@ -1,5 +1,5 @@
-// FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv): the same value on every machine, so that it may be stored.
-// It finds accidental differences; it does not withstand intent.
+// FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv). The value is the same on every machine, so it may be stored.
+// It detects accidental differences, not deliberate ones.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hilbench {
 inline constexpr std::uint64_t kFnvBasis = 0xcbf29ce484222325u, kFnvPrime = 0x100000001b3u;
 inline constexpr std::uint32_t kFnvBasis32 = 0x811c9dc5u, kFnvPrime32 = 0x01000193u;
 
-// `hash` continues over `bytes`.
+// Hash of `bytes`. To hash a text in parts, pass the hash of the part before as `hash`.
 constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnvBasis) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
   return hash;
@@ -20,7 +20,7 @@ constexpr std::uint32_t fnv1a_32(std::string_view bytes, std::uint32_t hash = kF
   return hash;
 }
 
-// For tables in memory: a whole integer at a time, its high bits mixed into the low ones.
+// For hash tables in memory: takes a whole integer at once and mixes its high bits into the low ones.
 constexpr std::uint64_t hash_integer(std::uint64_t hash, std::int64_t value) {
   hash = (hash ^ static_cast<std::uint64_t>(value)) * kFnvPrime;
   return hash ^ hash >> 29;

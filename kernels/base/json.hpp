@@ -1,4 +1,4 @@
-// JSON that came from outside: a file, a store, another program.
+// JSON from outside the program: a file, a store, another program.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,15 +6,16 @@
 
 namespace hilbench {
 
-// Lists and objects inside one another; records take 6. What copies, prints and destroys a value calls itself
-// once a level.
+// Most levels of lists and objects inside one another; records have 6. Copying, printing and destroying a
+// value recurse once per level, so the depth is bounded.
 inline constexpr int kDeepestJson = 100;
 
-// Whether brackets outside of strings nest deeper than that. Text that is no JSON may be called either.
+// True if brackets outside of strings nest deeper than kDeepestJson. The result means nothing for text that
+// is not JSON.
 bool is_too_deep(std::string_view text);
 
-// `what` begins the message: "the answer", "line 3". Throws UsageError where the text is no JSON, or nested
-// deeper than kDeepestJson.
+// Throws UsageError if the text is not JSON, or is nested deeper than kDeepestJson. `what` begins the
+// message: "the answer", "line 3".
 nlohmann::json parse_json(std::string_view text, std::string_view what);
 
 }  // namespace hilbench

@@ -6,13 +6,13 @@
 
 namespace hilbench {
 
-// A library loaded on first use; false where none of `names` is found. Never unloaded.
+// The first of `names` that the dynamic loader finds; converts to false if it finds none. Never unloaded.
 class LoadedLibrary {
  public:
   explicit LoadedLibrary(const std::vector<std::string>& names);
   explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& name() const { return name_; }  // that was found
-  const std::string& why() const { return why_; }    // what the loader said of the first name
+  const std::string& name() const { return name_; }  // the name that was found
+  const std::string& why() const { return why_; }    // the loader's message for the first name
   void* handle() const { return handle_; }
   template <class Function>
   Function* find(const char* symbol) const {
@@ -20,12 +20,13 @@ class LoadedLibrary {
   }
 
  private:
-  void* address(const char* symbol) const;  // null where there is no such symbol
+  void* address(const char* symbol) const;  // null if the library has no such symbol
   void* handle_ = nullptr;
   std::string name_, why_;
 };
 
-// `name` where the dynamic loader looks, then in the folders in which the build found CUDA and its libraries.
+// Names to try for a library of the CUDA toolkit: `name` alone, which the dynamic loader searches for, then
+// `name` in each folder in which the build found CUDA and its libraries.
 std::vector<std::string> toolkit_names(const std::string& name);
 
 }  // namespace hilbench

@@ -1,5 +1,5 @@
-// The format: numpy.lib.format in NumPy's reference. Magic, version, header length, a Python dict literal
-// with the keys descr, fortran_order and shape, then the elements.
+// The format is described in NumPy's reference, numpy.lib.format: magic bytes, version, header length, a
+// Python dict literal with the keys descr, fortran_order and shape, then the elements.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,7 +43,7 @@ struct Header {
   std::int64_t offset = 0;  // of the first element
 };
 
-// Reads the dict literal of a header; any surprise is an error, so nothing is guessed.
+// Parses the dict literal of a header. Everything unexpected is an error; nothing is guessed.
 class HeaderText {
  public:
   HeaderText(const fs::path& file, std::string_view text) : file_(file), text_(text) {}
@@ -224,7 +224,7 @@ Element element_at(const std::vector<char>& bytes, std::int64_t i) {
   return element;
 }
 
-// Calls visit(bytes, first, count) for the elements in chunks.
+// Reads the elements in chunks and calls visit(bytes, first, count) for each chunk.
 void for_each_chunk(const fs::path& file, std::ifstream& in, const Header& header,
                     const std::function<void(const std::vector<char>&, std::int64_t, std::int64_t)>& visit) {
   std::vector<char> bytes(static_cast<std::size_t>(std::min(kChunkElements, header.count) * header.size));
@@ -242,7 +242,7 @@ float float_at(const Header& header, const std::vector<char>& bytes, std::int64_
   return static_cast<float>(element_at<double>(bytes, i));
 }
 
-// Reads the floats, keeps them where `keep` is given.
+// Reads and checks the floats. Stores them in `keep` unless it is null.
 std::vector<std::int64_t> scan_floats(const fs::path& file, std::vector<float>* keep) {
   std::ifstream in;
   const Header header = read_header(file, in);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
   throw UsageError({"cannot write the file", file.string(), std::move(why), std::move(remedy)});
 }
 
-// `write` writes as many elements as the shape says.
+// `write` must write exactly the elements of the shape.
 void write_array(const fs::path& file, std::string_view descr, std::span<const std::int64_t> shape,
                  const std::function<void(std::ostream&)>& write) {
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,

@@ -1,12 +1,12 @@
-// Named ranges for Nsight Systems and Nsight Compute, in a domain of their own: case, variant, phase;
-// of a ring, each step of every rank.
+// Named ranges for Nsight Systems and Nsight Compute, in the domain "hilbench": case, variant, phase; in a
+// ring, each step of every rank.
 #pragma once
 
 #include <string>
 
 namespace hilbench {
 
-// From construction to destruction; ranges nest. Costs nothing to speak of while no tool listens.
+// A range from construction to destruction. Ranges nest. The cost is negligible while no tool records them.
 class NvtxRange {
  public:
   explicit NvtxRange(const std::string& name);

@@ -14,8 +14,9 @@
 namespace hilbench {
 namespace {
 
-constexpr int kMostOpenBrackets = 1000;     // the scanner keeps every open bracket ...
-constexpr int kMostIndicators = 4'000'000;  // ... and every token inside it in memory
+// The scanner keeps every open bracket, and every token inside it, in memory.
+constexpr int kMostOpenBrackets = 1000;
+constexpr int kMostIndicators = 4'000'000;
 
 [[noreturn]] void refuse(const std::string& file, int line, Problem problem) {
   problem.where = fmt::format("{}:{}", file, line);
@@ -26,7 +27,7 @@ constexpr int kMostIndicators = 4'000'000;  // ... and every token inside it in 
   refuse(file, line, {.what = std::move(what), .why = std::move(why), .remedy = std::move(remedy)});
 }
 
-// Length of the UTF-8 sequence at `text`, 0 where it is none (overlong, surrogate, beyond U+10FFFF, cut off).
+// Length of the UTF-8 sequence at `text`; 0 if it is overlong, a surrogate, above U+10FFFF or cut off.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
@@ -46,7 +47,7 @@ bool is_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f;
 }
 
-// What must hold before the text is given to the YAML scanner.
+// Checks the text before the YAML scanner sees it.
 void check_text(const std::string& text, const std::string& file, const YamlFileKind& kind) {
   int line = 1, open = 0, indicators = 0;
   bool blank = true;
@@ -69,7 +70,7 @@ void check_text(const std::string& text, const std::string& file, const YamlFile
   if (blank) refuse(file, 1, kind.empty);
 }
 
-// Builds nodes from the parser's events, so that limits hold before memory is spent.
+// Builds nodes from the parser's events, so that limits are checked before memory is used.
 class Builder : public YAML::EventHandler {
  public:
   Builder(const std::string& file, const YamlFileKind& kind) : file_(file), kind_(kind) {}
@@ -114,7 +115,7 @@ class Builder : public YAML::EventHandler {
     open_.push_back(node);
     if (open_.size() > kind_.deepest) refuse(file_, mark.line + 1, kind_.too_deep);
   }
-  // Nodes on `open_` stay where they are: a list grows only after its last item is complete.
+  // Pointers in `open_` stay valid: a list grows only after its last item is complete.
   YamlNode* add(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode node) {
     if (anchor != 0) fail_alias(mark);
     if (!tag.empty() && tag != "?" && tag != "!") fail(mark, "tags are not read", one_line(tag, 80));

@@ -1,6 +1,6 @@
-// YAML text as values that know their place in the file, so that every error can name it.
-// Anchors, aliases, tags and several documents are refused: a sweep needs none, and they make small files
-// huge.
+// YAML text as values that know their place in the file, so that every error message can name it.
+// Anchors, aliases, tags and several documents are refused: no file here needs them, and aliases let a small
+// file expand to a huge one.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@ struct YamlNode {
   std::vector<YamlNode> keys;   // of a map: distinct scalars
 };
 
-// What a kind of file may hold, and how messages speak of it; their `where` is filled in.
+// The limits of one kind of YAML file, and its messages. parse_yaml fills in their `where`.
 struct YamlFileKind {
   std::string_view name = "a sweep";
-  std::size_t deepest = 16;  // levels of lists and maps
+  std::size_t deepest = 16;  // most levels of lists and maps
   Problem empty = {.what = "the file is empty", .remedy = "see sweeps/example.yaml"};
   Problem not_yaml = {.what = "not YAML"};  // `why` becomes the parser's message
   Problem too_deep = {.what = "nested too deep", .why = "a sweep has at most 16 levels"};
 };
 
-// `file` is only named in messages. Throws UsageError: not UTF-8, control characters, not YAML, nested too
-// deep, a key given twice, anchors, aliases, tags, several documents, nothing at all.
+// `file` is used in messages only. Throws UsageError if the text is empty, not UTF-8 or not YAML, holds
+// control characters, nests too deep, gives a key twice, or uses anchors, aliases, tags or several documents.
 YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlFileKind& kind = {});
 
-// A node with its place. Every reading function throws UsageError naming file, line, key and what is allowed.
-// Neither node nor file name is owned.
+// A node with its place. Every reading function throws UsageError that names file, line, key and what is
+// allowed. Node and file name belong to the caller and must outlive the value.
 class YamlValue {
  public:
   YamlValue(const YamlNode& node, const std::string& file, std::string path)
@@ -56,11 +56,11 @@ class YamlValue {
   bool is_null() const { return node_->kind == YamlNode::Kind::null; }
   bool is_text(std::string_view text) const;
 
-  // Entries of a map whose keys must all be among `allowed`.
+  // Entries of a map. Every key must be among `allowed`.
   std::vector<std::pair<std::string, YamlValue>> entries(std::span<const std::string> allowed) const;
-  std::vector<std::pair<std::string, YamlValue>> entries() const;  // of a map with any keys
-  std::optional<YamlValue> find(std::string_view key) const;       // nothing: not a map, or without the key
-  YamlValue key(std::size_t entry) const;                          // of entries()[entry], with its own place
+  std::vector<std::pair<std::string, YamlValue>> entries() const;  // any keys
+  std::optional<YamlValue> find(std::string_view key) const;       // nothing if it is no map or lacks the key
+  YamlValue key(std::size_t entry) const;                          // the key of entries()[entry] as a value
   std::vector<YamlValue> items() const;                            // of a list, which may be empty
   std::vector<YamlValue> scalar_or_items() const;  // itself, or the items of a list that is not empty
 
@@ -70,8 +70,7 @@ class YamlValue {
   bool boolean() const;
   std::size_t choice(std::span<const std::string_view> names) const;  // index of the name
 
-  // Integers also as {pow2: [a, b]} or {range: [a, b, step]}, ends included, beside what scalar_or_items
-  // takes.
+  // One integer, a list of them, {pow2: [a, b]} or {range: [a, b, step]}; both ends are included.
   std::vector<std::int64_t> integers(std::int64_t minimum, std::int64_t maximum) const;
 
  private:
@@ -84,7 +83,7 @@ class YamlValue {
   std::string path_;
 };
 
-// One value of a field; all values of a field as an axis gives them, duplicates dropped.
+// field_value: one value of a field. field_values: the values of an axis over the field, without duplicates.
 template <class T>
 std::int64_t field_value(const YamlValue& value, const Field<T>& field) {
   if (field.kind == FieldKind::boolean) return value.boolean() ? 1 : 0;
@@ -104,7 +103,7 @@ std::vector<std::int64_t> field_values(const YamlValue& value, const Field<T>& f
   return values;
 }
 
-// "unknown order 'hilbrt'" with the nearest of `names` and all of them.
+// Fails with "unknown order 'hilbrt'", all of `names`, and the nearest of them.
 [[noreturn]] void fail_unknown(const YamlValue& value, std::string_view kind, std::string_view word,
                                std::span<const std::string> names);
 

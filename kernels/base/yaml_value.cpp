@@ -12,7 +12,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostValues = 1'000'000;  // of one axis
+constexpr std::size_t kMostValues = 1'000'000;  // on one axis
 
 std::string kind_name(YamlNode::Kind kind) {
   switch (kind) {

@@ -61,7 +61,7 @@ const std::array kFields = {
     number<&Case::threads>("threads", "CPU threads; default: OMP_NUM_THREADS, else all cores", 4096),
 };
 
-// Parameters that the fixed part of an id holds.
+// True if the fixed part of an id holds the parameter.
 bool in_fixed_part(std::string_view name) {
   constexpr std::array<std::string_view, 6> kFixed = {"sequence_length", "heads",     "head_dim",
                                                       "dtype",           "ring_size", "device"};

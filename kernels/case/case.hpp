@@ -1,4 +1,4 @@
-// A case: one piece of work, independent of the way in which it is computed (README, Definitions).
+// A case: what to compute, independent of how it is computed (docs/definitions.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace hilbench {
 
 enum class Mask { full, causal };
-enum class Queries { dilated, dense };               // which queries a segment has
+enum class Queries { dilated, dense };               // which positions of a segment are queries
 enum class HeadOffset { modulo, contiguous, none };  // where a head's dilated stream starts
 enum class BranchHeads { all, partition };           // which branches a head runs
 enum class Pass { forward, backward };
@@ -34,7 +34,7 @@ struct Case {
   std::vector<Branch> pattern = {{2048, 1}};
   std::int64_t batch = 1;
   std::int64_t heads = 8;
-  std::int64_t kv_heads = 0;  // 0: as many as `heads` (a sweep's cases have it filled in)
+  std::int64_t kv_heads = 0;  // 0: the same as `heads`; the cases of a sweep never have 0
   std::int64_t head_dim = 64;
   Dtype dtype = Dtype::fp32;
   Mask mask = Mask::full;
@@ -43,20 +43,20 @@ struct Case {
   BranchHeads branch_heads = BranchHeads::all;
   Pass pass = Pass::forward;
   std::int64_t ring_size = 1;
-  DeviceKind device = DeviceKind::automatic;  // resolved before a plan is made
-  std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS, else all cores
+  DeviceKind device = DeviceKind::automatic;  // a plan holds cpu or cuda only
+  std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS if set, else all cores
   bool operator==(const Case&) const = default;
 };
 
-// The longest sequence that anything here computes: rows are numbered with 32 bits.
+// The longest sequence that can be computed: rows are numbered with 32 bits.
 inline constexpr std::int64_t kMostPositions = 0x7fffffff;
 
-// Every scalar parameter of a case, in the order of the contract. `segments` and `dilations` are not scalars
-// and stand beside this table.
+// Every scalar parameter of a case, in the order in which records list them. `segments` and `dilations` are
+// lists and are handled apart from this table.
 std::span<const Field<Case>> case_fields();
 
 // `n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu`, then `-key.value` for every other parameter that is not at its
-// default. Expects kv_heads and device resolved; `threads` is written only where the sweep gave it.
+// default. kv_heads must not be 0 and device not `automatic`. `threads` appears only if the sweep sets it.
 std::string case_id(const Case& work);
 
 }  // namespace hilbench

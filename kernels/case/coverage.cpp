@@ -14,12 +14,12 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // products of two sizes pass 2^63
 
-// Stretches between segment borders that an exact count of distinct rows may walk.
+// Most stretches between segment borders that an exact count walks.
 constexpr std::int64_t kMaxStretches = 256;
-// Branches up to which unions are counted by inclusion and exclusion.
+// Most branches for which a union is counted by inclusion and exclusion.
 constexpr std::size_t kMaxUnion = 12;
 
-// lcm, or nothing where it passes `limit`.
+// Least common multiple, or nothing if it exceeds `limit`.
 std::optional<std::int64_t> bounded_lcm(std::int64_t a, std::int64_t b, std::int64_t limit) {
   const Wide product = Wide{a} / std::gcd(a, b) * b;
   if (product > limit) return std::nullopt;
@@ -51,8 +51,8 @@ Divisor common_divisor(std::int64_t a, std::int64_t m) {
   return {r0, s0 < 0 ? s0 + step : s0};
 }
 
-// Intersection of two classes by the Chinese remainder theorem; none where it has no member below `limit`.
-// `Product` holds products of a modulus with another and with `limit`.
+// Intersection of two classes by the Chinese remainder theorem; nothing if it has no member below `limit`.
+// `Product` is wide enough for the product of a modulus with another modulus or with `limit`.
 template <class Product>
 std::optional<ResidueClass> intersect_in(const ResidueClass& a, const ResidueClass& b, std::int64_t limit) {
   const Divisor divisor = common_divisor(a.modulus, b.modulus);
@@ -73,7 +73,8 @@ std::optional<ResidueClass> intersect(const ResidueClass& a, const ResidueClass&
   return intersect_in<Wide>(a, b, limit);
 }
 
-// Signed sum over the non-empty subsets of classes[from..] intersected with `base`.
+// Inclusion and exclusion: the signed sum over the non-empty subsets of classes[from..]
+// intersected with `base`.
 std::int64_t union_with(const std::vector<ResidueClass>& classes, std::size_t from, const ResidueClass& base,
                         std::int64_t n) {
   std::int64_t total = 0;
@@ -116,7 +117,7 @@ std::int64_t stretch_count(const std::vector<Cover>& covers, std::int64_t begin,
   return union_count(classes, end - begin);
 }
 
-// Borders in rising sequence from 0 on, and the distinct positions below each.
+// Borders in ascending order from 0, and the number of distinct positions below each.
 struct Walk {
   std::vector<std::int64_t> borders{0}, counts{0};
 };
@@ -134,7 +135,7 @@ struct CoversHash {
   }
 };
 
-// The walk of `covers` as far as it was needed before: the cases of a sweep share their patterns.
+// The walk of `covers` as far as earlier calls made it. The cases of a sweep share their patterns.
 Walk& known_walk(const std::vector<Cover>& covers) {
   constexpr std::size_t kMostWalks = 4096;
   static thread_local std::unordered_map<std::vector<Cover>, Walk, CoversHash> walks;
@@ -142,7 +143,7 @@ Walk& known_walk(const std::vector<Cover>& covers) {
   return walks[covers];
 }
 
-// Distinct positions below n by walking from border to border; where that takes too long, the upper bound.
+// Distinct positions below n, counted from border to border; the upper bound if there are too many borders.
 std::int64_t walked_count(const std::vector<Cover>& covers, std::int64_t n) {
   std::int64_t stretches = 0, sum = 0;
   for (const Cover& cover : covers) {
@@ -172,7 +173,7 @@ std::int64_t distinct_count(const std::vector<Cover>& covers, std::int64_t n) {
   if (n == 0 || covers.empty()) return 0;
   if (covers.size() == 1) return covers.front().count_below(n);
   bool borders = false;
-  // Where all borders repeat after a part of the n positions, that part is counted once.
+  // If all borders repeat after some of the n positions, that part is counted once.
   std::optional<std::int64_t> period = 1;
   for (const Cover& cover : covers) {
     const bool whole = cover.seamless() || cover.segment_length >= n;

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // products of two sizes pass 2^63
 
-// Heads beyond so many K/V heads are counted in blocks of equal offset (see count_work).
+// With more K/V heads than this, heads are counted in blocks that share one offset (see count_work).
 constexpr std::int64_t kMaxHeadBlocks = 4096;
 
 std::int64_t ceil_div(Wide a, std::int64_t b) {
@@ -48,14 +48,14 @@ HeadWork branch_work(const Case& work, const Branch& branch, std::int64_t offset
   return {full * each.pairs + last.pairs, full * each.query_rows + last.query_rows};
 }
 
-// Rows of a head whose dense queries get a key from at least one of its branches, given by their key covers.
+// Number of rows of a head whose dense queries see a key in a branch. `covers`: the keys of each branch.
 std::int64_t dense_covered_count(const Case& work, const std::vector<Cover>& keys) {
   const std::int64_t n = work.sequence_length;
   std::vector<Cover> queries = keys;
   std::int64_t covered = 0;
   for (Cover& cover : queries) {
     cover.from_offset = true;
-    const std::int64_t last = n % cover.segment_length;  // without a key where it is too short
+    const std::int64_t last = n % cover.segment_length;  // has no key if it is too short
     covered = std::max(covered, last > cover.offset ? n : n - last);
   }
   return work.mask == Mask::full ? covered : distinct_count(queries, n);
@@ -76,7 +76,7 @@ Range branch_heads(const Case& work, std::int64_t branch_index) {
 
 // Distinct rows of one K/V head and of one query head, for the branches in `runs`.
 struct Distinct {
-  std::vector<std::int64_t> offsets;  // what it was counted for: offset, or -1 where the branch does not run
+  std::vector<std::int64_t> offsets;  // of each branch in this count; -1: the branch does not run
   double kv_rows = 0, covered_rows = 0;
 };
 Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
@@ -89,7 +89,7 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
   return {std::move(offsets), static_cast<double>(keys), static_cast<double>(queries)};
 }
 
-// Whether the distinct rows are counted, which takes longer than all the rest.
+// Whether to count the distinct rows, which takes longer than everything else.
 enum class DistinctRows { counted, left_out };
 
 PatternCounts counted_work(const Case& work, DistinctRows distinct) {

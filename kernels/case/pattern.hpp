@@ -1,4 +1,4 @@
-// The mathematics of a pattern: which positions a branch selects, and how many query-key pairs that makes.
+// The mathematics of a pattern: which positions a branch selects, and how many query-key pairs result.
 // LongNet (arXiv 2307.02486), Eqs. 6-8 for segments and dilation, Eq. 13 for the offset of a head.
 #pragma once
 
@@ -16,43 +16,44 @@ std::int64_t kv_head_of(const Case& work, std::int64_t head);
 // Offset o of a K/V head's stream in a branch: 0 <= o < dilation.
 std::int64_t offset_of(const Case& work, const Branch& branch, std::int64_t kv_head);
 
-// Whether query head `head` runs branch `branch_index` (`branch_heads: partition` gives it just one).
+// True if query head `head` runs branch `branch_index`. With `branch_heads: partition` a head runs only one.
 bool head_runs_branch(const Case& work, std::int64_t head, std::int64_t branch_index);
 
-// The first branch that a head runs: its result is stored, those of the others merge into it.
+// The first branch that a head runs. Its result is stored; the results of the others are merged into it.
 std::size_t first_branch(const Case& work, std::int64_t head);
 
 std::int64_t segment_count(const Case& work, const Branch& branch);
 std::int64_t segment_begin(const Branch& branch, std::int64_t segment);
-// One past the last position of the segment: a short last segment ends with the sequence.
+// One past the last position of the segment. A short last segment ends with the sequence.
 std::int64_t segment_end(const Case& work, const Branch& branch, std::int64_t segment);
 
-// Selected positions of a stretch of `length` positions for offset o: o, o + r, ... < length.
+// Number of selected positions in a stretch of `length` positions, for offset o and dilation r: o, o + r,
+// ... below length.
 std::int64_t selected_count(std::int64_t length, std::int64_t offset, std::int64_t dilation);
 
-// Query rows of such a stretch: the selected ones, or all of them with dense queries.
+// Number of query rows in such a stretch: the selected positions, or all positions with dense queries.
 std::int64_t query_count(const Case& work, std::int64_t length, std::int64_t offset, std::int64_t dilation);
 
-// Totals over batch, heads, branches and segments, counted from what is really selected and unmasked.
+// Totals over batch, heads, branches and segments. Only what is selected and not masked is counted.
 struct PatternCounts {
   double pairs = 0;         // unmasked (query, key) pairs
-  double query_rows = 0;    // (query row, branch) incidences with at least one key
-  double kv_rows = 0;       // distinct (batch, kv head, position) rows of K (and as many of V) that are read
-  double covered_rows = 0;  // distinct (batch, head, position) rows of O that some branch covers
+  double query_rows = 0;    // (query row, branch) combinations with at least one key
+  double kv_rows = 0;       // distinct (batch, kv head, position) rows of K that are read; V has as many
+  double covered_rows = 0;  // distinct (batch, head, position) rows of O that a branch covers
 };
-// Closed form per segment; full segments are counted once. Doubles, because 2^40 x 2^40 pairs pass 2^63;
-// exact below 2^53, with two exceptions. The distinct counts are exact where every dilation divides its
-// segment, and where segment borders repeat after, or come to, 256; else they are the upper
-// bound min(N, sum over branches). Above 4096 K/V heads, blocks of neighbouring heads count as if they shared
-// their offsets. Expects kv_heads resolved, and sizes of at least 1.
+// A closed form per segment; full segments are counted once. The counts are doubles because 2^40 x 2^40 pairs
+// exceed 2^63. They are exact below 2^53, with two exceptions: the distinct counts are exact only if
+// distinct_count is (kernels/case/coverage.hpp), else they are the upper bound min(N, sum over branches); and
+// above 4096 K/V heads, blocks of neighbouring heads count as if they had the same offset. kv_heads must not
+// be 0, and all sizes at least 1.
 PatternCounts count_work(const Case& work);
 
-// 4 * head_dim per pair forward; backward 2.5 times that.
+// Floating-point operations: forward 4 * head_dim for each pair; backward 2.5 times that.
 double flops(const Case& work);
 double flops(const Case& work, const PatternCounts& counted);
 
-// Bytes that any implementation must move: selected K, V rows and covered Q rows read once, O and LSE
-// written.
+// Bytes that every implementation must move: the selected rows of K and V and the covered rows of Q are read
+// once, O and LSE are written.
 double min_bytes(const Case& work);
 double min_bytes(const Case& work, const PatternCounts& counted);
 

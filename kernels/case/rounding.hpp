@@ -1,4 +1,4 @@
-// Conversion between fp32 and the 16-bit storage types, to nearest, ties to even.
+// Conversion between fp32 and the 16-bit storage types. Rounds to nearest, ties to even.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ inline float bf16_value(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-// Upper half of the fp32 pattern. Values past the largest bf16 become infinity; NaN stays NaN.
+// The upper half of the fp32 bits. Values above the largest bf16 become infinity; NaN stays NaN.
 inline std::uint16_t bf16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
@@ -35,7 +35,7 @@ inline float fp16_value(std::uint16_t bits) {
 inline std::uint16_t fp16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  // The sum's last bit is worth 2^-24, a step of the subnormals: it rounds.
+  // The last bit of the sum is worth 2^-24, one step of the subnormals, so the addition rounds.
   const std::uint32_t small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
                               std::bit_cast<std::uint32_t>(0.5f);
   const std::uint32_t normal = (magnitude - ((127u - 15u) << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
@@ -45,10 +45,11 @@ inline std::uint16_t fp16_bits(float value) {
   return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | result);
 }
 
-// `value` as it comes back from storage in `dtype`.
+// `value` after storing it in `dtype` and reading it back.
 float round_to(Dtype dtype, float value);
 
-// Whole tensors into storage and back; `to` of narrow and `from` of widen hold elements of `dtype`.
+// Whole tensors: narrow converts fp32 to `dtype`, widen converts back. The void pointers point to
+// elements of `dtype`.
 void narrow(Dtype dtype, std::span<const float> from, void* to);
 void widen(Dtype dtype, const void* from, std::span<float> to);
 

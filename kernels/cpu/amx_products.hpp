@@ -1,5 +1,5 @@
 // Products of bf16 pairs in tile registers (Intel AMX): 8 registers of 16 rows x 64 bytes.
-// A word is two bf16, neighbours in the summed dimension, the first in the lower half.
+// A word is two bf16 that are neighbours in the summed dimension; the first is in the lower half.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace hilbench {
 
-constexpr std::size_t kAmxRows = 16;   // of a register
-constexpr std::size_t kAmxWords = 16;  // of a row
+constexpr std::size_t kAmxRows = 16;   // of one register
+constexpr std::size_t kAmxWords = 16;  // of one row
 
-// The register file, configured for whole tiles while it lives. Instructions are written out: the compiler's
-// intrinsics do not say that they read memory.
+// Configures the tile registers for whole tiles from construction to destruction. The instructions are
+// written as assembly because the compiler's intrinsics do not declare that they read memory.
 #if defined(__x86_64__)
 class AmxTiles {
  public:
@@ -42,7 +42,7 @@ class AmxTiles {
   void store(float* to, std::size_t stride_bytes) {
     asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride_bytes), "i"(kTile) : "memory");
   }
-  // sum[row][column] += over words w: a[row][w] . b[w][column], two products each.
+  // sum[row][column] += sum over words w of a[row][w] . b[w][column]; each word gives two products.
   template <int kSum, int kA, int kB>
   void multiply_add() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSum), "i"(kA), "i"(kB));
@@ -52,7 +52,7 @@ class AmxTiles {
 
 enum class Start { from_zero, from_result };
 
-constexpr std::size_t kAmxBlock = 2 * kAmxRows;     // rows of a that are multiplied together
+constexpr std::size_t kAmxBlock = 2 * kAmxRows;     // rows of a multiplied at once
 constexpr std::size_t kAmxColumns = 2 * kAmxWords;  // columns of b and c
 
 // c[row][column] (+)= sum over words w of a[row][w] . b[w][column] for kAmxBlock rows of a, `a_stride` words

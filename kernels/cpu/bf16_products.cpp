@@ -44,7 +44,7 @@ bool has_amx_bf16() {
          (edx & kTile) != 0;
 }
 
-// Linux gives a process the tile registers only when asked, once for all its threads.
+// Linux lets a process use the tile registers only after it asks, once for all its threads.
 bool may_use_tiles() {
 #if defined(__linux__) && defined(SYS_arch_prctl)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
@@ -72,7 +72,7 @@ std::string_view name_of(Bf16Products products) {
 std::vector<Bf16Products> available_bf16_products() {
   std::vector<Bf16Products> available = {Bf16Products::widened};
   if (!multiplies_pairs()) return available;
-  // On processors with AMX widened products go before vdpbf16ps, which has fewer units there.
+  // On processors with AMX, `widened` comes before vdpbf16ps, which has fewer units there.
   if (has_avx512_bf16())
     available.insert(has_amx_bf16() ? available.end() : available.begin(), Bf16Products::avx512_bf16);
   if (may_use_tiles()) available.insert(available.begin(), Bf16Products::amx_bf16);

@@ -1,4 +1,4 @@
-// How dilated_cpu multiplies bf16: by instructions made for it, where the CPU has them.
+// How dilated_cpu multiplies bf16: by special instructions if the CPU has them.
 #pragma once
 
 #include <optional>
@@ -11,26 +11,26 @@
 namespace hilbench {
 
 enum class Bf16Products {
-  widened,      // to fp32, multiplied there
+  widened,      // converted to fp32 and multiplied there
   avx512_bf16,  // vdpbf16ps: two products a lane, summed in fp32
   amx_bf16,     // tdpbf16ps: tiles of 16 rows x 32 elements
 };
 
-// What HILBENCH_BF16 calls it.
+// The value of HILBENCH_BF16 that asks for it.
 std::string_view name_of(Bf16Products products);
 
-// Those that this CPU has and this process may use, the fastest first; `widened` is always among them.
+// Those that this CPU has and this process may use, the fastest first. `widened` is always included.
 std::vector<Bf16Products> available_bf16_products();
 
-// What HILBENCH_BF16 asks for, else the fastest. Where that is not to be had, `against` says why and
-// `products` is the fastest.
+// The products that HILBENCH_BF16 asks for, or the fastest if it is not set. If they are not available,
+// `against` says why and `products` is the fastest.
 struct Bf16Choice {
   Bf16Products products = Bf16Products::widened;
   std::optional<std::string> against;
 };
 Bf16Choice chosen_bf16_products();
 
-// Name of what bounds kernels that multiply `dtype` here (Variant::peak_unit).
+// The unit that bounds kernels that multiply `dtype` on this CPU (Implementation::peak_unit).
 std::string_view cpu_product_unit(Dtype dtype);
 std::string_view unit_of(Bf16Products products);
 

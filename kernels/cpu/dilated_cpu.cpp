@@ -1,7 +1,8 @@
-// Dilated attention (README, Definitions; LongNet, arXiv 2307.02486, Eqs. 6-10) branch by branch: the tiles
+// Dilated attention (docs/definitions.md; LongNet, arXiv 2307.02486, Eqs. 6-10), branch by branch. The tiles
 // of one branch run in parallel and merge into O and LSE, which later branches read back.
-// q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim]; lse [batch, sequence,
-// heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
+//
+// q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim];
+// lse [batch, sequence, heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <fmt/format.h>
@@ -24,15 +25,15 @@ namespace {
 
 constexpr std::int64_t kMinHeadDim = 16;
 constexpr std::int64_t kMaxHeadDim = 256;
-// Queries that share one gathered block of keys: whole register tiles of 12, 24, 32 and 48 queries, as long
-// as they and their results stay in a second-level cache. Tile registers multiply so fast that gathering is
-// worth twice as many.
+// Most queries that share one gathered block of keys: a multiple of the register tiles of 12, 24, 32 and 48
+// queries that stays in a second-level cache together with its results. Tile registers multiply so fast that
+// gathering needs twice as many queries to pay off.
 constexpr std::int64_t kMaxTileRows = 576;
 constexpr std::int64_t kMaxTileRowsAmx = 1152;
 constexpr std::int64_t kMaxTileElements = 576 * 128;
 constexpr std::int64_t kPanelRows = 48;
-// Of a branch: enough for threads to share them evenly, and for many of them where the case does not say how
-// many there are.
+// Fewest tiles of a branch: enough for the threads to share them evenly. kMinTiles is used if the case does
+// not give the number of threads.
 constexpr std::int64_t kMinTilesPerThread = 8;
 constexpr std::int64_t kMinTiles = 128;
 std::string_view peak_unit(const Case& work) {
@@ -44,8 +45,8 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
   return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
 }
 
-// As many rows as amortise the gathering, in equal tiles of a segment, but no more than the longest branch
-// has, and fewer where a branch would have too few tiles.
+// Rows of a tile: many, to amortise the gathering, in equal tiles of a segment; but not more than the longest
+// branch has, and fewer if a branch would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
@@ -78,7 +79,7 @@ std::optional<std::string> why_not(const Case& work, const Variant&) {
   return std::nullopt;
 }
 
-// Whether bf16 results of several branches must wait in fp32 until the last one is merged.
+// True if O has to be kept in fp32 until the last branch is merged: several branches with bf16 results.
 bool merges_in_workspace(const Case& work) {
   return work.dtype == Dtype::bf16 && work.pattern.size() > 1 && work.branch_heads == BranchHeads::all;
 }
@@ -110,7 +111,7 @@ class DilatedCpu final : public Execution {
     if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
   }
 
-  // Pieces of a ring bring tiles that their own rows alone would not have.
+  // Pieces of a ring may have more tiles than this rank's own rows would.
   void load(const Index& index) override {
     std::int64_t rows = 1;
     for (const BranchIndex& branch : index.branches)
@@ -131,7 +132,7 @@ class DilatedCpu final : public Execution {
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
   void round_collected(const Operands& operands) const;
-  // Where O is collected before it is rounded; null where tiles write to o itself.
+  // Where O is collected before rounding; null if tiles write to o itself.
   float* collected(const Operands& operands) const {
     return operands.o_fp32 != nullptr ? operands.o_fp32 : merged_.get();
   }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-// Vectors of a length unknown at compile time cannot stand in the register tile's array.
+// Vectors whose length is unknown at compile time cannot be elements of the register tile's array.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dilated_tile.cpp"
@@ -25,8 +25,7 @@ void run_tile_here(const Tile& tile, float* workspace) {
   run_tile_with<Singles>(tile, workspace);
 }
 
-// `memory` and `bytes` are multiples of a cache line. Whoever reads it in another thread waits for that
-// thread.
+// `memory` and `bytes` are multiples of a cache line. Readers in other threads must wait for this thread.
 void stream_zeros_here(std::byte* memory, std::size_t bytes) {
   auto* floats = reinterpret_cast<float*>(memory);
   for (std::size_t i = 0; i < bytes / sizeof(float); i += kLanes)

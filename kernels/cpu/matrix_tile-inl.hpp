@@ -1,4 +1,4 @@
-// The register-blocked product that both halves of attention spend their time in.
+// The register-blocked matrix product of fp32, used for Q K^T and for P V.
 #if defined(HILBENCH_KERNELS_CPU_MATRIX_TILE_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_MATRIX_TILE_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_MATRIX_TILE_INL_HPP_
@@ -13,7 +13,7 @@ namespace hilbench {
 namespace HWY_NAMESPACE {
 
 // c[row][v] = c[row][v] * scale[v] + sum over steps of a[row * row_stride + step * step_stride] * b[step][v],
-// with c [kTileRows][kVectors] and b [steps][kVectors] of whole vectors. `scale` null: c starts from 0.
+// with c [kTileRows][kVectors] and b [steps][kVectors] of whole vectors. If `scale` is null, c starts from 0.
 template <std::size_t kVectors>
 HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, std::size_t row_stride, std::size_t step_stride,
                               const float* HWY_RESTRICT b, std::size_t steps, const float* scale,

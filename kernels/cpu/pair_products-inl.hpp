@@ -1,5 +1,6 @@
-// The register-blocked product of bf16 pairs by vdpbf16ps, for targets with 512-bit vectors. A word of four
-// bytes is two bf16, neighbours in the summed dimension, the first in the lower half; words travel as floats.
+// The register-blocked matrix product of bf16 pairs by vdpbf16ps, for targets with 512-bit vectors. A word of
+// four bytes is two bf16 that are neighbours in the summed dimension, the first in the lower half. Words are
+// passed as floats.
 #if defined(HILBENCH_KERNELS_CPU_PAIR_PRODUCTS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_PAIR_PRODUCTS_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_PAIR_PRODUCTS_INL_HPP_
@@ -16,7 +17,7 @@ HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace hilbench {
 namespace HWY_NAMESPACE {
 
-// As multiply_tile, with words for elements of a and b, for any multiple of kTileRows rows. vdpbf16ps flushes
+// Like multiply_tile, but a and b hold words, and `rows` is any multiple of kTileRows. vdpbf16ps flushes
 // subnormal inputs and results to zero.
 template <std::size_t kVectors>
 HWY_NOINLINE void multiply_pairs(const float* HWY_RESTRICT a, std::size_t row_stride,

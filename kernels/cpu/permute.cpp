@@ -7,7 +7,7 @@
 namespace hilbench {
 namespace {
 
-// Positions that a thread takes at a time: runs longer than this are copied in pieces.
+// Positions that a thread takes at once; longer runs are copied in pieces.
 constexpr std::int64_t kStretch = 256;
 
 // Calls copy(batch entry, first position, first slot, rows) for every run of positions with adjacent slots.

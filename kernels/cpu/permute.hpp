@@ -1,4 +1,4 @@
-// Puts the rows of a BSHD tensor into an order and back, bit for bit.
+// Puts the rows of a tensor [batch, sequence, heads, head_dim] into an order and back, bit for bit.
 #pragma once
 
 #include <cstdint>

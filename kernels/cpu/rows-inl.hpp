@@ -1,4 +1,4 @@
-// Rows of head_dim elements between memory (fp32 or bf16, any stride) and packed fp32 buffers.
+// Copies rows of head_dim elements between memory (fp32 or bf16, any stride) and packed fp32 buffers.
 #if defined(HILBENCH_KERNELS_CPU_ROWS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_ROWS_INL_HPP_
@@ -55,7 +55,7 @@ HWY_INLINE void store_floats(Vector values, std::uint16_t* to) {
   hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(Ints(), rounded)), narrow, to);
 }
 
-// to[0, width): `count` elements of `from`, widened, then zeros.
+// to[0, width) becomes the `count` elements of `from`, widened, followed by zeros.
 template <class Element>
 HWY_INLINE void widen_row(const Element* HWY_RESTRICT from, std::size_t count, std::size_t width,
                           float* HWY_RESTRICT to) {
@@ -66,7 +66,7 @@ HWY_INLINE void widen_row(const Element* HWY_RESTRICT from, std::size_t count, s
 }
 
 // The same in slabs of kTileRows elements: element i goes to to[i / kTileRows * slab_stride + i % kTileRows].
-// `width` is a multiple of kTileRows.
+// `width` must be a multiple of kTileRows.
 template <class Element>
 HWY_INLINE void widen_row_to_slabs(const Element* HWY_RESTRICT from, std::size_t count, std::size_t width,
                                    std::size_t slab_stride, float* HWY_RESTRICT to) {
@@ -81,7 +81,7 @@ HWY_INLINE void widen_row_to_slabs(const Element* HWY_RESTRICT from, std::size_t
 }
 
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-// to: `count` bf16 elements of `from`, then zeros up to `width`.
+// to[0, width) becomes the `count` bf16 elements of `from`, followed by zeros.
 HWY_INLINE void copy_row(const std::uint16_t* HWY_RESTRICT from, std::size_t count, std::size_t width,
                          float* HWY_RESTRICT to) {
   auto* bytes = reinterpret_cast<std::byte*>(to);
@@ -89,8 +89,8 @@ HWY_INLINE void copy_row(const std::uint16_t* HWY_RESTRICT from, std::size_t cou
   std::memset(bytes + count * sizeof(std::uint16_t), 0, (width - count) * sizeof(std::uint16_t));
 }
 
-// Words of two bf16: element i of `from`, 0 from `count` on, into one half of to[i] for i < width. The lower
-// half comes first and clears the upper.
+// Words of two bf16: writes element i of `from` (0 for i >= count) to one half of word to[i], for i < width.
+// The lower half must be written first, because it clears the upper half.
 enum class Half { lower, upper };
 HWY_INLINE void join_row(const std::uint16_t* HWY_RESTRICT from, std::size_t count, std::size_t width,
                          Half half, float* HWY_RESTRICT to) {
@@ -108,7 +108,7 @@ HWY_INLINE void join_row(const std::uint16_t* HWY_RESTRICT from, std::size_t cou
   }
 }
 
-// Probabilities, which are finite and not negative, rounded to the nearest bf16.
+// Rounds probabilities to the nearest bf16. They must be finite and not negative.
 HWY_INLINE Vector round_to_pair(Vector lower, Vector upper) {
   const hn::RebindToUnsigned<Floats> words;
   const hn::Repartition<std::uint16_t, Floats> halves;
@@ -118,8 +118,7 @@ HWY_INLINE Vector round_to_pair(Vector lower, Vector upper) {
   return hn::BitCast(kFloats, hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, low)));
 }
 
-// rows[row][v] *= factor[v], for [count][kVectors] whole vectors; rows stay untouched where all factors
-// are 1.
+// rows[row][v] *= factor[v], for [count][kVectors] whole vectors. Does nothing if all factors are 1.
 template <std::size_t kVectors>
 HWY_INLINE void scale_rows(float* HWY_RESTRICT rows, std::size_t count, const float* HWY_RESTRICT factor) {
   bool all_one = true;
@@ -142,7 +141,7 @@ inline void transpose(const float* HWY_RESTRICT from, std::size_t rows, std::siz
       to[column * to_stride + row] = from[row * from_stride + column];
 }
 #else
-// Four floats each of as many rows as the vector has blocks, `stride` apart.
+// Loads four floats from each of several rows, `stride` apart: one row for each 128-bit block of the vector.
 template <class Tag>
 HWY_INLINE hn::Vec<Tag> load_blocks(Tag tag, const float* from, std::size_t stride) {
   if constexpr (hn::MaxLanes(Tag()) == 4) {

@@ -1,4 +1,4 @@
-// Vector types of the CPU kernels, and the register tile of the target being compiled.
+// Vector types of the CPU kernels, and the size of the register tile for the target being compiled.
 #if defined(HILBENCH_KERNELS_CPU_SIMD_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_SIMD_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_SIMD_INL_HPP_

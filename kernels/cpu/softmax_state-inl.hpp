@@ -1,4 +1,4 @@
-// The running state of an online softmax, one row a lane, in units of log2.
+// The running state of an online softmax, one row in each lane. Scores are in units of log2.
 #if defined(HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_SOFTMAX_STATE_INL_HPP_
@@ -21,11 +21,11 @@ namespace HWY_NAMESPACE {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// 2^x for x up to about 0; exactly 0 below the smallest normal number, for -infinity and for NaN. Relative
-// error 8e-8: x = n + f with |f| <= 1/2, 2^f by the minimax polynomial of degree 6 with p(0) = 1, and n added
-// to the exponent.
+// 2^x for x up to about 0. Exactly 0 if the result is below the smallest normal number, and for -infinity and
+// NaN. Relative error 8e-8: with x = n + f and |f| <= 1/2, 2^f is the minimax polynomial of degree 6 with
+// p(0) = 1, and n is added to the exponent.
 HWY_INLINE Vector exp2_or_zero(Vector x) {
-  const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: leaves round(x) in the low bits
+  const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: the sum has round(x) in its low bits
   const Vector shifted = hn::Add(x, shifter);
   const Vector f = hn::Sub(x, hn::Sub(shifted, shifter));
   Vector p = hn::Set(kFloats, 0.00015353362f);
@@ -42,9 +42,9 @@ HWY_INLINE Vector exp2_or_zero(Vector x) {
 }
 
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-// The same for what is rounded to bf16: relative error 9e-5, a twentieth of that rounding's at most, and
-// exactly 1 at 0. x = n + f with 0 <= f < 1, by an instruction that leaves f and one that scales by 2^n; the
-// minimax polynomial has degree 3 and p(0) = 1.
+// The same for results that are rounded to bf16: relative error 9e-5, at most a twentieth of the rounding
+// error, and exactly 1 at 0. x = n + f with 0 <= f < 1; one instruction computes f, another scales by 2^n.
+// The minimax polynomial has degree 3 and p(0) = 1.
 HWY_INLINE Vector exp2_or_zero_for_bf16(Vector x) {
   constexpr int kAboveFloor = 0x9;
   const Vector f{_mm512_reduce_ps(x.raw, kAboveFloor)};
@@ -57,18 +57,18 @@ HWY_INLINE Vector exp2_or_zero_for_bf16(Vector x) {
 }
 #endif
 
-// Largest score and the sum of 2^(score - max) over the keys seen. Scores are in units of log2; those of
-// merged branches, whose max is an LSE and whose sum is 1, are natural.
+// The largest score, and the sum of 2^(score - max) over the keys so far. Scores are in units of log2. For
+// merged branches `max` is an LSE, in natural units, and `sum` is 1.
 struct SoftmaxState {
   Vector max = hn::Set(kFloats, kMinusInfinity);
   Vector sum = hn::Zero(kFloats);
 
-  // The largest score, or 0 where there is none: safe to subtract.
+  // The largest score, or 0 if there is no key; safe to subtract.
   HWY_INLINE Vector shift() const {
     return hn::IfThenZeroElse(hn::Eq(max, hn::Set(kFloats, kMinusInfinity)), max);
   }
 
-  // Takes in a larger maximum; returns the factor of everything summed so far. `log2_base`: of the units.
+  // Raises the maximum. Returns the factor for all sums so far. `log2_base`: log2 of the units' base.
   HWY_INLINE Vector raise(Vector other_max, Vector log2_base) {
     const Vector old = max;
     max = hn::Max(max, other_max);
@@ -77,7 +77,7 @@ struct SoftmaxState {
     return factor;
   }
 
-  // Takes in the state of other keys of the same row; returns the factors of this and of the other's sums.
+  // Adds the state of other keys of the same row. Returns the factors for the sums of both states.
   struct Factors {
     Vector own, other;
   };
@@ -88,13 +88,13 @@ struct SoftmaxState {
     return {own, factor};
   }
 
-  // Factor that turns weighted sums of values into averages; 0 for a row without keys.
+  // The factor that turns weighted sums of values into averages; 0 for a row without keys.
   HWY_INLINE Vector normalize() const {
     const auto empty = hn::Eq(sum, hn::Zero(kFloats));
     return hn::IfThenZeroElse(empty, hn::Div(hn::Set(kFloats, 1.0f), sum));
   }
 
-  // Log of the sum of e^score, natural; -infinity for a row without keys. `ln_base`: of the units.
+  // Natural log of the sum of e^score; -infinity for a row without keys. `ln_base`: ln of the units' base.
   HWY_INLINE Vector lse(Vector ln_base) const {
     const auto empty = hn::Eq(sum, hn::Zero(kFloats));
     const Vector value = hn::MulAdd(max, ln_base, hn::Log(kFloats, sum));
@@ -102,7 +102,7 @@ struct SoftmaxState {
   }
 };
 
-// The state of a finished branch: its values are averages already.
+// The state of a finished branch, whose values are averages already.
 HWY_INLINE SoftmaxState averaged(Vector lse) {
   const auto empty = hn::Eq(lse, hn::Set(kFloats, kMinusInfinity));
   return {lse, hn::IfThenZeroElse(empty, hn::Set(kFloats, 1.0f))};

@@ -1,4 +1,4 @@
-// A tile of dilated attention: blocks of keys in turn, the queries of the tile panel by panel.
+// A tile of dilated attention: one block of keys after another, and for each block the panels of queries.
 #if defined(HILBENCH_KERNELS_CPU_TILE_ATTENTION_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_TILE_ATTENTION_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_TILE_ATTENTION_INL_HPP_
@@ -26,7 +26,7 @@ inline float scale_of_scores(const Tile& tile) {
   return static_cast<float>(std::numbers::log2e / std::sqrt(static_cast<double>(tile.head_dim)));
 }
 
-// Scores of a panel with a block become probabilities; see soften_scores.
+// Turns the scores of a panel with a block into probabilities; see soften_scores.
 template <std::size_t kVectors, class Products, class Alongside>
 void soften_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, const TileBuffers& buffers,
                   float* scores, const Alongside& alongside) {
@@ -37,8 +37,8 @@ void soften_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, c
                                     buffers.sum + panel.begin, buffers.factor + panel.begin, alongside);
 }
 
-// Attention of a panel's queries to a block of keys. With Products::kAhead the scores are there already, and
-// `alongside` goes on beside the softmax.
+// Attention of a panel's queries to a block of keys. With Products::kAhead the scores exist already, and
+// `alongside` is called during the softmax.
 template <std::size_t kVectors, class Products, class Alongside>
 void attend(Products& products, const Tile& tile, const Panel& panel, const KeyBlock& block,
             const TileBuffers& buffers, float* scores, const Alongside& alongside) {
@@ -50,7 +50,8 @@ void attend(Products& products, const Tile& tile, const Panel& panel, const KeyB
                                      buffers.o + panel.begin * buffers.width);
 }
 
-// The first query of the first panel that sees a key of the block: later queries see what earlier ones see.
+// The first query of the first panel that sees a key of the block. Later queries see all that
+// earlier ones see.
 template <class Products>
 std::size_t first_seeing(const Tile& tile, const KeyBlock& block, const TileBuffers& buffers) {
   const auto queries = static_cast<std::size_t>(tile.queries.count);
@@ -78,7 +79,7 @@ void attend_panels(Products& products, const Tile& tile, const KeyBlock& block, 
   }
 }
 
-// The same where the scores of a panel are made beside the softmax of the one before.
+// The same, but the scores of each panel are computed during the softmax of the panel before.
 template <class Products>
 void attend_panels_ahead(Products& products, const Tile& tile, const KeyBlock& block,
                          const TileBuffers& buffers, std::size_t begin) {

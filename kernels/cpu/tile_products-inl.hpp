@@ -1,4 +1,4 @@
-// How operands of a tile stand in its buffers, and what multiplies them.
+// How the operands of a tile are stored in its buffers, and what multiplies them.
 #if defined(HILBENCH_KERNELS_CPU_TILE_PRODUCTS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_TILE_PRODUCTS_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_TILE_PRODUCTS_INL_HPP_
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hilbench {
 namespace HWY_NAMESPACE {
 
-// Queries [begin, begin + count) of the tile in `vectors` vectors.
+// Queries [begin, begin + count) of the tile, in `vectors` vectors.
 struct Panel {
   std::size_t begin, count, vectors;
   std::size_t size() const { return vectors * kLanes; }
@@ -54,19 +54,19 @@ inline void widen_value(const Tile& tile, std::int64_t slot, std::size_t width, 
     widen_row_to_slabs(row_of<std::uint16_t>(tile.v, slot, tile.kv_stride), head_dim, width, kSlab, to);
 }
 
-// How operands stand in the buffers and what multiplies them. The rest of the tile is the same for all.
-//   kWidest               vectors of a panel at most
-//   kPairs                words are two bf16
-//   kAhead                scores of a panel are made beside the softmax of the one before; panels are whole,
-//                         queries past the last being 0
-//   kSlack                by how much (log2) a score passes the maximum before that is raised: sums and O are
-//                         scaled only then, and probabilities stay below 2^kSlack
+// One struct for each way to store and multiply operands. The rest of the tile code is the same for all.
+//   kWidest               most vectors of a panel
+//   kPairs                true if a word is two bf16
+//   kAhead                true if the scores of a panel are computed during the softmax of the panel before;
+//                         then panels are full, and queries after the last are 0
+//   kSlack                how far (log2) a score may exceed the maximum before the maximum is raised. Only
+//                         then are sums and O scaled; probabilities stay below 2^kSlack
 //   words(width)          words of a row of `width` elements
-//   exponential           2^x as exact as the words are
-//   gather_row            a query into a row that is transposed later, or a key into its place
-//   gather_value, finish_values  a row of V; what is left to do when the block is complete
-//   scores, values        Q K^T and, added to O times `factor`, P V of a panel with a block; with kAhead,
-//                         scores_of_keys gives kAmxBlock keys' rows of Q K^T
+//   exponential           2^x with the precision of the words
+//   gather_row            copies a query to a row that is transposed later, or a key to its place
+//   gather_value, finish_values  copies a row of V; completes the block
+//   scores, values        Q K^T of a panel with a block; P V, added to O times `factor`. With kAhead,
+//                         scores_of_keys computes the rows of Q K^T for kAmxBlock keys
 struct Singles {
   static constexpr std::size_t kWidest = kTileVectors;
   static constexpr bool kPairs = false;
@@ -100,7 +100,8 @@ struct Singles {
 };
 
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-// Rows of bf16 as they lie in memory; values with those of the next key, transposed when the block is full.
+// Rows of bf16 as they are in memory. The values of two neighbouring keys share words, which are transposed
+// when the block is full.
 struct Pairs {
   static constexpr bool kPairs = true;
   static std::size_t words(std::size_t width) { return width / 2; }
@@ -116,7 +117,7 @@ struct Pairs {
     join_row(row_of<std::uint16_t>(tile.v, slot, tile.kv_stride), static_cast<std::size_t>(tile.head_dim),
              buffers.width, key % 2 == 0 ? Half::lower : Half::upper, buffers.rows + key / 2 * buffers.width);
   }
-  // Pairs past the last key are 0, as many as a tile register takes.
+  // Pairs after the last key are 0, up to a full tile register.
   static void finish_values(const TileBuffers& buffers, std::size_t keys) {
     const std::size_t pairs = (keys + 1) / 2;
     const std::size_t whole = round_up(pairs, kAmxWords);

@@ -1,4 +1,4 @@
-// Rows of Q, K and V into the buffers of a tile, and of O and LSE out of them.
+// Copies rows of Q, K and V into the buffers of a tile, and rows of O and LSE out of them.
 #if defined(HILBENCH_KERNELS_CPU_TILE_ROWS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_TILE_ROWS_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_TILE_ROWS_INL_HPP_
@@ -15,8 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hilbench {
 namespace HWY_NAMESPACE {
 
-// Rows that are read or written one by one are asked for so many ahead: strides are too long for the
-// processor to foresee.
+// Rows are prefetched this many rows ahead, because their strides are too long for the processor to predict.
 constexpr std::size_t kRowsAhead = 24;
 
 template <int kWrites>
@@ -56,7 +55,7 @@ void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buf
   std::fill_n(buffers.sum + panel.begin, panel.size(), 0.0f);
 }
 
-// Takes the next keys from `next` on, leaving out those that no query of the tile sees.
+// Gathers the next keys from `next` on, without those that no query of the tile sees.
 template <class Products>
 KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& next) {
   const std::int64_t last_query = tile.queries.last();
@@ -78,7 +77,7 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   return block;
 }
 
-// Starts the reads of the block that begins at key `next`, while other work goes on.
+// Prefetches the block that begins at key `next` while other work goes on.
 inline void prefetch_keys(const Tile& tile, std::size_t next) {
   const std::size_t keys = tile.key_slot.size();
   const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
@@ -92,7 +91,7 @@ inline void prefetch_keys(const Tile& tile, std::size_t next) {
   }
 }
 
-// Factors and LSE of a panel, merged with what earlier branches left in memory.
+// Computes the factors and the LSE of a panel, merged with the results of earlier branches in memory.
 inline void finish_states(const Panel& panel, const TileBuffers& buffers) {
   const Vector log2_e = hn::Set(kFloats, std::numbers::log2e_v<float>);
   const Vector ln_2 = hn::Set(kFloats, std::numbers::ln2_v<float>);

@@ -1,4 +1,4 @@
-// Scores of a block of keys become probabilities (online softmax).
+// Online softmax: turns the scores of a block of keys into probabilities.
 #if defined(HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
 #undef HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
@@ -31,7 +31,7 @@ void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position,
   }
 }
 
-// Largest score of each lane, by two chains of comparisons a vector.
+// The largest score of each lane, by two chains of comparisons for each vector.
 template <std::size_t kVectors>
 HWY_INLINE void find_maxima(const float* HWY_RESTRICT scores, std::size_t keys, Vector* HWY_RESTRICT top) {
   constexpr std::size_t kWidth = kVectors * kLanes;
@@ -49,16 +49,16 @@ HWY_INLINE void find_maxima(const float* HWY_RESTRICT scores, std::size_t keys, 
   }
 }
 
-// Scores become probabilities against the maximum, raised where a score passes it by more than
-// Products::kSlack; `factor` is left for the sums made before. `alongside(key)` is done beside the
-// arithmetic of kAmxBlock keys from `key` on.
+// Turns scores into probabilities relative to the maximum, which is raised if a score exceeds it by more than
+// Products::kSlack. Writes to `factor` what earlier sums must be multiplied with. Calls `alongside(key)`
+// before the arithmetic of kAmxBlock keys from `key` on.
 template <class Products, std::size_t kVectors, class Alongside>
 HWY_INLINE void soften_scores(float* HWY_RESTRICT scores, std::size_t keys, float scale_log2,
                               float* HWY_RESTRICT max, float* HWY_RESTRICT sum, float* HWY_RESTRICT factor,
                               const Alongside& alongside) {
   constexpr std::size_t kWidth = kVectors * kLanes;
   const Vector scale = hn::Set(kFloats, scale_log2);
-  const Vector one = hn::Set(kFloats, 1.0f);  // the scores' units are log2 already
+  const Vector one = hn::Set(kFloats, 1.0f);  // scores are in units of log2
   Vector top[kVectors], total[kVectors], shift[kVectors];
   find_maxima<kVectors>(scores, keys, top);
   for (std::size_t v = 0; v < kVectors; ++v) {

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// Outputs from this size on are cleared past the caches, which would not keep them.
+// Outputs of at least this size are cleared without filling the caches, which could not keep them.
 constexpr std::int64_t kStreamedBytes = std::int64_t{8} << 20;
 
 }  // namespace
@@ -49,7 +49,7 @@ void UncoveredRows::clear(void* o, Dtype o_dtype, float* lse, int threads) const
                     static_cast<std::size_t>((end - begin) * head_bytes), clearing);
     std::fill(lse + begin, lse + end, -std::numeric_limits<float>::infinity());
   };
-  // What lies between two covered heads is cleared at once, across rows.
+  // Everything between two covered heads is cleared at once, across rows.
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; ++part) {
     std::vector<std::int64_t> covering;

@@ -1,4 +1,4 @@
-// Rows that no query of a head's first branch stands in: O is 0 and LSE -infinity there, unless a later
+// Rows of O that the first branch of a head does not cover: O is 0 and LSE -infinity there, unless a later
 // branch merges into them.
 #pragma once
 
@@ -14,15 +14,15 @@ class UncoveredRows {
  public:
   explicit UncoveredRows(const Case& work);
 
-  // o is [batch][sequence_length][heads] rows of head_dim elements, `o_dtype` each; lse has a float for each.
+  // o: [batch][sequence_length][heads] rows of head_dim elements of `o_dtype`; lse: one float for each row.
   void clear(void* o, Dtype o_dtype, float* lse, int threads) const;
 
  private:
-  // Heads that cover a row of this position, ascending.
+  // Heads that cover the row at this position, ascending.
   void covering_heads(std::int64_t position, std::vector<std::int64_t>& heads) const;
 
   Case work_;
-  // [branch][offset]: the heads that run the branch first and whose streams have the offset, ascending.
+  // [branch][offset]: the heads that run this branch first and whose stream has this offset, ascending.
   // Offsets are below the number of KV heads.
   std::vector<std::vector<std::vector<std::int64_t>>> first_heads_;
   bool any_ = false;

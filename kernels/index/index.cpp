@@ -25,7 +25,7 @@ bool stored_linear(const Variant& variant) {
   return variant.baseline || variant.order_scope == OrderScope::tokens || variant.order == "linear";
 }
 
-// Slot of each position; empty where the tensors are stored in position order.
+// Slot of each position; empty if the tensors are stored in position order.
 std::vector<std::int32_t> resolved_slots(const Case& work, const Variant& variant) {
   if (stored_linear(variant)) return {};
   const std::vector<std::int64_t> slots = order_slots(order_request(work, variant));
@@ -46,7 +46,7 @@ struct Cut {
   const Branch& branch;
   std::int64_t tile_rows = 0;
   std::int64_t segments = 0;
-  std::int64_t tiles_per_segment = 0;       // of the longest segment with offset 0
+  std::int64_t tiles_per_segment = 0;       // of the longest segment, for offset 0
   std::vector<std::int64_t> offsets;        // offset o of each stream, ascending
   std::vector<std::size_t> stream_of_head;  // [kv_heads]: index into `offsets`
 };
@@ -103,13 +103,13 @@ void fill_keys(const Cut& cut, const std::vector<std::int32_t>& slots, KeyVisit 
     for (std::int32_t& slot : index.key_slot) slot = slots[static_cast<std::size_t>(slot)];
 }
 
-// Keys of a segment, o + j * r inside it, up to `position`.
+// Number of keys of a segment, at o + j * r inside it, up to `position`.
 std::int32_t keys_up_to(const Cut& cut, std::int64_t offset, std::int64_t position) {
   return static_cast<std::int32_t>(
       selected_count(position % cut.branch.segment_length + 1, offset, cut.branch.dilation));
 }
 
-// Tile `tile` of a segment for the heads of a stream; without queries where the segment has so few.
+// Tile `tile` of a segment for the heads of a stream; it has no queries if the segment has fewer tiles.
 IndexTile tile_of(const Cut& cut, const BranchIndex& index, std::size_t stream, std::int64_t segment,
                   std::int64_t tile) {
   const Case& work = cut.work;
@@ -158,10 +158,10 @@ void fill_tiles(const Cut& cut, std::int64_t branch, const Variant& variant, Bra
       visited_tiles(grid, variant, [&](const IndexTile& tile) { return tile_pairs(cut, index, tile); });
 }
 
-// Of all branches of an index, at most.
+// Upper bounds over all branches of an index.
 struct IndexSize {
   double keys = 0, tiles = 0;
-  double other_bytes = 0;  // where lists begin
+  double other_bytes = 0;  // of the begins of lists
 };
 
 IndexSize index_size(const Case& work, std::int64_t tile_rows) {

@@ -1,4 +1,4 @@
-// What the launches of a ring do to a row of O of one head. C++17 and no fmt.
+// What the launches of a ring do to one row of O of one head. C++17 and no fmt.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 namespace hilbench {
 
 enum class RowWrites : std::uint8_t {
-  untouched,  // by none: O is 0, LSE -infinity
-  stored,     // the first one that touches it stores
-  merged,     // the first one merges into what it finds
+  untouched,  // no launch writes it: O is 0, LSE -infinity
+  stored,     // the first launch that writes it stores its result
+  merged,     // the first launch that writes it merges into what is there
 };
 
 }  // namespace hilbench

@@ -25,7 +25,7 @@ std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& varian
   const auto place = [&](std::int64_t x, std::int64_t y) {
     return grid.rows[static_cast<std::size_t>(y)].stream * columns + static_cast<std::size_t>(x);
   };
-  std::vector<double> known;  // pairs of each tile, where the traversal asks
+  std::vector<double> known;  // pairs of each tile, if the traversal asks for them
   const auto cost = [&](std::int64_t x, std::int64_t y) {
     if (known.empty())
       for (const IndexTile& tile : grid.tiles) known.push_back(pairs(tile));

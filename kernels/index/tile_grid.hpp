@@ -1,4 +1,4 @@
-// How the tiles of a branch come to stand in the sequence of a traversal.
+// Puts the tiles of a branch into the sequence of a traversal.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hilbench {
 
-// Tiles that heads of one stream share stand here once, without batch, head and what follows from them.
+// Heads of one stream share their tiles. Each tile is here once, without what depends on batch and head.
 struct TileGrid {
   struct Row {
     std::int32_t batch = 0, head = 0, kv_head = 0;
@@ -20,14 +20,14 @@ struct TileGrid {
   };
   std::vector<Row> rows;         // y: the batch entries and heads that run the branch
   std::int64_t columns = 0;      // x: the tiles of a row
-  std::vector<IndexTile> tiles;  // [streams, columns]; without queries where a stream has fewer
+  std::vector<IndexTile> tiles;  // [streams, columns]; without queries if a stream has fewer tiles
 };
 
 // Row y for each batch entry and head that runs the branch. `stream_of_head` [kv_heads].
 std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
                                      const std::vector<std::size_t>& stream_of_head);
 
-// The tiles with queries, as `variant`'s traversal visits them. `pairs`: the work of a tile.
+// The tiles with queries, in the sequence of `variant`'s traversal. `pairs`: number of pairs of a tile.
 std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& variant,
                                      const std::function<double(const IndexTile&)>& pairs);
 

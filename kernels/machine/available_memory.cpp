@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number after `key` in a file of lines "key number", or the file's only number where `key` is empty.
+// The number after `key` in a file of lines "key number", or the file's only number if `key` is empty.
 std::optional<std::int64_t> number_in(const fs::path& file, const std::string& key) {
   std::ifstream in(file);
   std::string name;
@@ -31,7 +31,7 @@ struct CgroupFiles {
 const CgroupFiles kVersion1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 const CgroupFiles kVersion2 = {"memory.max", "memory.current", "inactive_file"};
 
-// What one group leaves; nothing where it sets no limit ("max", or version 1's huge number).
+// Bytes that one group leaves; nothing if it sets no limit ("max", or the huge number of version 1).
 std::optional<std::int64_t> left_in(const fs::path& group, const CgroupFiles& files) {
   const auto limit = number_in(group / files.limit, "");
   const auto usage = number_in(group / files.usage, "");
@@ -40,7 +40,7 @@ std::optional<std::int64_t> left_in(const fs::path& group, const CgroupFiles& fi
   return std::max<std::int64_t>(0, *limit - *usage + reclaimable);
 }
 
-// The least that any group from `path` up to the mount leaves. A container may see itself as the mount.
+// The least that a group from `path` up to the mount leaves. A container may see its own group as the mount.
 std::int64_t left_in_tree(const fs::path& mount, const std::string& path, const CgroupFiles& files) {
   std::int64_t left = std::numeric_limits<std::int64_t>::max();
   for (fs::path group = fs::path(path).relative_path();; group = group.parent_path()) {

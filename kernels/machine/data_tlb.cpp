@@ -16,7 +16,7 @@ struct Registers {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };
 
-// Intel SDM volume 2, CPUID leaf 18H: a subleaf a TLB, how many more subleaves in EAX of the first.
+// Intel SDM volume 2, CPUID leaf 18H: one subleaf for each TLB; EAX of the first has the number of the last.
 std::int64_t intel_entries() {
   constexpr unsigned kLeaf = 0x18, kData = 1, kUnified = 3;
   std::int64_t most = 0;

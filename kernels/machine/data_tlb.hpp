@@ -1,12 +1,12 @@
-// How much memory a core's translations reach.
+// The data TLB of a core: how much memory its address translations reach.
 #pragma once
 
 #include <cstdint>
 
 namespace hilbench {
 
-// Entries for 4 KiB pages of the data TLB that a core asks last before it walks the page table; 0: unknown.
-// As the processor tells by CPUID, which a virtual machine may keep to itself.
+// Entries for 4 KiB pages in the last-level data TLB, which a core reads before it walks the page table.
+// 0: unknown. Read by CPUID; a virtual machine may hide it.
 std::int64_t data_tlb_entries();
 
 }  // namespace hilbench

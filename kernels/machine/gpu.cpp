@@ -13,25 +13,22 @@ std::string Gpu::capability_text() const {
 std::string cuda_start_failure(int status) {
   switch (status) {
     case 34:
-      return "libcuda.so.1 is the toolkit's stub, not a driver; take its folder off LD_LIBRARY_PATH";
+      return "libcuda.so.1 is the toolkit's stub, not a driver; remove its folder from LD_LIBRARY_PATH";
     case 46:
-      return "the GPU is taken by another process (exclusive mode) or not available; see nvidia-smi";
+      return "the GPU is in use by another process (exclusive mode) or not available; see nvidia-smi";
     case 100:
-      return "CUDA finds no GPU; see whether nvidia-smi lists one, with an instance where MIG is on, and "
-             "what "
-             "CUDA_VISIBLE_DEVICES says";
+      return "CUDA finds no GPU; check that nvidia-smi lists one, with an instance if MIG is on, and that "
+             "CUDA_VISIBLE_DEVICES does not hide it";
     case 802:
-      return "the system is not ready (CUDA error 802); see whether nvidia-fabricmanager runs";
+      return "the system is not ready (CUDA error 802); check that nvidia-fabricmanager runs";
     case 803:
-      return "the driver's library and its kernel module differ (CUDA error 803); restart after the update "
-             "of the "
-             "driver";
+      return "the driver's library and its kernel module differ (CUDA error 803); restart the machine after "
+             "a driver update";
     case 804:
-      return "the compatibility package's driver does not support this GPU (CUDA error 804); take its folder "
-             "off "
-             "LD_LIBRARY_PATH";
+      return "the compatibility package's driver does not support this GPU (CUDA error 804); remove its "
+             "folder from LD_LIBRARY_PATH";
     default:
-      return fmt::format("CUDA does not start (error {}); see whether nvidia-smi works", status);
+      return fmt::format("CUDA does not start (error {}); check that nvidia-smi works", status);
   }
 }
 
@@ -39,21 +36,22 @@ std::string old_driver(int driver_version, int runtime_version) {
   if (driver_version == 0) return "no NVIDIA driver (libcuda.so.1); install one if there is an NVIDIA GPU";
   const auto text = [](int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); };
   return fmt::format(
-      "the NVIDIA driver is too old: it is for CUDA {}, this build for {}; update the driver, or "
-      "build with the driver's CUDA version",
+      "the NVIDIA driver is too old: it supports CUDA {}, this build needs {}; update the driver, or build "
+      "with the driver's CUDA version",
       text(driver_version), text(runtime_version));
 }
 
 std::string nvml_start_failure(int status) {
   switch (status) {
     case 4:
-      return "NVML may not be used by this user; see the permissions of /dev/nvidiactl";
+      return "this user may not use NVML; check the permissions of /dev/nvidiactl";
     case 9:
-      return "NVIDIA's kernel module is not loaded; see whether nvidia-smi works";
+      return "NVIDIA's kernel module is not loaded; check that nvidia-smi works";
     case 18:
-      return "NVML and the kernel module are of different drivers; restart after the update of the driver";
+      return "NVML and the kernel module belong to different drivers; restart the machine after a driver "
+             "update";
     default:
-      return fmt::format("NVML does not start (error {}); see whether nvidia-smi works", status);
+      return fmt::format("NVML does not start (error {}); check that nvidia-smi works", status);
   }
 }
 

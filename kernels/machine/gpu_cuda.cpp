@@ -8,7 +8,7 @@
 namespace hilbench {
 namespace {
 
-// A slice of a GPU (MIG) is a device of its own, which its name tells.
+// A slice of a GPU (MIG) is a device of its own; its name shows it.
 std::string uuid_text(const cudaDeviceProp& properties) {
   const bool slice = std::string_view(properties.name).find(" MIG ") != std::string_view::npos;
   std::string text = slice ? "MIG-" : "GPU-";
@@ -19,7 +19,7 @@ std::string uuid_text(const cudaDeviceProp& properties) {
   return text;
 }
 
-// Highest clock of the multiprocessors in GHz; 0 where the driver does not tell.
+// Highest clock of the multiprocessors in GHz; 0 if the driver does not report it.
 double clock_ghz(int ordinal) {
   int khz = 0;
   return cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal) == cudaSuccess ? khz * 1e-6 : 0;

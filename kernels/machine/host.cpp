@@ -14,7 +14,7 @@
 namespace hilbench {
 namespace {
 
-constexpr int kMostThreads = 4096;  // as in a sweep
+constexpr int kMostThreads = 4096;  // also the limit in a sweep
 
 double nominal_ghz() {
   for (const char* name : {"base_frequency", "cpuinfo_max_freq"}) {
@@ -31,7 +31,7 @@ int affinity_count() {
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// CPUs' worth of time that the cgroup grants, or a large number. Nested groups show their own limit only.
+// Number of CPUs whose time the cgroup grants, or a large number. A nested group shows only its own limit.
 int cgroup_cpus() {
   constexpr int kNoLimit = 1 << 20;
   std::ifstream v2("/sys/fs/cgroup/cpu.max");
@@ -123,6 +123,14 @@ Host inspect_host() {
   host.simd = hwy::TargetName(targets & -targets);
   host.nominal_ghz = nominal_ghz();
   return host;
+}
+
+std::string simd_text(const std::string& simd) {
+  if (simd == "AVX3") return "AVX-512";
+  if (simd == "AVX3_DL") return "AVX-512 as on Ice Lake";
+  if (simd == "AVX3_ZEN4") return "AVX-512 as on Zen 4";
+  if (simd == "AVX3_SPR") return "AVX-512 as on Sapphire Rapids";
+  return simd;
 }
 
 int default_threads(const Host& host) {

@@ -1,4 +1,4 @@
-// The machine that a run stands on: processor, caches, memory, threads, and how it was set.
+// The machine that a run uses: processor, caches, memory, threads.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,27 @@ namespace hilbench {
 struct CacheLevel {
   int level = 0;           // 1, 2, 3
   std::int64_t bytes = 0;  // of one instance
-  int shared_by = 1;       // cores that share an instance
+  int shared_by = 1;       // cores that share one instance
 };
 
 struct Host {
   std::string cpu;  // "AMD EPYC 9654 96-Core Processor"
   int sockets = 1;
-  int cores = 1;  // usable by this process: affinity and cgroup quota counted in
+  int cores = 1;  // that this process may use, limited by affinity and cgroup quota
   std::vector<CacheLevel> data_caches;
   std::int64_t memory_bytes = 0;            // total
-  std::int64_t available_memory_bytes = 0;  // now, cgroup limits counted in
-  std::string simd;                         // what Highway dispatches to: "AVX3_DL"
+  std::int64_t available_memory_bytes = 0;  // now, limited by cgroups
+  std::string simd;                         // Highway's name of the instruction set it uses: "AVX3_DL"
   double nominal_ghz = 0;                   // 0: unknown
 };
-Host inspect_host();  // hwloc for topology and caches; falls back to what the kernel tells
+Host inspect_host();  // topology and caches by hwloc, or by the kernel if hwloc fails
 
-// Bytes that this process can still have: the kernel's MemAvailable, and what every cgroup (version 1 or 2)
-// above the process leaves, reclaimable file pages counted as free. 0: unknown. `root` stands for /.
+// Host::simd as people know it: "AVX-512 as on Ice Lake" for "AVX3_DL".
+std::string simd_text(const std::string& simd);
+
+// Bytes that this process can still allocate: the least of the kernel's MemAvailable and of what each cgroup
+// (version 1 or 2) of the process leaves. Reclaimable file pages count as free. 0: unknown. `root` is used in
+// place of /.
 std::int64_t available_memory(const std::filesystem::path& root = "/");
 
 // OMP_NUM_THREADS if it is a positive number, else all usable cores.

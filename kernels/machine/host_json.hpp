@@ -1,4 +1,4 @@
-// A host as records hold it.
+// A host as JSON, for records.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,8 +7,8 @@
 
 namespace hilbench {
 
-// `environment.host` of a record: processor, caches, memory, and how the machine is set now: governor, turbo,
-// load, virtualisation, kernel, huge pages, variables of OpenMP and BLAS. Null where unknown.
+// `environment.host` of a record: processor, caches, memory, and the present settings: governor, turbo, load,
+// virtualisation, kernel, huge pages, variables of OpenMP and BLAS. Unknown values are null.
 nlohmann::json host_json(const Host& host);
 
 }  // namespace hilbench

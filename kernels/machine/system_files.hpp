@@ -1,4 +1,4 @@
-// Lines of the files in which Linux describes the machine.
+// Reads the files in which Linux describes the machine.
 #pragma once
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Whether a map is the bijection, and the unit-step curve, that its name promises.
+// Checks that a map is a bijection and, if its order promises it, a curve of unit steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kNone = -1;
 
-// Position in each slot, kNone where there is none; counts into `check`.
+// The position in each slot, kNone if there is none. Adds its counts to `check`.
 std::vector<std::int64_t> positions_by_slot(std::span<const std::int64_t> slots, OrderCheck& check) {
   std::vector<std::int64_t> positions(slots.size(), kNone);
   for (std::size_t t = 0; t < slots.size(); ++t) {
@@ -28,8 +28,8 @@ std::vector<std::int64_t> positions_by_slot(std::span<const std::int64_t> slots,
   return positions;
 }
 
-// Steps along the slots of one chunk, whose first position is `begin`. A neighbour outside the chunk is a
-// long step.
+// Counts the steps along the slots of the chunk that begins at position `begin`. A neighbour outside the
+// chunk is a long step.
 void count_steps(std::span<const std::int64_t> positions, std::int64_t begin, std::int64_t width,
                  OrderCheck& check) {
   const auto count = static_cast<std::int64_t>(positions.size());

@@ -12,8 +12,8 @@
 namespace hilbench {
 namespace {
 
-// A block of cells: `cell` is its corner, the first side has `a` cells a stride of `da` apart, the second
-// `b`.
+// A block of cells. `cell` is its corner. The first side has `a` cells, `da` apart in memory; the second has
+// `b` cells, `db` apart.
 struct Block {
   std::int64_t cell;
   std::int64_t a, da;
@@ -25,8 +25,8 @@ std::uint32_t* walk_line(std::int64_t cell, std::int64_t count, std::int64_t str
   return out;
 }
 
-// From the corner of the block to the far end of its first side. Parts are given even lengths where they can
-// be, because a part with an odd first and an even second side cannot do without a diagonal step.
+// Walks from the corner of the block to the other end of its first side. Parts get even lengths if possible,
+// because a part with an odd first side and an even second side needs a diagonal step.
 std::uint32_t* walk_hilbert(const Block& block, std::uint32_t* out) {
   const auto [cell, a, da, b, db] = block;
   if (b == 1) return walk_line(cell, a, da, out);
@@ -64,14 +64,14 @@ void walk_square(int k, std::span<std::uint32_t> cells) {
   }
 }
 
-// A curve that splits a square into quadrants and each of them in the same way, turned or not: per state, the
-// quadrants (2 * lower + right) in visiting sequence and the state inside each.
+// A curve that splits a square into quadrants, and each quadrant in the same way, turned or not. For each
+// state: the quadrants (2 * lower + right) in visiting sequence, and the state inside each.
 struct QuadrantRule {
   std::array<int, 4> quadrant;
   std::array<int, 4> state;
 };
 constexpr std::array<QuadrantRule, 1> kMorton = {{{{0, 1, 2, 3}, {0, 0, 0, 0}}}};
-// The state is the lowest bit of the rank above: it complements the next bit of the Gray code.
+// The state is the lowest bit of the rank one level up; it complements the next bit of the Gray code.
 constexpr std::array<QuadrantRule, 2> kGray = {{{{0, 1, 3, 2}, {0, 1, 0, 1}}, {{2, 3, 1, 0}, {0, 1, 0, 1}}}};
 
 struct Square {

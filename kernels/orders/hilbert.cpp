@@ -1,13 +1,14 @@
 // Hilbert indices without a loop over the levels.
 //
-// Let (x, y) be a point, H and L the odd (upper) and even (lower) bits of its index, level by level. A
-// quadrant with H = L is entered transposed, one with H = L = 1 complemented too; both commute, so that the
-// orientation of a level is (s, f), s and f the XOR over all levels above of ~(H ^ L) and of H & L, and
+// Let (x, y) be a point, and H and L the odd (upper) and even (lower) bits of its index, level by level. A
+// quadrant with H = L is entered transposed; one with H = L = 1 is complemented too. Both operations commute,
+// so the orientation of a level is a pair (s, f): s is the XOR of ~(H ^ L) over all levels above, f the XOR
+// of H & L. Then
 //   x = f ^ H ^ (s & L),  y = x ^ L.
-// Decoding knows H and L: s and f are two prefix XORs. Encoding knows L = x ^ y; a level maps the orientation
-// above it affinely over GF(2),
+// Decoding knows H and L, so s and f are two prefix XORs. Encoding knows L = x ^ y; each level maps the
+// orientation above it affinely over GF(2),
 //   s' = (~L & s) ^ f ^ ~y,  f' = (L & s) ^ (~L & f) ^ (x & ~y),
-// and a prefix scan composes these maps in log2(16) steps, all 16 levels at once in the bits of one lane.
+// and a prefix scan composes these maps in log2(16) steps, for all 16 levels at once in the bits of one lane.
 #include "kernels/orders/hilbert.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -27,14 +28,14 @@ using D32 = hn::ScalableTag<std::uint32_t>;
 using D16 = hn::Rebind<std::uint16_t, D32>;
 using V32 = hn::Vec<D32>;
 
-// Swaps, in each lane, the bits under `mask` with those kShift higher.
+// In each lane, swaps the bits under `mask` with the bits kShift places higher.
 template <int kShift>
 HWY_INLINE V32 swap_bits(V32 v, std::uint32_t mask) {
   const V32 difference = hn::And(hn::Xor(v, hn::ShiftRight<kShift>(v)), hn::Set(D32(), mask));
   return hn::Xor(v, hn::Xor(difference, hn::ShiftLeft<kShift>(difference)));
 }
 
-// Upper half of a lane to its odd bits, lower half to its even bits.
+// Moves the upper half of a lane to its odd bits, the lower half to its even bits.
 HWY_INLINE V32 interleave(V32 v) {
   v = swap_bits<8>(v, 0x0000FF00u);
   v = swap_bits<4>(v, 0x00F000F0u);
@@ -53,8 +54,9 @@ HWY_INLINE V32 xor_and(V32 sum, V32 a, V32 b) {
   return hn::Xor(sum, hn::And(a, b));
 }
 
-// The map of orientations from above the top level to below each level: (s, f) -> M (s, f) + c. Zeros that a
-// shift brings in from above the top stand for the orientation (0, 0) in c; M is not needed there any more.
+// For each level, the map from the orientation above the top level to the one below that level: (s, f) -> M
+// (s, f) + c. The zeros that a shift brings in from above the top mean the orientation (0, 0) in c; M is no
+// longer needed there.
 struct Scan {
   V32 ss, sf, fs, ff;  // M
   V32 s, f;            // c
@@ -102,7 +104,7 @@ HWY_INLINE V32 prefix_step(V32 v, std::uint32_t mask) {
   return xor_and(v, hn::ShiftRight<kShift>(v), hn::Set(D32(), mask));
 }
 
-// Each bit XORed with all higher bits of its 16-bit half.
+// Each bit becomes the XOR of itself and all higher bits of its 16-bit half.
 HWY_INLINE V32 prefix_xor_halves(V32 v) {
   v = prefix_step<1>(v, 0x7FFF7FFFu);
   v = prefix_step<2>(v, 0x3FFF3FFFu);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::int64_t kPageBytes = 4096;
 
-// Counts of marked times, as a Fenwick tree: prefix sums and updates in logarithmic time.
+// Counts of marked times in a Fenwick tree: prefix sums and updates take logarithmic time.
 class MarkedTimes {
  public:
   explicit MarkedTimes(std::size_t times) : sums_(std::bit_ceil(times + 1), 0) {}
   void add(std::size_t time, std::int32_t count) {
     for (std::size_t i = time + 1; i < sums_.size(); i += i & (~i + 1)) sums_[i] += count;
   }
-  // Marks at times 0..time.
+  // Number of marks at times 0..time.
   std::int64_t up_to(std::size_t time) const {
     std::int64_t sum = 0;
     for (std::size_t i = time + 1; i > 0; i &= i - 1) sum += sums_[i];
@@ -41,7 +41,7 @@ struct Rows {
   std::int64_t last(std::int64_t slot, std::int64_t unit) const { return (slot * stride + bytes - 1) / unit; }
 };
 
-// Distinct units of `unit` bytes that the rows at `sorted` slots touch.
+// Number of distinct units of `unit` bytes that the rows at the slots `sorted` touch.
 std::int64_t distinct_units(std::span<const std::int64_t> sorted, const Rows& rows, std::int64_t unit) {
   std::int64_t count = 0;
   std::int64_t next = 0;  // first unit not counted yet
@@ -53,8 +53,8 @@ std::int64_t distinct_units(std::span<const std::int64_t> sorted, const Rows& ro
   return count;
 }
 
-// Exact LRU stack distances of pages (Bennett and Kruskal 1975): a mark at the latest touch of every page;
-// the distance of a re-touch is the number of marks after the page's own.
+// Exact LRU stack distances of pages (Bennett and Kruskal 1975). The latest touch of every page is marked;
+// the distance of a re-touch is the number of marks after the page's own mark.
 struct Reuse {
   std::vector<std::int64_t> distances;
   std::int64_t cold = 0;
@@ -89,7 +89,7 @@ Reuse page_reuse(std::span<const std::int64_t> visits, const Rows& rows) {
   return reuse;
 }
 
-// Nearest rank: the smallest value that at least `share` of all do not exceed.
+// Nearest rank: the smallest value such that at least `share` of all values do not exceed it.
 double percentile(std::vector<std::int64_t>& values, double share) {
   if (values.empty()) return 0;
   const auto rank = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;

@@ -24,8 +24,8 @@ std::int64_t reverse_bits(std::int64_t value, int bits) {
   return reversed;
 }
 
-// Uniform in [0, bound), by rejection of the draws past the last multiple of `bound`. The standard library's
-// distributions differ between platforms; its engines do not.
+// Uniform in [0, bound): draws above the last multiple of `bound` are rejected. The distributions of the
+// standard library differ between platforms; its engines do not.
 std::uint64_t draw_below(std::mt19937_64& engine, std::uint64_t bound) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t accepted = most - most % bound;
@@ -39,7 +39,7 @@ struct Point {
   std::int64_t y = 0;
 };
 
-// As published. It reflects inside the whole grid (n - 1) where the square reached so far (s - 1) is meant.
+// As published. The error: it reflects inside the whole grid (n - 1) instead of the current square (s - 1).
 Point published_d2xy(std::int64_t n, std::int64_t d) {
   Point p;
   for (std::int64_t s = 1; s < n; s *= 2) {
@@ -67,7 +67,8 @@ void linear_map(const OrderRequest&, std::span<std::int64_t> slots) {
 
 void residue_map(const OrderRequest& request, std::span<std::int64_t> slots) {
   const auto length = static_cast<std::int64_t>(slots.size());
-  const std::int64_t rows = length / request.residue;  // of a stream; the first `longer` have one more
+  const std::int64_t rows =
+      length / request.residue;  // of a stream; the first `longer` streams have one more
   const std::int64_t longer = length % request.residue;
   std::int64_t stream = 0;
   std::int64_t row = 0;
@@ -82,7 +83,7 @@ void bitrev_residue_map(const OrderRequest& request, std::span<std::int64_t> slo
     throw UsageError({fmt::format("residue {}", request.residue), "order bitrev_residue",
                       "r_max is a power of two: its bits are reversed",
                       fmt::format("try {}", std::bit_ceil(static_cast<std::uint64_t>(request.residue)))});
-  // From the first power of two past the length on, all r_max give the same order.
+  // Every r_max above the length gives the same order.
   const auto streams = static_cast<std::int64_t>(
       std::min(static_cast<std::uint64_t>(request.residue), std::bit_ceil(slots.size())));
   const int bits = std::countr_zero(static_cast<std::uint64_t>(streams));

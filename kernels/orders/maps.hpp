@@ -1,4 +1,4 @@
-// Orders that are no curves: each fills slots[t] for every position t. `slots` has request.length entries.
+// Orders that are not curves. Each writes slots[t] for every position t. `slots` has request.length entries.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ using SlotMap = void (*)(const OrderRequest& request, std::span<std::int64_t> sl
 // slots[t] = t.
 void linear_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// Sorted by (t mod r, t): the streams of dilation r, each contiguous. r = request.residue.
+// Positions sorted by (t mod r, t), so that each stream of dilation r is contiguous. r = request.residue.
 void residue_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// Sorted by (bit-reversal of t mod r, floor(t / r)): the streams of every dilation 2^i <= r are contiguous.
-// Throws UsageError where r = request.residue is no power of two.
+// Positions sorted by (bit-reversal of t mod r, floor(t / r)), so that the streams of every dilation 2^i <= r
+// are contiguous. r = request.residue. Throws UsageError if r is not a power of two.
 void bitrev_residue_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// A uniform permutation (Fisher-Yates), the same on every platform for a seed.
+// A uniform random permutation (Fisher-Yates). A seed gives the same permutation on every platform.
 void random_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// request.file: .npy with the slot of each position. Throws UsageError for an unreadable file, a wrong
-// length, or a map that is no bijection.
+// request.file is a .npy with the slot of each position. Throws UsageError if it cannot be read, has another
+// length, or is not a bijection.
 void file_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// Published as a Hilbert curve, and wrong. Position d goes to cell y * n + x of the point that the published
-// `hilbert_d2xy(n, d)` gives, n = the raster's width rounded up to a power of two; -1 where the point lies
-// outside the n x n grid. Of n = 64, 1465 of 4096 points lie inside.
+// Published as a Hilbert curve, but wrong. Position d goes to cell y * n + x of the point that the published
+// `hilbert_d2xy(n, d)` returns, with n the raster's width rounded up to a power of two; to -1 if the point is
+// outside the n x n grid. For n = 64 only 1465 of 4096 points are inside.
 void seed_d2xy_map(const OrderRequest& request, std::span<std::int64_t> slots);
 
-// Published as a Hilbert order of 16 positions, and wrong: a permutation with diagonal steps. Read as a table
-// of ranks, and applied to every kSeedListChunk positions; in a shorter last chunk ranks are compressed.
+// Published as a Hilbert order of 16 positions, but wrong: a permutation with diagonal steps. It is used as a
+// table of ranks for every kSeedListChunk positions; in a shorter last chunk the ranks are compressed.
 inline constexpr std::int64_t kSeedListChunk = 16;
 void seed_list_map(const OrderRequest& request, std::span<std::int64_t> slots);
 

@@ -1,4 +1,4 @@
-// What the tables of orders and traversals share: each entry has an `info` with its name.
+// What the tables of orders and traversals share. Each entry has an `info` with its name.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ constexpr auto infos_of(const std::array<Entry, size>& entries) {
   return infos;
 }
 
-// The entry of a name; UsageError, with the names there are, where there is none. `kind`: "order".
+// The entry called `name`. Throws UsageError with all names if there is none. `kind` is used in
+// the message: "order".
 template <class Entry, std::size_t size>
 const Entry& entry_named(const std::array<Entry, size>& entries, std::string_view kind,
                          std::string_view name) {

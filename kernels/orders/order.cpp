@@ -16,7 +16,7 @@
 namespace hilbench {
 namespace {
 
-// An order is a curve over the raster of each chunk, or a map of its own. Adding one is a line here.
+// An order is a curve over the raster of each chunk, or a map of its own. To add an order, add a line here.
 struct Entry {
   OrderInfo info;
   Curve curve = nullptr;
@@ -55,16 +55,14 @@ constexpr auto kEntries = std::to_array<Entry>({
       false},
      nullptr,
      file_map},
-    {{"auto", "residue where some dilation is above 1, else linear", OrderParam::none, false},
-     nullptr,
-     auto_map},
-    {{"seed_d2xy", "a published index formula that is no bijection: invalid from 2 positions on",
+    {{"auto", "residue if a dilation is above 1, else linear", OrderParam::none, false}, nullptr, auto_map},
+    {{"seed_d2xy", "a published index formula that is not a bijection: invalid from 2 positions on",
       OrderParam::none, true},
      nullptr,
      seed_d2xy_map},
     {{"seed_list",
-      "a published list of 16, applied to every 16 positions, that is no Hilbert curve: invalid from 16 "
-      "positions on",
+      "a published list of 16, applied to every 16 positions, that is not a Hilbert curve: invalid from "
+      "16 positions on",
       OrderParam::none, true},
      nullptr,
      seed_list_map},
@@ -83,7 +81,7 @@ void require_range(std::string_view what, std::int64_t value, std::int64_t low, 
                       fmt::format("give {} to {}", low, high)});
 }
 
-// The Hilbert curve over a full 2^k square: ranks come from the index formula, in the raster's own sequence.
+// The Hilbert curve over a full 2^k square. The index formula gives the ranks in raster order.
 void fill_hilbert_square(int k, std::span<std::int64_t> slots) {
   const std::size_t side = std::size_t{1} << k;
   std::vector<std::uint16_t> x(side), y(side);
@@ -96,7 +94,7 @@ void fill_hilbert_square(int k, std::span<std::int64_t> slots) {
   }
 }
 
-// Ranks of the raster's cells along the curve, compressed to the positions that exist.
+// Ranks of the raster's cells along the curve, without the cells that have no position.
 void fill_chunk(Curve curve, std::span<std::int64_t> slots) {
   const Raster raster = raster_of(static_cast<std::int64_t>(slots.size()));
   const auto side = static_cast<std::uint64_t>(raster.width);
@@ -122,7 +120,7 @@ void fill_chunks(Curve curve, std::int64_t chunk, std::span<std::int64_t> slots)
   for (std::int64_t& slot : rest) slot += repeated;
 }
 
-// Past kMaxResidue every position is a stream of its own, whatever the residue.
+// Above kMaxResidue every position is a stream of its own.
 std::int64_t dilations_lcm(const Case& work) {
   std::int64_t lcm = 1;
   for (const Branch& branch : work.pattern) {

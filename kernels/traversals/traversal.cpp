@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxTiles = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxGroup = std::int64_t{1}
-                                   << 40;  // as a sweep may say; beyond the grid it is the grid
+                                   << 40;  // the limit of a sweep; more columns than the grid has mean all
 constexpr std::int64_t kDefaultGroup = 8;
 
 struct Grid {
@@ -29,7 +29,7 @@ TileVisit tile(std::int64_t x, std::int64_t y) {
   return {.x = static_cast<std::int32_t>(x), .y = static_cast<std::int32_t>(y)};
 }
 
-// Blocks of `width` columns in turn, each with x fastest.
+// Blocks of `width` columns, one after another; inside a block x changes fastest.
 Tiles column_blocks(const Grid& grid, std::int64_t width) {
   Tiles tiles;
   tiles.reserve(static_cast<std::size_t>(grid.columns * grid.rows));
@@ -87,7 +87,7 @@ Tiles longest_first(const Grid& grid) {
   return tiles;
 }
 
-// Adding a traversal is a function above and a line here.
+// To add a traversal, add a function above and a line here.
 struct Entry {
   TraversalInfo info;
   Tiles (*visit)(const Grid&);

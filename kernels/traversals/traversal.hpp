@@ -1,5 +1,5 @@
-// Traversals: the sequence in which the grid of query tiles is visited (README, Definitions). One
-// table-driven tile list serves every kernel.
+// Traversals: the sequence in which the grid of query tiles is visited (docs/definitions.md). A traversal
+// gives a list of tiles, which every kernel follows.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@ namespace hilbench {
 struct TraversalInfo {
   std::string_view name;
   std::string_view help;
-  bool has_param;  // grouped.G: so many tiles of x before the next head
+  bool has_param;  // grouped.G: G tiles of x before the next head
 };
 std::span<const TraversalInfo> traversals();
 
 struct TileVisit {
-  std::int32_t x = 0;  // tile inside branch and segment: segments one after another
+  std::int32_t x = 0;  // tile inside the branch; segments follow one another
   std::int32_t y = 0;  // batch * heads + head
   bool keys_backwards = false;
 };
 
-// Every tile of an `columns` x `rows` grid exactly once. `cost(x, y)` is the tile's work (pairs); only
-// longest_first asks for it. Throws UsageError for an unknown name or a grid of more than 2^31 tiles.
+// Every tile of a `columns` x `rows` grid exactly once. `cost(x, y)`: pairs of the tile; only longest_first
+// calls it. Throws UsageError if the name is unknown, `param` is not allowed or out of range, or the grid has
+// more than 2^31 tiles.
 std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_t> param,
                                 std::int64_t columns, std::int64_t rows,
                                 const std::function<double(std::int64_t, std::int64_t)>& cost);

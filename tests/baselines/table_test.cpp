@@ -73,7 +73,7 @@ TEST(Table, KernelsForGpusAreKnownInEveryBuildAndSayWhatTheyLack) {
       EXPECT_EQ(reason->find("this build has no"), 0u) << *reason;
       continue;
     }
-    // No GPU of that age is supported, whatever was compiled.
+    // GPUs this old are not supported, whatever was compiled.
     const Gpu fermi{.compute_capability = 20};
     EXPECT_TRUE(implementation->why_not_on(fermi)) << name;
   }
@@ -88,7 +88,7 @@ TEST(Table, AGpuThatNoCompiledCodeRunsOnIsToldSo) {
   };
   EXPECT_EQ(reason_on("dilated_wgmma", 90), std::nullopt);
   EXPECT_TRUE(reason_on("dilated_wgmma", 100));
-  // The PTX of a default build serves what came later.
+  // The PTX of a default build serves later GPUs.
   EXPECT_EQ(reason_on("dilated_mma", 121), std::nullopt);
   EXPECT_EQ(reason_on("dilated_simt", 89), std::nullopt);
   EXPECT_TRUE(reason_on("dilated_mma", 75));

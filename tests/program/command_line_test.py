@@ -164,7 +164,7 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--dump", ""], r"--dump: must not be empty"),
     (2, ["run", "sweep.yaml", "-o", ""], r"-o: must not be empty"),
     (2, ["run", "sweep.yaml", "--profile", "nosuch"], r"no case runs the variant 'nosuch'"),
-    (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is no amount of memory \(--memory\)"),
+    (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is not a memory size \(--memory\)"),
     (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is no amount .*not between a byte and 2\^62 bytes"),

@@ -21,17 +21,17 @@ measure: {budget_s: 0.05, min_rounds: 3}
 
 # What the driver does: variables of the stub, and the words for it.
 STATES = {
-    "no device": ({"INIT": 100}, "CUDA finds no GPU; see whether nvidia-smi lists one, with an instance where MIG is on, "
-                                 "and what CUDA_VISIBLE_DEVICES says"),
-    "not ready": ({"INIT": 802}, "the system is not ready (CUDA error 802); see whether nvidia-fabricmanager runs"),
-    "mismatch": ({"INIT": 803}, "the driver's library and its kernel module differ (CUDA error 803); restart after the "
-                                "update of the driver"),
+    "no device": ({"INIT": 100}, "CUDA finds no GPU; check that nvidia-smi lists one, with an instance if MIG is on, "
+                                 "and that CUDA_VISIBLE_DEVICES does not hide it"),
+    "not ready": ({"INIT": 802}, "the system is not ready (CUDA error 802); check that nvidia-fabricmanager runs"),
+    "mismatch": ({"INIT": 803}, "the driver's library and its kernel module differ (CUDA error 803); restart the machine "
+                                "after a driver update"),
     "compatibility": ({"INIT": 804}, "the compatibility package's driver does not support this GPU (CUDA error 804); "
-                                     "take its folder off LD_LIBRARY_PATH"),
-    "stub": ({"INIT": 34}, "libcuda.so.1 is the toolkit's stub, not a driver; take its folder off LD_LIBRARY_PATH"),
-    "unknown": ({"INIT": 999}, "CUDA does not start (error 999); see whether nvidia-smi works"),
+                                     "remove its folder from LD_LIBRARY_PATH"),
+    "stub": ({"INIT": 34}, "libcuda.so.1 is the toolkit's stub, not a driver; remove its folder from LD_LIBRARY_PATH"),
+    "unknown": ({"INIT": 999}, "CUDA does not start (error 999); check that nvidia-smi works"),
 }
-TOO_OLD = "the NVIDIA driver is too old: it is for CUDA 10.2, this build for {}; update the driver, or build with the " \
+TOO_OLD = "the NVIDIA driver is too old: it supports CUDA 10.2, this build needs {}; update the driver, or build with the " \
           "driver's CUDA version"
 NO_DRIVER = "no NVIDIA driver (libcuda.so.1); install one if there is an NVIDIA GPU"
 
@@ -102,7 +102,7 @@ class DriverTest(unittest.TestCase):
                            self.surroundings(folder))
 
     def test_states_of_nvml(self):
-        for stub, part in (({"NVML": 9}, "absent  NVML +NVIDIA's kernel module is not loaded; see whether nvidia-smi works"),
+        for stub, part in (({"NVML": 9}, "absent  NVML +NVIDIA's kernel module is not loaded; check that nvidia-smi works"),
                            ({"NVML": 18}, "absent  NVML +NVML and the kernel module are of different drivers; restart "
                                           "after the update of the driver"),
                            ({"NVML": 4}, "absent  NVML +NVML may not be used by this user; see the permissions of "

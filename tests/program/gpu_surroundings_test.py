@@ -132,7 +132,7 @@ class GpuTest(unittest.TestCase):
     def test_nvml_may_be_missing(self):
         for record in self.measure(env=self.with_nvml(NVML="9")):
             state = record["environment"]["device_state"]
-            self.assertEqual(state["reason"], "NVIDIA's kernel module is not loaded; see whether nvidia-smi works")
+            self.assertEqual(state["reason"], "NVIDIA's kernel module is not loaded; check that nvidia-smi works")
             self.assertIsNone(state["foreign_processes"])
 
 

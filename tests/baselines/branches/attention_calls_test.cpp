@@ -30,7 +30,7 @@ Row gathered_row(const Case& work, const Branch& branch, std::int64_t row, std::
           head};
 }
 
-// Every query of the calls finds the positions of its keys, once, and no query with keys is left out.
+// The calls give every query with keys exactly once, with the positions of its keys.
 void expect_calls_cover(const Case& work, std::int64_t branch_index, RowStorage storage) {
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
   const bool gathered_q = storage == RowStorage::gathered && work.queries == Queries::dilated;

@@ -63,7 +63,7 @@ TEST_F(RivalsUnsupported, OldGpu) {
   EXPECT_NE(kCudnn.why_not_on({.compute_capability = 75}).value_or("").find("8.0"), std::string::npos);
 }
 
-// Planning costs no loading of libraries, and no overflow at sizes that only a plan meets.
+// Planning loads no library, and does not overflow at sizes that only a plan has.
 TEST(Rivals, PlanWithoutLoadingALibrary) {
   Case huge = kOrdinary;
   huge.sequence_length = huge.heads = huge.kv_heads = huge.batch = std::int64_t{1} << 40;
@@ -83,7 +83,7 @@ TEST(Rivals, CountTheBuffersOfBranches) {
   work.head_dim = 64;
   work.pattern = {{1024, 2}};
   const double offsets = 4 * (8 + 8);
-  // Straight into O; or copies of Q, K, V and O, and LSE, of 512 rows of 8 heads.
+  // Directly into O; or with copies of Q, K, V and O, and LSE, of 512 rows of 8 heads.
   EXPECT_EQ(kCudnn.workspace_bytes(work, 1), offsets);
   EXPECT_EQ(kCudnnGather.workspace_bytes(work, 1), offsets + 512 * 8 * (4 * 64 * 2 + 4));
   // Two branches: the second has an O of its own, both an LSE.

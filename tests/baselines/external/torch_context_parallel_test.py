@@ -149,7 +149,7 @@ class ThroughTheProgramTest(unittest.TestCase):
     def check_skips(self, records):
         for name in ("torch_context_parallel", "torch_context_parallel.ring"):
             self.assertEqual((records[1, name]["status"], records[1, name]["reason"]),
-                             ("skipped", f"{name} wants a ring: ring_size must be above 1"))
+                             ("skipped", f"{name} needs a ring: ring_size must be above 1"))
         self.assertEqual((records[2, "torch_sdpa"]["status"], records[2, "torch_sdpa"]["reason"]),
                          ("skipped", "ring_size 2: torch_sdpa runs on one rank"))
 
@@ -162,7 +162,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         for name in ("torch_context_parallel", "torch_context_parallel.ring"):
             self.assertEqual(records[2, name]["status"], "skipped")
             self.assertRegex(records[2, name]["reason"], "^no PyTorch with context_parallel for .*No module named 'torch'; "
-                             "HILBENCH_PYTHON")
+                             "set HILBENCH_PYTHON")
 
 
 def absence():

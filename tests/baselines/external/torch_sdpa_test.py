@@ -23,8 +23,8 @@ from program import Program  # noqa: E402
 PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 RANDOM_CASES = 80
-NO_CAUSAL = "no causal mask for dense queries of dilated keys"
-NO_LSE = "math gives no LSE, and branches merge by it"
+NO_CAUSAL = "no causal mask for dense queries and dilated keys"
+NO_LSE = "math returns no LSE, which merging branches needs"
 
 POINT = "sequence_length: 72, heads: 4, head_dim: 16, threads: 1"
 SWEEP = f"""
@@ -157,7 +157,7 @@ class ProtocolTest(unittest.TestCase):
         rng = random.Random(1)
         case = {**random_case(rng), "segments": [16], "dilations": [1], "causal": False}
         for change, option, reason in (({}, "xformers", "has no backend 'xformers'"), ({}, "cudnn", "^cudnn: "),
-                                       ({"head_dim": 12}, "", "head_dim 12 is no multiple of 8"),
+                                       ({"head_dim": 12}, "", "head_dim 12 is not a multiple of 8"),
                                        ({"pass": "backward"}, "", "forward pass only"),
                                        ({"ring_size": 2}, "", "one rank only")):
             with self.subTest(reason=reason):
@@ -202,7 +202,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         self.assertEqual(len(records), 3)
         for record in records:
             self.assertEqual(record["status"], "skipped")
-            self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; HILBENCH_PYTHON")
+            self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
 
 
 def absence():

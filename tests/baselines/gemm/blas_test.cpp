@@ -32,7 +32,7 @@ TEST_F(Blas, RecordNamesLibraryCoreAndRate) {
   EXPECT_FALSE(record.at("version").get<std::string>().empty());
   EXPECT_FALSE(record.at("core").get<std::string>().empty());
   EXPECT_GT(record.at("sgemm_gflops").get<double>(), 0);
-  // The note appears exactly where the products stay below half of the peak.
+  // The note appears exactly if the products reach less than half of the peak.
   const bool slow = record.at("sgemm_gflops").get<double>() < record.at("fma_gflops").get<double>() / 2;
   EXPECT_EQ(!record.at("note").get<std::string>().empty(), slow);
 }

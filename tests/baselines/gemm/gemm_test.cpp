@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A tensor in the case's dtype with its values widened.
+// A tensor in the case's dtype, and its values widened.
 struct Tensor {
   std::vector<float> values;
   std::vector<float> fp32;
@@ -58,7 +58,7 @@ Output run_gemm(const Case& work, const Tensor& q, const Tensor& k, const Tensor
                           output.lse.data()};
   const auto execution = kGemm.prepare(work, {.kernel = "gemm", .baseline = true}, threads);
   execution->run(operands, {});
-  execution->run(operands, {});  // nothing is left over from a run
+  execution->run(operands, {});  // a run leaves nothing behind
   for (std::size_t i = 0; i < elements; ++i) output.o.push_back(narrow ? bf16_value(bf16[i]) : fp32[i]);
   return output;
 }

@@ -41,8 +41,8 @@ TEST(Peak, CopiesAreLeftOutOfShortMeasurements) {
   EXPECT_EQ(measure_peak(1, 0.01).copy_bytes_per_s, 0);
 }
 
-// FLOPs that the variant claims for a run, over the time a run takes, must not pass the measured peak by more
-// than its noise: work that was optimised away would.
+// The FLOPs that the variant states for a run, divided by the time of a run, must not exceed the measured
+// peak by more than noise. They would if the compiler had removed work.
 TEST(PeakVariant, RunsTheFlopsItClaims) {
   const Case work;
   const auto execution = kPeak.prepare(work, {}, 1);
@@ -62,7 +62,7 @@ TEST(PeakVariant, RunsTheFlopsItClaims) {
 }
 
 // A vdpbf16ps takes twice the products of an FMA at half its rate or at the same; a core's tile unit makes
-// 512 products a cycle. Beyond that, work was left out.
+// 512 products a cycle. A higher rate means that work was left out.
 TEST(PeakVariant, MultipliesBf16AsTheKernelDoes) {
   Case work;
   work.dtype = Dtype::bf16;

@@ -25,7 +25,7 @@ TEST(ByteSize, RefusesTheRest) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(
         error.what(),
-        "'80' is no amount of memory (--memory): it has no unit; write a decimal number and a unit: 80GB, "
+        "'80' is not a memory size (--memory): it has no unit; write a decimal number and a unit: 80GB, "
         "8GiB, 1.5TB");
   }
 }

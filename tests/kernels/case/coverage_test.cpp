@@ -27,7 +27,7 @@ TEST(DistinctCount, NoCoverAndNoPosition) {
   EXPECT_EQ(distinct_count({{4, 2, 1}, {4, 2, 0}}, 0), 0);
 }
 
-// Offsets larger than a stretch, and classes whose common members lie past the end.
+// Offsets larger than a stretch, and classes whose common members are after the end.
 TEST(DistinctCount, ClassesThatNeverMeet) {
   EXPECT_EQ(distinct_count({{1000, 1000, 999}, {1000, 500, 7}}, 1000), 3);
 }

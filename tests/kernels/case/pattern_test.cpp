@@ -8,7 +8,7 @@
 namespace hilbench {
 namespace {
 
-// The counts by walking over everything, straight from the definition.
+// The counts by visiting everything, directly from the definition.
 PatternCounts walked_work(const Case& work) {
   PatternCounts total;
   for (std::int64_t g = 0; g < work.kv_heads; ++g) {
@@ -102,7 +102,7 @@ TEST(CountWork, BackwardIsTwoAndAHalfTimesForward) {
   EXPECT_EQ(flops(work), 2.5 * forward);
 }
 
-// Segments and sequences far beyond what could be walked.
+// Segments and sequences far longer than could be visited.
 TEST(CountWork, HugeSequencesTakeTheSameFewSteps) {
   const std::int64_t n = std::int64_t{1} << 40;
   const Case nested{.sequence_length = n, .pattern = {{2, 2}, {n, 4}}, .heads = 1, .kv_heads = 1};

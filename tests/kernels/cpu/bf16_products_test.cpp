@@ -11,7 +11,7 @@
 namespace hilbench {
 namespace {
 
-// A run whose HILBENCH_BF16 this machine cannot obey says so and tests nothing.
+// If HILBENCH_BF16 asks for products that this machine lacks, the run says so and tests nothing.
 class AskedProducts : public testing::Environment {
   void SetUp() override {
     if (const auto against = chosen_bf16_products().against) GTEST_SKIP() << *against;

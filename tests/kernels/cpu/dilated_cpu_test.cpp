@@ -52,7 +52,7 @@ Variant random_variant(Random& random) {
 
 class DilatedCpuProperty : public testing::TestWithParam<int> {};
 
-// Fifty seeded cases a block.
+// Fifty seeded cases for each block.
 TEST_P(DilatedCpuProperty, EqualsTheOracle) {
   for (int i = 0; i < 50; ++i) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * 50 + i);
@@ -123,7 +123,7 @@ TEST(DilatedCpu, TheChosenProductEqualsTheOracle) {
   }
 }
 
-// Where the keys are walked in the same sequence, a layout changes no arithmetic at all.
+// If the keys are visited in the same sequence, the layout changes no arithmetic at all.
 void expect_orders_change_no_bit(const Case& work) {
   Random random(2);
   const AttentionProblem problem(work, random);
@@ -185,7 +185,7 @@ TEST(DilatedCpu, Bf16TakesEveryHeadDim) {
   }
 }
 
-// A workspace full of NaN: what a product reads beyond its keys and elements must have been written.
+// A workspace full of NaN: everything that a product reads must have been written, also beyond its keys.
 TEST(DilatedCpu, StaleWorkspaceChangesNothing) {
   Random random(5);
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
@@ -228,7 +228,7 @@ TEST(DilatedCpu, SaysWhatItDoesNotDo) {
   EXPECT_NE(reason([](Case& c) { c.sequence_length = std::int64_t{1} << 31; }), "");
 }
 
-// No score matrix: workspace grows with threads, and with the output only where bf16 branches merge in fp32.
+// No score matrix: the workspace grows with threads, and with the output only if bf16 branches merge in fp32.
 TEST(DilatedCpu, WorkspaceIsSmall) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
     on_every_target(dtype, [&](Bf16Products) {

@@ -17,7 +17,7 @@ std::vector<std::int32_t> linear(std::int64_t length) {
   return slots;
 }
 
-// Bytes that name their own batch entry, position and place in the row.
+// Bytes that encode their own batch entry, position and place in the row.
 std::vector<std::uint8_t> distinct_rows(std::int64_t batch, std::int64_t length, std::int64_t row_bytes) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(batch * length * row_bytes));
   std::mt19937_64 random(7);

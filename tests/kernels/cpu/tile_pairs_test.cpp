@@ -1,5 +1,5 @@
-// Whole tiles of attention with products in tile registers, emulated: processors without AMX test the rest of
-// that path.
+// Whole tiles of attention with emulated products of tile registers, so that processors without AMX test the
+// rest of that path.
 #include <gtest/gtest.h>
 #include <hwy/aligned_allocator.h>
 
@@ -26,7 +26,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hilbench {
 namespace HWY_NAMESPACE {
 
-// Does nothing where multiplies_pairs() says no.
+// Does nothing if multiplies_pairs() is false.
 void run_emulated_here([[maybe_unused]] const Tile& tile, [[maybe_unused]] float* workspace) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
   run_tile_with<TilePairs<EmulatedTiles>>(tile, workspace);
@@ -139,7 +139,7 @@ TEST_F(TilePairsTest, AgreeWithWidenedProducts) {
           expect_agreement(TileProblem(head_dim, rows, keys, mask, 1));
 }
 
-// Scores that pass the maximum by less and by more than the slack that it is left.
+// Scores that exceed the maximum by less and by more than the slack.
 TEST_F(TilePairsTest, AgreeWhereMaximaRise) {
   for (const float steepness : {2.0f, 8.0f, 30.0f})
     for (const Mask mask : {Mask::full, Mask::causal})

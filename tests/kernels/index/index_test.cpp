@@ -158,7 +158,7 @@ TEST(Index, TilesHoldEveryQueryRowOfABranchOnce) {
   }
 }
 
-// Each query's keys are those that the definition selects for its head and that the mask leaves it.
+// Each query's keys are those that the definition selects for its head and that the mask does not hide.
 TEST(Index, TilesHoldTheKeysOfTheirQueries) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 100; ++i) {

@@ -11,6 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(Host, InstructionSetsHaveTheNamesThatPeopleKnow) {
+  EXPECT_EQ(simd_text("AVX3"), "AVX-512");
+  EXPECT_EQ(simd_text("AVX3_ZEN4"), "AVX-512 as on Zen 4");
+  EXPECT_EQ(simd_text("AVX2"), "AVX2");
+}
+
 TEST(InspectHost, KnowsThisMachine) {
   const Host host = inspect_host();
   EXPECT_FALSE(host.cpu.empty());

@@ -62,7 +62,7 @@ void expect_parity(const std::vector<std::uint32_t>& index, int k) {
   EXPECT_EQ(decoded.y, expected.y) << "k = " << k;
 }
 
-// Runs the tests below on each instruction set of this machine, not only on the best.
+// Runs the tests below on every instruction set of this machine, not only on the best.
 class HilbertOnTarget : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override { choose(GetParam()); }
