@@ -12,7 +12,7 @@ const Branch& branch_of(const Case& work, const Selection& of) {
   return work.pattern[static_cast<std::size_t>(of.branch)];
 }
 
-// First and last position of a rank's rows in a segment; `first` is past `last` where there are none.
+// First and last position of a rank's rows in a segment; `first` is past `last` if there are none.
 struct Extent {
   std::int64_t first = 0, last = -1;
   bool empty() const { return last < first; }
@@ -108,8 +108,8 @@ std::int64_t needed_count(const Case& work, const Shards& shards, const Selectio
   return count;
 }
 
-// Contiguous and zigzag shards share the segments that hold a border inside. Of striped shards every segment
-// is shared, and two full segments that begin at the same residue of the ranks look alike.
+// Contiguous and zigzag shards share the segments that have a border of shards inside. Striped shards share
+// every segment; two full segments are equal if they begin at the same position modulo the number of ranks.
 std::vector<SharedSegment> shared_segments(const Case& work, const Shards& shards, std::int64_t branch) {
   const std::int64_t w = work.pattern[static_cast<std::size_t>(branch)].segment_length;
   std::vector<SharedSegment> shared;

@@ -1,4 +1,4 @@
-// Which keys of one rank another rank needs: what a ring has to move at least.
+// Which keys of one rank another rank needs: the least that a ring must move.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hilbench {
 struct HeadClasses {
   explicit HeadClasses(const Case& work);
   struct Class {
-    std::vector<std::int64_t> offsets;  // [branches]: offset o, or -1 where no head of the class runs it
+    std::vector<std::int64_t> offsets;  // [branches]: offset o, or -1 if no head of the class runs the branch
   };
   std::vector<Class> classes;
   std::vector<std::int32_t> of_head;  // [kv_heads]
@@ -28,31 +28,33 @@ Stretch key_rows(const Case& work, const Shards& shards, const Selection& of, st
 Stretch query_rows(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
                    std::int64_t stretch);
 
-// The selected keys of a rank below this position are seen by a query of another rank; the rest are not.
+// The end of what others need: queries of other ranks see a rank's selected keys below this position,
+// and no further ones.
 std::int64_t needed_end(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank);
 
 // How many selected keys of a rank lie below position `end`.
 std::int64_t needed_count(const Case& work, const Shards& shards, const Selection& of, std::int64_t rank,
                           std::int64_t end);
 
-// Segments that more than one rank may hold a part of, each for `times` that look alike.
+// Segments of which more than one rank may hold a part. Each stands for `times` equal ones.
 struct SharedSegment {
   std::int64_t segment = 0, times = 1;
 };
 std::vector<SharedSegment> shared_segments(const Case& work, const Shards& shards, std::int64_t branch);
 
-// In closed form: the time depends on ranks, branches and heads, not on the length.
+// What ranks need of each other, in closed form: the time depends on ranks, branches and heads,
+// not on the length.
 class RingNeeds {
  public:
   RingNeeds(const Case& work, const Shards& shards, const HeadClasses& classes);
-  // Whether some query of `rank` sees some key of `source`, another rank.
+  // True if some query of `rank` sees some key of `source`, another rank.
   bool sees(std::int64_t rank, std::int64_t source) const {
     return sees_[static_cast<std::size_t>(rank * ranks_ + source)];
   }
-  // Whether any rank sees keys of another.
+  // True if any rank sees keys of another.
   bool any() const;
-  // Rows of `source` that its packed form takes: the needed ones of each branch after the other, for the K/V
-  // head that has most.
+  // Rows in the packed shard of `source`: the needed rows of each branch, one branch after another, for the
+  // K/V head that has most.
   std::int64_t packed_rows(std::int64_t source) const {
     return packed_rows_[static_cast<std::size_t>(source)];
   }

@@ -1,4 +1,4 @@
-// Takes the rows of a BSHD tensor that a ring sends.
+// Collects the rows of a tensor that a ring sends.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace hilbench {
 
 // to[b, i, g, :] = from[b, slots of g's class[i], g, :] for head rows of `head_bytes` (head_dim * element
-// size). `from` holds from_rows rows a batch entry, `to` packed.rows of them, and does not overlap it.
+// size). A batch entry has from_rows rows in `from` and packed.rows rows in `to`; the two do not overlap.
 void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                const PackedShard& packed, std::int64_t head_bytes, int threads);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kNone = -1;
 
-// Keys that select alike: K/V heads of one offset, of a packed shard those of one class.
+// K/V heads that select the same keys: those of one offset; in a packed shard those of one class.
 struct Stream {
   std::int64_t offset = 0;
   std::int64_t head_class = 0;
@@ -21,7 +21,7 @@ struct Stream {
 
 struct Streams {
   std::vector<Stream> list;
-  std::vector<std::size_t> of_head;  // [kv_heads]; of a head that does not run the branch: any
+  std::vector<std::size_t> of_head;  // [kv_heads]; any value for a head that does not run the branch
 };
 
 Streams streams_of(const Ring& ring, std::size_t branch, bool packed) {
@@ -38,12 +38,12 @@ Streams streams_of(const Ring& ring, std::size_t branch, bool packed) {
   return streams;
 }
 
-// Whether `rank` may have rows in the segment: cheap, for all segments of a branch.
+// True if `rank` may have rows in the segment. Cheap, since it is called for all segments of a branch.
 bool touches(const Shards& shards, std::int64_t rank, std::int64_t begin, std::int64_t end) {
   return shards.rows_below(rank, end) > shards.rows_below(rank, begin);
 }
 
-// Packed rows of a class before branch `branch`, or with all of its branches.
+// Packed rows of a class in the branches before `branch`.
 std::int64_t packed_before(const Ring& ring, std::int64_t source, std::int64_t head_class,
                            std::int64_t branch) {
   const Case& work = ring.work();
@@ -61,7 +61,7 @@ std::int64_t packed_before(const Ring& ring, std::int64_t source, std::int64_t h
   return rows;
 }
 
-// Builds one branch of one piece.
+// Builds the index of one branch of one piece.
 class BranchBuilder {
  public:
   BranchBuilder(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
@@ -121,7 +121,7 @@ class BranchBuilder {
     }
   }
 
-  // One past the last position that a query of this rank in the segment sees.
+  // One past the last position that this rank's queries in the segment see.
   std::int64_t seen_end(const Selection& of) const {
     std::int64_t end = segment_begin(pattern(), of.segment);
     for (std::int64_t stretch = 0; stretch < shards_.stretches(); ++stretch)
@@ -206,7 +206,7 @@ class BranchBuilder {
                                  ? IndexTile{}
                                  : tile_of(stream, column.segment, column.stretch, column.tile));
     index_.tiles = visited_tiles(grid, ring_.variant(), &BranchBuilder::pairs);
-    // A piece that merges adds nothing where it has no key.
+    // A piece that merges needs no tiles without keys.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
     for (const IndexTile& tile : index_.tiles)
       if (tile.unmasked < tile.key_count) index_.keys_by_step = index_.keys_by_step && cut_by_step(tile);
@@ -229,7 +229,7 @@ class BranchBuilder {
     return made;
   }
 
-  // Leading keys of a list beyond which the query in `row` sees none.
+  // How many leading keys of a list the query in `row` may see; it sees none after them.
   std::int32_t seen(const List& list, std::int64_t row) const {
     if (work_.mask == Mask::full || list.highest <= row) return static_cast<std::int32_t>(list.count);
     if (list.lowest > row) return 0;
@@ -238,7 +238,7 @@ class BranchBuilder {
     return static_cast<std::int32_t>(std::upper_bound(begin, begin + list.count, row) - begin);
   }
 
-  // Unmasked pairs, with the edge of the mask taken as straight.
+  // Unmasked pairs, if the edge of the mask were a straight line.
   static double pairs(const IndexTile& tile) {
     return 0.5 * tile.query_count * (static_cast<double>(tile.unmasked) + tile.key_count);
   }
@@ -262,7 +262,7 @@ class BranchBuilder {
   BranchIndex index_;
   std::vector<std::int64_t> lists_;  // [streams, segments]: into list_, or kNone
   std::vector<List> list_;
-  std::vector<std::pair<std::int32_t, std::int32_t>> keys_;  // slot and position of the list in the making
+  std::vector<std::pair<std::int32_t, std::int32_t>> keys_;  // slot and position, of the current list
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One launch of a piece: a branch of the pattern, queries of one rank, keys of one shard.
+// The index of one launch of a piece: one branch, queries of one rank, keys of one shard.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace hilbench {
 
-// Where the keys of one shard lie for the rank that computes.
+// Where the computing rank finds the keys of one shard.
 struct PieceKeys {
   const Ring& ring;
   std::int64_t rank;                // whose shard
-  std::vector<std::int32_t> slots;  // order_of; not read where packed
+  std::vector<std::int32_t> slots;  // order_of; not read if packed
   bool packed = false;
 
   PieceKeys(const Ring& of, std::int64_t computing, std::int64_t source)
@@ -22,7 +22,7 @@ struct PieceKeys {
   }
 };
 
-// `branches` entries of ring_index: without tiles where the rank has nothing to compute.
+// An entry of ring_index's `branches`: without tiles if the rank has nothing to compute.
 BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
                          FirstPiece first, std::int64_t tile_rows);
 

@@ -41,7 +41,7 @@ Seen seen_in_full(const Positions& queries, const Positions& keys) {
 Seen seen_causally(const Positions& queries, const Positions& keys) {
   if (keys.count == 0 || queries.count == 0) return {};
   const std::int64_t last = keys.first + (keys.count - 1) * keys.step;
-  const auto queries_before = [&](std::int64_t position) {  // how many stand below it
+  const auto queries_before = [&](std::int64_t position) {  // how many queries are below it
     if (position <= queries.first) return std::int64_t{0};
     return std::min(queries.count, (position - queries.first - 1) / queries.step + 1);
   };
@@ -113,7 +113,7 @@ class StreamCounter {
           add(rank, source, stretch, keys[static_cast<std::size_t>(source)], times);
   }
 
-  // Segments that lie inside one stretch of a rank: all alike but a short last one.
+  // Segments inside one stretch of a rank: all are equal, except a short last one.
   void count_unshared() {
     const std::int64_t w = branch().segment_length, length = work_.sequence_length;
     const std::vector<std::int64_t> borders = shards_.borders();

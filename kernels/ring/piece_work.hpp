@@ -9,14 +9,14 @@ namespace hilbench {
 
 // Queries of one rank against keys of one shard, over batch, heads and branches.
 struct PieceWork {
-  double pairs = 0;  // unmasked (query, key) pairs
-  double rows = 0;   // (query row, branch) incidences that see a key of the shard: rows of O that are merged
-  double launches = 0;   // branches that have something to do; a rank's own piece has at least one
-  double tile_keys = 0;  // longest key list of each launch, summed: what its last tile walks alone
+  double pairs = 0;      // unmasked (query, key) pairs
+  double rows = 0;       // (query row, branch) pairs that see a key of the shard: rows of O to merge
+  double launches = 0;   // branches with something to compute; a rank's own piece has at least one
+  double tile_keys = 0;  // sum over launches of the longest key list: the keys of the last tile
 };
 
 // [rank * ranks + source]. The time depends on ranks, branches and heads, not on the length. Exact, except
-// with `order_span: global`, where the keys that a rank sees are taken to be spread evenly over the shards.
+// with `order_span: global`: that assumes that the keys which a rank sees are spread evenly over the shards.
 std::vector<PieceWork> piece_works(const Ring& ring);
 
 }  // namespace hilbench

@@ -56,7 +56,7 @@ std::int64_t Ring::first_slot(std::int64_t rank) const {
   return global_order() ? slots_.position(rank, 0) : 0;
 }
 
-// Where the whole order is cut, any key may lie anywhere.
+// If the shards are cut from a global order, any key may be anywhere.
 bool Ring::sees(std::int64_t rank, std::int64_t source) const {
   if (!global_order()) return needs_.sees(rank, source);
   return rank != source && shards_.count(rank) > 0 && kv_rows(source) > 0;
@@ -82,7 +82,8 @@ std::vector<RingStep> Ring::steps(std::int64_t rank) const {
   return gathers(algorithm_) ? gathering_steps(rank) : passing_steps(rank);
 }
 
-// allgather sends every shard to every rank; its packed form only to those that see some of its keys.
+// allgather sends every shard to every rank; allgather_packed sends a shard only to ranks that see
+// some of its keys.
 std::vector<RingStep> Ring::gathering_steps(std::int64_t rank) const {
   const auto goes = [&](std::int64_t to, std::int64_t source) {
     return sent_rows(source) > 0 && (algorithm_ == RingAlgorithm::allgather || sees(to, source));
@@ -99,8 +100,8 @@ std::vector<RingStep> Ring::gathering_steps(std::int64_t rank) const {
   return {exchange, compute};
 }
 
-// In step s the rank computes against the shard of s ranks before it, while that shard goes on to the next
-// rank and the one before it arrives.
+// In step s the rank computes with the keys of the rank s places before it. Meanwhile it passes that shard on
+// to the next rank, and the shard of the rank s + 1 places before it arrives.
 std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
   std::vector<RingStep> steps;
   for (std::int64_t s = 0; s < ranks(); ++s) {

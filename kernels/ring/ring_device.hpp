@@ -1,4 +1,4 @@
-// What the run of a rank needs of the device that its tensors lie on, beside a kernel and a transport.
+// What a rank's run needs from the device that holds its tensors, besides a kernel and a transport.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,31 @@ namespace hilbench {
 class RingDevice {
  public:
   virtual ~RingDevice() = default;
-  // 64-byte aligned zeros, or more of them.
+  // At least `bytes` bytes of zeros, 64-byte aligned.
   virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
-  // Keeps what pack() needs where it runs.
+  // Stores what pack() needs on the device.
   virtual void load(const PackedShard& packed) = 0;
-  // Takes the loaded shard's rows out of `from` [batch, from_rows, kv_heads, head_bytes] into `to`, which
-  // allocate() gave.
+  // Copies the loaded shard's rows from `from` [batch, from_rows, kv_heads, head_bytes] to
+  // `to`, which allocate() returned.
   virtual void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
 
-  // Whether the device itself clears and rounds the rows that launches touch or leave out, so that kernels
-  // get no tiles without keys and round nothing; then the rest is to be had.
+  // True if the device clears and rounds rows itself; kernels then get no empty tiles and round nothing, and
+  // the functions below work.
   virtual bool clears_and_rounds() const { return false; }
-  // Keeps row_writes [rows, heads] of every batch entry's rows where they are needed.
+  // Stores row_writes [rows, heads], the same for every batch entry, on the device.
   virtual void load(const Case& /*work*/, std::int64_t /*rows*/,
                     const std::vector<RowWrites>& /*row_writes*/) {}
-  // O = 0 and LSE = -infinity in rows that are untouched, or merged into first. `o_fp32`, where it is not
-  // null, has all rows but the untouched ones.
+  // Sets O = 0 and LSE = -infinity in rows that are untouched or merged into first. If `o_fp32` is not null,
+  // all rows except the untouched ones are in it.
   virtual void clear(void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}
-  // o_fp32 to o in all rows but the untouched ones.
+  // Rounds o_fp32 to o in all rows except the untouched ones.
   virtual void round(float* /*o_fp32*/, void* /*o*/) {}
 };
 
 std::unique_ptr<RingDevice> cpu_ring_device(int threads);
-// Of the calling thread's current GPU, by stream 0; in a build with CUDA. head_bytes is a multiple of 16.
-// Throws cuda::CudaError.
+// For the calling thread's current GPU, on stream 0. Only in a build with CUDA. head_bytes is a multiple of
+// 16. Throws cuda::CudaError.
 std::unique_ptr<RingDevice> cuda_ring_device();
 
 }  // namespace hilbench

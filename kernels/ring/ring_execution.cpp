@@ -10,7 +10,8 @@
 namespace hilbench {
 namespace {
 
-// What a kernel is prepared for: so many rows, all in one segment. It takes everything else from the index.
+// The case that a kernel is prepared for: the rank's rows, all in one segment. Everything else
+// is in the index.
 Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
   Case piece = ring.work();
   piece.sequence_length = std::max<std::int64_t>(1, ring.shards().count(rank));
@@ -21,14 +22,14 @@ Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
   return piece;
 }
 
-// Rows of a tile: what the kernel would choose on one rank, since the ranks' tiles together share the work.
+// Rows of a tile: as the kernel chooses on one rank, because the tiles of all ranks together do the work.
 std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Implementation& kernel) {
   Case whole = ring.work();
   whole.ring_size = 1;
   return std::clamp<std::int64_t>(ring.shards().count(rank), 1, kernel.tile_rows(whole));
 }
 
-// A piece in which every query sees all keys of its tile needs no mask.
+// If every query of a piece sees all keys of its tile, the piece needs no mask.
 Mask mask_of(const Index& index) {
   for (const BranchIndex& branch : index.branches)
     for (const IndexTile& tile : branch.tiles)
@@ -65,7 +66,7 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
 }
 
 void* RingExecution::allocate(double bytes) {
-  if (bytes == 0) return nullptr;  // a buffer that the schedule leaves out
+  if (bytes == 0) return nullptr;  // a buffer that no step uses
   buffer_bytes_ += bytes;
   return memory_.emplace_back(device_.allocate(static_cast<std::size_t>(bytes))).get();
 }
@@ -97,7 +98,7 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   step.pieces.push_back(std::move(piece));
 }
 
-// Leaves out the tiles without keys, and notes what the others do to their rows.
+// Removes tiles without keys, and notes what the other tiles do to their rows.
 void RingExecution::note_row_writes(Index& index) {
   for (BranchIndex& branch : index.branches) {
     std::erase_if(branch.tiles, [](const IndexTile& tile) { return tile.key_count == 0; });
@@ -167,7 +168,7 @@ void RingExecution::run(const Operands& own, RingPart part) {
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
     if (exchanges) post(own, step);
     if (clears_and_rounds && number == 0)
-      device_.clear(own.o, o_fp32_, own.lse);  // beside the first exchange
+      device_.clear(own.o, o_fp32_, own.lse);  // during the first exchange
     if (part != RingPart::exchange)
       for (const Piece& piece : step.pieces) compute(own, piece);
     if (exchanges) transport_.wait();

@@ -1,5 +1,5 @@
-// One rank's run: its queries against every shard that they see, one after the other, while the next one is
-// on its way. Any kernel computes the pieces, through its Execution and the index of the piece.
+// One rank's run: it computes with the keys of one shard after another, while the next shard is being sent.
+// Any kernel computes the pieces, through its Execution and the index of the piece.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace hilbench {
 
-// What a run does: all, or one part, whose time tells how much of the exchange is hidden.
+// What a run does: all, or one part, whose time shows how much of the exchange is hidden.
 enum class RingPart { all, exchange, computation };
 
-// 1 - (what the exchange adds to the time of the computation) / (its own time), between 0 and 1; 1 where
+// 1 - (time that the exchange adds to the computation) / (time of the exchange alone), between 0 and 1; 1 if
 // nothing is exchanged.
 double hidden_share(double computation_ns, double exchange_ns, double total_ns);
 
@@ -28,12 +28,12 @@ class RingExecution {
                 int threads);
 
   // q, k, v, o, lse are the rank's own rows, as stored_q_positions and stored_kv_positions list them; o and
-  // lse by row. All ranks run together. A part alone leaves o and lse undefined; `computation` reads what the
-  // last exchange brought.
+  // lse by row. All ranks run together. A single part leaves o and lse undefined; `computation` reads what
+  // the last exchange received.
   void run(const Operands& own, RingPart part);
   void run(const Operands& own) { run(own, RingPart::all); }
 
-  // Query rows that a tile of this rank's pieces holds at most.
+  // The most query rows in a tile of this rank's pieces.
   std::int64_t tile_rows() const { return tile_rows_; }
   double buffer_bytes() const { return buffer_bytes_; }  // allocated, fp32 output included
 
@@ -44,7 +44,7 @@ class RingExecution {
     Index index;
     std::unique_ptr<Execution> execution;
   };
-  // K and V of a shard, as they lie in a buffer or in the rank's own tensors.
+  // K and V of a shard, in a buffer or in the rank's own tensors.
   struct Rows {
     void* k = nullptr;
     void* v = nullptr;
@@ -74,11 +74,11 @@ class RingExecution {
   double buffer_bytes_ = 0;
   std::vector<std::shared_ptr<void>> memory_;
   std::vector<void*> buffers_;
-  void* packed_ = nullptr;  // own rows that are sent; null where they are sent as they stand
+  void* packed_ = nullptr;  // own rows to send; null if they are sent from the tensors
   float* o_fp32_ = nullptr;
   std::vector<Step> steps_;
   const Piece* last_ = nullptr;        // the piece after which O is rounded
-  std::vector<RowWrites> row_writes_;  // [rows, heads] where the device clears and rounds rows
+  std::vector<RowWrites> row_writes_;  // [rows, heads]; empty if kernels clear and round rows
 };
 
 }  // namespace hilbench

@@ -10,8 +10,8 @@
 namespace hilbench {
 namespace {
 
-// Rows that the first branch of a head does not select get O = 0 and LSE = -infinity from tiles without
-// keys, before any branch is computed.
+// Tiles without keys: before any branch is computed, they set O = 0 and LSE = -infinity in rows that the
+// first branch of a head does not select.
 BranchIndex clearing_tiles(const Ring& ring, std::int64_t rank, std::int64_t tile_rows) {
   const Case& work = ring.work();
   const std::int64_t rows = ring.shards().count(rank);
@@ -36,7 +36,7 @@ std::vector<std::int32_t> positions_of_rows(const Ring& ring, std::int64_t rank)
   return positions;
 }
 
-// values[slots[i]] takes values[i].
+// Moves values[i] to values[slots[i]].
 std::vector<std::int32_t> put_into(const std::vector<std::int32_t>& slots,
                                    const std::vector<std::int32_t>& values) {
   if (slots.empty()) return values;

@@ -5,8 +5,8 @@
 namespace hilbench {
 namespace {
 
-// The case that an order inside a shard is made for: as many positions, and the dilations that streams have
-// among them.
+// The case that an order inside a shard is made for: as many positions, and the dilations that
+// streams have among them.
 Case shard_case(const Ring& ring, std::int64_t rank) {
   Case shard = ring.work();
   shard.sequence_length = ring.shards().count(rank);

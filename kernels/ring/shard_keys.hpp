@@ -1,4 +1,4 @@
-// The keys of one shard, as the rank that holds them or another one finds them.
+// Finds the keys of one shard, for the rank that holds them or for another.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace hilbench {
 
-// The order inside a shard, or of the whole sequence where that is cut. Length 0: the rank holds no row.
+// The order inside a shard, or of the whole sequence if the shards are cut from a global order. Length 0: the
+// rank has no row.
 OrderRequest shard_order(const Ring& ring, std::int64_t rank);
 
-// Slot of each row of a shard, or, of a global order, of each position. Empty: linear.
+// The slot of each row of a shard, or of each position if the order is global. Empty: linear.
 std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank);
 
 // Calls take(row, position) for the selected keys of a shard in a segment, below `end`, by position.

@@ -7,7 +7,7 @@
 namespace hilbench {
 namespace {
 
-// The smallest i >= 0 with i * a = b (mod m), where a and m have no common factor.
+// The smallest i >= 0 with i * a = b (mod m), for a and m without common factor.
 std::int64_t solve(std::int64_t a, std::int64_t b, std::int64_t m) {
   // Extended Euclid: `inverse` of a.
   std::int64_t inverse = 0, next = 1, rest = m, next_rest = a % m;

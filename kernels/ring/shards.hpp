@@ -1,4 +1,4 @@
-// Which positions each rank of a ring owns (README, Definitions), and where a branch's rows lie among them.
+// Which positions each rank of a ring owns (docs/definitions.md), and which of its rows a branch selects.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct Span {
   std::int64_t begin = 0, end = 0;
 };
 
-// A rank's rows stand in position order, whatever the sharding. Any length, also below the number of ranks.
+// A rank's rows are in position order for every sharding. The length may be any, also below
+// the number of ranks.
 class Shards {
  public:
   Shards(Sharding sharding, std::int64_t length, std::int64_t ranks);
@@ -31,18 +32,19 @@ class Shards {
 
   std::int64_t count(std::int64_t rank) const;
   std::int64_t owner(std::int64_t position) const;
-  // Rows of `rank` at positions below `position`: the row of a position that the rank owns, and for any other
-  // the first row that comes after it.
+  // How many rows of `rank` are below `position`: that is the row of a position that the rank owns, else the
+  // row of its next position.
   std::int64_t rows_below(std::int64_t rank, std::int64_t position) const;
   std::int64_t position(std::int64_t rank, std::int64_t row) const;
 
-  // Runs of equally spaced positions that a rank owns: 1, or with zigzag 2. Striped ones are `ranks` apart.
+  // Stretches of equally spaced positions that a rank owns: 1, or 2 with zigzag. Striped
+  // positions are `ranks` apart.
   std::int64_t stretches() const { return sharding_ == Sharding::zigzag ? 2 : 1; }
-  // Rows of stretch `stretch` of a rank at positions first, first + step, ... below end.
+  // Rows of a rank in its stretch number `stretch`, at positions first, first + step, ... below end.
   Stretch rows_of(std::int64_t rank, std::int64_t stretch, std::int64_t first, std::int64_t step,
                   std::int64_t end) const;
 
-  // Positions where a stretch begins, ascending from 0; of striped shards there are none but 0.
+  // Positions at which a stretch begins, ascending from 0; only 0 for striped shards.
   std::vector<std::int64_t> borders() const;
 
  private:

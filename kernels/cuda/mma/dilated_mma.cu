@@ -2,9 +2,9 @@
 //
 // One block of threads computes one ForwardTile: S = Q K^T, P = exp(scale S - m), O = P V / l over blocks of
 // keys with the running maximum m and sum l of every row kept in registers (online softmax; FlashAttention-2,
-// arXiv 2307.08691, Algorithm 1). A warp owns 16 or 32 rows of Q; K and V stand in shared memory as a ring of
-// blocks that cp.async fills, their 16-byte chunks swizzled so that ldmatrix meets no bank twice. P V follows
-// the exponentials 16 keys at a time, so that both can be under way at once.
+// arXiv 2307.08691, Algorithm 1). A warp owns 16 or 32 rows of Q; K and V are in shared memory, in a ring of
+// blocks that cp.async fills; their 16-byte chunks are swizzled so that ldmatrix has no bank conflicts. P V
+// follows the exponentials 16 keys at a time, so that both can run at once.
 //
 // Does not handle fp32 and head dimensions other than those of make_dilated_mma().
 #include <stdexcept>
@@ -22,8 +22,8 @@ namespace hilbench::cuda {
 
 namespace {
 
-// Two neighbouring column tiles of a row: lanes exchange so that each holds four neighbouring columns, an
-// even lane of the first tile, an odd one of the second.
+// Exchanges values of two neighbouring column tiles of a row between lanes. Each lane then holds four
+// neighbouring columns: an even lane of the first tile, an odd lane of the second.
 __device__ __forceinline__ float4 join_columns(float first0, float first1, float second0, float second1,
                                                int lane) {
   const bool odd = (lane & 1) != 0;
@@ -50,8 +50,8 @@ __device__ __forceinline__ void store_four<float>(float* target, float4 value) {
   *reinterpret_cast<float4*>(target) = value;
 }
 
-// Weights of what stands in memory and of what the tile adds, and their joint LSE (LongNet, arXiv 2307.02486,
-// Eqs. 9-10, in log space).
+// The weights of the result in memory and of the tile's result, and the LSE of both together (LongNet, arXiv
+// 2307.02486, Eqs. 9-10, in log space).
 struct Blend {
   float old_weight;
   float new_weight;
@@ -67,7 +67,7 @@ __device__ __forceinline__ Blend blend(float old_lse, float new_lse) {
   return {old_part / sum, new_part / sum, max + logf(sum)};
 }
 
-// Writes O and LSE of the rows of a thread, U being the element of O in memory.
+// Writes O and LSE of a thread's rows. U is the type of O in memory.
 template <class Tile, class U>
 __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState<Tile>& state,
                                            const ForwardShape& shape, const ForwardParams& params,
@@ -112,7 +112,7 @@ __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState
     }
 }
 
-// Labels of Mask and their limits for the rows of a thread.
+// The mask of a thread's rows.
 template <class Tile>
 __device__ __forceinline__ Mask<Tile> make_mask(const ForwardShape& shape, const ForwardParams& params,
                                                 const ForwardTile& tile, int first_row, int lane) {
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     dilated_mma(const ForwardShape shape, const ForwardParams params) {
   using T = typename Tile::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
-  // Fields are read again where they are needed after the loop, so that they occupy no registers in it.
+  // By reference: fields that are needed after the loop are read again there and take no registers inside it.
   const ForwardTile& tile = params.tiles[blockIdx.x];
   const int lane = threadIdx.x & 31;
   const int first_row = threadIdx.x / 32 * 16 * Tile::kRowTiles;

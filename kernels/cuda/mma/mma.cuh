@@ -24,7 +24,8 @@ __device__ __forceinline__ std::int32_t load_shared(std::uint32_t shared) {
   return value;
 }
 
-// Copies 16 bytes to shared memory past L1; zeros, and no read at all, where `valid` is false.
+// Copies 16 bytes to shared memory without keeping them in L1. If `valid` is false, it writes
+// zeros and reads nothing.
 __device__ __forceinline__ void copy_async_16(std::uint32_t shared, const void* global, bool valid) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
                "r"(valid ? 16 : 0)
@@ -39,7 +40,7 @@ __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most kPending of this thread's latest groups are under way.
+// Waits until at most the latest kPending groups of this thread are still under way.
 template <int kPending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");

@@ -1,4 +1,4 @@
-// Rows of K and V on their way from device memory into shared memory.
+// Copies rows of K and V from device memory into shared memory.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hilbench::cuda {
 
-// How the slots of keys are found: by a step from the first, or in a table.
+// How the slots of keys are found: by a fixed step from the first, or in a table.
 enum class Rows { strided, gathered };
 
 // Copies kCount rows into swizzled shared memory, row r from `head` + slot(r) * slot_bytes; rows from `valid`
@@ -18,7 +18,7 @@ __device__ __forceinline__ void copy_rows(std::uint32_t shared, const char* head
                                           int valid, Slot slot) {
   constexpr int kCopies = kCount * Tile::kChunks;
   constexpr int kPasses = (kCopies + Tile::kThreads - 1) / Tile::kThreads;
-  // Where a pass of all threads takes whole rows, a thread keeps its chunk.
+  // If one pass of all threads copies whole rows, each thread keeps its chunk.
   constexpr bool kWholeRows = Tile::kThreads % Tile::kChunks == 0;
   const int thread = threadIdx.x;
   const auto row = [&](int pass) {
@@ -57,7 +57,7 @@ struct KeyStream {
   std::uint32_t next;  // ring position, in bytes, of the next copy
   std::uint32_t used;  // and of the next block to read
 
-  // First key of the block visited as number `visit`.
+  // First key of block number `visit` in the sequence of visits.
   __device__ __forceinline__ int first_key(int visit) const {
     return (backwards ? blocks - 1 - visit : visit) * Tile::kKeys;
   }
@@ -66,7 +66,7 @@ struct KeyStream {
     return shared_slots + (visit % Tile::kSlotBlocks) * Tile::kSlotBytes;
   }
 
-  // Copies the slots of a block beside the copies of rows under way.
+  // Copies the slots of a block while copies of rows are under way.
   __device__ __forceinline__ void prefetch_slots(int visit) const {
     if (kRowMap == Rows::strided || visit >= blocks) return;
     static_assert(Tile::kKeys <= Tile::kThreads);
@@ -103,8 +103,8 @@ struct KeyStream {
     commit_copies();
   }
 
-  // Waits for the oldest block under way. The barrier also tells that all warps have done with the block read
-  // before, whose place the next copy takes.
+  // Waits for the oldest block under way. After the barrier all warps have also finished with the block
+  // before it, whose place the next copy takes.
   __device__ __forceinline__ std::uint32_t wait() {
     wait_copies<1>();
     __syncthreads();

@@ -19,8 +19,8 @@ struct RowState {
   float sum[Tile::kRowTiles][2];  // of this thread's columns
 };
 
-// Which keys a row sees: those whose label is below the row's limit. Labels are numbers of keys in the tile
-// or, where a table tells positions, positions.
+// The keys that a row sees: those whose label is below the row's limit. The label of a key is its number in
+// the tile or, if there is a table of positions, its position.
 template <class Tile>
 struct Mask {
   const std::int32_t* positions;  // of key 0; null: labels are numbers
@@ -47,8 +47,8 @@ struct Mask {
   }
 };
 
-// Takes the maxima of a block into the state. `shift` becomes the new maximum times scale_log2, 0 where no
-// key was seen yet, and `decay` the factor by which sums so far shrink.
+// Updates the state with the maxima of a block. `shift` becomes the new maximum times scale_log2, or 0 if no
+// key was seen yet; `decay` becomes the factor for the sums so far.
 template <class Tile>
 __device__ __forceinline__ void take_maxima(RowState<Tile>& state, float (&shift)[Tile::kRowTiles][2],
                                             float (&decay)[Tile::kRowTiles][2], const Scores<Tile>& s,
@@ -70,7 +70,7 @@ __device__ __forceinline__ void take_maxima(RowState<Tile>& state, float (&shift
     }
 }
 
-// P of the 16 keys number `step`: exponentials, their sums, and the rounding to elements.
+// P of the keys 16 * step .. 16 * step + 15: exponentials, their sums, and the rounding to 16 bits.
 template <class Tile>
 __device__ __forceinline__ void exponentiate(Probabilities<Tile>& p, RowState<Tile>& state,
                                              const Scores<Tile>& s, const float (&shift)[Tile::kRowTiles][2],

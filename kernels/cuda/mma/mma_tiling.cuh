@@ -1,5 +1,5 @@
-// How the tensor-core attention kernel cuts its work, how its operands lie in shared memory and in the
-// registers of a warp, and the two products on them.
+// How dilated_mma divides its work, how its operands are stored in shared memory and in the registers of a
+// warp, and the two products.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct Tiling {
 template <class Tile>
 constexpr int kSwizzlePeriod = Tile::kHeadDim % 64 == 0 ? 128 : 64;
 
-// Chunk c of row r stands at chunk c ^ swizzle(r): eight rows of the same chunk lie in eight different groups
-// of four banks.
+// Chunk c of row r is stored at chunk c ^ swizzle(r): the same chunk of eight rows is in eight different
+// groups of four banks.
 template <class Tile>
 __device__ __forceinline__ int swizzle(int row) {
   return kSwizzlePeriod<Tile> == 128 ? row & 7 : (row >> 1) & 3;
@@ -70,7 +70,7 @@ __device__ __forceinline__ void load_queries(Queries<Tile>& q, std::uint32_t que
       load_matrices(q[m][step], pair_address<Tile>(query_row, step) + m * 16 * Tile::kRowBytes);
 }
 
-// S += Q K^T for the 16 columns number `step` of Q and K; S = Q K^T where that is the first.
+// S += Q K^T for columns 16 * step .. 16 * step + 15 of Q and K; S = Q K^T for step 0.
 template <class Tile>
 __device__ __forceinline__ void add_scores(Scores<Tile>& s, const Queries<Tile>& q, std::uint32_t query_row,
                                            std::uint32_t block, int step, int lane) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ void add_scores(Scores<Tile>& s, const Queries<Tile>&
   }
 }
 
-// O += P V for the 16 keys number `step` of a block.
+// O += P V for keys 16 * step .. 16 * step + 15 of a block.
 template <class Tile>
 __device__ __forceinline__ void add_values(Output<Tile>& o, const Probabilities<Tile>& p, std::uint32_t block,
                                            int step, int lane) {

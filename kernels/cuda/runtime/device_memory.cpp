@@ -13,7 +13,7 @@ std::string gib(std::size_t bytes) {
 
 std::string what_is_free() {
   std::size_t free = 0, total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return "the driver does not tell how much is free";
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return "the driver does not say how much is free";
   return gib(free) + " of " + gib(total) + " are free";
 }
 
@@ -26,7 +26,7 @@ void* allocate(std::size_t bytes) {
     check(status, "cudaMalloc", __FILE__, __LINE__);
     return data;
   }
-  cudaGetLastError();  // else the next launch that is checked is blamed for it
+  cudaGetLastError();  // clears the error, which the next checked launch would report
   throw CudaError(status, "no " + gib(bytes) + " of GPU memory: " + what_is_free() +
                               " (cudaErrorMemoryAllocation); end other programs on the GPU, or measure fewer "
                               "variants at once (--filter) or shorter sequences");

@@ -11,7 +11,7 @@
 
 namespace hilbench::cuda {
 
-// Uninitialised memory on the current device. Throws CudaError where it is not to be had.
+// Uninitialised memory on the current device. Throws CudaError if it cannot be allocated.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
 

@@ -7,7 +7,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocks = 2048;
 
-// `never` is null: the compiler cannot know, and keeps the reads.
+// `never` is always null. The compiler cannot know that, so it keeps the reads.
 __global__ void __launch_bounds__(kThreads) flush_l2(const uint4* buffer, std::size_t count, uint4* never) {
   uint4 sum = {0, 0, 0, 0};
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(kThreads) + threadIdx.x; i < count;

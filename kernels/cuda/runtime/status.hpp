@@ -23,8 +23,8 @@ inline void check(cudaError_t status, const char* call, const char* file, int li
   if (status != cudaSuccess) throw CudaError(status, call, file, line);
 }
 
-// For destructors: says on standard error where the call itself was wrong. Work that failed earlier makes
-// every later call fail with its status; it was thrown where it was waited for.
+// For destructors: writes to standard error if the call itself was wrong. After work has failed, every later
+// call returns the same status; that error was thrown already when the work was waited for.
 void report(cudaError_t status, const char* call) noexcept;
 
 }  // namespace hilbench::cuda

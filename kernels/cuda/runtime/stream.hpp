@@ -1,5 +1,4 @@
-// Owner of a stream beside the default one, marks to order streams by, and the current device for a while.
-// C++17 and no fmt.
+// A second stream, marks that order streams, and a device that is current for a while. C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,8 +9,8 @@
 
 namespace hilbench::cuda {
 
-// A stream of the current device that does not wait for stream 0, nor stream 0 for it; its blocks go before
-// those of stream 0 where both are ready. Functions throw CudaError.
+// A stream of the current device. It and stream 0 do not wait for each other; if blocks of both are ready,
+// its own start first. Functions throw CudaError.
 class SideStream {
  public:
   SideStream() {
@@ -43,10 +42,10 @@ class Mark {
   }
 
   void set(cudaStream_t stream) { HILBENCH_CUDA(cudaEventRecord(event_, stream)); }
-  // What is enqueued on `stream` next comes after the mark.
+  // Work that is enqueued on `stream` from now on starts after the mark.
   void hold(cudaStream_t stream) const { HILBENCH_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
   void wait() const { HILBENCH_CUDA(cudaEventSynchronize(event_)); }  // on the host
-  // Whether the work before the mark is complete.
+  // True if the work before the mark is complete.
   bool passed() const {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) return false;

@@ -1,5 +1,5 @@
-// Passes over a whole output: clearing the rows that no query of a branch writes, and rounding an fp32
-// workspace to elements. Both move 16 bytes a thread and step along memory in order.
+// Two passes over a whole output: one clears the rows that no query of a branch writes, one rounds an fp32
+// workspace to the output's dtype. Each thread moves 16 bytes at a time, in the order of memory.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -16,8 +16,8 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr int kThreads = 256;
 constexpr int kRun = 16;  // successive positions that a thread of clear_rows() visits
 
-// Rows of all heads at one position are `columns` words side by side. threadIdx.x and blockIdx.y walk the
-// words, threadIdx.y and blockIdx.x runs of positions, blockIdx.z the batch.
+// The rows of all heads at one position are `columns` consecutive words. threadIdx.x and blockIdx.y select
+// the word, threadIdx.y and blockIdx.x a run of positions, blockIdx.z the batch entry.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
     clear_rows(Word* o, float* lse, const HeadCover* fill, int batches, int sequence, int heads,

@@ -1,4 +1,5 @@
-// Elements of tensors as fp32 and back, on every architecture (bf16 below compute capability 8.0 too).
+// Converts elements of tensors to fp32 and back on every architecture, bf16 below
+// compute capability 8.0 included.
 #pragma once
 
 #include <cuda_bf16.h>

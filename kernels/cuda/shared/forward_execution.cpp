@@ -70,7 +70,7 @@ class ForwardExecution final : public Execution {
   }
 
  private:
-  // Empty where Q is addressed without a table.
+  // Empty if Q is addressed without a table.
   std::vector<std::int32_t> q_slots(const Index& index) const {
     std::vector<std::int32_t> slots = index.q_slots;
     if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {

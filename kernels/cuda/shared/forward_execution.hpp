@@ -1,5 +1,4 @@
-// What the CUDA forward kernels have in common when they run: workspace, and the run over all branches. No
-// CUDA header.
+// Runs a CUDA forward kernel over all branches of a case. No CUDA header.
 #pragma once
 
 #include <memory>
@@ -14,8 +13,8 @@ class ForwardKernel;
 // Defined by the .cu of each kernel.
 using MakeForwardKernel = std::unique_ptr<ForwardKernel> (*)(const ForwardShape&);
 
-// Forward attention over all branches of a case by the kernel that `make` makes. Several branches of low
-// precision meet in an fp32 copy of O, which is rounded once at the end.
+// Forward attention over all branches of a case by the kernel that `make` makes. If several branches of
+// 16-bit elements merge, they merge in an fp32 copy of O, which is rounded once at the end.
 std::unique_ptr<Execution> forward_execution(const Case& work, const Variant& variant,
                                              MakeForwardKernel make);
 double forward_workspace_bytes(const Case& work);

@@ -18,8 +18,8 @@ std::optional<std::string> why_not_head_dim(const ForwardFacts& facts, std::int6
   return std::nullopt;
 }
 
-// Compiled code runs on GPUs of its major version from its minor version up, with an `a` on its own alone;
-// PTX runs on every later one.
+// Compiled code runs on GPUs of the same major version from its minor version up; with an `a`, on exactly its
+// own version. PTX runs on every later GPU.
 bool runs_on(const std::string& architecture, int compute_capability) {
   std::size_t digits = 0;
   const int number = std::stoi(architecture, &digits);
@@ -36,7 +36,7 @@ std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) 
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
   if (auto reason = why_not_head_dim(facts, work.head_dim)) return reason;
-  // Below 8.0 a block has 48 KiB of shared memory, which a tile of long rows exceeds.
+  // Below compute capability 8.0 a block has 48 KiB of shared memory, too little for a tile of long rows.
   if (work.head_dim > 128 && facts.code.tile_rows(forward_shape(work)) == 0)
     return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);
   if (work.pass == Pass::backward) return fmt::format("{} computes the forward pass only", facts.name);
@@ -44,7 +44,7 @@ std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) 
 }
 
 std::optional<std::string> why_not_on(const ForwardFacts& facts, const Gpu& gpu) {
-  if (!facts.code.absence.empty()) return std::nullopt;  // said for every case
+  if (!facts.code.absence.empty()) return std::nullopt;  // why_not() says it for every case
   if (gpu.compute_capability < facts.first_capability || gpu.compute_capability > facts.last_capability)
     return fmt::format("{} needs compute capability {}.{}, this GPU has {}", facts.name,
                        facts.first_capability / 10, facts.first_capability % 10, gpu.capability_text());

@@ -17,7 +17,7 @@
 
 namespace hilbench::cuda {
 
-// What the .cu of a kernel defines, or why this build has none of it.
+// What the .cu of a kernel defines, or why this build does not have it.
 struct ForwardCode {
   std::string_view architectures = {};  // as CMake names them: "80-real 90a-real 80-virtual"
   std::int32_t (*tile_rows)(const ForwardShape&) = nullptr;  // queries of a tile; 0: no tile fits this GPU
@@ -27,7 +27,7 @@ struct ForwardCode {
 
 struct ForwardFacts {
   std::string_view name, help;
-  // Of the GPUs that it is written for, 10 * major + minor.
+  // Compute capabilities that it is written for, 10 * major + minor.
   int first_capability = 0, last_capability = 999;
   bool stores_fp32 = false;
   std::span<const int> head_dims = {};  // empty: 8 to 256 in steps of 8

@@ -13,22 +13,22 @@
 
 namespace hilbench::cuda {
 
-// Slots of every list of a branch follow each other at one distance: the rows can be addressed
-// without a table. Nothing where they do not, or where `rows` wants the table. `linear` and `residue` orders
-// give 1 .. dilation.
+// The distance between successive slots, if it is the same in every key list of the branch: the rows can then
+// be addressed without a table. Nothing if it is not the same, or if `rows` asks for the table. `linear` and
+// `residue` orders give 1 .. dilation.
 std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows);
 
 // The tiles of a branch, in the sequence of its traversal.
 std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
 
-// For each head the cover of the first branch that it runs; empty where that leaves no row uncovered.
+// For each head the cover of the first branch that it runs; empty if that leaves no row uncovered.
 std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
   BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch);
 
-  // Fills in what the index knows: tiles, steps and tables.
+  // Sets tiles, steps and tables.
   void describe(ForwardParams& params) const;
 
   std::int32_t query_step = 1, key_step = 1, key_slot_step = 1;

@@ -1,5 +1,5 @@
-// A thread takes 16 bytes of the result at a time, neighbours follow each other along a row, and a block has
-// several rows.
+// Each thread writes 16 bytes at a time; neighbouring threads write along a row, and a
+// block has several rows.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -65,7 +65,7 @@ struct Grid {
   dim3 blocks, threads;
 };
 
-// For rows of so many words.
+// For rows of `words` words.
 Grid grid_for(const ForwardShape& shape, int words) {
   constexpr int kMaxGridY = 65535;
   unsigned width = 1;

@@ -1,6 +1,5 @@
-// Takes rows of a shard by a table of slots for each class of heads. A block takes a few consecutive rows of
-// the result, about kBlockWords words in all, and keeps kInFlight loads of every thread in the air before the
-// first store.
+// Copies rows of a shard by one table of slots per class of heads. A block writes a few consecutive rows of
+// the result, about kBlockWords words in all; each thread starts kInFlight loads before its first store.
 #include <algorithm>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// Takes rows that are sent out of a shard of K or V. C++17 and no fmt.
+// Collects the rows of a K or V shard that are sent. C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,16 +9,16 @@ namespace hilbench::cuda {
 
 // Which rows each head takes, in device memory.
 struct PackTables {
-  const std::int32_t* slots = nullptr;          // [classes, rows] of `from`; -1: leaves the row of `to`
+  const std::int32_t* slots = nullptr;          // [classes, rows] of `from`; -1: `to` keeps its row
   const std::int32_t* class_of_head = nullptr;  // [heads]
   std::int64_t rows = 0;
   std::int32_t heads = 0;
 };
 
 // to[b, i, h] = from[b, slots[class_of_head[h], i], h], bit for bit; from [batch, from_rows, heads,
-// head_bytes], to [batch, rows, heads, head_bytes]. head_bytes and both addresses are multiples of 16.
-// Enqueues only. Throws std::invalid_argument where head_bytes is no such multiple, CudaError where the
-// launch is refused.
+// head_bytes], to [batch, rows, heads, head_bytes]. head_bytes and both addresses are multiples of
+// 16. Enqueues only. Throws std::invalid_argument if head_bytes is no such multiple, CudaError if
+// the launch is refused.
 void pack_rows(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                const PackTables& tables, std::int64_t head_bytes, cudaStream_t stream);
 

@@ -1,5 +1,5 @@
-// Moves whole rows by a table of slots. A block takes a few consecutive positions, about kBlockWords words in
-// all, and keeps kInFlight loads of every thread in the air before the first store.
+// Moves whole rows by a table of slots. A block moves the rows of a few consecutive positions, about
+// kBlockWords words in all; each thread starts kInFlight loads before its first store.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) permute(const Params params) {
       const std::int64_t word = begin + i * kThreads;
       target[i] = -1;
       if (word >= words) continue;
-      // One row, or few words in all: the quotient fits 32 bits either way.
+      // A block has one row, or few words in all: in both cases the quotient fits 32 bits.
       const unsigned row = params.block_rows == 1 ? 0 : static_cast<unsigned>(word) / row_words;
       const std::int64_t column = word - row * params.row_words;
       const std::int64_t at_position = (first + row) * params.row_words + column;

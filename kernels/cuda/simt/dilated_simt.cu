@@ -4,12 +4,12 @@
 //
 // A warp owns 4 * kRowsPerLane query rows. Its lanes form a grid of 4 row lanes x 8 column lanes: a lane
 // holds rows (i / 4) * 16 + row lane * 4 + i % 4, the scores of keys j * 8 + column lane and the output
-// columns c * 32 + column lane * 4 .. + 3. Both products are outer products in registers fed by 16-byte
-// shared loads. Q and the probabilities lie transposed, [head_dim or key][row], for two reasons: a load then
-// brings an operand to registers of the same bank in every step, so that sums can live in the other bank (an
-// FFMA that takes two of its operands from one bank is held back a cycle); and a lane hands its probabilities
-// over by 16-byte stores. Only their own warp touches them. Strides are such that no access meets a bank
-// conflict.
+// columns c * 32 + column lane * 4 .. + 3. Both products are outer products in registers, fed by 16-byte
+// loads from shared memory. Q and the probabilities are stored transposed, [head_dim or key][row], for two
+// reasons. First, a load then brings an operand to registers of the same bank in every step, so that the sums
+// can be in the other bank (an FFMA that takes two operands from one bank waits a cycle). Second, a lane can
+// write its probabilities by 16-byte stores. Only the warp that owns the rows touches them. The strides avoid
+// all bank conflicts.
 //
 // Does not handle head_dim above 256 or not a multiple of 8.
 #include <cuda_bf16.h>
@@ -33,8 +33,9 @@ constexpr float kLog2E = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-// What bounds a block of the kernel. head_dim is rounded up to kHeadDim with zeros. With kTwoBuffers the next
-// keys or values are fetched into shared memory during the product before; else keys and values take turns.
+// Sizes of a block of the kernel. head_dim is rounded up to kHeadDim with zeros. With kTwoBuffers the next
+// keys or values are fetched into shared memory during the product before; else keys and values use the same
+// buffer in turn.
 template <int kHeadDim_, int kRowsPerLane_, int kKeysPerLane_, int kWarps_, bool kTwoBuffers_,
           int kBlocksPerSm_>
 struct TileShape {
@@ -50,7 +51,7 @@ struct TileShape {
   static constexpr int kQuads = kHeadDim / (kColumnLanes * 4);  // groups of 4 output columns of a lane
   static constexpr int kRowStride = kHeadDim + 4;               // floats, of K and V in shared memory
   static constexpr int kWeightStride = kWarpRows + 8;           // floats, of a key's weights
-  static constexpr int kWeights = (kWarps_ * kKeys + 1) * kWeightStride;  // and a line read for nothing
+  static constexpr int kWeights = (kWarps_ * kKeys + 1) * kWeightStride;  // one line is read, never used
   static constexpr int kSharedBytes =
       (kRows * kHeadDim + (kTwoBuffers ? 2 : 1) * kKeys * kRowStride + kWeights) * 4;
   static_assert(kQuads * kColumnLanes * 4 == kHeadDim && kRowsPerLane % 4 == 0);
@@ -100,7 +101,7 @@ struct HeadRows {
   int count;
 };
 
-// base + slot * stride in one instruction; the compiler would multiply in 64 bits.
+// base + slot * stride in one instruction; the compiler would use a 64-bit multiplication.
 __device__ __forceinline__ const char* row_address(const char* base, int slot, int stride_bytes) {
   const char* row;
   asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(row) : "r"(slot), "r"(stride_bytes), "l"(base));
@@ -110,7 +111,7 @@ __device__ __forceinline__ const char* row_address(const char* base, int slot, i
 [[maybe_unused]] __device__ __forceinline__ void copy_async(float* to, const void* from, bool valid) {
 #if __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  const int bytes = valid ? 16 : 0;  // the rest of the 16 is set to zero
+  const int bytes = valid ? 16 : 0;  // the rest of the 16 bytes becomes zero
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
                : "memory");
 #endif
@@ -122,9 +123,9 @@ __device__ __forceinline__ void await_copies() {
 #endif
 }
 
-// Moves blocks of kKeys rows into shared memory in two steps, so that arithmetic stands between: fetch()
-// starts the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros. A thread
-// moves the same 16 bytes of every kPassRows-th row.
+// Moves blocks of kKeys rows into shared memory in two steps, with arithmetic between them: fetch() starts
+// the loads, deposit() ends them. Rows past the last and columns past head_dim become zeros. A thread moves
+// the same 16 bytes of every kPassRows-th row.
 template <Dtype kDtype, typename Shape>
 class BlockMover {
  public:
@@ -210,8 +211,8 @@ __device__ __forceinline__ void read_rows(const float* line, float (&to)[kCount]
   }
 }
 
-// The lane's rows of Q against its keys of the block. The operands of the next step are read before the
-// products of this one; the last reads, past the arrays, are for nothing.
+// Scores of the lane's rows of Q and its keys of the block. The operands of the next step are read before the
+// products of this one; the last reads are past the arrays and are not used.
 template <typename Shape>
 __device__ __forceinline__ void multiply_keys(const float* q, const float* k,
                                               float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane]) {
@@ -244,7 +245,7 @@ __device__ __forceinline__ void multiply_keys(const float* q, const float* k,
   }
 }
 
-// The lane's rows of the weights against its columns of V, added to o; reads ahead likewise.
+// Adds the lane's rows of the weights times its columns of V to o; reads ahead in the same way.
 template <typename Shape>
 __device__ __forceinline__ void multiply_values(const float* weights, const float* v,
                                                 float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
@@ -273,7 +274,7 @@ __device__ __forceinline__ void multiply_values(const float* weights, const floa
   }
 }
 
-// The weights of the lane to their transposed array.
+// Stores the weights of the lane in their transposed array.
 template <typename Shape>
 __device__ __forceinline__ void hand_over(const float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane],
                                           float* weights) {
@@ -290,8 +291,9 @@ __device__ __forceinline__ constexpr int row_offset(int i) {
   return i / 4 * 4 * kRowLanes + i % 4;
 }
 
-// Bits 0, 2 and 3 of the lane tell its column, 1 and 4 its row: lanes that differ in bit 0 alone share their
-// rows, those that differ in bit 1 alone their columns, so that 16-byte loads of neighbours coincide.
+// Bits 0, 2 and 3 of the lane give its column, bits 1 and 4 its row. Lanes that differ in bit 0
+// alone have the same rows, lanes that differ in bit 1 alone the same columns, so that neighbours
+// load the same 16 bytes.
 __device__ __forceinline__ int row_lane_of(int lane) {
   return (lane >> 1 & 1) | (lane >> 3 & 2);
 }
@@ -306,8 +308,8 @@ __device__ __forceinline__ float across_columns(float x, Combine combine) {
   return combine(x, __shfl_xor_sync(kAllLanes, x, 8));
 }
 
-// Online softmax of the lane's rows, in powers of two. The maximum is kept as it was rounded: what earlier
-// blocks were made relative to is what later ones are.
+// Online softmax of the lane's rows, in powers of two. The maximum is kept after rounding, so that all blocks
+// are relative to the same value.
 template <typename Shape>
 struct SoftmaxRows {
   float top[Shape::kRowsPerLane];  // maximum of the scores so far, times log2(e)
@@ -318,7 +320,7 @@ struct SoftmaxRows {
     for (int i = 0; i < Shape::kRowsPerLane; ++i) top[i] = -INFINITY, sum[i] = 0;
   }
 
-  // Takes in a block: s becomes the weights, o is made relative to the new maxima. `scale2` is the scale of
+  // Adds a block: s becomes the weights, o is scaled to the new maxima. `scale2` is the scale of
   // the scores times log2(e).
   __device__ __forceinline__ void update(float scale2, float (&s)[Shape::kRowsPerLane][Shape::kKeysPerLane],
                                          float (&o)[Shape::kRowsPerLane][4 * Shape::kQuads]) {
@@ -417,8 +419,8 @@ __device__ __forceinline__ void write_output(void* o, long long at, bool o_fp32,
   }
 }
 
-// O and LSE of the lane's rows to memory, combined with what stands there where the tile merges:
-// O = sum of softmax denominator shares times O_i (LongNet, arXiv 2307.02486, Eqs. 9-10), in log space.
+// Writes O and LSE of the lane's rows to memory; if the tile merges, combined with what is there: O = sum of
+// softmax denominator shares times O_i (LongNet, arXiv 2307.02486, Eqs. 9-10), in log space.
 template <Dtype kDtype, typename Shape>
 __device__ __forceinline__ void write_rows(const ForwardParams& params, const ForwardShape& shape,
                                            const ForwardTile& tile, int first_row, int column_lane,
@@ -442,7 +444,7 @@ __device__ __forceinline__ void write_rows(const ForwardParams& params, const Fo
       share *= now + before > 0 ? now / (now + before) : 0.0f;
       share_before = now + before > 0 ? before / (now + before) : 0.0f;
       lse = most == -INFINITY ? -INFINITY : most + logf(now + before);
-      __syncwarp();  // all lanes of the row have read the LSE before one writes it
+      __syncwarp();  // all lanes of the row read the LSE before one writes it
     }
     if (!inside) continue;
     if (column_lane == 0) params.lse[head_row] = lse;
@@ -521,7 +523,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
   float* const weights_warp = weight_rows + warp * Shape::kKeys * Shape::kWeightStride;
   const float* const k_lane = k_rows + column_lane * Shape::kRowStride;
   const float* const v_lane = v_rows + column_lane * 4;
-  // With keys in the sequence of positions, a block that begins past the warp's last query is skipped.
+  // If keys are visited by position, a block that begins past the warp's last query is skipped.
   const int last_query = tile.query_first + (warp_row + Shape::kWarpRows - 1) * params.query_step;
 
   float s[Shape::kRowsPerLane][Shape::kKeysPerLane];
@@ -546,7 +548,7 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
     const int first_key = (tile.keys_backwards != 0 ? blocks - 1 - visit : visit) * Shape::kKeys;
     const bool works = warp_works && (first_key < tile.unmasked || params.key_positions != nullptr ||
                                       tile.key_position + first_key * params.key_step <= last_query);
-    __syncthreads();  // the block's keys are in place; the values before are used up
+    __syncthreads();  // the block's keys are there; nobody reads the values before any more
     mover.fetch(values, shape.head_dim, first_key, v_rows);
     if (works) {
       multiply_keys<Shape>(q_warp + row_lane * 4, k_lane, s);
@@ -555,26 +557,26 @@ __device__ __forceinline__ void compute_tile(const ForwardParams& params, const 
       softmax.update(params.scale * kLog2E, s, o);
       hand_over<Shape>(s, weights_warp + column_lane * Shape::kWeightStride + row_lane * 4);
     }
-    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the keys are used up
+    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // nobody reads the keys any more
     mover.deposit(v_rows);
-    __syncthreads();  // values and weights are in place; the keys are used up
+    __syncthreads();  // values and weights are there; nobody reads the keys any more
     const bool another = visit + 1 < blocks;
     const int next_key = first_key + (tile.keys_backwards != 0 ? -Shape::kKeys : Shape::kKeys);
     if (another) mover.fetch(keys, shape.head_dim, next_key, k_rows);
     if (works) multiply_values<Shape>(weights_warp + row_lane * 4, v_lane, o);
-    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // the values are used up
+    if constexpr (!Shape::kTwoBuffers) __syncthreads();  // nobody reads the values any more
     if (another) mover.deposit(k_rows);
   }
   if (warp_works) write_rows<kDtype, Shape>(params, shape, tile, first_row, column_lane, softmax, o);
 }
 
-// Most shared memory that a block may have on the devices that code for `architecture` (610, 800...) runs on;
-// shapes above it are left out of that code.
+// The most shared memory of a block on the devices that run code for `architecture` (610, 800...); that code
+// leaves out shapes that need more.
 __host__ __device__ constexpr int most_shared_bytes(int architecture) {
   return architecture < 800 ? 48 * 1024 : 227 * 1024;
 }
 
-// One tile a block, in the sequence of the tile list.
+// One tile per block, in the sequence of the tile list.
 template <Dtype kDtype, typename Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
     dilated_simt(const ForwardParams params, const ForwardShape shape) {
@@ -603,8 +605,8 @@ Instance instance_of() {
   return {dilated_simt<kDtype, Shape>, Shape::kRows, Shape::kThreads, Shape::kSharedBytes};
 }
 
-// Whether the current device can run the instance from the code that a build has for it; for the plan of a
-// device that is not here, any can. Makes no context.
+// True if the current device can run the instance from the code that this build has for it. True for every
+// instance if there is no device here (a plan for another machine). Creates no context.
 bool runs_here(const Instance& instance) {
   int device = 0, optin_bytes = 0, major = 0;
   const cudaError_t found = cudaGetDevice(&device);
@@ -659,7 +661,7 @@ class DilatedSimt : public ForwardKernel {
 
 }  // namespace
 
-// 0 where the current device has no instance for the shape.
+// 0 if the current device has no instance for the shape.
 std::int32_t dilated_simt_tile_rows(const ForwardShape& shape) {
   return choose_instance(shape).rows;
 }

@@ -2,14 +2,16 @@
 // segment (LongNet, arXiv 2307.02486, Eqs. 3-8), exact online softmax, fp32 accumulation, bf16 or fp16
 // operands, head_dim 64 and 128.
 //
-// One persistent block per multiprocessor works through the list of tiles, in the manner of FlashAttention-3
-// (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches Q rows by 16-byte copies and blocks
-// of K and V, by TMA where their rows are strided and else gathered by 16-byte copies into the same 128-byte
-// swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block beside P V
-// of this one, keeps P in registers, and takes turns with the others at the tensor cores.
+// One persistent block per multiprocessor works through the list of tiles, in the manner of
+// FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q by
+// 16-byte copies, and blocks of K and V by TMA if their rows are strided, else by 16-byte copies of single
+// rows into the same 128-byte swizzle. Each consumer warp group owns 64 query rows: it computes the scores
+// of the next block and P V of this one at the same time, keeps P in registers, and takes turns with the
+// other groups at the tensor cores.
 //
-// Where we depart from the paper: rows through tables, merging with earlier branches, clearing of the rows
-// that no tile writes, and a scale of the exponentials that seldom moves instead of a running maximum.
+// Departures from the paper: rows are read through tables, results merge with earlier branches,
+// rows that no tile writes are cleared, and the exponentials have a scale that seldom changes
+// instead of a running maximum.
 #include <cuda_runtime.h>
 
 #include <algorithm>

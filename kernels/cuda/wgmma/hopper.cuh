@@ -23,13 +23,13 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Arrives and makes the phase wait for `bytes` of asynchronous copies as well.
+// Arrives, and makes the phase also wait for `bytes` of asynchronous copies.
 __device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 
-// Arrives once every cp.async that this thread has issued so far is done.
+// Arrives when every cp.async that this thread has issued so far is done.
 __device__ __forceinline__ void barrier_arrive_copies(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
@@ -80,7 +80,7 @@ __device__ __forceinline__ void registers_grow() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// Level 2 cache policies: what createpolicy.fractional.L2::evict_* makes for the fraction 1, as constants,
+// Level 2 cache policies: the results of createpolicy.fractional.L2::evict_* for fraction 1, as constants,
 // which take no registers.
 constexpr std::uint64_t kEvictFirst = 0x12F0000000000000;
 constexpr std::uint64_t kEvictLast = 0x14F0000000000000;
@@ -132,16 +132,16 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// Keeps the compiler from moving accesses of registers across the asynchronous products that use them.
+// Keeps the compiler from moving register accesses across the asynchronous products that use them.
 template <int kCount>
 __device__ __forceinline__ void wgmma_pin(float (&d)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// Matrix descriptor of a tile in 128-byte swizzle, blocks of 64 elements (128 bytes) a row, 1024 bytes for
-// every 8 rows. `leading_bytes` from one block of 64 columns to the next, used where the columns are the N
-// dimension.
+// Matrix descriptor of a tile in 128-byte swizzle, blocks of 64 elements (128 bytes) a row, 1024 bytes
+// for every 8 rows. `leading_bytes` is the distance between blocks of 64 columns, used if the columns
+// are the N dimension.
 __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
                                                           std::uint32_t leading_bytes) {
   return (static_cast<std::uint64_t>(1) << 62) | (static_cast<std::uint64_t>(1024 >> 4) << 32) |

@@ -15,7 +15,7 @@ constexpr std::size_t kCached = 64;
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// The driver library is no link-time need.
+// Found at run time, so that the program does not link against the driver library.
 Encode encoder() {
   static const Encode function = [] {
     void* entry = nullptr;
@@ -72,7 +72,7 @@ const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const ForwardP
   const std::int32_t whole = params.kv_rows / step;
   const std::int32_t longer = params.kv_rows % step;
   for (int which = 0; which < 2; ++which) {
-    // Where one of the two kinds of residue does not exist, its map is that of the other.
+    // If one of the two kinds of residue does not exist, its map is that of the other.
     const bool more = (which == 1 && longer > 0) || whole == 0;
     const std::int32_t residues = more ? longer : step;
     maps.k[which] = encode(shape, params, params.k, residues, whole + (more ? 1 : 0), box_rows);

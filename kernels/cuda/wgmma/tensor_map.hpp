@@ -1,5 +1,5 @@
-// Tensor maps (descriptors of the tensor memory accelerator) of K and V rows a fixed number of slots apart.
-// C++17 and no fmt.
+// Tensor maps (descriptors for the tensor memory accelerator) of K and V rows that are a fixed number of
+// slots apart. C++17 and no fmt.
 #pragma once
 
 #include <cuda.h>
@@ -12,19 +12,19 @@
 
 namespace hilbench::cuda {
 
-// Dimensions {head_dim, slot mod step, slot / step, kv_head, batch entry}. Where the step does not divide the
-// length, the first length mod step residues have one row more than the others: [1] serves those, [0] the
-// rest, so that no map reaches past the end of its tensor.
+// Dimensions {head_dim, slot mod step, slot / step, kv_head, batch entry}. If the step does not divide the
+// length, the first (length mod step) residues have one row more than the others: map [1] is for those, map
+// [0] for the rest, so that no map reaches past the end of its tensor.
 struct StridedMaps {
   CUtensorMap k[2];
   CUtensorMap v[2];
 };
 
-// Maps already encoded, by what they depend on.
+// Maps that are already encoded, by what they depend on.
 class StridedMapCache {
  public:
-  // `box_rows` rows of 64 elements a load, in 128-byte swizzle. 16-bit elements. Nothing can be loaded by
-  // those of no rows.
+  // Each load brings `box_rows` rows of 64 16-bit elements, in 128-byte swizzle. Without any row the maps are
+  // empty and must not be used.
   const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params, std::int32_t box_rows);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace hilbench::cuda {
 
-// Rows of V past the keys: P is 0 there, but 0 times an infinity of another segment is not. Every group
-// clears them for itself.
+// Clears rows of V past the last key: P is 0 there, but 0 times an infinity of another segment is NaN. Every
+// group clears them for itself.
 template <class S>
 __device__ __forceinline__ void clear_values(std::uint32_t v, int rows, int group) {
   const int thread = threadIdx.x % kGroupThreads;
@@ -37,11 +37,11 @@ struct Consumer {
   Stages<S::kKStages> k;
   Stages<S::kVStages> v;
 
-  // Where threads fill the stages, every thread that may have read one (repeat_scores) lets it go itself.
+  // If threads fill the stages, every thread that may have read one (repeat_scores) releases it itself.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     if (S::kGathered || threadIdx.x % 32 == 0) barrier_arrive(barrier);
   }
-  // Rows gathered by copies of threads must be shown to the tensor cores.
+  // Rows that threads copied are not visible to the tensor cores without a fence.
   __device__ __forceinline__ void wait_full(std::uint32_t barrier, std::uint32_t parity) const {
     barrier_wait(barrier, parity);
     if constexpr (S::kGathered) fence_proxy_async();
@@ -59,7 +59,7 @@ struct Consumer {
     q.advance();
   }
 
-  // Lets blocks that are not this group's pass through the stages.
+  // Releases blocks that this group does not need.
   __device__ __forceinline__ void pass(int count) {
     for (int i = 0; i < count; ++i) {
       barrier_wait(base + S::kKFull + 8 * k.stage, k.parity);
@@ -111,7 +111,7 @@ struct Consumer {
     softmax.maximum[0] = softmax.maximum[1] = -INFINITY;
 
     barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-    fence_proxy_async();  // Q came by copies of threads
+    fence_proxy_async();  // threads copied Q
     const std::uint32_t q_at = base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
     if (blocks > 0) {
       float s[S::kKeys / 2];
@@ -149,7 +149,7 @@ struct Consumer {
           if (raises) softmax.raise(s);
           softmax.exponentials(s, block_sum);
         };
-        // P V of the block before is done: its P may be overwritten.
+        // After P V of the block before is done, its P may be overwritten.
         const auto end_values = [&] {
           wgmma_wait<0>();
           wgmma_pin(o);
@@ -159,7 +159,8 @@ struct Consumer {
         to_exponentials(block_sum, false);
         if constexpr (S::kPackEarly) end_values();
         const bool scales = softmax.too_large(block_sum);
-        // Not all warps of a group come here: nothing of it concerns the tensor cores of the group.
+        // Some warps of a group may come here without the others: nothing here uses products
+        // of the whole group.
         if (scales) {
           repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
           to_exponentials(block_sum, true);

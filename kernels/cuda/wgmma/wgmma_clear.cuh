@@ -1,4 +1,4 @@
-// Clearing of the rows of O and LSE that no tile covers, beside the attention of those that one does.
+// Clears the rows of O and LSE that no tile covers, while the other warps compute the rest.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace hilbench::cuda {
 
-constexpr int kClearCycles = 1200;  // between two windows of a clearing warp, while there is work
-constexpr int kFewKeys = 512;       // of a tile: below, moving rows takes longer than computing
+constexpr int kClearCycles = 1200;  // between two windows of a clearing warp, while tiles are left
+constexpr int kFewKeys = 512;       // of a tile: with fewer, moving rows takes longer than computing
 
-// Zeros to the rows whose bit is set in `mask` of 32 consecutive ones from `rows` on, by a warp.
+// A warp stores zeros in those of the 32 consecutive rows from `rows` on whose bit in `mask` is set.
 template <int kRowBytes>
 __device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask) {
   const int at = threadIdx.x % 32 * 16;
   char* target = rows + at;
-  asm volatile("" : "+l"(target));  // one address, whose distances are part of the instructions
+  asm volatile("" : "+l"(target));  // one address; the distances from it are part of the instructions
   if (mask == 0xFFFFFFFFu) {
 #pragma unroll
     for (int i = 0; i < kRowBytes / 16; ++i) __stcs(reinterpret_cast<uint4*>(target + i * 512), uint4{});
@@ -28,9 +28,9 @@ __device__ __forceinline__ void store_zeros(char* rows, std::uint32_t mask) {
   }
 }
 
-// Clears the rows of O and LSE that no tile covers, a window of 32 rows (position, head) at a step of one
-// warp; the warps of a block share its windows. Ordinary stores: bulk stores would queue up in front of the
-// loads of K and V. Returns whether there was a window left.
+// Clears the rows of O and LSE that no tile covers in the next window of 32 rows (position, head); the warps
+// of a block share its windows. Uses ordinary stores: bulk stores would queue up in front of the loads of K
+// and V. Returns false if no window was left.
 template <class S>
 __device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned char* shared) {
   if (p.fill == nullptr) return false;
@@ -57,8 +57,8 @@ __device__ __forceinline__ bool clear_window(const KernelParams& p, unsigned cha
   return true;
 }
 
-// While this block computes, its two clearing warps keep to a moderate pace, so that its loads hardly wait;
-// with few keys a tile, memory bounds the whole anyway.
+// While this block computes, its two clearing warps pause between windows, so that its loads hardly wait.
+// With few keys per tile they do not: memory is the limit in any case.
 template <class S>
 __device__ __forceinline__ void clear_beside(const KernelParams& p, unsigned char* shared) {
   const volatile int* finished = reinterpret_cast<const volatile int*>(shared + S::kFinishedAt);

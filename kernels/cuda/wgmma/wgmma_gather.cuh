@@ -1,4 +1,4 @@
-// Blocks of K and V rows that a table names, fetched by 16-byte copies into the 128-byte swizzle that wgmma
+// Fetches blocks of K and V rows that a table lists, by 16-byte copies into the 128-byte swizzle that wgmma
 // reads. For sm_90a only.
 #pragma once
 
@@ -9,10 +9,10 @@
 namespace hilbench::cuda {
 
 // One warp's share of every block of kKeys rows, kDim elements of 16 bits each. Eight lanes copy 128
-// contiguous bytes of a row, so that four rows go an instruction and each of a lane's rows takes one address,
-// all else being constant distances. The rows' numbers pass through shared memory, from where a lane gets
-// those of its own rows at once. Rows past the end repeat the last one: they count for nothing, and whatever
-// it holds is in the output already.
+// contiguous bytes of a row: one instruction copies parts of four rows, and a lane needs one address per row,
+// since all other distances are constant. The numbers of the rows go through shared memory, from which a lane
+// reads those of its rows together. Rows past the end repeat the last one: their weight is 0, and a NaN or
+// infinity in the last row is in the output in any case.
 template <int kDim, int kKeys, int kWarps>
 class RowGather {
  public:
@@ -20,13 +20,13 @@ class RowGather {
 
   // `tables`: kTableBytes of shared memory.
   __device__ __forceinline__ explicit RowGather(std::uint32_t tables) {
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread_));  // opaque: what follows from it is computed anew
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread_));  // opaque: values derived from it are computed anew
     const std::uint32_t row = thread_ % 32 / 8;
     place_ = (thread_ / 32 * kWarpRows + row) * 128 + ((thread_ % 8 ^ row) << 4);
     table_ = tables + thread_ / 32 * (kWarpRows * 4);
   }
 
-  // Starts to fetch the slots of the block of keys from `begin` on; `last` is the last key that there is.
+  // Starts to fetch the slots of the block of keys from `begin` on; `last` is the last key of the tile.
   __device__ __forceinline__ void fetch(const std::int32_t* slots, int begin, int last) {
 #pragma unroll
     for (int i = 0; i < kFetches; ++i) {
@@ -35,7 +35,7 @@ class RowGather {
     }
   }
 
-  // Keeps what was fetched, as numbers of rows in the tensor, for block number `block` of all: slot s has row
+  // Stores the fetched slots as numbers of rows in the tensor, for block number `block` of all: slot s is row
   // first_row + s * row_step.
   __device__ __forceinline__ void keep(std::uint32_t block, std::uint32_t first_row,
                                        std::uint32_t row_step) const {
@@ -44,7 +44,7 @@ class RowGather {
     for (int i = 0; i < kFetches; ++i) {
       const std::uint32_t row = i * 32 + thread_ % 32;
       const std::uint32_t turn = row / kTogether;
-      // Four turns of a lane stand together.
+      // The rows of four turns of a lane are next to each other.
       const std::uint32_t word =
           turn / 4 * 16 + row % kTogether * (turn / 4 * 4 + 4 <= kTurns ? 4 : 2) + turn % 4;
       if (i * 32 + 32 <= kWarpRows || row < kWarpRows) {
@@ -54,13 +54,13 @@ class RowGather {
     }
   }
 
-  // Starts to fetch that block of `tensor` to `target`.
+  // Starts to copy that block of `tensor` to `target`.
   __device__ __forceinline__ void load(const void* tensor, std::uint32_t block, std::uint32_t target) const {
     const std::uint32_t own = table_ + block % 2 * (kKeys * 4);
     const std::uint32_t row = thread_ % 32 / 8;
     const char* rows = static_cast<const char*>(tensor) + thread_ % 8 * 16;
     asm volatile("" : "+l"(rows));  // one register pair to add to
-    // Of two turns, the second has its rows four further, which flips one bit of the swizzle.
+    // The rows of every second turn are four further, which flips one bit of the swizzle.
     const std::uint32_t to[2] = {target + place_, (target + place_) ^ 64};
 #pragma unroll
     for (int first = 0; first < kTurns; first += 4) {
@@ -85,7 +85,7 @@ class RowGather {
   }
 
  private:
-  static constexpr int kTogether = 4;  // rows an instruction
+  static constexpr int kTogether = 4;  // rows per instruction
   static constexpr int kWarpRows = kKeys / kWarps;
   static constexpr int kTurns = kWarpRows / kTogether;
   static constexpr int kFetches = (kWarpRows + 31) / 32;

@@ -1,4 +1,4 @@
-// The producers: rows of Q, K and V on their way from device memory into the stages in shared memory.
+// The producers: they fetch rows of Q, K and V from device memory into the stages in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hilbench::cuda {
 
-// The address `index` rows on, in one instruction.
+// The address of row `index`, in one instruction.
 __device__ __forceinline__ const char* row_address(std::uint32_t index, std::uint32_t row_bytes,
                                                    const char* rows) {
   std::uint64_t address;
@@ -18,15 +18,16 @@ __device__ __forceinline__ const char* row_address(std::uint32_t index, std::uin
   return reinterpret_cast<const char*>(address);
 }
 
-// This warp's share of the Q rows of a tile: 32 rows at a time, two rows (head_dim 128) or four an
-// instruction. The last row fills the 64 of its group: what stood there before might be no numbers.
+// Fetches this warp's share of the Q rows of a tile: 32 rows at a time, two (head_dim 128) or four rows per
+// instruction. Copies of the last row fill up the 64 rows of its group, because old contents of shared memory
+// might be NaN.
 template <class S>
 __device__ __forceinline__ void load_queries(const KernelParams& p, const ForwardTile& tile,
                                              std::uint32_t target, int warp, int warps) {
   constexpr int kRowChunks = S::kDim / 8;
   constexpr int kTogether = 32 / kRowChunks;
   int lane = threadIdx.x % 32;
-  if constexpr (S::kGathered) asm volatile("" : "+r"(lane));  // not worth registers between tiles
+  if constexpr (S::kGathered) asm volatile("" : "+r"(lane));  // computed per tile: saves registers
   const int chunk = lane % kRowChunks;
   const std::uint32_t row_bytes = p.heads * (S::kDim * 2);
   const char* q = static_cast<const char*>(p.q) +
@@ -53,7 +54,7 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
   }
 }
 
-// Strided rows: one block of K or V from row `row` of a residue on.
+// Strided rows: fetches one block of K or V from row `row` of a residue on.
 template <class S>
 __device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
                                            int row, std::uint32_t target, std::uint32_t full) {
@@ -119,9 +120,9 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
   }
 }
 
-// Every warp of the producers: its share of Q, K and V; the first claims tiles as well, one ahead. The slots
-// of a block are fetched while the block before is, those of a tile's first one with the last block of the
-// tile before. All stages follow from the numbers of the tile and of the block.
+// Every producer warp fetches its share of Q, K and V; the first one also claims tiles, one ahead. The slots
+// of a block are fetched together with the block before it; those of a tile's first block together with the
+// last block of the tile before. Stages and parities follow from the numbers of tile and block.
 template <class S>
 __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
                                                  std::uint32_t base) {
@@ -165,7 +166,7 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
     const int step = tile->keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int begin = step < 0 ? (blocks - 1) * S::kKeys : 0;
     for (int i = 0; i < blocks; ++i, ++block) {
-      __syncwarp();  // all have read what is overwritten now
+      __syncwarp();  // all lanes have read what is overwritten now
       rows.keep(block, first_row, p.kv_heads);
       __syncwarp();
       begin += step;

@@ -1,5 +1,4 @@
-// The products of a consumer: scores of 64 query rows with a block of keys, and probabilities with its
-// values.
+// The products of a consumer: 64 query rows with a block of keys, and their probabilities with its values.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,8 @@ __device__ __forceinline__ void multiply_values(float (&o)[S::kDim / 2],
     wgmma_registers(typename S::T{}, o, &p[4 * i], b + i * (16 * 128 / 16));
 }
 
-// S = Q K^T of this warp's 16 query rows once more, by its own products: those of the warp group are gone
-// once they are exponentials.
+// Computes S = Q K^T of this warp's 16 query rows once more, with products of one warp: the scores of the
+// warp group have been overwritten by exponentials.
 template <class S>
 __device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uint32_t q, std::uint32_t k) {
   const int lane = threadIdx.x % 32;
@@ -41,7 +40,7 @@ __device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uin
   const std::uint32_t key = lane / 16 * 8 + lane % 8;
 #pragma unroll
   for (int i = 0; i < S::kKeys / 2; ++i) s[i] = 0;
-#pragma unroll 1  // seldom run: small rather than fast
+#pragma unroll 1  // runs seldom: small code rather than fast code
   for (int i = 0; i < S::kDim / 16; ++i) {
     std::uint32_t a[4];
     load_matrices(a, q + i / 4 * (S::kRows * 128) + swizzled(row, i % 4 * 2 + lane / 16));
@@ -54,7 +53,7 @@ __device__ __forceinline__ void repeat_scores(float (&s)[S::kKeys / 2], std::uin
       multiply_add<typename S::T>(reinterpret_cast<float(&)[4]>(s[4 * g + 4]), a, b[2], b[3]);
     }
   }
-  __syncwarp();  // all lanes have read before one of them releases the block
+  __syncwarp();  // all lanes have read the block before one of them releases it
 }
 
 }  // namespace hilbench::cuda

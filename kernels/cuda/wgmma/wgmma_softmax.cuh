@@ -1,5 +1,5 @@
-// Online softmax on the scores of a consumer: masks, running maxima and sums, exponentials, and their
-// packing.
+// Online softmax on the scores of a consumer: masks, running maxima and sums, exponentials, and
+// rounding to 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace hilbench::cuda {
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
-// Running softmax of two rows a thread (l / 4 and 8 below), in units of raw scores; `sum` holds this thread's
-// columns only until the end. `maximum` is only a common scale: that of the first block serves until some
-// exponential of a later block grows large.
+// Running softmax of two rows per thread (lane / 4, and 8 rows below it), in units of raw scores. Until the
+// end `sum` holds only this thread's columns. `maximum` is only a common scale: the maximum of the first
+// block is used until an exponential of a later block becomes large.
 template <class S>
 struct Softmax {
-  static constexpr float kLarge = 32768.0f;  // of a thread's sum in a block; below what fp16 holds
+  static constexpr float kLarge = 32768.0f;  // limit of a thread's sum in a block; fits fp16
   float maximum[2], sum[2], factor[2];
   float scale_log2;
 
@@ -30,7 +30,7 @@ struct Softmax {
     return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
   }
 
-  // Raises `maximum` to that of the scores; `factor` is for what was summed before.
+  // Raises `maximum` to the maximum of the scores; `factor` scales what was summed before.
   __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -43,12 +43,12 @@ struct Softmax {
       }
       const float before = maximum[r];
       maximum[r] = fmaxf(before, quad_max(fmaxf(a, b)));
-      // A row that has seen no key yet: its sum and O are 0.
+      // If the row has seen no key yet, its sum and O are 0.
       factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
     }
   }
 
-  // Scores to exp(scores - maximum); `block_sum` gets the sums of this thread's columns.
+  // Turns scores into exp(scores - maximum); `block_sum` becomes the sums of this thread's columns.
   __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -69,7 +69,7 @@ struct Softmax {
     }
   }
 
-  // Whether a block's exponentials must be computed once more, after raise(): the same for a whole warp.
+  // True if a block's exponentials must be computed once more after raise(); the same for the whole warp.
   __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
     bool is = !(block_sum[0] < kLarge && block_sum[1] < kLarge);
     if constexpr (S::kCausal) is = is || maximum[0] == -INFINITY || maximum[1] == -INFINITY;
@@ -84,8 +84,8 @@ __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
   for (int i = 0; i < S::kKeys / 4; ++i) p[i] = pack<typename S::T>(s[2 * i], s[2 * i + 1]);
 }
 
-// -infinity for the keys of the block from `begin` that a row does not see: by position those from limit on
-// of each of a thread's two rows.
+// Sets the scores of keys that a row does not see to -infinity. `begin` is the first key of the block;
+// without a table of positions, each of a thread's two rows sees the keys below its `limit`.
 template <class S>
 __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
                                             const ForwardTile& tile, int begin, const int (&limit)[2],

@@ -1,5 +1,4 @@
-// O and LSE of a consumer's rows on their way to device memory, merged with what an earlier branch left
-// there.
+// Writes O and LSE of a consumer's rows to device memory, merged with the result of earlier branches.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t packed) {
   return __half22float2(*reinterpret_cast<const __half2*>(&packed));
 }
 
-// 4 x 4 words among the four lanes of a quad: lane l ends up with word l of each lane, in the lanes' order.
+// Transposes 4 x 4 words of four neighbouring lanes: lane l gets word l of each lane, in the order of lanes.
 __device__ __forceinline__ void transpose_quad(std::uint32_t (&x)[4]) {
   const bool odd = (threadIdx.x & 1) != 0;
   const bool high = (threadIdx.x & 2) != 0;
@@ -37,7 +36,7 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&x)[4]) {
   }
 }
 
-// O and LSE of one row of a thread, `r` 0 or 1.
+// Writes O and LSE of row `r` (0 or 1) of a thread.
 template <class S>
 __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t row, bool valid, bool merge,
                                           float (&o)[S::kDim / 2], float maximum, float sum, int r) {
@@ -60,7 +59,7 @@ __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t ro
   if (valid && quad == 0) p.lse[row] = lse;
   if (p.o_fp32 != 0) {
     float* target = static_cast<float*>(p.o) + row * S::kDim + quad * 2;
-    constexpr int kInFlight = 8;  // loads before the first store, which might be to the same memory
+    constexpr int kInFlight = 8;  // loads before the first store: the compiler must assume the same memory
 #pragma unroll
     for (int first = 0; first < S::kDim / 8; first += kInFlight) {
       float2 before[kInFlight] = {};

@@ -1,5 +1,5 @@
-// How the attention kernel for wgmma cuts its work: what it is given, where its stages stand in shared
-// memory, the barriers between its roles, and how tiles are handed out. For sm_90a only.
+// How dilated_wgmma divides its work: its parameters, its stages in shared memory, the barriers between
+// producers and consumers, and how tiles are handed out. For sm_90a only.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct KernelParams {
   float scale;
 };
 
-// Shapes of one instance, and where its parts stand in shared memory (bytes).
+// Sizes of one instance, and the offsets of its parts in shared memory (bytes).
 template <typename Element, int kHeadDim, bool kMasked, bool kGather>
 struct Shape {
   using T = Element;
@@ -47,7 +47,7 @@ struct Shape {
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
   static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
-  // Gathered rows take longer to come, and the consumers keep K until they have its exponentials.
+  // Gathered rows take longer to arrive, and the consumers keep K until its exponentials are computed.
   static constexpr int kKStages = kGathered ? 3 : 2;
   static constexpr int kVStages = 2;
   static constexpr int kQStages = 2;
@@ -56,14 +56,14 @@ struct Shape {
   static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 56;
   static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 224;
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= 512, "registers of a block");
-  // With three groups, P V of a block is done before the next one's exponentials are; with two it may not be,
+  // With three groups, P V of a block ends before the exponentials of the next block; with two it may not,
   // and they do not wait for it.
   static constexpr bool kPackEarly = kConsumers == 3;
 
   using Gather = RowGather<kDim, kKeys, kProducerWarps>;
 
-  // Tiles claimed: the one in work, the next, and more where the claiming warp has other work as well; a
-  // power of two.
+  // Claimed tiles: the current one, the next, and more if the claiming warp has other work as well.
+  // A power of two.
   static constexpr int kTileSlots = kGathered ? 4 : 2;
 
   static constexpr int kQBytes = kRows * kDim * 2;
@@ -75,13 +75,13 @@ struct Shape {
   static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarrierAt = kSlotAt + (kGathered ? Gather::kTableBytes : 0);
   static constexpr int kBarriers = 2 * (kQStages + kKStages + kVStages + kTileSlots);
-  static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 once the consumers have ended
+  static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 after the consumers have ended
   static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
   static constexpr int kSharedBytes = kFinishedAt + 16;
   static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
   static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
 
-  // Barriers: full and empty of each stage of Q, K, V and the tile slots.
+  // Barriers `full` and `empty` of each stage of Q, K, V and the tile slots.
   static constexpr int kQFull = kBarrierAt;
   static constexpr int kQEmpty = kQFull + 8 * kQStages;
   static constexpr int kKFull = kQEmpty + 8 * kQStages;
@@ -92,7 +92,7 @@ struct Shape {
   static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
 };
 
-// Position in a ring of stages, with the parity of the phase that is to complete next.
+// Position in a cycle of stages, and the parity of the phase that completes next.
 template <int kCount>
 struct Stages {
   std::uint32_t stage = 0;
@@ -103,7 +103,7 @@ struct Stages {
       parity ^= 1;
     }
   }
-  // After `passed` stages.
+  // The position after `passed` stages.
   __device__ __forceinline__ static Stages at(std::uint32_t passed) {
     return {passed % kCount, passed / kCount % 2};
   }
@@ -113,7 +113,7 @@ __device__ __forceinline__ std::uint32_t swizzled(std::uint32_t row, std::uint32
   return row * 128 + ((chunk ^ (row & 7)) << 4);
 }
 
-// Tells the compiler that a value is the same in all lanes: wgmma must not stand in divergent code.
+// Shows the compiler that a value is the same in all lanes: wgmma must not be in divergent code.
 __device__ __forceinline__ int uniform(int x) {
   return __shfl_sync(0xFFFFFFFFu, x, 0);
 }
@@ -141,8 +141,8 @@ __device__ __forceinline__ int key_blocks(const ForwardTile& tile) {
   return (tile.key_count + S::kKeys - 1) / S::kKeys;
 }
 
-// One thread: claims tiles in list order and hands them to the other roles through the ring of slots. A tile
-// without queries ends the work. The last block to end leaves the counters as zeros.
+// One thread claims tiles in list order and hands them to the other warps through the tile slots. A tile
+// without queries ends the work. The last block to end sets the counters back to zero.
 template <class S>
 struct Claims {
   Stages<S::kTileSlots> slots;

@@ -36,7 +36,7 @@ std::shared_ptr<Transfer> InProcessGroup::tell(int source, int destination,
                                                std::optional<Transfer::End> Transfer::*end,
                                                Transfer::End told) {
   auto& channel = channels_[source * size_ + destination];
-  // All transfers of a channel lack the same end: either senders or receivers are ahead.
+  // All transfers of a channel lack the same end, since either senders or receivers are ahead.
   if (channel.empty() || (*channel.front()).*end) {
     channel.push_back(std::make_shared<Transfer>());
     Transfer& transfer = *channel.back();
@@ -146,7 +146,7 @@ void InProcessTransport::raise(Lock& lock) {
   throw TransportError(*group_->failure_);
 }
 
-// Until something changes; fails the group where the deadline has passed.
+// Waits until something changes; fails the group if the deadline has passed.
 template <class Awaited>
 void InProcessTransport::sleep(Lock& lock, Clock::time_point deadline, Awaited awaited) {
   if (!group_->failure_ && Clock::now() >= deadline)

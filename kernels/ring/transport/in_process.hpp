@@ -1,4 +1,4 @@
-// What the transports between threads of one process share: who meets whom, and how they wait.
+// What transports between threads of one process share: matching of messages, and waiting.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace hilbench {
 
-// A message, as far as its two ends have told of it. `with` is what each end's transport gave along, `moved`
-// what the move left behind.
+// A message, as far as its two ends have posted it. `with` is data that each end's transport adds, `moved`
+// data that the copy leaves.
 struct Transfer {
   struct End {
     Transport::Message message;
@@ -28,7 +28,7 @@ struct Transfer {
   std::shared_ptr<void> moved;
 };
 
-// What the ranks share. All is guarded by `mutex`; buffers are touched without it.
+// What the ranks share. `mutex_` guards all of it; buffers are accessed without it.
 class InProcessGroup {
  public:
   InProcessGroup(int size, double timeout_s);
@@ -43,20 +43,20 @@ class InProcessGroup {
   void wake(int rank) { changed_[rank].notify_all(); }
   void wake_all();
   void fail(const std::string& why);
-  // The transfer whose end of that kind (`sent` or `expected`) is told now.
+  // The transfer to which this end (`sent` or `expected`) belongs.
   std::shared_ptr<Transfer> tell(int source, int destination, std::optional<Transfer::End> Transfer::*end,
                                  Transfer::End told);
 
   const int size_;
   const double timeout_s_;
   std::mutex mutex_;
-  std::vector<std::condition_variable> changed_;                 // one a rank: a call of it may go on
-  std::vector<std::deque<std::shared_ptr<Transfer>>> channels_;  // [source, destination]: one end is missing
-  std::map<std::uint64_t, Gathering> gatherings_;  // that not everyone has left, by their number
+  std::vector<std::condition_variable> changed_;                 // one per rank: wakes its waiting call
+  std::vector<std::deque<std::shared_ptr<Transfer>>> channels_;  // [source, destination]: of one end so far
+  std::map<std::uint64_t, Gathering> gatherings_;  // those that some rank has not left, by number
   std::optional<std::string> failure_;
 };
 
-// A rank of the group; how data move is up to the class derived from it, whose destructor calls leave().
+// A rank of the group. A derived class moves the data; its destructor calls leave().
 class InProcessTransport : public Transport {
  public:
   InProcessTransport(int rank, std::shared_ptr<InProcessGroup> group);
@@ -75,20 +75,20 @@ class InProcessTransport : public Transport {
   void wait_for_change(Lock& lock, Done done) {
     group_->changed_[rank()].wait(lock, done);
   }
-  // Ends the ring where an exchange has not been waited for: its buffers are about to go.
+  // Ends the ring if an exchange was not waited for, because its buffers are about to be freed.
   void leave() noexcept;
 
  private:
-  // All are called with the lock, and hold it when they return.
-  // What goes with the messages of an exchange that is being posted.
+  // All of these are called with the lock and hold it when they return.
+  // The data `with` the messages of an exchange that is being posted.
   virtual std::shared_ptr<void> prepare() { return nullptr; }
-  // Both ends of a transfer are told, the second by this rank.
+  // Both ends of a transfer are posted, the second by this rank.
   virtual void matched(Transfer&) {}
-  // Does something that brings an exchange forward; false where there is nothing to do.
+  // Does a part of an exchange; false if there is nothing to do.
   virtual bool advance(Lock&) { return false; }
-  // All transfers of the exchange that is waited for are done.
+  // Called when all transfers of the exchange that is waited for are done.
   virtual void complete(const Exchange&) {}
-  // The ring failed: returns when nobody touches a buffer of exchanges() any more.
+  // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.
   virtual void release(Lock&) noexcept = 0;
 
   void start(std::span<const Message> sends, std::span<const Message> receives) final;

@@ -1,5 +1,5 @@
-// No call of MPI that may block is used once the program has started: what a rank waits for it asks for again
-// and again, so that a time limit holds and a rank that ended the ring is heard.
+// After the start of the program no MPI call is used that may block. A rank that waits polls instead, so that
+// it can stop at a time limit or when another rank ends the ring.
 #include "kernels/ring/transport/mpi.hpp"
 
 #include <fmt/format.h>
@@ -41,13 +41,13 @@ struct MpiProgram::State {
   int rank = 0, size = 0, local_rank = 0;
   int rings = 0;
   bool failed = false;
-  std::list<std::string> last_words;  // being sent until the program ends
+  std::list<std::string> last_words;  // buffers of messages that may be under way until the program ends
 };
 
 namespace {
 
-// Between two looks at what does not come: at once at first, later a sixteenth of the time waited so far, so
-// that a process which idles takes no processor from the others.
+// The pause between two polls: none at first, later a sixteenth of the time waited so far, so that a waiting
+// process leaves the processor to others.
 class Patience {
  public:
   explicit Patience(double timeout_s)
@@ -79,7 +79,7 @@ using Exchange = std::vector<Part>;
 
 class MpiTransport final : public Transport {
  public:
-  // `number` tells the ring from those before it.
+  // `number` distinguishes the ring from earlier ones.
   MpiTransport(int size, double timeout_s, std::size_t largest_bytes, int number,
                std::shared_ptr<MpiProgram::State> program)
       : Transport(program->rank, size),
@@ -133,7 +133,7 @@ class MpiTransport final : public Transport {
  private:
   enum Tag { kData, kValue, kEnd, kTags };
 
-  // A value of gather() on its way.
+  // A value of gather() that is being received.
   struct Value {
     std::optional<std::string> text;
     Exchange part;
@@ -145,7 +145,7 @@ class MpiTransport final : public Transport {
     raise_if_ended();
     Exchange& exchange = exchanges_.emplace_back();
     try {
-      // Receives first: what comes then needs no buffer of MPI's.
+      // Receives first, so that what arrives needs no buffer inside MPI.
       for (const Message& message : receives) in_parts(message, exchange, &MpiTransport::receive);
       for (const Message& message : sends) in_parts(message, exchange, &MpiTransport::send);
     } catch (const TransportError& error) {
@@ -167,7 +167,7 @@ class MpiTransport final : public Transport {
     exchanges_.pop_front();
   }
 
-  // Until `done` says so, which is called with the lock. `awaited` tells what is missing.
+  // Polls `done`, with the lock held, until it returns true. `awaited` names what is missing.
   template <class Done, class Awaited>
   void for_a_while(Done done, Awaited awaited) {
     Patience patience(timeout_s_);
@@ -209,7 +209,7 @@ class MpiTransport final : public Transport {
     return part;
   }
 
-  // Whether all parts are; throws TransportError where one cannot be, or had another size.
+  // True if all parts are complete; throws TransportError if one cannot be, or had another size.
   bool complete(Exchange& exchange) const {
     bool all = true;
     for (Part& part : exchange) {
@@ -231,7 +231,7 @@ class MpiTransport final : public Transport {
     return all;
   }
 
-  // One look at the value that `peer` sends.
+  // Polls once for the value that `peer` sends.
   void take(Value& value, int peer) {
     if (value.complete) return;
     if (!value.text) {
@@ -242,7 +242,7 @@ class MpiTransport final : public Transport {
     value.complete = complete(value.part);
   }
 
-  // Room for the next text from `peer`, where there is one.
+  // A buffer for the next text from `peer`, if there is one.
   std::optional<std::string> next_text(int peer, Tag tag) const {
     int found = 0, bytes = 0;
     MPI_Status status;
@@ -252,7 +252,7 @@ class MpiTransport final : public Transport {
     return std::string(static_cast<std::size_t>(bytes), '\0');
   }
 
-  // Whether another rank ended the ring.
+  // Checks whether another rank ended the ring.
   void listen() {
     if (failure_) return;
     int found = 0;
@@ -273,7 +273,7 @@ class MpiTransport final : public Transport {
     exchanges_.clear();
   }
 
-  // The first to end the ring tells the others; short texts need nobody to receive them.
+  // The first rank to end the ring tells the others. A short text is sent even if nobody receives it.
   void end(const std::string& why) noexcept {
     if (failure_) return;
     fail(why);
@@ -333,7 +333,7 @@ MpiProgram::~MpiProgram() {
   const Lock lock(state_->mutex);
   if (state_->failed) return;
   for (const int status : {MPI_Comm_free(&state_->comm), MPI_Finalize()})
-    if (status != MPI_SUCCESS) fmt::print(stderr, "leaving MPI gives {}\n", status);
+    if (status != MPI_SUCCESS) fmt::print(stderr, "leaving MPI failed with status {}\n", status);
 }
 
 int MpiProgram::rank() const {
@@ -354,7 +354,8 @@ void MpiProgram::abandon(int exit_status) {
 }
 
 std::unique_ptr<Transport> MpiProgram::transport(int size, double timeout_s, std::size_t largest_bytes) {
-  if (state_->failed) throw TransportError("a ring of this MPI program has failed before: start it again");
+  if (state_->failed)
+    throw TransportError("an earlier ring of this MPI program failed: start the program again");
   const int number = state_->rings++;
   if (state_->rank >= size) return nullptr;
   return std::make_unique<MpiTransport>(size, timeout_s, largest_bytes, number, state_);

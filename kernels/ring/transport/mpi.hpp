@@ -1,5 +1,5 @@
-// Transport `mpi`: the ranks are processes that an MPI launcher (mpirun, srun) started; the data are in their
-// memory.
+// Transport `mpi`: ranks are processes that an MPI launcher (mpirun, srun) started, and the data
+// are in their memory.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace hilbench {
 
-// "" where this build has MPI, else why not and what to do.
+// "" if this build has MPI, else why not and what to do.
 std::string mpi_absence();
-// Of the library, "Open MPI v4.1.4". This and what follows need mpi_absence() empty.
+// The library and its version, "Open MPI v4.1.4". Call this and what follows only if mpi_absence() is empty.
 std::string mpi_version();
 
-// MPI, from the start of main() to its end; one a program. All of its calls in the program are serialised.
+// MPI from the start of main() to its end; one per program. All MPI calls of the program are serialised.
 class MpiProgram {
  public:
   MpiProgram();  // throws TransportError
   MpiProgram(const MpiProgram&) = delete;
   MpiProgram& operator=(const MpiProgram&) = delete;
-  // Leaves in agreement with the other processes, unless a ring failed: then they may be gone, and the
-  // messages of that ring are still under way. The program can only end, with all processes: see abandon().
+  // Leaves together with the other processes, unless a ring failed: then some may be gone, and messages of
+  // that ring are still under way. After a failure the program can only end all processes with abandon().
   ~MpiProgram();
   int rank() const;  // of this process among all
   int size() const;
@@ -30,9 +30,9 @@ class MpiProgram {
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status);
 
-  // A ring of the processes 0 to size - 1; null in the others. Every process calls, in the same sequence.
-  // Longer messages than `largest_bytes` go in parts (MPI counts in int). A rank that waits polls, and sleeps
-  // between.
+  // A ring of processes 0 to size - 1; null in the others. Every process makes these calls in the same
+  // sequence. Messages longer than `largest_bytes` are sent in parts (MPI counts in int). A rank that waits
+  // polls, and sleeps between polls.
   std::unique_ptr<Transport> transport(int size, double timeout_s, std::size_t largest_bytes = 1 << 30);
 
   struct State;  // what its rings share

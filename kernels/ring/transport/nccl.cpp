@@ -1,5 +1,5 @@
-// Communicators are non-blocking, so that no call of NCCL keeps the host for ever, and a thread watches what
-// runs on the GPU: a kernel of NCCL whose peer is gone ends only when its communicator is aborted.
+// Communicators are non-blocking, so that no NCCL call blocks the host for ever. A thread watches what runs
+// on the GPU, because an NCCL kernel whose peer is gone ends only when its communicator is aborted.
 #include "kernels/ring/transport/nccl.hpp"
 
 #include <cuda_runtime_api.h>
@@ -30,12 +30,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Lock = std::lock_guard<std::mutex>;
 constexpr std::chrono::milliseconds kWatchInterval{50};
-// What NCCL takes on the GPU from the event before an exchange to the start of its kernel, 10 us and less.
+// The time on the GPU from the event before an exchange to the start of NCCL's kernel: at most 10 us.
 constexpr std::int64_t kHeadStartCycles = 20000;
 
-// An exchange, until it is complete on the GPU.
+// An exchange that may not be complete on the GPU.
 struct Flight {
-  // On stream 0 after what came before; on the side stream before and after the exchange.
+  // `ready` is on stream 0 after the work before the exchange, `begun` and `done` are on the side stream
+  // before and after it.
   cuda::Mark ready, begun, done;
   std::set<int> peers;
   std::optional<Clock::time_point> seen_ready;
@@ -137,7 +138,7 @@ class NcclTransport final : public Transport {
     check(nccl().group_end(), "ncclGroupEnd");
     settle(fmt::format("rank {} to take part in an exchange", fmt::join(flight.peers, ", ")));
     flight.done.set(stream_.get());
-    // A kernel that fills the GPU and came first would keep NCCL's waiting for its end.
+    // If a kernel that fills the GPU started first, NCCL's kernel would have to wait for its end.
     flight.begun.hold(nullptr);
     cuda::hold(kHeadStartCycles, nullptr);
   }
@@ -149,7 +150,7 @@ class NcclTransport final : public Transport {
                                      *detail != '\0' ? ": " : "", detail));
   }
 
-  // Until NCCL has done on the host what it was asked for.
+  // Waits until NCCL has finished its work on the host.
   void settle(const std::string& what) const {
     const Clock::time_point begin = Clock::now();
     ncclResult_t state = ncclInProgress;
@@ -201,7 +202,7 @@ class NcclTransport final : public Transport {
       if (const std::string why = trouble(); !why.empty()) end(why);
   }
 
-  // Why the ring cannot go on, "" where it can.
+  // Why the ring cannot go on, "" if it can.
   std::string trouble() {
     if (comm_ == nullptr) return "";
     if (std::string why = control_->failure(); !why.empty()) return why;
@@ -224,7 +225,7 @@ class NcclTransport final : public Transport {
     return "";
   }
 
-  // Leaves in agreement with the others, or ends the ring where an exchange is still under way.
+  // Leaves together with the others, or ends the ring if an exchange is still under way.
   void close() noexcept {
     try {
       for (const Flight& flight : flights_)
@@ -242,7 +243,7 @@ class NcclTransport final : public Transport {
   const double timeout_s_;
   int device_ = 0;
   cuda::SideStream stream_;
-  std::mutex mutex_;  // guards what follows, and the calls of NCCL
+  std::mutex mutex_;  // guards what follows, and NCCL calls
   ncclComm_t comm_ = nullptr;
   std::deque<Flight> flights_;
   std::condition_variable leave_;

@@ -3,7 +3,7 @@
 namespace hilbench {
 
 std::string nccl_absence() {
-  return "built without NCCL: install libnccl-dev beside a CUDA toolkit and configure again";
+  return "built without NCCL: install libnccl-dev and a CUDA toolkit, and configure again";
 }
 
 std::string nccl_version() {

@@ -8,7 +8,7 @@
 namespace hilbench {
 
 struct Nccl {
-  std::string absence;  // "" where it could be loaded, else the reason and what to do
+  std::string absence;  // "" if it was loaded, else the reason and what to do
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetUniqueId) get_unique_id = nullptr;
   decltype(&ncclCommInitRankConfig) comm_init = nullptr;
@@ -24,8 +24,7 @@ struct Nccl {
   decltype(&ncclRecv) recv = nullptr;
 };
 
-// NVLink multicast stays off (NCCL_NVLS_ENABLE=0, which the first call sets): sending and receiving have no
-// use for it.
+// The first call turns NVLink multicast off (NCCL_NVLS_ENABLE=0): sending and receiving do not use it.
 const Nccl& nccl();
 
 }  // namespace hilbench

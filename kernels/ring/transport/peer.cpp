@@ -1,6 +1,6 @@
-// A message is copied by the sender's side stream, after both ends' marks on their stream 0; both ends'
-// stream 0 go on after it. Whichever end posts second enqueues it: nothing on a GPU ever waits for what a
-// host has not done yet.
+// The sender's side stream copies a message after both ends' marks on stream 0; after the copy, stream 0 of
+// both ends goes on. The end that posts second enqueues the copy, so that no GPU ever waits for something
+// that a host has not done yet.
 #include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
@@ -14,16 +14,16 @@
 namespace hilbench {
 namespace {
 
-// What goes with a message at either end.
+// What each end adds to a message.
 struct Post {
-  cuda::Mark ready;  // on stream 0, of what came before
+  cuda::Mark ready;  // on stream 0, after the work before the exchange
   int device;
   cudaStream_t side;
 };
 
 class PeerTransport final : public InProcessTransport {
  public:
-  // The rank's device is current.
+  // The rank's device must be current.
   PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device)
       : InProcessTransport(rank, std::move(group)), device_(device) {}
   ~PeerTransport() override { leave(); }
@@ -57,8 +57,8 @@ class PeerTransport final : public InProcessTransport {
     for (const std::shared_ptr<Transfer>& transfer : exchange) moved(*transfer).hold(nullptr);
   }
 
-  // Stream 0 waits for exchanges that were waited for, so freeing memory does; the others are waited for
-  // here.
+  // Stream 0 waits for exchanges after wait(), so that freeing memory waits too; this function
+  // waits for the others.
   void release(Lock& lock) noexcept override {
     lock.unlock();
     for (const Exchange& exchange : exchanges())
@@ -81,7 +81,7 @@ class PeerTransport final : public InProcessTransport {
   cuda::SideStream side_;
 };
 
-// Copies between the two need not pass through host memory, where the hardware can.
+// Lets copies between two devices bypass host memory, if the hardware can.
 void connect(int device, int peer) {
   int possible = 0;
   if (device == peer) return;

@@ -1,5 +1,5 @@
-// Transport `peer`: the ranks are threads of this process, the data are in the memory of its GPUs. Copy
-// engines move them over NVLink or PCIe, so that no multiprocessor is taken from a computation.
+// Transport `peer`: ranks are threads of this process, and the data are in the memory of its GPUs. Copy
+// engines move them over NVLink or PCIe, so that the computation keeps all multiprocessors.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace hilbench {
 
-// "" where this build has CUDA, else why not and what to do.
+// "" if this build has CUDA, else why not and what to do.
 std::string peer_absence();
 
-// The ends of a ring with a rank for each of `devices`, each for a thread of its own whose current device
-// that is; ranks may share one. wait() returns when the other ends have posted, before the data have moved.
-// Throws cuda::CudaError, also from the transports' calls.
+// The ends of a ring with one rank per entry of `devices`, each for a thread of its own that has this device
+// current; ranks may share a device. wait() returns when the other ends have posted, before the data have
+// moved. These and the transports' calls throw cuda::CudaError.
 std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s);
 
 }  // namespace hilbench

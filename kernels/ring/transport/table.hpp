@@ -12,7 +12,7 @@ enum class TransportMemory { host, gpu };
 struct TransportInfo {
   std::string_view name, help;
   TransportMemory memory;    // where the data are
-  std::string (*absence)();  // "" where the build has it and its library loads, else why not and what to do
+  std::string (*absence)();  // "" if the build has it and its library loads, else why not and what to do
 };
 
 std::span<const TransportInfo> transports();

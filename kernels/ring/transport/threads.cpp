@@ -13,7 +13,7 @@ class ThreadTransport final : public InProcessTransport {
   ~ThreadTransport() override { leave(); }
 
  private:
-  // Copies a message of any exchange, so that nobody waits in vain for one of a later exchange.
+  // Copies a message of any exchange, because the other rank may be waiting for one of a later exchange.
   bool advance(Lock& lock) override {
     for (const Exchange& exchange : exchanges())
       for (const std::shared_ptr<Transfer>& transfer : exchange)

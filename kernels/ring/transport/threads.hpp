@@ -1,4 +1,4 @@
-// Transport `threads`: the ranks are threads of this process, the data in its memory.
+// Transport `threads`: ranks are threads of this process, and the data are in its memory.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hilbench {
 
-// The ends of a ring of `size` ranks, each for a thread of its own, in any order and at any time. Data are
-// copied once, from the sender's buffer to the receiver's, by whichever of the two waits first.
+// The ends of a ring of `size` ranks, each for a thread of its own; the threads may start at any time. Data
+// are copied once, from the sender's buffer to the receiver's, by the rank that waits first.
 std::vector<std::unique_ptr<Transport>> thread_transports(int size, double timeout_s);
 
 }  // namespace hilbench

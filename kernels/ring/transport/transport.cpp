@@ -15,7 +15,7 @@ void Transport::post(std::span<const Message> sends, std::span<const Message> re
 }
 
 void Transport::wait() {
-  if (posted_ == 0) throw std::logic_error("wait() without an exchange that was posted");
+  if (posted_ == 0) throw std::logic_error("wait() without a posted exchange");
   --posted_;
   finish();
 }

@@ -10,17 +10,17 @@
 
 namespace hilbench {
 
-// An exchange that cannot be completed: a rank that never came, died, aborted or expected another size, or
-// the library that moves the data failed. All ranks of the ring get one; none of its transports works
-// afterwards.
+// An exchange cannot be completed: a rank did not arrive, died, aborted or expected another
+// size, or the library that moves the data failed. All ranks of the ring get this error; none of
+// its transports works afterwards.
 class TransportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// One rank's end of a ring. Its calls come from that rank's thread, and the same GPU is current in all of
-// them. Every call that blocks throws TransportError after the timeout that was given when the transport was
-// made; the message names the rank, its peer and what was awaited. Then, as after abort(), no rank touches
+// One rank's end of a ring. That rank's thread makes all calls, with the same GPU current in all of them.
+// Every call that blocks throws TransportError after the timeout that was given when the transport was made;
+// its message names the rank, its peer and what was awaited. After that, and after abort(), no rank accesses
 // another's memory any more.
 class Transport {
  public:
@@ -37,19 +37,19 @@ class Transport {
   int size() const { return size_; }
 
   // Posts one exchange and returns at once. The n-th message from a to b is the n-th that b expects from a,
-  // whatever exchanges they stand in. Until wait() has returned for it, what is sent stays unchanged, and
-  // what is received is not to be read. On a GPU both are ordered after all work enqueued on stream 0 before.
+  // in whatever exchanges they are. Until wait() has returned for the exchange, do not change sent data and
+  // do not read received data. On a GPU the exchange comes after all work that is on stream 0 already.
   void post(std::span<const Message> sends, std::span<const Message> receives);
-  // The oldest posted exchange not yet waited for is complete before what the rank does next (on a GPU:
-  // before what is enqueued on stream 0 next; the host does not wait).
+  // Completes the oldest posted exchange that was not waited for. On a GPU the host does not wait: work that
+  // is enqueued on stream 0 from now on comes after the exchange.
   void wait();
-  // Returns when every rank is here. Of a GPU only the host is meant.
+  // Returns when every rank has called it. Orders hosts only, not their GPUs.
   virtual void barrier() = 0;
-  // Everyone's small value, by rank.
+  // The small values of all ranks, by rank.
   virtual std::vector<std::string> gather(const std::string& mine) = 0;
-  // These two may be called from any thread. abort() wakes every blocked call on all ranks with
-  // TransportError(why), and lets every later call fail so; the first reason counts. failure() is that
-  // reason, "" while the ring works.
+  // These two may be called from any thread. abort() ends every blocked call on all ranks with
+  // TransportError(why), and every later call; the first reason counts. failure() returns that reason, ""
+  // while the ring works.
   virtual void abort(const std::string& why) noexcept = 0;
   virtual std::string failure() = 0;
 

@@ -11,7 +11,7 @@ __global__ void write(float* to, float value) {
   *to = value;
 }
 
-// Ends where `flag` is set, which nobody does.
+// Ends when `flag` is set, which nobody does.
 __global__ void spin(volatile int* flag) {
   while (*flag == 0) {
   }

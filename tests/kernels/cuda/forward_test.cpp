@@ -1,4 +1,4 @@
-// The CUDA forward kernels against the oracle.
+// The CUDA forward kernels compared with the oracle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem,
   device.fill(lse, std::byte{0xff});
   const auto execution = implementation.prepare(work, variant, 1);
   execution->load(index);
-  // Twice: what a run leaves behind must not change the next.
+  // Twice, because one run must not change the next.
   for (int run = 0; run < 2; ++run)
     execution->run({q.data(), k.data(), v.data(), o.data(), static_cast<float*>(lse.data())}, index);
   device.synchronize();
@@ -109,7 +109,7 @@ AttentionOutput run_on_gpu(Device& device, const AttentionProblem& problem,
   return output;
 }
 
-// Compares `cases` seeded cases from `first_seed` on; gives the number of comparisons.
+// Compares `cases` seeded cases from `first_seed` on; returns the number of comparisons.
 int compare_with_oracle(int first_seed, int cases, Sizes sizes) {
   const auto device = open_cuda_device(0);
   int compared = 0;
@@ -142,7 +142,7 @@ TEST_P(CudaForwardProperty, EqualsTheOracle) {
   EXPECT_GE(compare_with_oracle(GetParam() * kCasesABlock, kCasesABlock, Sizes::all), kCasesABlock);
 }
 
-// Few and small: what the sanitizers look at.
+// Few and small cases, for the sanitizers.
 TEST(CudaForwardSmall, EqualsTheOracle) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   EXPECT_GE(compare_with_oracle(10000, 12, Sizes::small), 12);
@@ -167,8 +167,8 @@ TEST(CudaDevice, MovesPartsOfABuffer) {
 
 class CudaForwardSteep : public testing::TestWithParam<std::tuple<std::int64_t, Dtype, Mask>> {};
 
-// In every 128 keys one stands out, further and further, at another place of the block: no maximum of earlier
-// keys is of use.
+// One key of every 128 has a larger score than all before it, each time at another place of the block: no
+// maximum of earlier keys is large enough.
 TEST_P(CudaForwardSteep, ScoresMayRise) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(11);

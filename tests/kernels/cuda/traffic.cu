@@ -5,10 +5,10 @@ namespace hilbench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kLoads = 8;  // of a thread, in flight
+constexpr int kLoads = 8;  // of a thread, in flight together
 static_assert(kTrafficBlockBytes == kThreads * kLoads * 16);
 
-__device__ unsigned traffic_sink;  // written in no run: keeps the loads alive
+__device__ unsigned traffic_sink;  // never written: keeps the loads in the code
 
 __device__ __forceinline__ void consume(unsigned x) {
   if (x == 0x9e3779b9u) traffic_sink = x;
@@ -26,7 +26,7 @@ __device__ __forceinline__ unsigned folded(const uint4& x) {
   return x.x ^ x.y ^ x.z ^ x.w;
 }
 
-// One block of kTrafficBlockBytes a block of threads.
+// Each block of threads reads one block of kTrafficBlockBytes.
 __global__ void __launch_bounds__(kThreads) read_streaming(const uint4* buffer) {
   const uint4* const from = buffer + static_cast<std::int64_t>(blockIdx.x) * kThreads * kLoads + threadIdx.x;
   unsigned sum = 0;
@@ -35,9 +35,9 @@ __global__ void __launch_bounds__(kThreads) read_streaming(const uint4* buffer) 
   consume(sum);
 }
 
-// A block of threads reads its own kTrafficBlockBytes again and again: what two multiprocessors ask for at
-// the same time may reach L2 as one request. `step` is 0; the compiler, which may not know, reads anew each
-// time.
+// Each block of threads reads its own kTrafficBlockBytes again and again, because requests of two
+// multiprocessors for the same data may reach L2 as one. `step` is 0; the compiler cannot know that and reads
+// anew each time.
 __global__ void __launch_bounds__(kThreads)
     read_repeatedly(const uint4* buffer, int times, std::int64_t step) {
   const uint4* from = buffer + static_cast<std::int64_t>(blockIdx.x) * kThreads * kLoads + threadIdx.x;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
   consume(sum);
 }
 
-// kTrafficBlockBytes / 128 lines are those of one thread each.
+// Each thread reads one of kTrafficBlockBytes / 128 lines.
 __global__ void __launch_bounds__(kThreads) read_strided(const unsigned* buffer) {
   const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   unsigned x;

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// What a kernel would go through, tile by tile and key by key.
+// What a kernel computes, counted tile by tile and key by key.
 PieceWork work_of(const Ring& ring, const Index& index) {
   PieceWork work;
   for (const BranchIndex& branch : index.branches)

@@ -1,6 +1,5 @@
-// What a ring of threads costs: 4 ranks of one thread each against one rank with all threads, on the same
-// work, in turn. Run by hand: prints the ratios of wall time and of CPU time, and the hidden share of the
-// exchange.
+// Compares a ring of 4 ranks with one thread each to one rank with all threads, in turn, on the same work.
+// Run by hand: prints the ratios of wall time and of CPU time, and the hidden share of the exchange.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +46,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Tensors of so many rows, with values of N(0, 1).
+// Tensors of `rows` rows, with values of N(0, 1).
 struct Tensors {
   Bytes q, k, v, o;
   std::vector<float> lse;
@@ -71,7 +70,7 @@ struct Tensors {
   Operands operands() { return {q.get(), k.get(), v.get(), o.get(), lse.data()}; }
 };
 
-// The ranks' threads, which run a part whenever they are asked to.
+// The ranks' threads, which run a part when asked.
 class RingOfThreads {
  public:
   RingOfThreads(const Case& work, const Variant& variant)

@@ -1,4 +1,4 @@
-// Random cases for rings: short, odd, and every option.
+// Random cases for rings: short and odd lengths, every option.
 #pragma once
 
 #include <array>

@@ -21,8 +21,8 @@ AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& varia
 
 class RingEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
-// Every ring size under both masks and in both dtypes, lengths odd and below the number of ranks, all other
-// options at random.
+// Every ring size with both masks and both dtypes; lengths are odd or below the number of ranks,
+// all other options random.
 TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
   const auto [algorithm, sharding] = GetParam();
   Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
@@ -45,7 +45,7 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
 INSTANTIATE_TEST_SUITE_P(All, RingEqualsOneRank,
                          testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
 
-// Several tiles and blocks of keys a piece, at the sizes of real tiles.
+// Several tiles and blocks of keys per piece, at the sizes of real tiles.
 TEST(RingExecution, LongerSequencesEqualOneRank) {
   Random random(3);
   for (const RingAlgorithm algorithm : kRingAlgorithms)

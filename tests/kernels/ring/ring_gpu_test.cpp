@@ -1,4 +1,4 @@
-// Rings on one GPU, which all ranks share: every kernel, algorithm and sharding.
+// Rings whose ranks share one GPU: every kernel, algorithm and sharding.
 #include <cuda_runtime_api.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ TEST_P(GpuRing, OnOneGpuEqualsTheOracle) {
 INSTANTIATE_TEST_SUITE_P(All, GpuRing,
                          testing::Combine(testing::ValuesIn(kRingAlgorithms), testing::ValuesIn(kShardings)));
 
-// Several tiles and blocks of keys a piece.
+// Several tiles and blocks of keys per piece.
 TEST(GpuRingLonger, EqualsTheOracle) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const Gpus gpus(1);
@@ -92,7 +92,7 @@ TEST(GpuRingDevice, PacksAsTheCpuDoes) {
   }
 }
 
-// Against a copy of as many bytes.
+// Compared with a copy of as many bytes.
 TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const auto device = open_cuda_device(0);
@@ -122,7 +122,7 @@ TEST(GpuRingDevice, PacksAtTheRateOfACopy) {
   }
 }
 
-// A rank that cannot allocate ends the ring at once, one that never comes within the timeout.
+// If a rank cannot allocate, the ring ends at once; if a rank never arrives, it ends at the timeout.
 TEST(GpuRingFaults, EndTheRing) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const Gpus gpus(1);

@@ -1,4 +1,4 @@
-// Rings of GPUs against the oracle. With fewer GPUs than ranks they share them.
+// Rings of GPUs compared with the oracle. Ranks share GPUs if there are fewer GPUs than ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
   return kernels;
 }
 
-// `cases` random ones of every mask and dtype, by every kernel.
+// `cases` random cases of every mask and dtype, with every kernel.
 inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorithm, Sharding sharding,
                                 int cases) {
   Random random(static_cast<std::uint64_t>(resources.ranks() * 100 + static_cast<int>(algorithm) * 10 +

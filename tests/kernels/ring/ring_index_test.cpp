@@ -16,7 +16,7 @@ namespace {
 using Row = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // batch entry, head, position
 using Pairs = std::map<Row, std::multiset<std::int64_t>>;          // keys of each query
 
-// Reads the indices of a rank as a kernel does, and notes which keys each query meets.
+// Reads the indices of a rank as a kernel does, and notes which keys each query sees.
 class Reader {
  public:
   Reader(const Ring& ring, std::int64_t rank) : ring_(ring), rank_(rank) {}
@@ -39,7 +39,7 @@ class Reader {
     EXPECT_EQ(index.kv_rows, packed_ ? shard_.rows : std::ssize(stored_));
     EXPECT_EQ(index.q_rows, ring_.shards().count(rank_));
     for (const BranchIndex& branch : index.branches) {
-      std::set<Row> met;  // rows of O that this launch has to itself
+      std::set<Row> met;  // rows of O that this launch has written
       for (const IndexTile& tile : branch.tiles) {
         ASSERT_GT(tile.query_count, 0);
         ASSERT_EQ(tile.kv_head, kv_head_of(ring_.work(), tile.head));
@@ -126,7 +126,7 @@ TEST_P(RingIndexProperty, EveryPairIsMetOnce) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RingIndexProperty, testing::Range(0, 6));
 
-// What a piece reads without a table: slots at one distance, masks by steps.
+// What a piece reads without a table: slots at a fixed distance, and masks by steps.
 TEST(RingIndex, LinearStreamsStayStrided) {
   for (const Sharding sharding : kShardings)
     for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::ring_packed})

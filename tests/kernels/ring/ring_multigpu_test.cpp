@@ -1,4 +1,4 @@
-// Rings with a GPU for each rank.
+// Rings with one GPU per rank.
 #include "kernels/ring/transport/nccl.hpp"
 #include "tests/kernels/ring/ring_gpus.hpp"
 

@@ -1,4 +1,4 @@
-// An attention problem on a ring of any kind, its result put together in position order.
+// Runs an attention problem on any ring and returns its result in position order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace hilbench {
 
-// Rows `positions` of every batch entry of a tensor in position order, as a rank stores them.
+// The rows at `positions` of every batch entry of a tensor, as a rank stores them.
 inline std::vector<std::byte> rows_at(const std::vector<float>& tensor, const Case& work, std::int64_t heads,
                                       const std::vector<std::int32_t>& positions) {
   const std::int64_t row = heads * work.head_dim;
@@ -28,7 +28,7 @@ inline std::vector<std::byte> rows_at(const std::vector<float>& tensor, const Ca
   return bytes;
 }
 
-// What a rank's rows of O and LSE hold, at their positions in the whole.
+// Copies a rank's rows of O or LSE to their positions in the whole tensor.
 inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, const std::vector<float>& own,
                      std::int64_t row, std::vector<float>& whole) {
   const std::int64_t rows = ring.shards().count(rank);
@@ -38,8 +38,7 @@ inline void put_back(const Case& work, const Ring& ring, std::int64_t rank, cons
                   whole.begin() + (b * work.sequence_length + ring.shards().position(rank, i)) * row);
 }
 
-// Who clears and rounds rows that no launch stores: the kernel or ring device at hand, or a device of the
-// test.
+// Who clears and rounds rows: kernels and ring devices of the program, or the device below.
 enum class RowsClearedBy { device, test };
 
 struct RingRun {
@@ -157,7 +156,7 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
   const std::uint64_t sent_before = transport.bytes_sent();
-  // Twice: what a run leaves behind must not change the next.
+  // Twice, because one run must not change the next.
   for (int time = 0; time < 2; ++time) {
     tensors.poison();
     resources.start(rank);
@@ -171,7 +170,7 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
   put_back(work, ring, rank, own.lse, work.heads, whole.lse);
 }
 
-// One run after the other, of as many ranks as there are resources for.
+// Runs one after another, with all ranks of `resources`.
 inline std::vector<AttentionOutput> run_rings(const std::vector<RingRun>& runs, RankResources& resources,
                                               int threads) {
   std::vector<AttentionOutput> outputs;

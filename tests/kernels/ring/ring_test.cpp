@@ -20,13 +20,13 @@ Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contig
   return variant;
 }
 
-// Bytes of K and V of a row of all heads and batch entries.
+// Bytes of K and V in one row, of all heads and batch entries.
 double kv_row_bytes(const Case& work) {
   return static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
 }
 
-// What each rank has in each buffer, walked through step by step: sends and receives pair up, nothing is sent
-// or computed that is not there, and nothing is received over what is being read.
+// Follows step by step what each rank has in each buffer: sends and receives match, only data that are there
+// are sent and computed with, and nothing is received into a buffer that is being read.
 void expect_sound_schedule(const Ring& ring) {
   std::map<std::pair<std::int64_t, int>, std::int64_t> held;
   std::vector<std::vector<RingStep>> steps;
@@ -65,7 +65,7 @@ void expect_sound_schedule(const Ring& ring) {
   }
 }
 
-// Which ranks see keys of which others, and which keys others see, by looking at every pair.
+// Which ranks see keys of which others, and which keys others see, found from every pair.
 struct LookedAt {
   std::set<std::pair<std::int64_t, std::int64_t>> sees;
   std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::int64_t>> needed;  // (K/V head, source)
@@ -126,7 +126,7 @@ TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RingProperty, testing::Range(0, 5));
 
-// One branch over the whole sequence, r divides N / p: exactly 1 / r of the rows go round.
+// One branch over the whole sequence, r divides N / p: exactly 1 / r of the rows are passed around.
 TEST(RingBytes, PackedIsOneOverTheDilation) {
   for (const Sharding sharding : kShardings)
     for (const std::int64_t r : {2, 4, 8})
@@ -138,7 +138,8 @@ TEST(RingBytes, PackedIsOneOverTheDilation) {
                   .queries = Queries::dense,
                   .head_offset = offset,
                   .ring_size = 4};
-        // A stream whose dilation the ranks divide lies in one stripe: others have nothing to send.
+        // If the number of ranks divides the dilation, a stream is in one stripe: the
+        // other ranks send nothing.
         const bool striped = sharding == Sharding::striped;
         if (striped) work.ring_size = 3;
         if (striped) work.sequence_length = work.pattern[0].segment_length = 3 << 18;
@@ -177,7 +178,7 @@ TEST(RingBytes, NoSegmentAcrossShardsIsLocal) {
   EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::automatic)).algorithm(), RingAlgorithm::ring);
 }
 
-// Where the packed form would be no smaller, the shard goes as it stands.
+// If packing saves nothing, the whole shard is sent.
 TEST(RingBytes, PackedNeverSendsMoreThanTheRing) {
   Random random(7);
   for (int i = 0; i < 300; ++i) {

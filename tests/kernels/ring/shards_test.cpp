@@ -52,7 +52,7 @@ TEST(Shards, EveryPositionHasOneOwner) {
       }
 }
 
-// The rows that lie on any equally spaced positions, counted by looking at each.
+// The rows at any equally spaced positions, found by checking each position.
 TEST(Shards, RowsOfProgressions) {
   Random random(1);
   for (int i = 0; i < 20000; ++i) {

@@ -1,4 +1,4 @@
-// C++17 and no fmt.
+// A computation that fills a GPU. C++17 and no fmt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,8 +7,8 @@
 
 namespace hilbench::cuda {
 
-// Keeps every multiprocessor of the current device busy for about so many clock cycles, with `waves` blocks
-// one after the other, each of which takes all of its shared memory: nothing runs beside them.
+// Keeps every multiprocessor of the current device busy for about `cycles` clock cycles, with `waves` blocks
+// one after another. Each block takes all shared memory, so that nothing else runs at the same time.
 void occupy_every_sm(std::int64_t cycles, int waves, cudaStream_t stream);
 
 }  // namespace hilbench::cuda

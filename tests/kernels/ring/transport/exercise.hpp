@@ -1,4 +1,4 @@
-// What every transport must do, told as one rank's part of it. All ranks call with the same arguments.
+// What every transport must do, as one rank's part of it. All ranks call with the same arguments.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace hilbench {
 
-// Where messages stand. For CPU transports, this process's memory.
+// The memory of messages; for CPU transports, this process's memory.
 struct HostMemory {
   static void* allocate(std::size_t bytes) { return new unsigned char[bytes]; }
   static void free(void* data) { delete[] static_cast<unsigned char*>(data); }
@@ -41,7 +41,7 @@ class MessageBuffer {
   }
   Transport::Message message(int peer) const { return {peer, data_, bytes_}; }
   void fill(const std::vector<unsigned char>& values) { Memory::write(data_, values); }
-  // Holds `values`, and nothing was written behind them.
+  // Expects `values`, and that nothing was written after them.
   void expect(std::vector<unsigned char> values, const std::string& what) const {
     values.resize(values.size() + kGuardBytes, kGuard);
     EXPECT_TRUE(Memory::read(data_, values.size()) == values) << what;
@@ -54,13 +54,13 @@ class MessageBuffer {
   void* data_;
 };
 
-// One message of the pattern; the same on both its ends.
+// One message, known to both of its ends.
 struct Letter {
   int exchange, source, destination;
   std::vector<unsigned char> values;
 };
 
-// For every exchange and pair of ranks none to two messages: empty, small, odd and long ones.
+// No message, one or two for every exchange and pair of ranks: empty, small, odd and long ones.
 inline std::vector<Letter> random_letters(int ranks, int exchanges, unsigned seed) {
   std::mt19937 random(seed);
   const std::size_t sizes[] = {0, 1, 3, 64, 1000, 4097, 40001};
@@ -133,7 +133,7 @@ void exercise_exchanges(Transport& transport, int exchanges, int depth, unsigned
   EXPECT_EQ(transport.bytes_sent(), bytes);
 }
 
-// Everyone's value arrives at everyone, by rank, whatever its length; several times.
+// Every rank gets the values of all ranks, by rank, of any length; several times.
 inline void exercise_gather(Transport& transport) {
   for (int round = 0; round < 5; ++round) {
     const auto value_of = [&](int rank) {

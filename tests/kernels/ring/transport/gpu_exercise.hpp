@@ -1,4 +1,4 @@
-// What every transport between GPUs must do, told as one rank's part of it.
+// What every transport between GPUs must do, as one rank's part of it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,7 +36,7 @@ struct GpuMemory {
   }
 };
 
-// Sends to the next, receives from the one before.
+// Sends to the next rank, receives from the one before.
 struct Neighbours {
   explicit Neighbours(const Transport& transport)
       : next((transport.rank() + 1) % transport.size()),
@@ -59,8 +59,8 @@ inline std::vector<int> values_of(const Words& words) {
   return values;
 }
 
-// Stream 0 writes late what is sent, reads late what the receive overwrites, and reads at once what it
-// received.
+// Stream 0 is late to write what is sent and to read what the receive overwrites, and reads at
+// once what was received.
 inline void exercise_stream_order(Transport& transport) {
   constexpr std::size_t kCount = 4 << 20;
   const Neighbours neighbours(transport);
@@ -73,15 +73,15 @@ inline void exercise_stream_order(Transport& transport) {
     neighbours.post(transport, sent.data(), received.data(), kCount * sizeof(int));
     transport.wait();
     copy(after, received);
-    copy(sent, before);  // what was sent may change now
+    copy(sent, before);  // the sent data may change now
     const std::vector<int> wanted(kCount, 100 + neighbours.previous);
     EXPECT_EQ(values_of(before), round == 0 ? old : wanted) << round;
     EXPECT_EQ(values_of(after), wanted) << round;
   }
 }
 
-// Times of an exchange with the neighbours, of blocks that leave no room beside them on any multiprocessor
-// and are enqueued after it, and of both.
+// Times of an exchange with the neighbours, of blocks that fill every multiprocessor and are enqueued after
+// it, and of both together.
 struct Overlap {
   double exchange_ns, computation_ns, both_ns;
   double hidden() const { return (exchange_ns + computation_ns - both_ns) / exchange_ns; }
@@ -94,14 +94,14 @@ inline Overlap overlap(Transport& transport, std::size_t bytes, int waves) {
     double best_ns = 0;
     for (int round = 0; round < 6; ++round) {
       transport.barrier();
-      cuda::hold(2'000'000, nullptr);  // what follows is all enqueued by then
+      cuda::hold(2'000'000, nullptr);  // until then everything below is enqueued
       begin.record();
       if (exchange) neighbours.post(transport, sent.data(), received.data(), bytes);
       if (cycles > 0) cuda::occupy_every_sm(cycles, waves, nullptr);
       if (exchange) transport.wait();
       end.record();
       const double ns = end.ns_since(begin);
-      best_ns = round <= 1 ? ns : std::min(best_ns, ns);  // the first loads code and connects
+      best_ns = round <= 1 ? ns : std::min(best_ns, ns);  // the first round loads code and connects
     }
     return best_ns;
   };

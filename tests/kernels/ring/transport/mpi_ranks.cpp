@@ -1,5 +1,6 @@
-// One rank of the tests of `mpi`: started by mpirun, four at least. Without an argument it is a GoogleTest
-// program whose tests all ranks run; `--fault NAME` lets rank 2 fail in that way while the ring moves data.
+// One rank of the tests of `mpi`, started by mpirun with at least four ranks. Without an argument it is
+// a GoogleTest program whose tests all ranks run; with `--fault NAME` rank 2 fails in that way while
+// the ring moves data.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ TEST_P(MpiRanks, Gather) {
   if (transport != nullptr) exercise_gather(*transport);
 }
 
-// Large enough that a message moves only while both ends are in MPI.
+// Large enough that a message moves only while both ends call MPI.
 TEST_P(MpiRanks, PassShardsAround) {
   const int ranks = GetParam();
   const std::unique_ptr<Transport> transport = program->transport(ranks, kPatience_s);
@@ -66,7 +67,7 @@ TEST(Mpi, TellsItsVersion) {
 }
 
 TEST(Mpi, CountsTheRanksOfAHost) {
-  EXPECT_EQ(program->local_rank(), program->rank());  // all are here
+  EXPECT_EQ(program->local_rank(), program->rank());  // all are on this host
 }
 
 void fail(const std::string& fault, Transport& transport) {
@@ -75,7 +76,7 @@ void fail(const std::string& fault, Transport& transport) {
   if (fault == "abort") transport.abort("rank 2 cannot allocate");
 }
 
-// Shards go around until rank 2 fails.
+// Passes shards around until rank 2 fails.
 int run_fault(const std::string& fault) {
   const std::unique_ptr<Transport> transport = program->transport(program->size(), kFaultPatience_s);
   const int rank = transport->rank(), ranks = transport->size();
@@ -93,7 +94,7 @@ int run_fault(const std::string& fault) {
   } catch (const TransportError& error) {
     std::printf("%s\n", error.what());
     std::fflush(stdout);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the others say theirs
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the others write their messages
     program->abandon(4);
   }
 }

@@ -1,6 +1,6 @@
 """The transport `mpi` in four processes. Usage: mpi_test.py MPIRUN MPI_RANKS exchange|FAULT
 
-`exchange` runs the tests of MPI_RANKS; a fault must end all processes soon, with a line that tells why.
+`exchange` runs the tests of MPI_RANKS; a fault must end all processes soon, with a line that gives the reason.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 import time
 
 RANKS = 4
-PATIENCE_S = 60  # the ranks themselves wait 2 s; the rest is a loaded machine
+PATIENCE_S = 60  # the ranks themselves wait 2 s; the rest is for a loaded machine
 LINES = {
     "kill": ["process rank 2", "signal 9"],
     "hang": [" waited 2 s for ", "rank 2"],
@@ -20,7 +20,7 @@ LINES = {
 
 def run(mpirun, arguments, limit_s):
     command = [mpirun, "-n", str(RANKS), "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", *arguments]
-    # Open MPI leaks some of its own; under the address sanitizer only what the ranks touch is of interest.
+    # Open MPI has leaks of its own: the address sanitizer is to look at memory accesses only.
     surroundings = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     return subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=limit_s)
@@ -37,7 +37,7 @@ def main(mpirun, program, what):
     if done.returncode == 0:
         return "the failure is not in the exit status"
     if not any(all(part in line for part in LINES[what]) for line in done.stdout.splitlines()):
-        return f"no line tells of {LINES[what]}"
+        return f"no line contains {LINES[what]}"
     return 0
 
 

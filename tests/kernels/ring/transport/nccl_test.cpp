@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPatience_s = 60;
 
-// Each rank's part, on a GPU of its own, of a ring over NCCL; what each threw, "" where nothing.
+// Runs each rank's part of a ring over NCCL on a GPU of its own; returns what each threw, "" for nothing.
 std::vector<std::string> run_gpus(int ranks, double timeout_s, const std::function<void(Transport&)>& part) {
   std::vector<std::unique_ptr<Transport>> controls = thread_transports(ranks, kPatience_s);
   return run_ranks(ranks, [&](int rank) {
@@ -52,7 +52,7 @@ TEST_P(NcclRanks, KeepTheOrderOfStream0) {
   expect_no_errors(run_gpus(ranks(), kPatience_s, exercise_stream_order));
 }
 
-// NCCL's blocks take multiprocessors as the computation's blocks leave them.
+// NCCL's blocks start on multiprocessors that the computation's blocks leave.
 TEST_P(NcclRings, MoveDataBesideAComputation) {
   expect_no_errors(run_gpus(ranks(), kPatience_s, [](Transport& transport) {
     constexpr std::size_t kBytes = 64 << 20;
@@ -73,7 +73,7 @@ TEST_P(NcclRings, ARankThatNeverComesIsNamed) {
         << error;
 }
 
-// As above, where the GPUs are connected: now it is NCCL's kernel that waits.
+// As above, but the GPUs are connected already: now NCCL's kernel waits.
 TEST_P(NcclRings, AKernelWhosePeerNeverComesEnds) {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<std::string> errors = run_gpus(ranks(), 1, [&](Transport& transport) {

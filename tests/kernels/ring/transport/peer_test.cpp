@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPatience_s = 60;
 
-// Each rank's part over `peer`, on the GPUs in turn; what each threw, "" where nothing.
+// Runs each rank's part over `peer`, on the GPUs in turn; returns what each threw, "" for nothing.
 std::vector<std::string> run_peers(int ranks, double timeout_s, const std::function<void(Transport&)>& part) {
   int gpus = 0;
   HILBENCH_CUDA(cudaGetDeviceCount(&gpus));
@@ -45,7 +45,7 @@ TEST_P(PeerRanks, KeepTheOrderOfStream0) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PeerRanks, testing::Values(1, 2, 3, 4, 8), testing::PrintToStringParamName());
 
-// Every multiprocessor is taken until the computation ends, all the same the exchange is done by then.
+// The computation takes every multiprocessor until its end, and still the exchange is done by then.
 TEST(Peer, CopyEnginesTakeNothingFromAComputation) {
   int gpus = 0;
   HILBENCH_CUDA(cudaGetDeviceCount(&gpus));

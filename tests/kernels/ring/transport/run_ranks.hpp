@@ -14,7 +14,7 @@
 
 namespace hilbench {
 
-// Each rank's part in a thread of its own; what each threw, "" where nothing.
+// Runs each rank's part in a thread of its own; returns what each threw, "" for nothing.
 inline std::vector<std::string> run_ranks(int ranks, const std::function<void(int rank)>& part) {
   std::vector<std::string> errors(ranks);
   std::vector<std::jthread> threads;

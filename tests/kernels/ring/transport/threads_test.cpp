@@ -17,7 +17,7 @@ namespace {
 constexpr double kPatience_s = 60;
 using Transports = std::vector<std::unique_ptr<Transport>>;
 
-// Each rank's part, over `threads`; what each threw, "" where nothing.
+// Runs each rank's part over `threads`; returns what each threw, "" for nothing.
 std::vector<std::string> run_threads(int ranks, double timeout_s,
                                      const std::function<void(Transport&)>& part) {
   const Transports transports = thread_transports(ranks, timeout_s);
@@ -49,7 +49,7 @@ TEST_P(ThreadRanks, AreAllHereAfterABarrier) {
   }));
 }
 
-// A buffer that was received is sent on in the next step, as in a ring.
+// Every received buffer is sent on in the next step, as in a ring.
 TEST_P(ThreadRanks, PassShardsAround) {
   const int ranks = GetParam();
   expect_no_errors(run_threads(ranks, kPatience_s, [&](Transport& transport) {
@@ -68,7 +68,7 @@ TEST_P(ThreadRanks, PassShardsAround) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ThreadRanks, testing::Range(1, 9), testing::PrintToStringParamName());
 
-// Matching goes by the order of messages between two ranks, however they are grouped.
+// Messages match by their sequence between two ranks, in whatever exchanges they are.
 TEST(Threads, MatchAcrossExchanges) {
   expect_no_errors(run_threads(2, kPatience_s, [](Transport& transport) {
     int values[4] = {10, 11, 12, 13};
@@ -93,7 +93,7 @@ TEST(Threads, MatchAcrossExchanges) {
   }));
 }
 
-// The second exchange of rank 1 is what rank 0 waits for first.
+// Rank 0 first waits for the second exchange of rank 1.
 TEST(Threads, ALaterExchangeIsNotHeldUp) {
   expect_no_errors(run_threads(2, kPatience_s, [](Transport& transport) {
     int first = 1, second = 2;
@@ -178,7 +178,7 @@ TEST(Threads, AbortWakesEveryone) {
         transport.post({}, receives);
         transport.wait();
     }
-    transport.barrier();  // reached by rank 4 alone: later calls fail too
+    transport.barrier();  // only rank 4 gets here: later calls fail too
   });
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 4 cannot allocate");
 }
@@ -192,8 +192,8 @@ TEST(Threads, ARankThatLeavesInTheMiddleEndsTheRing) {
   EXPECT_THROW(transports[1]->post({}, receives), TransportError);
 }
 
-// Ranks fail at any moment while large messages move: their buffers may go as soon as the error is there.
-// Address and thread sanitizers see whether anyone still copies then.
+// Ranks fail at any moment while large messages move, and free their buffers as soon as the error arrives.
+// Address and thread sanitizers show if anyone still copies then.
 TEST(Threads, NoCopyOutlivesAFailure) {
   for (int round = 0; round < 40; ++round)
     run_threads(3, kPatience_s, [&](Transport& transport) {
