@@ -14,7 +14,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostPredictions = 2000;       // each costs a jackknife over the comparisons
+constexpr std::size_t kMostPredictions = 2000;  // each costs a jackknife over the comparisons
 
 std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
