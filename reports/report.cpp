@@ -6,11 +6,23 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/page/chart_library.hpp"
+#include "reports/page/page.hpp"
 #include "reports/page/page_data.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/tables/claim_levels.hpp"
+#include "reports/tables/claim_tables.hpp"
+#include "reports/tables/commands.hpp"
+#include "reports/tables/comparison.hpp"
+#include "reports/tables/counters_beside_ratios.hpp"
+#include "reports/tables/environment.hpp"
+#include "reports/tables/locality.hpp"
+#include "reports/tables/problems.hpp"
+#include "reports/tables/rings.hpp"
+#include "reports/tables/rivals.hpp"
+#include "reports/tables/summary.hpp"
 
 namespace hilbench {
 

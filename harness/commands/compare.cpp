@@ -5,7 +5,10 @@
 
 #include "harness/commands/command_line.hpp"
 #include "kernels/base/files.hpp"
-#include "reports/two_runs.hpp"
+#include "reports/compare.hpp"
+#include "reports/compare_document.hpp"
+#include "reports/page/page.hpp"
+#include "reports/report.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -20,15 +23,15 @@ struct CompareArguments {
 
 ExitCode compare_command(const CompareArguments& arguments) {
   const ReportInput a = read_results(arguments.folder_a), b = read_results(arguments.folder_b);
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   const GateAnswer answer =
       arguments.fail_above_percent ? gate(runs, *arguments.fail_above_percent) : GateAnswer{};
-  const Document document = two_runs_document(runs, answer.reasons);
+  const Document document = compare_document(runs, answer.reasons);
   if (!arguments.output.empty()) {
     make_folder(arguments.output);
     write_file(arguments.output / "compare.html", to_html(document));
     write_file(arguments.output / "compare.md", to_markdown(document));
-    write_file(arguments.output / "compare.csv", to_csv(two_runs_table(runs)));
+    write_file(arguments.output / "compare.csv", to_csv(compare_table(runs)));
   }
   fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
   return answer.code;

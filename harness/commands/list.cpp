@@ -21,7 +21,7 @@
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/transport/table.hpp"
 #include "kernels/traversals/traversal.hpp"
-#include "reports/claims/claims.hpp"
+#include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
 namespace {

@@ -13,6 +13,7 @@
 #include "harness/plan/filter.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {

@@ -6,21 +6,12 @@
 #include "baselines/table.hpp"
 #include "harness/plan/memory.hpp"
 #include "harness/predict/prediction.hpp"
+#include "reports/claims/named_devices.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
-
-// The devices that the projections name, with their nominal memory.
-struct NamedDevice {
-  std::string_view name;
-  std::int64_t memory_bytes;
-};
-constexpr std::array<NamedDevice, 2> kDevices = {{
-    {"gtx1080-8gb", std::int64_t{8} << 30},
-    {"a100-80gb", std::int64_t{80} << 30},
-}};
 
 // What the projection of lengths starts from: claim scaling-max-sequence, its first row.
 Case projected_case() {
@@ -33,16 +24,15 @@ Case projected_case() {
 }
 
 void answer_length(ClaimPrediction& answer) {
-  const auto device = std::find_if(kDevices.begin(), kDevices.end(),
-                                   [&](const NamedDevice& one) { return one.name == answer.claim.device; });
-  if (device == kDevices.end()) {
+  const auto memory_bytes = nominal_memory_bytes(answer.claim.device);
+  if (!memory_bytes) {
     answer.says = fmt::format("not predicted: no memory size is known of '{}'", answer.claim.device);
     return;
   }
   Case work = projected_case();
   work.ring_size = answer.claim.ring_size.value_or(1);
   Site site;
-  site.gpu = Gpu{.memory_bytes = device->memory_bytes};
+  site.gpu = Gpu{.memory_bytes = *memory_bytes};
   const double usable = usable_memory(work, site).device;
   const Variant variant{.kernel = "dilated"};
   const std::int64_t longest = longest_on_ranks(work, variant, usable);

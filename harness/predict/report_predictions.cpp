@@ -50,11 +50,11 @@ class Predictor {
  private:
   void add(const RingFit& fit, const RingSample& sample, std::int64_t ranks) {
     const RingQuestion question = at_ring_size(*sample.record, ranks);
-    RingForecast made{.work = question.work, .variant_id = sample.record->variant_id};
+    PredictedRing made{.work = question.work, .variant_id = sample.record->variant_id};
     if (!asked_.emplace(case_id(made.work), made.variant_id).second) return;
     if (made.work.sequence_length > kMostPositions || made.work.pass == Pass::backward) return;
     if (why_not_ring(question.work, question.variant)) return;
-    if (input_.forecasts.size() == kMostPredictions) {
+    if (input_.predictions.size() == kMostPredictions) {
       left_out_ = true;
       return;
     }
@@ -64,7 +64,7 @@ class Predictor {
     made.sent_bytes = said.sent_bytes;
     if (said.sent_bytes > 0) made.hidden = said.hidden;
     made.fitted = ranks == sample.record->work.ring_size && fit.fitted(sample);
-    input_.forecasts.push_back(std::move(made));
+    input_.predictions.push_back(std::move(made));
   }
 
   ReportInput& input_;
@@ -82,14 +82,14 @@ void add_predictions(ReportInput& input) {
   Predictor predictor(input);
   for (auto& [group, samples] : ring_samples(input.records)) try {
       const RingFit fit(group, std::move(samples), {1, 2});
-      note_fit(fit, input.forecast_notes);
+      note_fit(fit, input.prediction_notes);
       predictor.add(fit, std::min(2 * largest, kMaxRanks));
     } catch (const UsageError& error) {
-      input.forecast_notes.push_back(fmt::format("No prediction: {}", error.what()));
+      input.prediction_notes.push_back(fmt::format("No prediction: {}", error.what()));
     }
   if (predictor.left_out())
-    input.forecast_notes.push_back(fmt::format(
-        "The first {} predictions stand here; `hilbench predict` makes all.", input.forecasts.size()));
+    input.prediction_notes.push_back(fmt::format(
+        "The first {} predictions stand here; `hilbench predict` makes all.", input.predictions.size()));
 }
 
 }  // namespace hilbench

@@ -1,7 +1,7 @@
 // What the model of rings says beside measured rings, for the report.
 #pragma once
 
-#include "reports/report.hpp"
+#include "reports/view/input.hpp"
 
 namespace hilbench {
 

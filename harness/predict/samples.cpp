@@ -9,11 +9,9 @@
 namespace hilbench {
 namespace {
 
-std::optional<double> counter_of(const Record& record, const char* name) {
-  const auto found = record.counters.find(name);
-  if (found == record.counters.end() || !found->second.value || *found->second.value <= 0)
-    return std::nullopt;
-  return found->second.value;
+std::optional<double> positive_counter(const Record& record, const char* name) {
+  const std::optional<double> value = counter_value(record, name);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 std::string machine_of(const Record& record) {
@@ -49,8 +47,8 @@ std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Reco
         .ns = record.time->median_ns,
         .relative = (record.time->ci_ns.high - record.time->ci_ns.low) / 2 / record.time->median_ns};
     if (record.work.ring_size > 1) {
-      sample.compute_ns = counter_of(record, "ring_compute_ns");
-      sample.exchange_ns = counter_of(record, "ring_exchange_ns");
+      sample.compute_ns = positive_counter(record, "ring_compute_ns");
+      sample.exchange_ns = positive_counter(record, "ring_exchange_ns");
     }
     groups[group].push_back(std::move(sample));
   }

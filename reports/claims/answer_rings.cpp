@@ -1,10 +1,11 @@
-// Claims about rings and about what fits them: bytes sent, and the longest sequence.
+#include "reports/claims/answer_rings.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "reports/claims/answers.hpp"
+#include "reports/claims/named_devices.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -28,13 +29,6 @@ const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
   };
   const Record* same = twin_of(hilbert.variant.order_span);
   return same != nullptr ? same : twin_of(OrderSpan::shard);
-}
-
-// Memory of the devices that projections name, nominal.
-std::optional<double> nominal_bytes(const std::string& device) {
-  if (device == "gtx1080-8gb") return 0x1p33;
-  if (device == "a100-80gb") return 80 * 0x1p30;
-  return std::nullopt;
 }
 
 std::optional<double> device_bytes(const Record& record) {
@@ -88,12 +82,13 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
 ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
   constexpr double kSameMemory = 0.1;  // drivers keep some of the nominal size
   ClaimAnswer answer{.claim = &claim};
-  const std::optional<double> wanted = nominal_bytes(claim.device);
+  const auto wanted = nominal_memory_bytes(claim.device);
   const CaseView* longest = nullptr;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
       const std::optional<double> bytes = device_bytes(*record);
-      const bool such_devices = wanted && bytes && std::abs(*bytes / *wanted - 1) < kSameMemory &&
+      const bool such_devices = wanted && bytes &&
+                                std::abs(*bytes / static_cast<double>(*wanted) - 1) < kSameMemory &&
                                 of_case.work->ring_size == claim.ring_size.value_or(1);
       if (!such_devices || record->status != Status::ok || record->kind != ImplementationKind::kernel)
         continue;

@@ -1,10 +1,11 @@
-// Claims about kernel time, misses and memory: Hilbert order beside linear order.
+#include "reports/claims/answer_times_and_misses.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <map>
 
-#include "reports/claims/answers.hpp"
+#include "reports/claims/claim_records.hpp"
 
 namespace hilbench {
 namespace {
@@ -19,9 +20,9 @@ std::string missing_reason(const Record* record, const char* name) {
 }
 
 // Why a pair of records gives no ratio.
-std::string no_pair(const ClaimRecords& quartet, const char* lacking) {
-  std::string why = missing_reason(quartet.standard, "dilated/linear");
-  if (why.empty()) why = missing_reason(quartet.hilbert, "dilated/hilbert with the claimed chunk");
+std::string no_pair(const ClaimRecords& records, const char* lacking) {
+  std::string why = missing_reason(records.standard, "dilated/linear");
+  if (why.empty()) why = missing_reason(records.hilbert, "dilated/hilbert with the claimed chunk");
   return why.empty() ? std::string(lacking) : why;
 }
 
@@ -73,30 +74,30 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
             : fmt::format("no counters: {}", why);
 }
 
-void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
-  answer.why = no_pair(quartet, "");
+void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& records) {
+  answer.why = no_pair(records, "");
   if (!answer.why.empty()) return;
-  const Record* control = missing_reason(quartet.random, "").empty() ? quartet.random : nullptr;
-  answer.levels = answer_levels(*answer.claim->claimed, *quartet.standard, *quartet.hilbert, control);
-  answer_caches(answer, counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter), *quartet.standard);
+  const Record* control = missing_reason(records.random, "").empty() ? records.random : nullptr;
+  answer.levels = answer_levels(*answer.claim->claimed, *records.standard, *records.hilbert, control);
+  answer_caches(answer, counter_ratio(*records.standard, *records.hilbert, kLinesCounter), *records.standard);
 }
 
-void answer_times_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
-  const bool both = quartet.standard && quartet.hilbert;
-  if (both) answer.measured = time_ratio(*quartet.standard, *quartet.hilbert);
-  if (!answer.measured) answer.why = no_pair(quartet, "the two have no paired times");
-  if (answer.measured && quartet.hilbert->permute_ns)
-    answer.with_permutation = time_ratio(*quartet.standard, *quartet.hilbert, *quartet.hilbert->permute_ns);
-  if (quartet.standard && quartet.tokens) answer.tokens = time_ratio(*quartet.standard, *quartet.tokens);
-  if (quartet.standard && quartet.random) answer.control = time_ratio(*quartet.standard, *quartet.random);
+void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
+  const bool both = records.standard && records.hilbert;
+  if (both) answer.measured = time_ratio(*records.standard, *records.hilbert);
+  if (!answer.measured) answer.why = no_pair(records, "the two have no paired times");
+  if (answer.measured && records.hilbert->permute_ns)
+    answer.with_permutation = time_ratio(*records.standard, *records.hilbert, *records.hilbert->permute_ns);
+  if (records.standard && records.tokens) answer.tokens = time_ratio(*records.standard, *records.tokens);
+  if (records.standard && records.random) answer.control = time_ratio(*records.standard, *records.random);
   settle(answer);
 }
 
-void answer_memory_in(ClaimAnswer& answer, const ClaimRecords& quartet) {
-  if (quartet.standard && quartet.hilbert)
-    answer.measured = memory_ratio(*quartet.standard, *quartet.hilbert);
+void answer_memory_in(ClaimAnswer& answer, const ClaimRecords& records) {
+  if (records.standard && records.hilbert)
+    answer.measured = memory_ratio(*records.standard, *records.hilbert);
   answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
-                               : no_pair(quartet, "no memory figures in the records");
+                               : no_pair(records, "no memory figures in the records");
   settle(answer);
 }
 
@@ -119,10 +120,10 @@ std::string named_text(const ClaimRow& claim) {
 
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
   ClaimAnswer answer{.claim = &claim, .where = &view};
-  const ClaimRecords quartet = quartet_of(view, claim.order_chunk);
-  if (claim.quantity == Quantity::speedup) answer_times_in(answer, quartet);
-  if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, quartet);
-  if (claim.quantity == Quantity::memory) answer_memory_in(answer, quartet);
+  const ClaimRecords records = claim_records(view, claim.order_chunk);
+  if (claim.quantity == Quantity::speedup) answer_times_in(answer, records);
+  if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, records);
+  if (claim.quantity == Quantity::memory) answer_memory_in(answer, records);
   if (claim.work && claim.work->dtype != view.work->dtype)
     answer.why +=
         fmt::format("{}measured in {}, {} {}", answer.why.empty() ? "" : "; ", to_string(view.work->dtype),
@@ -144,8 +145,8 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
     if (!one.measured) continue;
     measured.push_back(*one.measured);
     if (one.control) controls.push_back(*one.control);
-    const ClaimRecords quartet = quartet_of(of_case, claim.order_chunk);
-    if (const auto count = counter_ratio(*quartet.standard, *quartet.hilbert, kLinesCounter))
+    const ClaimRecords records = claim_records(of_case, claim.order_chunk);
+    if (const auto count = counter_ratio(*records.standard, *records.hilbert, kLinesCounter))
       lines.push_back(*count);
     for (const LevelAnswer& level : one.levels) levels[level.level].push_back(level);
     cases.push_back(std::move(one));
@@ -164,7 +165,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
   for (const MissLevel& level : miss_levels())
     if (const auto found = levels.find(&level); found != levels.end())
       answer.levels.push_back(over_cases(*claim.claimed, found->second));
-  answer_caches(answer, over_all(lines), *quartet_of(*cases.front().where, claim.order_chunk).standard);
+  answer_caches(answer, over_all(lines), *claim_records(*cases.front().where, claim.order_chunk).standard);
   answer.why = where + ", " + answer.why;
   return answer;
 }

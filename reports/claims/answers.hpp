@@ -1,29 +1,32 @@
-// How each kind of claim is answered: the parts of answer_claims().
+// Claims held against the records of a store.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "reports/claims/cache_levels.hpp"
+#include "reports/claims/claims.hpp"
 #include "reports/view/pairing.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 
-// By kernel time, misses or memory: in one case; over all cases together, where the claim states no pattern
-// and must hold in each.
-ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view);
-ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view);
+// A claim against one case of the store, or the reason why it cannot be tested.
+struct ClaimAnswer {
+  const ClaimRow* claim = nullptr;
+  const CaseView* where = nullptr;  // null where no case answers it
+  ClaimVerdict verdict = ClaimVerdict::not_testable;
+  std::string why;  // what the verdict rests on, or why there is none
+  std::optional<Measured> measured;
+  std::optional<Measured> with_permutation;  // one permutation added to the hilbert side
+  std::optional<Measured> tokens;            // the seeds' variant: a different function, never judged
+  std::optional<Measured> control;           // random order in hilbert's place
+  std::vector<LevelAnswer> levels;           // of a claim about caches: each level with counters or why not
+};
 
-// Fresh over pooled buffers, for every kernel variant that a case holds in both forms.
-std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view);
-
-// "Pays above c, costs below": every longer case faster and no shorter one.
-ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view);
-
-// Bytes that the transport counted: exact, so that the interval reaches over the rings compared.
-ClaimAnswer answer_communication(const ClaimRow& claim, const View& view);
-
-// The longest sequence that ran on as many devices with as much memory, against the one claimed.
-ClaimAnswer answer_longest(const ClaimRow& claim, const View& view);
+// At least one answer for each claim, in the claims' order; one for each case that answers it.
+std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view);
 
 // The verdict that the interval gives, and what a single process leaves open.
 void settle(ClaimAnswer& answer);

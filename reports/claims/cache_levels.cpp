@@ -18,24 +18,14 @@ constexpr double kFirstLevelSpread = 0.02;
 // Below one miss in a thousand reads a cache holds everything, and a ratio of misses is one of stray reads.
 constexpr double kLeastMissShare = 0.001;
 
-const Counter* counter_of(const Record& record, std::string_view name) {
-  const auto found = record.counters.find(std::string(name));
-  return found == record.counters.end() ? nullptr : &found->second;
-}
-
-std::optional<double> value_of(const Record& record, std::string_view name) {
-  const Counter* counter = name.empty() ? nullptr : counter_of(record, name);
-  return counter ? counter->value : std::nullopt;
-}
-
 std::string_view reads_name(const MissLevel& level, const Record& record) {
   for (const std::string_view name : level.reads)
-    if (value_of(record, name)) return name;
+    if (counter_value(record, name)) return name;
   return level.reads.front();
 }
 
 std::string missing(const Record& record, std::string_view name) {
-  const Counter* counter = counter_of(record, name);
+  const Counter* counter = find_counter(record, name);
   return fmt::format("{} of {}: {}", name, record.variant_id,
                      counter && !counter->reason.empty() ? counter->reason : "not counted");
 }
@@ -44,9 +34,9 @@ std::string missing(const Record& record, std::string_view name) {
 std::optional<LevelCount> count_at(const MissLevel& level, const Record& record, std::string& why) {
   LevelCount count;
   const std::string_view reads = reads_name(level, record);
-  count.reads = value_of(record, reads);
+  count.reads = counter_value(record, reads);
   const std::string_view deciding = level.misses.empty() ? level.hit_rate : level.misses;
-  const auto value = value_of(record, deciding);
+  const auto value = counter_value(record, deciding);
   if (!value || (level.misses.empty() && !count.reads)) {
     why = missing(record, value ? reads : deciding);
     return std::nullopt;
@@ -54,7 +44,7 @@ std::optional<LevelCount> count_at(const MissLevel& level, const Record& record,
   count.misses = level.misses.empty() ? *count.reads * (1 - *value) : *value;
   count.counters =
       level.misses.empty() ? fmt::format("{} x (1 - {})", reads, deciding) : std::string(deciding);
-  const Counter& counter = *counter_of(record, deciding);
+  const Counter& counter = *find_counter(record, deciding);
   count.source = counter.source;
   count.passes = counter.passes;
   return count;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/claims/claims.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 

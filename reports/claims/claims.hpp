@@ -1,11 +1,9 @@
 // The claims of the seed reports as data (claims.yaml), and how measurement judges them.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "reports/records/record.hpp"
 
@@ -21,12 +19,6 @@ enum class Quantity {
   break_even,     // sequence length above which hilbert pays
   longest,        // longest sequence that fits so many devices
   other,          // nothing that a record holds: `untestable` says why
-};
-
-struct Measured {
-  double ratio = 0;           // reference / variant: above 1 says that the variant needs less
-  Interval ci;                // 95 % of a time; both ends equal the ratio where it is an exact count
-  std::size_t processes = 0;  // that timed it; 0: counted, not timed
 };
 
 struct ClaimRow {
@@ -54,12 +46,6 @@ struct ClaimRow {
 
 // Whether the row says that Hilbert order gains something: a claim of a loss that is reproduced is none.
 bool claims_a_gain(const ClaimRow& claim);
-
-// All rows of all claims; a row that states several quantities becomes several ClaimRows.
-// Throws UsageError where the file is not a claims file. Empty path: embedded.
-std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
-// The same from text; `where` names it in messages.
-std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
 
 // mixed: one level of the caches bears the claim out, another does not.
 enum class ClaimVerdict {

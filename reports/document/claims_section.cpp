@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include "reports/document/sections.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/tables/claim_headlines.hpp"
+#include "reports/tables/claim_levels.hpp"
+#include "reports/tables/claim_tables.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

@@ -6,7 +6,16 @@
 
 #include "reports/document/first_sentences.hpp"
 #include "reports/document/sections.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/tables/claim_tables.hpp"
+#include "reports/tables/commands.hpp"
+#include "reports/tables/comparison.hpp"
+#include "reports/tables/counters_beside_ratios.hpp"
+#include "reports/tables/environment.hpp"
+#include "reports/tables/locality.hpp"
+#include "reports/tables/problems.hpp"
+#include "reports/tables/rings.hpp"
+#include "reports/tables/rivals.hpp"
+#include "reports/tables/summary.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -101,6 +110,47 @@ Section commands_section(const View& view) {
   return section;
 }
 
+// What the records answer: claims, variants, rivals, rings.
+void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
+  sections.push_back(claims_section(answers, view.machine));
+  if (Table summary = summary_table(view); !summary.rows.empty())
+    sections.push_back(table_section(
+        "summary", "Every variant against the reference",
+        "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
+        std::move(summary)));
+  if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
+    sections.push_back(rivals_section(std::move(rivals)));
+  if (Table rings = rings_table(view); !rings.rows.empty())
+    sections.push_back(
+        rings_section(std::move(rings), {view.prediction_notes.begin(), view.prediction_notes.end()}));
+}
+
+// Case by case: figures, times, counters.
+void add_cases(std::vector<Section>& sections, const View& view, std::vector<Figure> figures) {
+  if (!figures.empty()) {
+    Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
+    for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(comparison_section(view));
+  sections.push_back(locality_section(view));
+}
+
+// What is missing, on what it was measured, how, and how to repeat it.
+void add_background(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers,
+                    const std::vector<std::string>& notes) {
+  if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
+    sections.push_back(
+        table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
+  if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
+    sections.push_back(
+        table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
+  sections.push_back(problems_section(view, notes));
+  sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
+  sections.push_back(method_section(view));
+  sections.push_back(commands_section(view));
+}
+
 }  // namespace
 
 Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
@@ -115,34 +165,9 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
   document.answer.push_back(claims_sentence(answers));
   document.answer.push_back(status_sentence(view));
   if (!view.title.empty()) document.title += ": " + view.title;
-  document.sections.push_back(claims_section(answers, view.machine));
-  if (Table summary = summary_table(view); !summary.rows.empty())
-    document.sections.push_back(table_section(
-        "summary", "Every variant against the reference",
-        "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
-        std::move(summary)));
-  if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
-    document.sections.push_back(rivals_section(std::move(rivals)));
-  if (Table rings = rings_table(view); !rings.rows.empty())
-    document.sections.push_back(
-        rings_section(std::move(rings), {view.forecast_notes.begin(), view.forecast_notes.end()}));
-  if (!figures.empty()) {
-    Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
-    for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
-    document.sections.push_back(std::move(section));
-  }
-  document.sections.push_back(comparison_section(view));
-  document.sections.push_back(locality_section(view));
-  if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
-    document.sections.push_back(
-        table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
-  if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
-    document.sections.push_back(
-        table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
-  document.sections.push_back(problems_section(view, notes));
-  document.sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
-  document.sections.push_back(method_section(view));
-  document.sections.push_back(commands_section(view));
+  add_answers(document.sections, view, answers);
+  add_cases(document.sections, view, std::move(figures));
+  add_background(document.sections, view, answers, notes);
   return document;
 }
 

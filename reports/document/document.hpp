@@ -1,14 +1,12 @@
 // The report as a value: what it says, before it becomes HTML or Markdown.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "reports/claims/answers.hpp"
 #include "reports/figures/gnuplot.hpp"
-#include "reports/page/chart_library.hpp"
-#include "reports/view/pairing.hpp"
 #include "reports/view/table.hpp"
 #include "reports/view/view.hpp"
 
@@ -59,11 +57,4 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
 
 std::string to_markdown(const Document& document);
 std::string to_text(const Document& document);  // for a terminal; figures are named only
-// Self-contained and all markup, without a script.
-std::string to_html(const Document& document);
-// Self-contained: style, scripts, chart library and `data` (page_data()) inlined; nothing is fetched, and the
-// page forbids it. Sections of prose and small tables are markup and need no script; figures and the table of
-// all records are made from the data.
-std::string to_html(const Document& document, const nlohmann::json& data, const ChartLibrary& charts);
-
 }  // namespace hilbench

@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "reports/claims/claim_records.hpp"
 #include "reports/records/stats.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/tables/rings.hpp"
+#include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -38,13 +40,13 @@ struct Tally {
 std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
   Tally hilbert, random;
   for (const CaseView& of_case : view.cases) {
-    const ClaimRecords quartet = quartet_of(of_case, chunk);
-    if (!quartet.standard || !quartet.hilbert) continue;
-    const auto ratio = time_ratio(*quartet.standard, *quartet.hilbert);
+    const ClaimRecords records = claim_records(of_case, chunk);
+    if (!records.standard || !records.hilbert) continue;
+    const auto ratio = time_ratio(*records.standard, *records.hilbert);
     if (!ratio) continue;
     hilbert.add(*ratio);
-    if (!quartet.random) continue;
-    if (const auto control = time_ratio(*quartet.standard, *quartet.random)) random.add(*control);
+    if (!records.random) continue;
+    if (const auto control = time_ratio(*records.standard, *records.random)) random.add(*control);
   }
   if (hilbert.cases() == 0) return "";
   std::string said = fmt::format("Hilbert order{} against linear order, kernel time, {}: {}.", chunk_text,
@@ -58,8 +60,8 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
 // Each kernel in linear order against each rival over all cases; empty where there is none.
 std::string rivals_sentence(const View& view) {
   std::map<std::string, std::map<std::string, Tally>> kernels;
-  for (const RivalPair& duel : duels_of(view, kMostDuelRows))
-    kernels[duel.kernel->kernel][duel.rival->variant_id].add(duel.ratio);
+  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
+    kernels[pair.kernel->kernel][pair.rival->variant_id].add(pair.ratio);
   std::vector<std::string> parts;
   for (const auto& [kernel, rivals] : kernels) {
     std::vector<std::string> ratios;

@@ -90,6 +90,18 @@ double beside(std::size_t series, std::size_t count) {
   return std::pow(2.0, 0.055 * (static_cast<double>(series) - 0.5 * static_cast<double>(count - 1)));
 }
 
+std::vector<std::string> curves_of(const Series& series, std::string_view style, Places places, Plot& plot) {
+  std::vector<std::string> curves;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const std::string file = fmt::format("series{}.tsv", i);
+    const double x_factor = places == Places::side_by_side ? beside(i, series.size()) : 1;
+    plot.data[file] = point_lines(series[i].second, x_factor);
+    curves.push_back(
+        fmt::format("'{}' {} {} title {}", file, style, look(i), gnuplot_quoted(series[i].first)));
+  }
+  return curves;
+}
+
 std::string look(std::size_t series) {
   const Look& of = kLooks[series % kLooks.size()];
   return fmt::format("pt {} ps 1.1 lw 1.6 lc rgb '{}'", of.shape, of.colour);

@@ -12,6 +12,8 @@
 
 namespace hilbench {
 
+inline constexpr std::size_t kMostRows = 60;  // of a figure with one row per entry
+
 struct Point {
   double x = 0, y = 0;
   Interval ci;
@@ -26,6 +28,11 @@ std::string thin(Series& series);
 std::string point_lines(const std::vector<Point>& points, double x_factor);
 // Factor on x for series that stand side by side on a logarithmic axis, so that bars do not cover each other.
 double beside(std::size_t series, std::size_t count);
+
+// Puts the points of every series into the data of `plot`, and returns its curves: `style` is gnuplot's, such
+// as "using 1:2 with points". Points of series that are set side by side keep clear of each other.
+enum class Places { exact, side_by_side };
+std::vector<std::string> curves_of(const Series& series, std::string_view style, Places places, Plot& plot);
 
 // gnuplot's words for the look of the nth series: shapes differ first, colours second.
 std::string look(std::size_t series);

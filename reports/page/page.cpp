@@ -1,3 +1,5 @@
+#include "reports/page/page.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -5,7 +7,6 @@
 #include <string_view>
 
 #include "kernels/base/hash.hpp"
-#include "reports/document/document.hpp"
 #include "reports/page/page_data.hpp"
 
 namespace hilbench {

@@ -9,36 +9,17 @@
 #include <string>
 #include <unordered_map>
 
-#include "reports/records/stats.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/page/page_values.hpp"
+#include "reports/tables/commands.hpp"
+#include "reports/tables/comparison.hpp"
+#include "reports/tables/counters_beside_ratios.hpp"
+#include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
 
 using nlohmann::json;
-
-// Whole numbers exactly, others to six digits: a page is read, tables/*.csv are computed with.
-json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  if (value == std::floor(value) && std::abs(value) < 1e15) return static_cast<std::int64_t>(value);
-  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
-}
-
-json interval(double value, const Interval& ci) {
-  return {number(value), number(ci.low), number(ci.high)};
-}
-
-json measured(const std::optional<Measured>& ratio) {
-  return ratio ? interval(ratio->ratio, ratio->ci) : json();
-}
-
-void put(json& into, const char* key, const std::optional<double>& value) {
-  if (value && std::isfinite(*value)) into[key] = number(*value);
-}
-void put(json& into, const char* key, const std::string& text) {
-  if (!text.empty()) into[key] = text;
-}
 
 // Values that many records share, each held once: a record names it by its place.
 class Pool {
@@ -55,11 +36,6 @@ class Pool {
   json values_ = json::array();
 };
 
-// What a case is but for its ring size.
-std::string family_text(const Case& work) {
-  return case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
-}
-
 json case_json(const CaseView& of_case) {
   const Case& work = *of_case.work;
   std::int64_t segment = 0, dilation = 1;
@@ -67,7 +43,7 @@ json case_json(const CaseView& of_case) {
     segment = std::max(segment, branch.segment_length);
     dilation = std::max(dilation, branch.dilation);
   }
-  const std::string family = family_text(work);
+  const std::string family = masked_case_text(work);  // all but its ring size
   json made = {{"id", of_case.case_id},
                {"word", repeat_word(of_case.case_id)},
                {"family", family},
@@ -80,50 +56,9 @@ json case_json(const CaseView& of_case) {
                {"kv", 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
                           static_cast<double>(work.kv_heads) * static_cast<double>(work.head_dim) *
                           static_cast<double>(dtype_bytes(work.dtype))}};
-  put(made, "peak", of_case.peak_flops_per_s);
-  put(made, "copy", of_case.copy_bytes_per_s);
+  put_known(made, "peak", of_case.peak_flops_per_s);
+  put_known(made, "copy", of_case.copy_bytes_per_s);
   return made;
-}
-
-json verification(const Verification& verify) {
-  return {{"max_abs", number(verify.max_abs)},
-          {"tolerance", number(verify.tolerance)},
-          {"rel_l2", number(verify.rel_l2)},
-          {"lse_max_abs", number(verify.lse_max_abs)},
-          {"rows", verify.rows}};
-}
-
-json timing(const Timing& time, bool samples) {
-  json made = {{"ns", interval(time.median_ns, time.ci_ns)}, {"timer", time.timer}};
-  made["rounds"] = time.process_rounds;
-  if (samples) {
-    json& held = made["samples"] = json::array();
-    for (const double sample : time.samples_ns) held.push_back(number(sample));
-  } else if (std::vector<double> sorted = time.samples_ns; !sorted.empty()) {
-    std::sort(sorted.begin(), sorted.end());
-    json& quartiles = made["quartiles"] = json::array();
-    for (const std::size_t quarter : {0, 1, 2, 3, 4})
-      quartiles.push_back(number(sorted[(sorted.size() - 1) * quarter / 4]));
-  }
-  return made;
-}
-
-// What changes from record to record, apart from what does not.
-std::pair<json, json> environment_parts(const json& environment) {
-  json lasting = environment, passing = json::object();
-  if (!lasting.is_object()) return {lasting, passing};
-  for (const char* key : {"time", "device_state"})
-    if (const auto found = lasting.find(key); found != lasting.end()) {
-      passing[key] = *found;
-      lasting.erase(found);
-    }
-  if (const auto host = lasting.find("host"); host != lasting.end() && host->is_object())
-    for (const char* key : {"load_average", "available_memory_bytes"})
-      if (const auto found = host->find(key); found != host->end()) {
-        passing["host"][key] = *found;
-        host->erase(found);
-      }
-  return {lasting, passing};
 }
 
 class Builder {
@@ -158,7 +93,7 @@ class Builder {
                  {"command", {{"head", command.head}, {"tail", command.tail}}},
                  {"claims", claims()},
                  {"rivals", rivals()},
-                 {"forecasts", forecasts()},
+                 {"forecasts", predictions()},
                  {"figures", figures_}};
     data["cases"] = std::move(cases);
     data["records"] = std::move(records);
@@ -184,31 +119,35 @@ class Builder {
                  {"environment", lasting_place_},
                  {"passing", passing_}};
     if (record.kind == ImplementationKind::baseline) made["baseline"] = true;
-    put(made, "why", record.reason);
-    put(made, "ring_algorithm", record.ring_algorithm);
-    put(made, "transport", record.transport);
-    put(made, "cache", record.cache);
+    put_known(made, "why", record.reason);
+    put_known(made, "ring_algorithm", record.ring_algorithm);
+    put_known(made, "transport", record.transport);
+    put_known(made, "cache", record.cache);
     if (record.threads > 0) made["threads"] = record.threads;
-    if (record.time) made["time"] = timing(*record.time, samples_);
-    if (record.verify) made["verify"] = verification(*record.verify);
-    if (record.speedup) {
-      made["speedup"] = interval(record.speedup->ratio, record.speedup->ci);
-      made["against"] = record.speedup->against;
-    }
-    put(made, "verdict", verdict_text(record));
-    put(made, "permute_ns", record.permute_ns);
-    json uses = json::array();
-    for (const double k : {1, 10, 100})
-      if (const auto ratio = amortised_speedup(record, k)) uses.push_back(number(*ratio));
-    if (!uses.empty()) made["amortised"] = uses;
-    put(made, "flops", record.flops);
-    put(made, "min_bytes", record.min_bytes);
-    put(made, "tflops", record.tflops);
-    put(made, "of_peak", peak_fraction(of_case, record));
-    put(made, "memory", record.memory_bytes);
-    put(made, "comm_bytes", record.comm_bytes);
+    if (record.time) made["time"] = timing_json(*record.time, samples_);
+    if (record.verify) made["verify"] = verification_json(*record.verify);
+    add_speedup(made, record);
+    put_known(made, "flops", record.flops);
+    put_known(made, "min_bytes", record.min_bytes);
+    put_known(made, "tflops", record.tflops);
+    put_known(made, "of_peak", peak_fraction(of_case, record));
+    put_known(made, "memory", record.memory_bytes);
+    put_known(made, "comm_bytes", record.comm_bytes);
     add_counters(made, of_case, record);
     return made;
+  }
+
+  static void add_speedup(json& made, const Record& record) {
+    if (record.speedup) {
+      made["speedup"] = interval_json(record.speedup->ratio, record.speedup->ci);
+      made["against"] = record.speedup->against;
+    }
+    put_known(made, "verdict", verdict_text(record));
+    put_known(made, "permute_ns", record.permute_ns);
+    json uses = json::array();
+    for (const double k : {1, 10, 100})
+      if (const auto ratio = amortised_speedup(record, k)) uses.push_back(number_json(*ratio));
+    if (!uses.empty()) made["amortised"] = uses;
   }
 
   void add_counters(json& made, const CaseView& of_case, const Record& record) {
@@ -219,7 +158,7 @@ class Builder {
       const std::string place = std::to_string(counters_.place(
           fmt::format("{}\n{}\n{}\n{}", name, counter.unit, counter.source, counter.passes), about));
       if (counter.value)
-        held[place] = number(*counter.value);
+        held[place] = number_json(*counter.value);
       else
         missing[place] = reasons_.place(counter.reason, counter.reason);
     }
@@ -229,7 +168,7 @@ class Builder {
     for (const CounterFigure& figure : counter_figures(of_case, record)) {
       if (!figure.value) continue;
       const std::string key(figure.key);
-      told[key] = number(*figure.value);
+      told[key] = number_json(*figure.value);
       figures_[key] = figure.title;
     }
     if (!told.empty()) made["figures"] = std::move(told);
@@ -244,32 +183,31 @@ class Builder {
                       {"work", answer.where ? case_text(*answer.where->work) : "all cases here"},
                       {"provenance", answer.claim->provenance},
                       {"verdict", to_string(answer.verdict)},
-                      {"claimed", number(answer.claim->claimed.value_or(1))},
-                      {"measured", measured(answer.measured)},
-                      {"control", measured(answer.control)},
-                      {"tokens", measured(answer.tokens)}});
+                      {"claimed", number_json(answer.claim->claimed.value_or(1))},
+                      {"measured", measured_json(answer.measured)},
+                      {"control", measured_json(answer.control)},
+                      {"tokens", measured_json(answer.tokens)}});
     }
     return rows;
   }
 
   json rivals() const {
     json rows = json::array();
-    for (const RivalPair& duel : duels_of(view_, kMostDuelRows))
-      rows.push_back({{"kernel", kernel_text(*duel.kernel)},
-                      {"work", case_text(*duel.where->work) +
-                                   (duel.where->work->mask == Mask::causal ? ", causal" : "")},
-                      {"rival", duel.rival->variant_id},
-                      {"ratio", measured(duel.ratio)}});
+    for (const RivalPair& pair : rival_pairs(view_, kMostRivalRows))
+      rows.push_back({{"kernel", kernel_text(*pair.kernel)},
+                      {"work", masked_case_text(*pair.where->work)},
+                      {"rival", pair.rival->variant_id},
+                      {"ratio", measured_json(pair.ratio)}});
     return rows;
   }
 
-  json forecasts() const {
+  json predictions() const {
     json rows = json::array();
-    for (const RingForecast& one : view_.forecasts) {
-      json made = {{"family", family_text(one.work)}, {"variant", one.variant_id},
-                   {"ring", one.work.ring_size},      {"ns", interval(one.ns, one.ci_ns)},
-                   {"bytes", number(one.sent_bytes)}, {"fitted", one.fitted}};
-      put(made, "hidden", one.hidden);
+    for (const PredictedRing& one : view_.predictions) {
+      json made = {{"family", masked_case_text(one.work)}, {"variant", one.variant_id},
+                   {"ring", one.work.ring_size},           {"ns", interval_json(one.ns, one.ci_ns)},
+                   {"bytes", number_json(one.sent_bytes)}, {"fitted", one.fitted}};
+      put_known(made, "hidden", one.hidden);
       rows.push_back(std::move(made));
     }
     return rows;

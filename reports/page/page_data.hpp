@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "reports/view/pairing.hpp"
+#include "reports/claims/answers.hpp"
 #include "reports/view/view.hpp"
 
 namespace hilbench {

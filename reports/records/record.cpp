@@ -19,6 +19,16 @@ std::int64_t foreign_processes(const Record& record) {
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
 }
 
+const Counter* find_counter(const Record& record, std::string_view name) {
+  const auto found = record.counters.find(std::string(name));
+  return found == record.counters.end() ? nullptr : &found->second;
+}
+
+std::optional<double> counter_value(const Record& record, std::string_view name) {
+  const Counter* counter = find_counter(record, name);
+  return counter == nullptr ? std::nullopt : counter->value;
+}
+
 std::string environment_text(const Record& record, const char* part, const char* key) {
   const auto inside = record.environment.find(part);
   if (inside == record.environment.end()) return "";

@@ -82,6 +82,11 @@ struct Record {
 // Processes of others on the device while the record was timed: no ratio of its times is given then.
 std::int64_t foreign_processes(const Record& record);
 
+// The counter of that name, read or not; null where the record has none.
+const Counter* find_counter(const Record& record, std::string_view name);
+// Its value; nothing where it is absent or could not be read.
+std::optional<double> counter_value(const Record& record, std::string_view name);
+
 // The text under environment.PART.KEY on one line; "" where there is none.
 std::string environment_text(const Record& record, const char* part, const char* key);
 

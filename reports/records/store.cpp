@@ -1,19 +1,16 @@
 #include "reports/records/store.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "reports/records/sqlite.hpp"
+#include "reports/records/store_environment.hpp"
+#include "reports/records/store_folder.hpp"
+#include "reports/records/store_problems.hpp"
 
 namespace hilbench {
 namespace {
@@ -33,87 +30,6 @@ CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES com
   variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, speedup_ratio REAL,
   environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
 )";
-
-// Members of an environment that change from record to record.
-constexpr std::array<const char*, 3> kVaryingMembers = {"/time", "/host/load_average",
-                                                        "/host/available_memory_bytes"};
-
-// Removes the varying members from `environment` and returns them by pointer.
-json take_varying(json& environment) {
-  json varying = json::object();
-  for (const char* name : kVaryingMembers) {
-    const json::json_pointer pointer(name);
-    if (!environment.contains(pointer)) continue;
-    varying[name] = std::move(environment[pointer]);
-    environment[pointer.parent_pointer()].erase(pointer.back());
-  }
-  return varying;
-}
-json put_back(json environment, const json& varying) {
-  for (const auto& [name, value] : varying.items()) environment[json::json_pointer(name)] = value;
-  return environment;
-}
-
-Problem explain(const SqliteError& error, const fs::path& file) {
-  Problem problem{.what = "the store cannot be used", .where = file.string(), .why = error.what()};
-  if (error.code() == SQLITE_FULL) {
-    problem.what = "no room for the store";
-    problem.remedy = "make room on that disk; a run that is started again resumes";
-  } else if (error.code() == SQLITE_NOTADB) {
-    problem.what = "not a store of hilbench";
-    problem.remedy = "move the file away, or give another folder";
-  } else if (error.code() == SQLITE_CORRUPT) {
-    problem.what = "the store is damaged";
-    problem.remedy = "move the file away and run again";
-  } else if (error.extended_code() == SQLITE_READONLY_DBMOVED) {
-    problem.what = "the store was moved or removed while it was open";
-    problem.remedy = "run again";
-  } else if (error.extended_code() == SQLITE_READONLY_ROLLBACK) {
-    problem.what = "the store holds an unfinished commit, and rolling it back needs a writable folder";
-    problem.remedy = "copy the folder, journal file included, to a place where you can write";
-  } else if (error.code() == SQLITE_READONLY || error.code() == SQLITE_CANTOPEN ||
-             error.code() == SQLITE_PERM) {
-    problem.remedy = "check the permissions of the folder and of the file";
-  } else if (error.code() == SQLITE_BUSY) {
-    problem.what = "another program holds the store";
-    problem.remedy = "close it and run again";
-  } else if (error.code() == SQLITE_IOERR) {
-    problem.remedy = "check that the disk works and has room; a run that is started again resumes";
-  }
-  return problem;
-}
-
-// A file that is no store, or a damaged one, is the user's input, and so is a place where none can be opened;
-// all else is the machine's failure.
-template <class Body>
-auto while_running(const fs::path& file, const Body& body) {
-  try {
-    return body();
-  } catch (const SqliteError& error) {
-    if (error.code() == SQLITE_CORRUPT || error.code() == SQLITE_NOTADB)
-      throw UsageError(explain(error, file));
-    throw EnvironmentError(explain(error, file));
-  }
-}
-template <class Body>
-auto while_opening(const fs::path& file, const Body& body) {
-  return while_running(file, [&] {
-    try {
-      return body();
-    } catch (const SqliteError& error) {
-      const bool no_place = error.code() == SQLITE_CANTOPEN && !is_of_the_machine(error.system_error());
-      if (no_place) throw UsageError(explain(error, file));
-      throw;
-    }
-  });
-}
-
-[[noreturn]] void refuse_damaged(const fs::path& file, const std::string& why) {
-  throw UsageError({.what = "the store is damaged",
-                    .where = file.string(),
-                    .why = why,
-                    .remedy = "move the file away and run again"});
-}
 
 // Throws UsageError unless the file is a store of this schema. An empty database is none.
 void check_schema(SqliteConnection& db, const fs::path& file) {
@@ -141,52 +57,6 @@ void create_tables(SqliteConnection& db) {
   db.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   db.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
   transaction.commit();
-}
-
-// The folder's lock: an flock on the folder itself, held as long as the descriptor is open. A forked child
-// shares it, so it is never unlocked explicitly.
-class FolderLock {
- public:
-  FolderLock() = default;
-  explicit FolderLock(const fs::path& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    if (locked) return;
-    const int error = errno;
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (error == EWOULDBLOCK)
-      throw UsageError({.what = "another hilbench writes to this folder",
-                        .where = folder.string(),
-                        .remedy = "wait until it is done, or give another folder with -o"});
-    throw_file_error(error, {.what = "cannot lock the folder", .where = folder.string()});
-  }
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~FolderLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-
- private:
-  int descriptor_ = -1;
-};
-
-// The folders that had to be made, the innermost first.
-std::vector<fs::path> make_writable_folder(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> made;
-  for (fs::path each = fs::absolute(folder, error);
-       !error && !fs::exists(each, error) && each.has_relative_path(); each = each.parent_path())
-    made.push_back(each);
-  fs::create_directories(folder, error);
-  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
-  if (error)
-    throw_file_error(error.value(), {.what = "cannot write to the output folder",
-                                     .where = folder.string(),
-                                     .remedy = "give another folder with -o"});
-  return made;
 }
 
 }  // namespace

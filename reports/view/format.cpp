@@ -88,6 +88,10 @@ std::string case_text(const Case& work) {
                      to_string(work.dtype));
 }
 
+std::string masked_case_text(const Case& work) {
+  return case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
+}
+
 std::string percent_text(double fraction) {
   return fmt::format("{:.1f} %", fraction * 100);
 }

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "reports/report.hpp"
+#include "reports/view/input.hpp"
 
 namespace hilbench {
 

@@ -106,8 +106,8 @@ View view_of(const ReportInput& input) {
             .cases = {},
             .record_count = input.records.size(),
             .status_counts = {},
-            .forecasts = input.forecasts,
-            .forecast_notes = input.forecast_notes};
+            .predictions = input.predictions,
+            .prediction_notes = input.prediction_notes};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/records/record.hpp"
-#include "reports/report.hpp"
+#include "reports/view/input.hpp"
 
 namespace hilbench {
 
@@ -30,8 +30,8 @@ struct View {
   std::vector<CaseView> cases;  // in the store's order
   std::size_t record_count = 0;
   std::map<Status, std::size_t> status_counts;
-  std::span<const RingForecast> forecasts;
-  std::span<const std::string> forecast_notes;
+  std::span<const PredictedRing> predictions;
+  std::span<const std::string> prediction_notes;
 };
 
 // Points into `input`, which must outlive the view.

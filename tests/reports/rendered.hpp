@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/report.hpp"

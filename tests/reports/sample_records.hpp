@@ -10,7 +10,7 @@
 
 #include "kernels/case/pattern.hpp"
 #include "reports/records/stats.hpp"
-#include "reports/report.hpp"
+#include "reports/view/input.hpp"
 
 namespace hilbench::sample {
 

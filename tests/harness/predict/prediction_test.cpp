@@ -4,6 +4,7 @@
 
 #include "harness/plan/memory.hpp"
 #include "harness/predict/text.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "tests/harness/predict/records.hpp"
 
 namespace hilbench {

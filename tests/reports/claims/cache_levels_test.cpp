@@ -1,7 +1,8 @@
 // Claims about caches against hardware counters: confirmed, contradicted, mixed, not counted.
 #include <gtest/gtest.h>
 
-#include "reports/view/pairing.hpp"
+#include "reports/claims/answers.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
+#include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
 namespace {
@@ -115,7 +116,8 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {"", "not a claims file"},
       {"claims: 3", "not a claims file"},
       {"claims: [1]", "claim is not a map"},
-      {"{: [", "file cannot be read"},
+      {"{a: [", "file cannot be read"},
+      {"{: [", "a key must be a word"},
       {std::string(kHead), "has no rows"},
       {std::string(kHead) + "    rows: []", "has no rows"},
       {std::string(kHead) + "    rows: [{sequence_length: 4}]", "row claims nothing"},

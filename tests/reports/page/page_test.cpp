@@ -1,4 +1,6 @@
 // The page as text; page_test.py drives it in a browser.
+#include "reports/page/page.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,7 +11,8 @@
 
 #include "kernels/base/error.hpp"
 #include "reports/page/page_data.hpp"
-#include "reports/tables/tables.hpp"
+#include "reports/tables/commands.hpp"
+#include "reports/tables/comparison.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 

@@ -1,7 +1,10 @@
+#include "reports/tables/rings.hpp"
+
 #include <gtest/gtest.h>
 
+#include "reports/claims/answers.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
-#include "reports/tables/tables.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -89,13 +92,13 @@ TEST(Rings, StandBesideWhatIsPredictedOfThem) {
     input.records.push_back(ring_record(ring_work(8192, ranks), "linear", 1.0 / static_cast<double>(ranks),
                                         RingAlgorithm::automatic));
   for (const std::int64_t ranks : {2, 4, 8})
-    input.forecasts.push_back({.work = ring_work(8192, ranks),
-                               .variant_id = "dilated/linear",
-                               .ns = 1e6 * static_cast<double>(ranks),
-                               .ci_ns = {0.5e6, 9e6},
-                               .sent_bytes = 4e6,
-                               .hidden = 0.5,
-                               .fitted = ranks == 2});
+    input.predictions.push_back({.work = ring_work(8192, ranks),
+                                 .variant_id = "dilated/linear",
+                                 .ns = 1e6 * static_cast<double>(ranks),
+                                 .ci_ns = {0.5e6, 9e6},
+                                 .sent_bytes = 4e6,
+                                 .hidden = 0.5,
+                                 .fitted = ranks == 2});
   const View view = view_of(input);
   const Table table = rings_table(view);
   ASSERT_EQ(table.rows.size(), 3u) << "what was not measured has no row";

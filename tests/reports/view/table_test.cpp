@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "reports/figures/gnuplot.hpp"
-#include "reports/tables/tables.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {

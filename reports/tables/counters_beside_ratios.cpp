@@ -1,11 +1,12 @@
-// Ratios beside the counters that explain them.
+#include "reports/tables/counters_beside_ratios.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
-#include "reports/tables/tables.hpp"
+#include "reports/tables/comparison.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -16,18 +17,14 @@ struct Row {
   const Record* record = nullptr;
 };
 
-std::optional<double> counted(const Record& record, std::string_view name) {
-  const auto found = record.counters.find(std::string(name));
-  return found == record.counters.end() ? std::nullopt : found->second.value;
-}
-
 std::optional<double> quotient(std::optional<double> above, std::optional<double> below) {
   if (!above || !below || *below <= 0) return std::nullopt;
   return *above / *below;
 }
 
 std::optional<double> dram_bytes(const Record& record) {
-  const auto read = counted(record, "dram_read_bytes"), written = counted(record, "dram_write_bytes");
+  const auto read = counter_value(record, "dram_read_bytes"),
+             written = counter_value(record, "dram_write_bytes");
   if (!read || !written) return std::nullopt;
   return *read + *written;
 }
@@ -41,7 +38,7 @@ struct Explaining {
 
 template <const char* name>
 std::optional<double> plain(const Row& row) {
-  return counted(*row.record, name);
+  return counter_value(*row.record, name);
 }
 constexpr char kL2First[] = "l2_first_hit_rate", kL2[] = "l2_read_hit_rate", kL1[] = "l1_load_hit_rate",
                kSectors[] = "l1_sectors_per_load", kTensor[] = "tensor_pipe_use",
@@ -60,7 +57,7 @@ constexpr std::array<Explaining, 11> kExplaining = {{
     {"l2_first_hit_rate", "at the first slice", "", plain<kL2First>},
     {"l2_reads_per_flop", "L2 read bytes per kFLOP", "L2 read bytes per kFLOP",
      [](const Row& row) -> std::optional<double> {
-       const auto sectors = counted(*row.record, "l2_read_sectors");
+       const auto sectors = counter_value(*row.record, "l2_read_sectors");
        if (!sectors) return std::nullopt;
        return quotient(*sectors * 32 * 1e3, row.record->flops);
      }},
@@ -105,23 +102,10 @@ std::string control_text(const CaseView& of_case, const Record& subject) {
   return "; no random order beside it";
 }
 
-}  // namespace
-
-std::vector<CounterFigure> counter_figures(const CaseView& where, const Record& record) {
-  std::vector<CounterFigure> figures;
-  for (const Explaining& figure : kExplaining)
-    figures.push_back({figure.key, figure.title, figure.of({&where, &record})});
-  return figures;
-}
-
-Table explained_table(std::span<const CaseView> cases) {
-  std::vector<Row> rows;
-  for (const CaseView& of_case : cases)
-    for (const Record* record : of_case.records)
-      if (const Row row{&of_case, record}; record->status == Status::ok && record->time && explained(row))
-        rows.push_back(row);
+// What stands left of the figures: the variant, its ratio, and the traffic that both come from.
+std::vector<ColumnOf<Row>> ratio_columns() {
   using R = const Row&;
-  std::vector<ColumnOf<Row>> columns = {
+  return {
       {{"case", "", Align::left, Show::data}, [](R r) { return Cell{r.record->case_id}; }},
       {{"variant", "variant"}, [](R r) { return Cell{r.record->variant_id}; }},
       {{"speedup_text", "speedup [95 %]", Align::right, Show::page},
@@ -141,15 +125,34 @@ Table explained_table(std::span<const CaseView> cases) {
       {{"dram_bytes", "", Align::right, Show::data},
        [](R r) { return Cell{data_text(dram_bytes(*r.record))}; }},
   };
+}
+
+}  // namespace
+
+std::vector<CounterFigure> counter_figures(const CaseView& where, const Record& record) {
+  std::vector<CounterFigure> figures;
+  for (const Explaining& figure : kExplaining)
+    figures.push_back({figure.key, figure.title, figure.of({&where, &record})});
+  return figures;
+}
+
+Table explained_table(std::span<const CaseView> cases) {
+  std::vector<Row> rows;
+  for (const CaseView& of_case : cases)
+    for (const Record* record : of_case.records)
+      if (const Row row{&of_case, record}; record->status == Status::ok && record->time && explained(row))
+        rows.push_back(row);
+  std::vector<ColumnOf<Row>> columns = ratio_columns();
   for (const Explaining& figure : kExplaining) {
-    if (std::none_of(rows.begin(), rows.end(), [&](R row) { return figure.of(row).has_value(); })) continue;
-    columns.push_back(
-        {{std::string(figure.key), std::string(figure.title), Align::right, Show::page}, [&figure](R r) {
-           const auto value = figure.of(r);
-           return Cell{value ? number_text(*value, 3) : ""};
-         }});
+    if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return figure.of(row).has_value(); }))
+      continue;
+    columns.push_back({{std::string(figure.key), std::string(figure.title), Align::right, Show::page},
+                       [&figure](const Row& r) {
+                         const auto value = figure.of(r);
+                         return Cell{value ? number_text(*value, 3) : ""};
+                       }});
     columns.push_back({{std::string(figure.key), "", Align::right, Show::data},
-                       [&figure](R r) { return Cell{data_text(figure.of(r))}; }});
+                       [&figure](const Row& r) { return Cell{data_text(figure.of(r))}; }});
   }
   return make_table<Row>("explained", "Counters beside the ratios", columns, rows);
 }

@@ -1,14 +1,14 @@
 // `hilbench compare`: the records of two runs side by side, case by case and variant by variant.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "reports/claims/claims.hpp"
-#include "reports/document/document.hpp"
-#include "reports/report.hpp"
+#include "reports/view/input.hpp"
+#include "reports/view/pairing.hpp"
+#include "reports/view/view.hpp"
 
 namespace hilbench {
 
@@ -24,7 +24,7 @@ struct RunPair {
   std::string differs;   // what the ids do not tell: "threads 2 / 4"
 };
 
-struct TwoRuns {
+struct ComparedRuns {
   View a, b;
   std::vector<RunPair> pairs;                 // in A's order
   std::vector<const Record*> only_a, only_b;  // each in its run's order
@@ -36,7 +36,7 @@ struct TwoRuns {
   std::vector<Difference> environment;
 };
 // Points into both inputs, which must outlive it.
-TwoRuns pair_runs(const ReportInput& a, const ReportInput& b);
+ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b);
 
 // What a gate of `percent` says: failed where the whole interval of some ratio says that B takes more than
 // `percent` longer, or where a variant that was ok is failed or invalid in B; else inconclusive where an
@@ -47,9 +47,6 @@ struct GateAnswer {
   ExitCode code = ExitCode::done;
   std::vector<std::string> reasons;
 };
-GateAnswer gate(const TwoRuns& runs, double percent);
-
-Table two_runs_table(const TwoRuns& runs);  // one row a pair
-Document two_runs_document(const TwoRuns& runs, const std::vector<std::string>& gate_reasons);
+GateAnswer gate(const ComparedRuns& runs, double percent);
 
 }  // namespace hilbench

@@ -1,43 +1,21 @@
-#include "reports/tables/tables.hpp"
+#include "reports/tables/comparison.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "reports/records/stats.hpp"
+#include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {
-
-struct VariantRow {
-  const CaseView* where = nullptr;
-  const Record* record = nullptr;
-};
-
-std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
-  std::vector<VariantRow> rows;
-  for (const CaseView& of_case : cases)
-    for (const Record* record : of_case.records) rows.push_back({&of_case, record});
-  return rows;
-}
-
-Tone tone_of(Status status) {
-  if (status == Status::ok) return Tone::plain;
-  return status == Status::skipped ? Tone::muted : Tone::bad;
-}
 
 Tone tone_of(Verdict verdict) {
   if (verdict == Verdict::faster) return Tone::good;
   return verdict == Verdict::slower ? Tone::bad : Tone::muted;
 }
 
-Cell text(std::string text, Tone tone = Tone::plain) {
-  return {std::move(text), tone};
-}
 Cell data(std::optional<double> value) {
   return {data_text(value)};
 }
@@ -62,35 +40,31 @@ std::optional<double> of_speedup(const VariantRow& row, Get get) {
 
 Cell speedup_cell(const VariantRow& row) {
   const auto& speedup = row.record->speedup;
-  return text(speedup ? ratio_text(speedup->ratio, speedup->ci) : "");
-}
-
-bool settled(const Record& record) {
-  const std::size_t processes = record.time ? record.time->process_rounds.size() : 1;
-  return sign_settled(record.speedup->ci, processes);
+  return text_cell(speedup ? ratio_text(speedup->ratio, speedup->ci) : "");
 }
 
 Cell verdict_cell(const VariantRow& row) {
   const Record& record = *row.record;
   if (const std::string said = verdict_text(record); !said.empty())
-    return text(said, record.speedup && settled(record) ? tone_of(record.speedup->verdict) : Tone::muted);
+    return text_cell(said,
+                     record.speedup && sign_settled(record) ? tone_of(record.speedup->verdict) : Tone::muted);
   const bool reference = std::any_of(
       row.where->records.begin(), row.where->records.end(),
       [&](const Record* other) { return other->speedup && other->speedup->against == record.variant_id; });
-  return text(reference ? "reference" : "", Tone::muted);
+  return text_cell(reference ? "reference" : "", Tone::muted);
 }
 
 Cell error_cell(const VariantRow& row) {
   const auto& verify = row.record->verify;
-  if (!verify) return text("");
-  return text(fmt::format("{:.1e} of {:.1e}", verify->max_abs, verify->tolerance));
+  if (!verify) return text_cell("");
+  return text_cell(fmt::format("{:.1e} of {:.1e}", verify->max_abs, verify->tolerance));
 }
 
 std::vector<ColumnOf<VariantRow>> identity_columns() {
   return {{{"case", "case", Align::left, Show::data},
-           [](const VariantRow& r) { return text(r.record->case_id); }},
-          {{"variant", "variant"}, [](const VariantRow& r) { return text(r.record->variant_id); }},
-          {{"kernel", "kernel that ran"}, [](const VariantRow& r) { return text(r.record->kernel); }}};
+           [](const VariantRow& r) { return text_cell(r.record->case_id); }},
+          {{"variant", "variant"}, [](const VariantRow& r) { return text_cell(r.record->variant_id); }},
+          {{"kernel", "kernel that ran"}, [](const VariantRow& r) { return text_cell(r.record->kernel); }}};
 }
 
 std::vector<ColumnOf<VariantRow>> speed_columns() {
@@ -98,7 +72,7 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
   return {
       {{"time", "time, median [95 %]", Align::right, Show::page},
        [](R r) {
-         return text(r.record->time ? time_text(r.record->time->median_ns, r.record->time->ci_ns) : "");
+         return text_cell(r.record->time ? time_text(r.record->time->median_ns, r.record->time->ci_ns) : "");
        }},
       {{"time_ns", "", Align::right, Show::data},
        [](R r) { return data(of_time(r, [](const Timing& t) { return t.median_ns; })); }},
@@ -110,7 +84,7 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return data(of_time(r, [](const Timing& t) { return double(t.samples_ns.size()); })); }},
       {{"speedup_text", "speedup [95 %]", Align::right, Show::page}, speedup_cell},
       {{"against", "", Align::left, Show::data},
-       [](R r) { return text(r.record->speedup ? r.record->speedup->against : ""); }},
+       [](R r) { return text_cell(r.record->speedup ? r.record->speedup->against : ""); }},
       {{"speedup", "", Align::right, Show::data},
        [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ratio; })); }},
       {{"speedup_low", "", Align::right, Show::data},
@@ -119,12 +93,12 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.high; })); }},
       {{"verdict", "verdict"}, verdict_cell},
       {{"rate", "rate", Align::right, Show::page},
-       [](R r) { return text(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
+       [](R r) { return text_cell(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
       {{"tflops", "", Align::right, Show::data}, [](R r) { return data(r.record->tflops); }},
       {{"of_peak", "of peak", Align::right, Show::page},
        [](R r) {
-         return text(peak_fraction(*r.where, *r.record) ? percent_text(*peak_fraction(*r.where, *r.record))
-                                                        : "");
+         return text_cell(
+             peak_fraction(*r.where, *r.record) ? percent_text(*peak_fraction(*r.where, *r.record)) : "");
        }},
       {{"peak_fraction", "", Align::right, Show::data},
        [](R r) { return data(peak_fraction(*r.where, *r.record)); }},
@@ -135,10 +109,10 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
   using R = const VariantRow&;
   return {
       {{"permute", "one permutation", Align::right, Show::page},
-       [](R r) { return text(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
+       [](R r) { return text_cell(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
       {{"permute_ns", "", Align::right, Show::data}, [](R r) { return data(r.record->permute_ns); }},
       {{"amortised", "speedup with permutation, over 1 / 10 / 100 uses", Align::right, Show::page},
-       [](R r) { return text(amortised_text(*r.record)); }},
+       [](R r) { return text_cell(amortised_text(*r.record)); }},
       {{"speedup_permuted_1", "", Align::right, Show::data},
        [](R r) { return data(amortised_speedup(*r.record, 1)); }},
       {{"speedup_permuted_10", "", Align::right, Show::data},
@@ -157,9 +131,9 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
          return data(r.record->verify ? std::optional(double(r.record->verify->rows)) : std::nullopt);
        }},
       {{"memory", "memory", Align::right, Show::page},
-       [](R r) { return text(r.record->memory_bytes ? bytes_text(*r.record->memory_bytes) : ""); }},
+       [](R r) { return text_cell(r.record->memory_bytes ? bytes_text(*r.record->memory_bytes) : ""); }},
       {{"memory_bytes", "", Align::right, Show::data}, [](R r) { return data(r.record->memory_bytes); }},
-      {{"reason", "", Align::left, Show::data}, [](R r) { return text(r.record->reason); }},
+      {{"reason", "", Align::left, Show::data}, [](R r) { return text_cell(r.record->reason); }},
   };
 }
 
@@ -186,80 +160,17 @@ std::string verdict_text(const Record& record) {
     return record.time && foreign_processes(record) > 0 ? "withheld: another process used the GPU" : "";
   const std::string said(to_string(record.speedup->verdict));
   const bool takes_side = record.speedup->verdict != Verdict::different_function;
-  return takes_side && !settled(record) ? fmt::format("{}, {}", said, kUnsettled) : said;
+  return takes_side && !sign_settled(record) ? fmt::format("{}, {}", said, kUnsettled) : said;
 }
 
 Table comparison_table(std::span<const CaseView> cases) {
   std::vector<ColumnOf<VariantRow>> columns = identity_columns();
   columns.push_back({{"status", "status"}, [](const VariantRow& r) {
-                       return text(std::string(to_string(r.record->status)), tone_of(r.record->status));
+                       return text_cell(std::string(to_string(r.record->status)), tone_of(r.record->status));
                      }});
   append(columns, speed_columns());
   append(columns, cost_columns());
   return make_table<VariantRow>("comparison", "", columns, variant_rows(cases));
-}
-
-Table summary_table(const View& view) {
-  struct Sum {
-    std::string variant;
-    std::size_t faster = 0, slower = 0, unsettled = 0, undecided = 0;
-    bool other_function = false;
-    std::vector<double> ratios;
-  };
-  std::vector<Sum> sums;
-  std::map<std::string, std::size_t> places;
-  for (const CaseView& of_case : view.cases)
-    for (const Record* record : of_case.records) {
-      if (!record->speedup || record->status != Status::ok) continue;
-      const auto [place, fresh] = places.try_emplace(record->variant_id, sums.size());
-      if (fresh) sums.push_back({.variant = record->variant_id});
-      Sum& sum = sums[place->second];
-      sum.ratios.push_back(record->speedup->ratio);
-      sum.other_function |= record->speedup->verdict == Verdict::different_function;
-      const Verdict verdict = verdict_of(record->speedup->ci);
-      ++(!settled(*record)            ? sum.unsettled
-         : verdict == Verdict::faster ? sum.faster
-         : verdict == Verdict::slower ? sum.slower
-                                      : sum.undecided);
-    }
-  using S = const Sum&;
-  const auto count = [](std::size_t cases, Tone tone) {
-    return text(std::to_string(cases), cases > 0 ? tone : Tone::plain);
-  };
-  const std::vector<ColumnOf<Sum>> columns = {
-      {{"variant", "variant"}, [](S s) { return text(s.variant); }},
-      {{"cases", "cases", Align::right}, [](S s) { return text(std::to_string(s.ratios.size())); }},
-      {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
-      {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
-      {{"unsettled", "within 1 % in one process", Align::right},
-       [](S s) { return text(std::to_string(s.unsettled)); }},
-      {{"no_difference", "no difference shown", Align::right},
-       [](S s) { return text(std::to_string(s.undecided)); }},
-      {{"smallest", "smallest speedup", Align::right},
-       [](S s) { return text(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
-      {{"median", "median speedup", Align::right}, [](S s) { return text(number_text(median(s.ratios))); }},
-      {{"largest", "largest speedup", Align::right},
-       [](S s) { return text(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},
-      {{"remark", "remark"},
-       [](S s) { return text(s.other_function ? "different function: never a speedup" : "", Tone::muted); }},
-  };
-  return make_table<Sum>("summary", "", columns, sums);
-}
-
-Table problems_table(const View& view) {
-  std::vector<VariantRow> rows;
-  for (const VariantRow& row : variant_rows(view.cases))
-    if (row.record->status != Status::ok) rows.push_back(row);
-  using R = const VariantRow&;
-  const std::vector<ColumnOf<VariantRow>> columns = {
-      {{"case", "case"}, [](R r) { return text(r.record->case_id); }},
-      {{"variant", "variant"}, [](R r) { return text(r.record->variant_id); }},
-      {{"status", "status"},
-       [](R r) { return text(std::string(to_string(r.record->status)), tone_of(r.record->status)); }},
-      {{"reason", "reason"},
-       [](R r) { return text(r.record->reason.empty() ? "none given" : r.record->reason); }},
-  };
-  return make_table<VariantRow>("problems", "", columns, rows);
 }
 
 }  // namespace hilbench

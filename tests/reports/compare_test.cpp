@@ -1,10 +1,12 @@
-#include "reports/two_runs.hpp"
+#include "reports/compare.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "reports/compare_document.hpp"
+#include "reports/page/page.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -29,15 +31,15 @@ ReportInput slowed(double factor, std::string_view variant = "dilated/hilbert") 
   return input;
 }
 
-const RunPair& pair_of(const TwoRuns& runs, std::string_view variant) {
+const RunPair& pair_of(const ComparedRuns& runs, std::string_view variant) {
   for (const RunPair& pair : runs.pairs)
     if (pair.a->case_id == kCase && pair.a->variant_id == variant) return pair;
   throw std::out_of_range("no such pair");
 }
 
-TEST(TwoRuns, TheSameRunTwiceShowsNoDifference) {
+TEST(ComparedRuns, TheSameRunTwiceShowsNoDifference) {
   const ReportInput a = sample::input(), b = sample::input();
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   EXPECT_EQ(runs.pairs.size(), a.records.size());
   EXPECT_TRUE(runs.only_a.empty() && runs.only_b.empty() && runs.environment.empty());
   for (const RunPair& pair : runs.pairs) {
@@ -53,44 +55,44 @@ TEST(TwoRuns, TheSameRunTwiceShowsNoDifference) {
   EXPECT_EQ(answer.code, ExitCode::done) << answer.reasons.front();
 }
 
-TEST(TwoRuns, TellsWhatBecameSlower) {
+TEST(ComparedRuns, TellsWhatBecameSlower) {
   const ReportInput a = sample::input(), b = slowed(1.25);
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   const Measured ratio = *pair_of(runs, "dilated/hilbert").ratio;
   EXPECT_DOUBLE_EQ(ratio.ratio, 1 / 1.25);
   EXPECT_LT(ratio.ci.high, 0.9);
   EXPECT_GT(ratio.ci.low, 0.7);
-  const std::string csv = to_csv(two_runs_table(runs));
+  const std::string csv = to_csv(compare_table(runs));
   EXPECT_NE(csv.find(std::string(kCase) + ",dilated/hilbert,ok,ok,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",B is slower,"), std::string::npos) << csv;
 }
 
-TEST(TwoRuns, GateFailsAboveItsThresholdAndIsOpenWhereTheIntervalReachesIt) {
+TEST(ComparedRuns, GateFailsAboveItsThresholdAndIsOpenWhereTheIntervalReachesIt) {
   const ReportInput a = sample::input(), b = slowed(1.25);
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   EXPECT_EQ(gate(runs, 15).code, ExitCode::failed);
   ASSERT_EQ(gate(runs, 15).reasons.size(), 1u);
   EXPECT_NE(gate(runs, 15).reasons[0].find("/dilated/hilbert: B takes +25.0 %"), std::string::npos)
       << gate(runs, 15).reasons[0];
   EXPECT_EQ(gate(runs, 25).code, ExitCode::inconclusive);
   EXPECT_EQ(gate(runs, 35).code, ExitCode::done);
-  EXPECT_EQ(gate(pair_runs(b, a), 5).code, ExitCode::done) << "faster is no regression";
+  EXPECT_EQ(gate(compare_runs(b, a), 5).code, ExitCode::done) << "faster is no regression";
 }
 
-TEST(TwoRuns, GateFailsWhereAVariantIsLost) {
+TEST(ComparedRuns, GateFailsWhereAVariantIsLost) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   Record& lost = find(b, kCase, "dilated/hilbert");
   lost.status = Status::failed;
   lost.reason = "wrong output";
-  const GateAnswer answer = gate(pair_runs(a, b), 50);
+  const GateAnswer answer = gate(compare_runs(a, b), 50);
   EXPECT_EQ(answer.code, ExitCode::failed);
   EXPECT_EQ(answer.reasons.at(0), std::string(kCase) + "/dilated/hilbert: failed in B: wrong output");
-  EXPECT_EQ(pair_of(pair_runs(a, b), "dilated/hilbert").withheld, "failed in B");
-  EXPECT_EQ(gate(pair_runs(b, a), 50).code, ExitCode::done) << "mended is no regression";
+  EXPECT_EQ(pair_of(compare_runs(a, b), "dilated/hilbert").withheld, "failed in B");
+  EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "mended is no regression";
 }
 
-TEST(TwoRuns, GateIsOpenWhereATimeIsMissing) {
+TEST(ComparedRuns, GateIsOpenWhereATimeIsMissing) {
   const ReportInput a = sample::input();
   const std::string id = std::string(kCase) + "/dilated/hilbert";
   const auto changed = [](const auto& change) {
@@ -108,39 +110,39 @@ TEST(TwoRuns, GateIsOpenWhereATimeIsMissing) {
          b.records.erase(b.records.begin() + (&record - b.records.data()));
        })}};
   for (const auto& [why, b] : lacking) {
-    const GateAnswer answer = gate(pair_runs(a, b), 50);
+    const GateAnswer answer = gate(compare_runs(a, b), 50);
     EXPECT_EQ(answer.code, ExitCode::inconclusive) << why;
     EXPECT_EQ(answer.reasons,
               (std::vector<std::string>{fmt::format(
                   "B has no time to compare for 1 variant that A times; the first is {}: {}", id, why)}));
-    EXPECT_EQ(gate(pair_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
+    EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
   }
 }
 
-TEST(TwoRuns, NothingToCompareIsInconclusive) {
+TEST(ComparedRuns, NothingToCompareIsInconclusive) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   for (Record& record : b.records) record.case_id += "-other";
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   EXPECT_TRUE(runs.pairs.empty());
   EXPECT_EQ(runs.only_a.size(), a.records.size());
   EXPECT_EQ(runs.only_b.size(), b.records.size());
   EXPECT_EQ(gate(runs, 5).code, ExitCode::inconclusive);
-  const std::string text = to_text(two_runs_document(runs, gate(runs, 5).reasons));
+  const std::string text = to_text(compare_document(runs, gate(runs, 5).reasons));
   EXPECT_NE(text.find("== Only in A"), std::string::npos);
   EXPECT_NE(text.find("no variant has a time in both"), std::string::npos);
 }
 
-TEST(TwoRuns, WithholdsWhatAnotherProcessDisturbed) {
+TEST(ComparedRuns, WithholdsWhatAnotherProcessDisturbed) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   find(b, kCase, "dilated/hilbert").environment["device_state"] = {{"foreign_processes", 1}};
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   EXPECT_FALSE(pair_of(runs, "dilated/hilbert").ratio);
   EXPECT_EQ(pair_of(runs, "dilated/hilbert").withheld, "withheld: another process used the GPU in B");
 }
 
-TEST(TwoRuns, NamesWhatDiffersBesideTheIds) {
+TEST(ComparedRuns, NamesWhatDiffersBesideTheIds) {
   const ReportInput a = sample::input();
   ReportInput b = sample::input();
   for (Record& record : b.records) {
@@ -150,25 +152,25 @@ TEST(TwoRuns, NamesWhatDiffersBesideTheIds) {
     record.environment["device_state"] = {{"driver", "580.1"}, {"power_w", {1, 2}}};
     record.threads = 4;
   }
-  const TwoRuns runs = pair_runs(a, b);
+  const ComparedRuns runs = compare_runs(a, b);
   std::vector<std::string> keys;
-  for (const TwoRuns::Difference& difference : runs.environment) keys.push_back(difference.key);
+  for (const ComparedRuns::Difference& difference : runs.environment) keys.push_back(difference.key);
   EXPECT_EQ(keys, (std::vector<std::string>{"host.cpu", "build.commit", "device_state.driver"}));
   EXPECT_EQ(runs.environment[1].a, "unknown");
   EXPECT_EQ(pair_of(runs, "dilated/hilbert").differs, "threads 2 / 4");
-  const Document document = two_runs_document(runs, {});
+  const Document document = compare_document(runs, {});
   EXPECT_EQ(document.sections.front().id, "environment");
   const std::string text = to_text(document);
   EXPECT_LT(text.find("Another CPU"), text.find("dilated/hilbert"));
   EXPECT_NE(text.find("The machines differ"), std::string::npos);
 }
 
-TEST(TwoRuns, EveryFormIsSafeAndTellsTheSame) {
+TEST(ComparedRuns, EveryFormIsSafeAndTellsTheSame) {
   const ReportInput a = sample::input();
   ReportInput b = slowed(1.25);
   find(b, kCase, "dilated/hilbert").variant_id = sample::kHostile;
-  const TwoRuns runs = pair_runs(a, b);
-  const Document document = two_runs_document(runs, {});
+  const ComparedRuns runs = compare_runs(a, b);
+  const Document document = compare_document(runs, {});
   const std::string html = to_html(document), markdown = to_markdown(document), text = to_text(document);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(markdown.find("<script>alert"), std::string::npos);

@@ -1,0 +1,18 @@
+// claims.yaml, or a file like it, as claims.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/claims/claims.hpp"
+
+namespace hilbench {
+
+// All rows of all claims; a row that states several quantities becomes several ClaimRows.
+// Throws UsageError where the file is not a claims file. Empty path: embedded.
+std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
+// The same from text; `where` names it in messages.
+std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
+
+}  // namespace hilbench

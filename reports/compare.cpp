@@ -1,0 +1,165 @@
+#include "reports/compare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "kernels/base/text.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/tables/environment.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::uint64_t kBootstrapSeed = 1;
+
+std::string id_of(const Record& record) {
+  return record.case_id + "/" + record.variant_id;
+}
+
+// Why the record has no time to compare; empty where it has one.
+std::string untimed(const Record& record, std::string_view run) {
+  if (record.status != Status::ok) return fmt::format("{} in {}", to_string(record.status), run);
+  if (!record.time || !(record.time->median_ns > 0) || record.time->samples_ns.empty())
+    return fmt::format("no time in {}", run);
+  if (foreign_processes(record) > 0) return fmt::format("withheld: another process used the GPU in {}", run);
+  return "";
+}
+
+std::string differences(const Record& a, const Record& b) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view name, const auto& of_a, const auto& of_b) {
+    if (of_a != of_b) parts.push_back(fmt::format("{} {} / {}", name, of_a, of_b));
+  };
+  add("kernel", a.kernel, b.kernel);
+  add("threads", a.threads, b.threads);
+  add("chunk", a.order_chunk, b.order_chunk);
+  add("cache", a.cache, b.cache);
+  add("algorithm", a.ring_algorithm, b.ring_algorithm);
+  add("transport", a.transport, b.transport);
+  if (a.time && b.time) add("timer", a.time->timer, b.time->timer);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+RunPair pair_of(const Record& a, const Record& b) {
+  RunPair pair{.a = &a, .b = &b, .withheld = untimed(a, "A"), .differs = differences(a, b)};
+  if (pair.withheld.empty()) pair.withheld = untimed(b, "B");
+  if (!pair.withheld.empty()) return pair;
+  const Ratio ratio = unpaired_ratio({a.time->samples_ns, a.time->process_rounds},
+                                     {b.time->samples_ns, b.time->process_rounds}, kBootstrapSeed);
+  const std::size_t processes = std::min(a.time->process_rounds.size(), b.time->process_rounds.size());
+  pair.ratio = Measured{ratio.value, ratio.ci, processes};
+  return pair;
+}
+
+bool changes_with_every_record(std::string_view key) {
+  constexpr std::array<std::string_view, 7> kKeys = {"time",
+                                                     "host.load_average",
+                                                     "host.available_memory_bytes",
+                                                     "device_state.sm_mhz",
+                                                     "device_state.memory_mhz",
+                                                     "device_state.temperature_c",
+                                                     "device_state.power_w"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+std::vector<ComparedRuns::Difference> environment_differences(const View& a, const View& b) {
+  const EnvironmentValues of_a = environment_values(a), of_b = environment_values(b);
+  std::vector<ComparedRuns::Difference> found;
+  EnvironmentValues keys = of_a;
+  keys.insert(of_b.begin(), of_b.end());
+  const auto values = [](const EnvironmentValues& from, const std::string& key) {
+    const auto at = from.find(key);
+    std::vector<std::string> sorted = at == from.end() ? std::vector<std::string>{"unknown"} : at->second;
+    std::replace(sorted.begin(), sorted.end(), std::string(), std::string("none"));
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  for (const auto& [key, ignored] : keys) {
+    const auto in_a = values(of_a, key), in_b = values(of_b, key);
+    if (in_a != in_b && !changes_with_every_record(key))
+      found.push_back({key, values_text(in_a), values_text(in_b)});
+  }
+  const auto importance = [](const ComparedRuns::Difference& difference) {
+    return difference.key == "host.cpu" ? 0 : difference.key == "device.name" ? 1 : 2;
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const auto& x, const auto& y) { return importance(x) < importance(y); });
+  return found;
+}
+
+// Was right in A and is not in B.
+bool lost(const RunPair& pair) {
+  return pair.a->status == Status::ok &&
+         (pair.b->status == Status::failed || pair.b->status == Status::invalid);
+}
+
+// One line on the variants that have a time in A and none in B to hold against it; empty where there are
+// none. What failed in B is told by itself.
+std::string missing_in_b(const ComparedRuns& runs) {
+  std::vector<std::string> missing;
+  for (const RunPair& pair : runs.pairs)
+    if (!pair.ratio && !lost(pair) && untimed(*pair.a, "A").empty())
+      missing.push_back(fmt::format("{}: {}", id_of(*pair.a), pair.withheld));
+  for (const Record* record : runs.only_a)
+    if (untimed(*record, "A").empty()) missing.push_back(id_of(*record) + ": absent in B");
+  if (missing.empty()) return "";
+  return fmt::format("B has no time to compare for {} that A times; the first is {}",
+                     plural(missing.size(), "variant", "variants"), missing.front());
+}
+
+}  // namespace
+
+ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
+  ComparedRuns runs{
+      .a = view_of(a), .b = view_of(b), .pairs = {}, .only_a = {}, .only_b = {}, .environment = {}};
+  std::map<std::pair<std::string_view, std::string_view>, const Record*> left;
+  for (const Record& record : b.records) left[{record.case_id, record.variant_id}] = &record;
+  for (const Record& record : a.records) {
+    const auto other = left.find({record.case_id, record.variant_id});
+    if (other == left.end()) {
+      runs.only_a.push_back(&record);
+    } else {
+      runs.pairs.push_back(pair_of(record, *other->second));
+      left.erase(other);
+    }
+  }
+  for (const Record& record : b.records)
+    if (left.contains({record.case_id, record.variant_id})) runs.only_b.push_back(&record);
+  runs.environment = environment_differences(runs.a, runs.b);
+  return runs;
+}
+
+GateAnswer gate(const ComparedRuns& runs, double percent) {
+  GateAnswer answer;
+  std::size_t compared = 0;
+  bool failed = false;
+  for (const RunPair& pair : runs.pairs) {
+    if (lost(pair)) {
+      failed = true;
+      answer.reasons.push_back(fmt::format("{}: {} in B: {}", id_of(*pair.b), to_string(pair.b->status),
+                                           one_line(pair.b->reason)));
+    }
+    if (!pair.ratio) continue;
+    ++compared;
+    // The time of B over that of A, less 1, in percent: least and most that the interval allows.
+    const double least = 100 * (1 / pair.ratio->ci.high - 1), most = 100 * (1 / pair.ratio->ci.low - 1);
+    if (most <= percent) continue;
+    failed = failed || least > percent;
+    answer.reasons.push_back(fmt::format("{}: B takes {:+.1f} % ({:+.1f} to {:+.1f}), {} {} %",
+                                         id_of(*pair.b), 100 * (1 / pair.ratio->ratio - 1), least, most,
+                                         least > percent ? "above" : "which may be above", percent));
+  }
+  if (const std::string missing = missing_in_b(runs); !missing.empty()) answer.reasons.push_back(missing);
+  if (compared == 0) answer.reasons.push_back("no variant has a time in both");
+  answer.code = failed ? ExitCode::failed : answer.reasons.empty() ? ExitCode::done : ExitCode::inconclusive;
+  return answer;
+}
+
+}  // namespace hilbench

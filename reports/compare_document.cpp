@@ -1,0 +1,140 @@
+#include "reports/compare_document.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "reports/records/stats.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string verdict(const RunPair& pair) {
+  if (!pair.ratio) return pair.withheld;
+  const Verdict said = verdict_of(pair.ratio->ci);
+  if (said == Verdict::no_difference) return std::string(to_string(said));
+  std::string text = said == Verdict::faster ? "B is faster" : "B is slower";
+  if (!sign_settled(pair.ratio->ci, pair.ratio->processes)) text += fmt::format("; {}", kUnsettled);
+  return text;
+}
+
+Tone tone(const RunPair& pair) {
+  if (!pair.ratio || !sign_settled(pair.ratio->ci, pair.ratio->processes)) return Tone::muted;
+  const Verdict said = verdict_of(pair.ratio->ci);
+  return said == Verdict::faster ? Tone::good : said == Verdict::slower ? Tone::bad : Tone::neutral;
+}
+
+Table environment_differences_table(const ComparedRuns& runs) {
+  using D = ComparedRuns::Difference;
+  const std::vector<ColumnOf<D>> columns = {
+      {{"key", "what"}, [](const D& d) { return Cell{d.key}; }},
+      {{"a", "A", Align::wrapped}, [](const D& d) { return Cell{d.a}; }},
+      {{"b", "B", Align::wrapped}, [](const D& d) { return Cell{d.b}; }},
+  };
+  return make_table<D>("environment", "", columns, runs.environment);
+}
+
+Table lone_table(const std::vector<const Record*>& records) {
+  using R = const Record* const&;
+  const std::vector<ColumnOf<const Record*>> columns = {
+      {{"case", "case"}, [](R r) { return Cell{r->case_id}; }},
+      {{"variant", "variant"}, [](R r) { return Cell{r->variant_id}; }},
+      {{"status", "status"}, [](R r) { return Cell{std::string(to_string(r->status))}; }},
+  };
+  return make_table<const Record*>("lone", "", columns, records);
+}
+
+std::vector<std::string> sentences(const ComparedRuns& runs) {
+  std::size_t faster = 0, slower = 0, undecided = 0, none = 0;
+  for (const RunPair& pair : runs.pairs) {
+    if (!pair.ratio)
+      ++none;
+    else if (const Verdict said = verdict_of(pair.ratio->ci); said == Verdict::no_difference)
+      ++undecided;
+    else
+      ++(said == Verdict::faster ? faster : slower);
+  }
+  std::vector<std::string> said = {fmt::format(
+      "{} pairs of one case and variant: B faster in {}, slower in {}, no difference shown in {}, not "
+      "compared {}. "
+      "Only in A: {}, only in B: {}.",
+      runs.pairs.size(), faster, slower, undecided, none, runs.only_a.size(), runs.only_b.size())};
+  if (runs.a.machine != runs.b.machine)
+    said.push_back(fmt::format("The machines differ: {} against {}.", runs.a.machine, runs.b.machine));
+  return said;
+}
+
+}  // namespace
+
+Table compare_table(const ComparedRuns& runs) {
+  using P = RunPair;
+  const auto time = [](const Record& r) { return r.time ? time_text(r.time->median_ns, r.time->ci_ns) : ""; };
+  const auto ns = [](const Record& r) { return r.time ? data_text(r.time->median_ns) : ""; };
+  const auto ratio = [](const P& p, auto pick) { return p.ratio ? data_text(pick(*p.ratio)) : ""; };
+  const std::vector<ColumnOf<P>> columns = {
+      {{"case", "case"}, [](const P& p) { return Cell{p.a->case_id}; }},
+      {{"variant", "variant"}, [](const P& p) { return Cell{p.a->variant_id}; }},
+      {{"a", "A", Align::right, Show::page}, [=](const P& p) { return Cell{time(*p.a)}; }},
+      {{"b", "B", Align::right, Show::page}, [=](const P& p) { return Cell{time(*p.b)}; }},
+      {{"status_a", "", Align::left, Show::data},
+       [](const P& p) { return Cell{std::string(to_string(p.a->status))}; }},
+      {{"status_b", "", Align::left, Show::data},
+       [](const P& p) { return Cell{std::string(to_string(p.b->status))}; }},
+      {{"time_a_ns", "", Align::right, Show::data}, [=](const P& p) { return Cell{ns(*p.a)}; }},
+      {{"time_b_ns", "", Align::right, Show::data}, [=](const P& p) { return Cell{ns(*p.b)}; }},
+      {{"ratio_text", "A / B", Align::right, Show::page},
+       [](const P& p) {
+         return Cell{p.ratio ? ratio_text(p.ratio->ratio, p.ratio->ci) : "", tone(p)};
+       }},
+      {{"ratio", "", Align::right, Show::data},
+       [=](const P& p) { return Cell{ratio(p, [](const Measured& m) { return m.ratio; })}; }},
+      {{"ratio_low", "", Align::right, Show::data},
+       [=](const P& p) { return Cell{ratio(p, [](const Measured& m) { return m.ci.low; })}; }},
+      {{"ratio_high", "", Align::right, Show::data},
+       [=](const P& p) { return Cell{ratio(p, [](const Measured& m) { return m.ci.high; })}; }},
+      {{"verdict", "verdict"},
+       [](const P& p) {
+         return Cell{verdict(p), tone(p)};
+       }},
+      {{"differs", "differs (A / B)"}, [](const P& p) { return Cell{p.differs}; }},
+  };
+  return make_table<P>("compare", "", columns, runs.pairs);
+}
+
+Document compare_document(const ComparedRuns& runs, const std::vector<std::string>& gate_reasons) {
+  Document document{.title = "hilbench: two runs compared",
+                    .question = "Which cases and variants take longer in B than in A, and which less?",
+                    .machine = runs.a.machine == runs.b.machine
+                                   ? runs.a.machine
+                                   : fmt::format("A: {}; B: {}", runs.a.machine, runs.b.machine),
+                    .answer = sentences(runs),
+                    .tiles = {},
+                    .sections = {}};
+  Section& environment = document.sections.emplace_back(
+      Section{.id = "environment", .title = "What differs between the runs", .blocks = {}});
+  environment.blocks.push_back(Paragraph{fmt::format("A: {}. B: {}.", runs.a.source, runs.b.source)});
+  if (runs.environment.empty())
+    environment.blocks.push_back(Paragraph{"The records name no difference of machine, build or settings."});
+  else
+    environment.blocks.push_back(environment_differences_table(runs));
+  if (!gate_reasons.empty())
+    document.sections.push_back(
+        {.id = "gate", .title = "Against the gate", .blocks = {Bullets{gate_reasons}}});
+  Section& pairs =
+      document.sections.emplace_back(Section{.id = "pairs", .title = "Case by case", .blocks = {}});
+  pairs.blocks.push_back(Paragraph{
+      "A / B is the time in A over the time in B: above 1, B is faster. The runs are other processes at "
+      "other "
+      "times, so that no rounds pair: the interval of 95 % comes from resampling each median by itself, and "
+      "what is below 1 % belongs to the process."});
+  if (!runs.pairs.empty()) pairs.blocks.push_back(compare_table(runs));
+  for (const auto& [name, records] : {std::pair{"A", &runs.only_a}, std::pair{"B", &runs.only_b}})
+    if (!records->empty())
+      document.sections.push_back({.id = fmt::format("only-{}", name),
+                                   .title = fmt::format("Only in {}", name),
+                                   .blocks = {lone_table(*records)}});
+  return document;
+}
+
+}  // namespace hilbench

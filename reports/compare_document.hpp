@@ -1,0 +1,15 @@
+// Two runs compared, as a table and as a document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/compare.hpp"
+#include "reports/document/document.hpp"
+
+namespace hilbench {
+
+Table compare_table(const ComparedRuns& runs);  // one row a pair
+Document compare_document(const ComparedRuns& runs, const std::vector<std::string>& gate_reasons);
+
+}  // namespace hilbench

@@ -1,0 +1,16 @@
+// Claimed against measured speedup.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "reports/claims/answers.hpp"
+#include "reports/figures/gnuplot.hpp"
+#include "reports/view/view.hpp"
+
+namespace hilbench {
+
+// A row for each claim of a speedup that was measured; nothing where there is none.
+std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>& answers);
+
+}  // namespace hilbench

@@ -1,0 +1,17 @@
+// Speedup of every kernel variant over something that its case says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reports/figures/gnuplot.hpp"
+#include "reports/view/view.hpp"
+
+namespace hilbench {
+
+// `name`: of the figure. `axis`: what `x_of` says of a case, "sequence length". Nothing where no record has a
+// speedup.
+std::optional<Plot> speedup_plot(const View& view, const std::string& name, const std::string& axis,
+                                 double (*x_of)(const Case& work));
+
+}  // namespace hilbench

@@ -1,0 +1,14 @@
+// How records share environments in the store: what changes from record to record is kept apart.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace hilbench {
+
+// Removes the varying members (time, load average, free memory) from `environment` and returns them by JSON
+// pointer.
+nlohmann::json take_varying(nlohmann::json& environment);
+// The environment that take_varying() was given.
+nlohmann::json put_back(nlohmann::json environment, const nlohmann::json& varying);
+
+}  // namespace hilbench

@@ -1,0 +1,48 @@
+#include "reports/records/store_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+
+namespace fs = std::filesystem;
+
+FolderLock::FolderLock(const fs::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+  if (locked) return;
+  const int error = errno;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (error == EWOULDBLOCK)
+    throw UsageError({.what = "another hilbench writes to this folder",
+                      .where = folder.string(),
+                      .remedy = "wait until it is done, or give another folder with -o"});
+  throw_file_error(error, {.what = "cannot lock the folder", .where = folder.string()});
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::vector<fs::path> make_writable_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> made;
+  for (fs::path each = fs::absolute(folder, error);
+       !error && !fs::exists(each, error) && each.has_relative_path(); each = each.parent_path())
+    made.push_back(each);
+  fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
+  if (error)
+    throw_file_error(error.value(), {.what = "cannot write to the output folder",
+                                     .where = folder.string(),
+                                     .remedy = "give another folder with -o"});
+  return made;
+}
+
+}  // namespace hilbench

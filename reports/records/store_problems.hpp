@@ -1,0 +1,43 @@
+// What a failure of SQLite means to whoever uses the store.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+
+#include "kernels/base/error.hpp"
+#include "reports/records/sqlite.hpp"
+
+namespace hilbench {
+
+Problem explain(const SqliteError& error, const std::filesystem::path& file);
+
+[[noreturn]] void refuse_damaged(const std::filesystem::path& file, const std::string& why);
+
+// A file that is no store, or a damaged one, is the user's input, and so is a place where none can be opened;
+// all else is the machine's failure.
+template <class Body>
+auto while_running(const std::filesystem::path& file, const Body& body) {
+  try {
+    return body();
+  } catch (const SqliteError& error) {
+    if (error.code() == SQLITE_CORRUPT || error.code() == SQLITE_NOTADB)
+      throw UsageError(explain(error, file));
+    throw EnvironmentError(explain(error, file));
+  }
+}
+template <class Body>
+auto while_opening(const std::filesystem::path& file, const Body& body) {
+  return while_running(file, [&] {
+    try {
+      return body();
+    } catch (const SqliteError& error) {
+      const bool no_place = error.code() == SQLITE_CANTOPEN && !is_of_the_machine(error.system_error());
+      if (no_place) throw UsageError(explain(error, file));
+      throw;
+    }
+  });
+}
+
+}  // namespace hilbench

@@ -1,0 +1,45 @@
+#include "reports/tables/claim_cells.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+
+Tone tone_of(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::reproduced:
+      return Tone::good;
+    case ClaimVerdict::contradicted:
+      return Tone::bad;
+    case ClaimVerdict::not_testable:
+      return Tone::muted;
+    default:
+      return Tone::neutral;
+  }
+}
+
+Cell told_verdict(ClaimVerdict verdict, bool gain) {
+  const std::string text(to_string(verdict));
+  if (verdict != ClaimVerdict::reproduced || gain) return {text, tone_of(verdict)};
+  return {text + ": no gain claimed", Tone::neutral};
+}
+
+std::string compared(const ClaimAnswer& answer) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "kernel time", "buffers", "lines of the layout", "memory", "bytes sent", "length", "length", "other"};
+  for (const LevelAnswer& level : answer.levels)
+    if (level.measured) return std::string(level.level->name) + " read misses";
+  return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
+}
+
+Cell ratio_cell(const std::optional<Measured>& measured) {
+  return {data_text(measured ? std::optional(measured->ratio) : std::nullopt)};
+}
+
+Cell end_cell(const std::optional<Measured>& measured, double Interval::*end) {
+  return {data_text(measured ? std::optional(measured->ci.*end) : std::nullopt)};
+}
+
+}  // namespace hilbench

@@ -1,0 +1,14 @@
+// Claims in short: one row for each claim and quantity.
+#pragma once
+
+#include <vector>
+
+#include "reports/claims/answers.hpp"
+#include "reports/view/table.hpp"
+
+namespace hilbench {
+
+// One row for each claim and quantity that these records test: what is claimed and measured over all cases.
+Table headline_claims_table(const std::vector<ClaimAnswer>& answers);
+
+}  // namespace hilbench

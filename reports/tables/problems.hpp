@@ -1,0 +1,12 @@
+// What failed, was skipped or was found invalid.
+#pragma once
+
+#include "reports/view/table.hpp"
+#include "reports/view/view.hpp"
+
+namespace hilbench {
+
+// Every record that is not ok, with its reason.
+Table problems_table(const View& view);
+
+}  // namespace hilbench

@@ -1,0 +1,73 @@
+#include "reports/tables/summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reports/records/stats.hpp"
+#include "reports/tables/variant_rows.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+// What the cases say of one variant.
+struct Sum {
+  std::string variant;
+  std::size_t faster = 0, slower = 0, unsettled = 0, undecided = 0;
+  bool other_function = false;
+  std::vector<double> ratios;
+};
+
+std::vector<Sum> sums_of(const View& view) {
+  std::vector<Sum> sums;
+  std::map<std::string, std::size_t> places;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      if (!record->speedup || record->status != Status::ok) continue;
+      const auto [place, fresh] = places.try_emplace(record->variant_id, sums.size());
+      if (fresh) sums.push_back({.variant = record->variant_id});
+      Sum& sum = sums[place->second];
+      sum.ratios.push_back(record->speedup->ratio);
+      sum.other_function |= record->speedup->verdict == Verdict::different_function;
+      const Verdict verdict = verdict_of(record->speedup->ci);
+      ++(!sign_settled(*record)       ? sum.unsettled
+         : verdict == Verdict::faster ? sum.faster
+         : verdict == Verdict::slower ? sum.slower
+                                      : sum.undecided);
+    }
+  return sums;
+}
+
+}  // namespace
+
+Table summary_table(const View& view) {
+  using S = const Sum&;
+  const auto count = [](std::size_t cases, Tone tone) {
+    return text_cell(std::to_string(cases), cases > 0 ? tone : Tone::plain);
+  };
+  const std::vector<ColumnOf<Sum>> columns = {
+      {{"variant", "variant"}, [](S s) { return text_cell(s.variant); }},
+      {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},
+      {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
+      {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
+      {{"unsettled", "within 1 % in one process", Align::right},
+       [](S s) { return text_cell(std::to_string(s.unsettled)); }},
+      {{"no_difference", "no difference shown", Align::right},
+       [](S s) { return text_cell(std::to_string(s.undecided)); }},
+      {{"smallest", "smallest speedup", Align::right},
+       [](S s) { return text_cell(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
+      {{"median", "median speedup", Align::right},
+       [](S s) { return text_cell(number_text(median(s.ratios))); }},
+      {{"largest", "largest speedup", Align::right},
+       [](S s) { return text_cell(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},
+      {{"remark", "remark"},
+       [](S s) {
+         return text_cell(s.other_function ? "different function: never a speedup" : "", Tone::muted);
+       }},
+  };
+  return make_table<Sum>("summary", "", columns, sums_of(view));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,33 @@
+#include "reports/tables/claim_headlines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/claims/claims_file.hpp"
+#include "reports/tables/claim_tables.hpp"
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
+  const ReportInput input = sample::input();
+  const View view = view_of(input);
+  const auto claims = load_claims({});  // answers refer to them
+  const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
+  const Table table = headline_claims_table(answers);
+  const Table judged = judged_claims_table(answers);
+  EXPECT_GT(table.rows.size(), 2u);
+  EXPECT_LT(table.rows.size(), judged.rows.size());
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& row : table.rows)
+    EXPECT_TRUE(seen.insert({row[0].text, row[3].text}).second) << row[0].text;
+  for (const auto& row : judged.rows) EXPECT_TRUE(seen.contains({row[0].text, row[2].text})) << row[0].text;
+}
+
+}  // namespace
+}  // namespace hilbench

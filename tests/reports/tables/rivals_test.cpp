@@ -1,0 +1,51 @@
+#include "reports/tables/rivals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "reports/figures/rivals_plot.hpp"
+#include "tests/reports/sample_records.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
+  std::vector<Record> records;
+  sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
+  ReportInput input;
+  input.records = records;
+  const View view = view_of(input);
+  const Table table = rivals_table(view);
+  ASSERT_EQ(table.rows.size(), 1u)
+      << "gemm alone: peak computes nothing, hilbert is no kernel in linear order";
+  EXPECT_EQ(table.rows[0][3].text, "gemm");
+  EXPECT_NEAR(std::stod(table.rows[0][4].text), 2.4, 0.02);
+  EXPECT_NE(to_markdown(rivals_page_table(view)).find("| gemm |"), std::string::npos);
+  EXPECT_FALSE(rivals_plot(view)) << "one rival is a column, not a picture";
+  Record second = records[5];
+  second.variant_id = "other";
+  input.records.push_back(second);
+  const auto plot = rivals_plot(view_of(input));
+  ASSERT_TRUE(plot);
+  EXPECT_NE(plot->script.find("title 'other'"), std::string::npos) << plot->script;
+}
+
+TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
+  std::vector<Record> records;
+  sample::add_comparison(records, sample::work(8192, {{4096, 2}}), 1);
+  Record zigzag = records.front();
+  ASSERT_EQ(zigzag.variant_id, "dilated/linear");
+  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant_id = variant_id(zigzag.variant);
+  records.push_back(zigzag);
+  ReportInput input;
+  input.records = records;
+  const Table table = rivals_page_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][1].text, table.rows[0][1].text + ", zigzag");
+}
+
+}  // namespace
+}  // namespace hilbench
