@@ -96,14 +96,15 @@ Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& hos
                  arguments.execution_limit_s);
 }
 
-ExitCode measure(const RunArguments& arguments, const AgreedWork& work, LaunchedProcesses* processes) {
+ExitCode measure(const RunArguments& arguments, const AgreedWork& work, const TaskRunner& runner,
+                 const std::function<void(const Comparison&)>& committed) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
   if (options.folder.empty()) options.folder = std::filesystem::path("results") / work.sweep.name;
   if (arguments.fresh) options.start = Start::fresh;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  const RunSummary summary = run_plan(work.sweep, work.plan, work.host, options, progress, processes);
+  const RunSummary summary = run_plan(work.sweep, work.plan, work.host, options, progress, runner, committed);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
@@ -112,7 +113,8 @@ ExitCode measure(const RunArguments& arguments, const AgreedWork& work, Launched
 ExitCode lead(const RunArguments& arguments, const AgreedWork& work, LaunchedProcesses& processes) {
   ExitCode status = ExitCode::done;
   try {
-    status = measure(arguments, work, &processes);
+    status = measure(arguments, work, in_processes(processes),
+                     [&](const Comparison& comparison) { expect_unbroken(processes, comparison); });
   } catch (const Interrupted&) {
     fmt::print(stderr, "hilbench: error: stopped; run the same command again to resume\n");
     processes.abandon(128 + stop_signal());
@@ -178,7 +180,7 @@ ExitCode run_command(const RunArguments& arguments) {
     fmt::print("profiled {} {}\n", profile_variant(sweep, plan, host, arguments.profile), arguments.profile);
     return ExitCode::done;
   }
-  return measure(arguments, {sweep, host, plan}, nullptr);
+  return measure(arguments, {sweep, host, plan}, nullptr, nullptr);
 }
 
 ExitCode plan_command(const RunArguments& arguments) {

@@ -274,6 +274,14 @@ TaskRunner in_processes(LaunchedProcesses& processes) {
   };
 }
 
+void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison) {
+  if (processes.broken().empty()) return;
+  throw EnvironmentError({.what = "the ranks cannot go on",
+                          .where = comparison.case_id,
+                          .why = processes.broken(),
+                          .remedy = "the same command resumes after this case"});
+}
+
 int follow(LaunchedProcesses& processes, const AgreedWork& work) {
   std::string why;
   try {

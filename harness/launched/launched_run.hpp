@@ -45,6 +45,8 @@ AgreedWork agree(LaunchedProcesses& processes, const Planner& planner);
 // Of rank 0: runs tasks in this process, with the others as ranks of rings. Throws Interrupted where the
 // launcher ends all, as it does soon after it lost one.
 TaskRunner in_processes(LaunchedProcesses& processes);
+// Throws EnvironmentError if the processes cannot go on after the comparison, which is committed.
+void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison);
 
 // Of the others: does what rank 0 says until the run ends. Gives the exit status.
 int follow(LaunchedProcesses& processes, const AgreedWork& work);

@@ -8,10 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/launched/launched_run.hpp"
-#include "harness/launched/processes.hpp"
 #include "harness/run/environment.hpp"
-#include "harness/run/supervisor.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/ring/shard_keys.hpp"
@@ -245,7 +242,8 @@ bool covers(std::string_view stored, std::string_view wanted) {
 }
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress, LaunchedProcesses* processes) {
+                    Progress& progress, const TaskRunner& runner,
+                    const std::function<void(const Comparison&)>& committed) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
   const std::vector<bool> done = find_done(store, sweep, plan, options);
@@ -258,7 +256,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
   progress.begin(to_do, sweep.measure.budget_s * static_cast<double>(to_measure));
   if (const std::string busy = busy_note(host); to_measure > 0 && !busy.empty()) progress.note(busy);
-  if (processes != nullptr && bound_below(plan, host)) progress.note(kBoundNote);
+  if (host.processes > 1 && bound_below(plan, host)) progress.note(kBoundNote);
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const Comparison& comparison = plan.comparisons[i];
     if (done[i]) {
@@ -271,18 +269,13 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, cons
     if (comparison.runnable())
       records = measure_comparison(
           make_task(sweep, comparison, host, options.dump),
-          [&](const TaskEvent& event) { progress.event(event); },
-          processes != nullptr ? in_processes(*processes) : nullptr);
+          [&](const TaskEvent& event) { progress.event(event); }, runner);
     records = assemble(sweep, comparison, records);
     describe_environment(records, environment_json(host, comparison.work.device));
     store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
     tally(records, summary);
     progress.settled(outcome_text(records));
-    if (processes != nullptr && !processes->broken().empty())
-      throw EnvironmentError({.what = "the ranks cannot go on",
-                              .where = comparison.case_id,
-                              .why = processes->broken(),
-                              .remedy = "the same command resumes after this case"});
+    if (committed) committed(comparison);
   }
   store.finish();
   return summary;

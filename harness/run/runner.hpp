@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,11 +10,10 @@
 #include "harness/measure/task.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/run/progress.hpp"
+#include "harness/run/supervisor.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace hilbench {
-
-class LaunchedProcesses;
 
 enum class Start { resume, fresh };
 
@@ -32,10 +32,12 @@ struct RunSummary {
 
 // Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.
 // Throws UsageError where the folder cannot be used or holds a comparison measured with other settings,
-// EnvironmentError where the store is lost, or `processes` cannot go on, Interrupted after Ctrl-C: what was
-// committed stays. Measures in workers, or in `processes`, those of an MPI program that this one leads.
+// EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays. `runner` runs
+// the tasks, by default in workers. `committed` is called after each comparison of this run; what it throws
+// ends the run.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Host& host, const RunOptions& options,
-                    Progress& progress, LaunchedProcesses* processes = nullptr);
+                    Progress& progress, const TaskRunner& runner = nullptr,
+                    const std::function<void(const Comparison&)>& committed = nullptr);
 
 // What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
 ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Host& host,
