@@ -12,8 +12,8 @@
 
 #include "harness/commands/commands.hpp"
 #include "harness/commands/profile.hpp"
+#include "harness/launched/agree.hpp"
 #include "harness/launched/launch.hpp"
-#include "harness/launched/launched_run.hpp"
 #include "harness/plan/filter.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "baselines/table.hpp"
-#include "harness/external/prepared.hpp"
-#include "harness/launched/process_ranks.hpp"
-#include "harness/ring/prepared.hpp"
+#include "harness/external/external_variant.hpp"
+#include "harness/launched/hosted_ranks.hpp"
+#include "harness/ring/ring_variant.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/orders/order.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "harness/device/device.hpp"
+#include "harness/measure/comparison_task.hpp"
 #include "harness/measure/inputs.hpp"
-#include "harness/measure/task.hpp"
 #include "harness/measure/verify.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/index/index.hpp"

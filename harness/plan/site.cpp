@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "harness/launched/launched_run.hpp"
+#include "harness/launched/agree.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {

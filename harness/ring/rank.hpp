@@ -12,7 +12,7 @@
 
 #include "harness/measure/bench.hpp"
 #include "harness/ring/counters.hpp"
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
 namespace hilbench {

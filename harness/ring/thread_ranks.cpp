@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "harness/ring/rank.hpp"
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "harness/ring/rank_threads.hpp"
 #include "harness/ring/ranks.hpp"
 #include "kernels/ring/transport/threads.hpp"

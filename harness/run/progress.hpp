@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "harness/measure/task.hpp"
+#include "harness/measure/comparison_task.hpp"
 
 namespace hilbench {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/measure/task.hpp"
+#include "harness/measure/comparison_task.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/supervisor.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/task.hpp"
+#include "harness/measure/comparison_task.hpp"
 
 namespace hilbench {
 

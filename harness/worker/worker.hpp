@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "harness/measure/task.hpp"
+#include "harness/measure/comparison_task.hpp"
 
 namespace hilbench {
 

@@ -10,7 +10,7 @@
 
 #include "baselines/table.hpp"
 #include "harness/device/device.hpp"
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/transport/nccl.hpp"

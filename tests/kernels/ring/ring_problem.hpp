@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/ring/ring_execution.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/attention_problem.hpp"

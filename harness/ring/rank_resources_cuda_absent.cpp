@@ -1,5 +1,5 @@
 // For a build without CUDA.
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/machine/gpu.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/launched/launched_run.hpp"
+#include "harness/launched/agree.hpp"
 
 #include <gtest/gtest.h>
 

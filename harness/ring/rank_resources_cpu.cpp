@@ -1,7 +1,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 
 namespace hilbench {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "harness/ring/rank_devices.hpp"
+#include "harness/ring/rank_resources.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
 #include "kernels/cuda/runtime/device_memory.hpp"

@@ -1,4 +1,4 @@
-#include "harness/ring/prepared.hpp"
+#include "harness/ring/ring_variant.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "baselines/table.hpp"
-#include "harness/launched/process_ranks.hpp"
+#include "harness/launched/hosted_ranks.hpp"
 #include "harness/ring/counters.hpp"
 #include "harness/ring/rank.hpp"
 #include "reports/records/stats.hpp"

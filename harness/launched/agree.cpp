@@ -1,4 +1,4 @@
-#include "harness/launched/launched_run.hpp"
+#include "harness/launched/agree.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "harness/counters/counters.hpp"
-#include "harness/launched/process_ranks.hpp"
+#include "harness/launched/hosted_ranks.hpp"
 #include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/runner.hpp"

@@ -1,4 +1,4 @@
-#include "harness/launched/process_ranks.hpp"
+#include "harness/launched/hosted_ranks.hpp"
 
 #include <fmt/format.h>
 

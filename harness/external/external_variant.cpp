@@ -1,4 +1,4 @@
-#include "harness/external/prepared.hpp"
+#include "harness/external/external_variant.hpp"
 
 #include <algorithm>
 

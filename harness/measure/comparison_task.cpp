@@ -1,4 +1,4 @@
-#include "harness/measure/task.hpp"
+#include "harness/measure/comparison_task.hpp"
 
 #include <array>
 
