@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "harness/measure/bench.hpp"
+#include "harness/ring/thread_ranks.hpp"
 #include "harness/run/runner.hpp"
+#include "harness/worker/make_variant.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
 
@@ -11,12 +13,12 @@ namespace hilbench {
 namespace {
 
 void profile_once(const ComparisonTask& task, const Record& record) {
-  Bench bench(task);
-  const std::unique_ptr<PreparedVariant> candidate = make_variant(bench, record);
-  candidate->run();
+  Bench bench(task, thread_rings());
+  const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record);
+  prepared->run();
   bench.device->synchronize();
   const NvtxRange in_case(record.case_id), in_variant(record.variant_id), in_phase("profile");
-  bench.device->profile([&] { candidate->run(); });
+  bench.device->profile([&] { prepared->run(); });
 }
 
 }  // namespace

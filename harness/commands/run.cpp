@@ -13,7 +13,9 @@
 #include "harness/commands/commands.hpp"
 #include "harness/commands/profile.hpp"
 #include "harness/launched/agree.hpp"
+#include "harness/launched/follow.hpp"
 #include "harness/launched/launch.hpp"
+#include "harness/launched/lead.hpp"
 #include "harness/plan/filter.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/site.hpp"
@@ -96,24 +98,24 @@ Plan plan_for(const RunArguments& arguments, const Sweep& sweep, const Host& hos
                  arguments.execution_limit_s);
 }
 
-ExitCode measure(const RunArguments& arguments, const AgreedWork& work, const TaskRunner& runner,
+ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const TaskRunner& runner,
                  const std::function<void(const Comparison&)>& committed) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
-  if (options.folder.empty()) options.folder = std::filesystem::path("results") / work.sweep.name;
+  if (options.folder.empty()) options.folder = std::filesystem::path("results") / run.sweep.name;
   if (arguments.fresh) options.start = Start::fresh;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
-  const RunSummary summary = run_plan(work.sweep, work.plan, work.host, options, progress, runner, committed);
+  const RunSummary summary = run_plan(run.sweep, run.plan, run.host, options, progress, runner, committed);
   print_summary(summary, options.folder);
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
 
 // Rank 0's part. What ends the run is told before the others leave: a launcher ends all when one does.
-ExitCode lead(const RunArguments& arguments, const AgreedWork& work, LaunchedProcesses& processes) {
+ExitCode lead(const RunArguments& arguments, const AgreedRun& run, LaunchedProcesses& processes) {
   ExitCode status = ExitCode::done;
   try {
-    status = measure(arguments, work, in_processes(processes),
+    status = measure(arguments, run, in_processes(processes),
                      [&](const Comparison& comparison) { expect_unbroken(processes, comparison); });
   } catch (const Interrupted&) {
     fmt::print(stderr, "hilbench: error: stopped; run the same command again to resume\n");
@@ -127,7 +129,7 @@ ExitCode lead(const RunArguments& arguments, const AgreedWork& work, LaunchedPro
   return status;
 }
 
-AgreedWork agree_on(const RunArguments& arguments, LaunchedProcesses& processes) {
+AgreedRun agree_on(const RunArguments& arguments, LaunchedProcesses& processes) {
   return agree(
       processes,
       {.load = [&] { return load(arguments); },
@@ -154,9 +156,9 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
     if (!arguments.profile.empty())
       throw UsageError({.what = "a profile is of one process", .where = "--profile"});
     processes.emplace(launch);
-    const AgreedWork work = agree_on(arguments, *processes);
-    return processes->leads() ? lead(arguments, work, *processes)
-                              : static_cast<ExitCode>(follow(*processes, work));
+    const AgreedRun run = agree_on(arguments, *processes);
+    return processes->leads() ? lead(arguments, run, *processes)
+                              : static_cast<ExitCode>(follow(*processes, run));
   } catch (const Error& error) {
     if (launch.rank == 0) throw;
     std::this_thread::sleep_for(kToBeHeard);

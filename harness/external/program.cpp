@@ -2,21 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <span>
 #include <thread>
 
 #include "baselines/external/programs.hpp"
+#include "harness/process/shared_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
@@ -30,52 +26,6 @@ using nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
-
-// A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
-// them, however they end.
-class SharedFile {
- public:
-  explicit SharedFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
-    if (fd_ < 0) fail("cannot make a file in memory");
-  }
-  ~SharedFile() { ::close(fd_); }
-  SharedFile(const SharedFile&) = delete;
-  SharedFile& operator=(const SharedFile&) = delete;
-
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
-
-  void write(const void* from, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes;) {
-      const ssize_t put = ::write(fd_, static_cast<const char*>(from) + done, bytes - done);
-      if (put < 0 && errno != EINTR) fail("cannot write to a file in memory");
-      if (put > 0) done += static_cast<std::size_t>(put);
-    }
-  }
-
-  std::size_t bytes() const {
-    struct stat status = {};
-    if (::fstat(fd_, &status) != 0) fail("cannot see a file in memory");
-    return static_cast<std::size_t>(status.st_size);
-  }
-
-  // Floats from number `first` on.
-  void read(std::int64_t first, std::span<float> to) const {
-    const std::size_t begin = static_cast<std::size_t>(first) * sizeof(float);
-    for (std::size_t done = 0; done < to.size_bytes();) {
-      const ssize_t got = ::pread(fd_, reinterpret_cast<char*>(to.data()) + done, to.size_bytes() - done,
-                                  static_cast<off_t>(begin + done));
-      if (got == 0 || (got < 0 && errno != EINTR)) fail("cannot read a file in memory");
-      if (got > 0) done += static_cast<std::size_t>(got);
-    }
-  }
-
- private:
-  [[noreturn]] static void fail(const char* what) {
-    throw EnvironmentError({.what = what, .why = std::strerror(errno)});
-  }
-
-  int fd_;
-};
 
 void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int threads, SharedFile& file) {
   std::vector<std::byte> part;
@@ -140,11 +90,16 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
       output_rows_(work.batch * work.sequence_length * work.heads),
       head_dim_(work.head_dim),
       on_cpu_(work.device == DeviceKind::cpu) {
-  SharedFile script("script"), q("q"), k("k"), v("v");
+  SharedFile script("script");
   std::map<std::string, std::string> variables;
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   process_ =
       std::make_unique<ChildProcess>(name_, command_of(name_, external, script), external.folder, variables);
+  greet(kernel, work);
+  load(kernel, work, threads, inputs);
+}
+
+void ExternalProgram::greet(const std::string& kernel, const Case& work) {
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
@@ -157,6 +112,11 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
     throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
   if (work.ring_size > 1 && described_.value("rings", json()) != json(true))
     throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work.ring_size, kernel));
+}
+
+void ExternalProgram::load(const std::string& kernel, const Case& work, int threads,
+                           const InputTensors& inputs) {
+  SharedFile q("q"), k("k"), v("v");
   write_tensor(inputs, Tensor::q, work.dtype, threads, q);
   write_tensor(inputs, Tensor::k, work.dtype, threads, k);
   write_tensor(inputs, Tensor::v, work.dtype, threads, v);

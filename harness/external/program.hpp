@@ -41,6 +41,9 @@ class ExternalProgram {
   const nlohmann::json& description() const { return described_; }  // name, version and what else it tells
 
  private:
+  // Asks who the program is, and whether it runs the case here; then hands it the case and its inputs.
+  void greet(const std::string& kernel, const Case& work);
+  void load(const std::string& kernel, const Case& work, int threads, const InputTensors& inputs);
   void pause() const;
   nlohmann::json ask(const nlohmann::json& request);
 

@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <thread>
 
-#include "harness/counters/counters.hpp"
-#include "harness/launched/hosted_ranks.hpp"
 #include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/runner.hpp"
-#include "harness/worker/worker.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/cpu/bf16_products.hpp"
@@ -23,12 +18,6 @@ namespace hilbench {
 namespace {
 
 using Json = nlohmann::json;
-
-// A launcher that lost a process ends the others: rank 0 waits for that before it takes a fault for one of
-// the variant, and the others wait for rank 0.
-constexpr std::chrono::milliseconds kSignalGrace{1500}, kLeaderGrace{5000};
-constexpr std::chrono::milliseconds kTurn{
-    500};  // one of the others speaks, and ends all, before the next does
 
 std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", fnv1a(text));
@@ -151,53 +140,6 @@ void expect_one_process_each(const Sweep& sweep) {
                       .remedy = "start the run so many times, with a folder each"});
 }
 
-// A comparison's rings on a process that follows.
-class Follower {
- public:
-  Follower(LaunchedProcesses& processes, ComparisonTask task) : task_(std::move(task)) {
-    const Case& work = task_.records.front().work;
-    std::string fault;
-    try {
-      if (processes.rank() < work.ring_size) bench_ = std::make_unique<Bench>(task_, &processes);
-    } catch (const std::exception& error) {
-      fault = error.what();
-    }
-    ranks_ = std::make_unique<HostedRanks>(processes, work, bench_.get(), task_.records, fault);
-  }
-  Json obey(const Json& order) { return ranks_->obey(order); }
-
- private:
-  const ComparisonTask task_;
-  std::unique_ptr<Bench> bench_;
-  std::unique_ptr<HostedRanks> ranks_;
-};
-
-int obey_all(LaunchedProcesses& processes, const AgreedWork& work) {
-  std::unique_ptr<Follower> follower;
-  for (;;) {
-    const Json order = processes.hear();
-    const std::string what = order.at("do");
-    if (what == "end") return order.at("status");
-    if (what == "done") {
-      follower.reset();
-      close_counters();
-    } else if (what == "roll call") {
-      processes.set_broken("a ring of the others failed");
-    } else if (what == "comparison") {
-      const auto& comparisons = work.plan.comparisons;
-      const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
-        return comparison.case_id == order.at("case");
-      });
-      follower = std::make_unique<Follower>(processes, make_task(work.sweep, *at, work.host, {}));
-    } else {
-      processes.answer(follower->obey(order));
-    }
-    if (processes.broken().empty()) continue;
-    processes.call_roll(processes.size());
-    throw TransportError(processes.broken());
-  }
-}
-
 }  // namespace
 
 std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank) {
@@ -217,85 +159,36 @@ void count_own_gpus(const std::vector<std::string>& uuids, Host& host) {
   host.gpus = static_cast<int>(ranks.size());
 }
 
-AgreedWork agree(LaunchedProcesses& processes, const Planner& planner) {
-  AgreedWork work;
+AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
+  AgreedRun run;
   const std::vector<Json> facts = gather_values(processes, [&]() -> Json {
-    work.sweep = planner.load();
-    expect_one_process_each(work.sweep);
-    work.host = planner.inspect(work.sweep, processes.local_rank());
+    run.sweep = planner.load();
+    expect_one_process_each(run.sweep);
+    run.host = planner.inspect(run.sweep, processes.local_rank());
     return {{"build", build_facts()},
-            {"sweep", {{"name", work.sweep.file.string()}, {"hash", hash_of(work.sweep.text)}}},
-            {"instructions", instruction_facts(work.host)},
-            {"cores", work.host.cores},
-            {"ghz", work.host.nominal_ghz},
-            {"memory", work.host.available_memory_bytes},
-            {"gpu", gpu_facts(work.host)}};
+            {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_of(run.sweep.text)}}},
+            {"instructions", instruction_facts(run.host)},
+            {"cores", run.host.cores},
+            {"ghz", run.host.nominal_ghz},
+            {"memory", run.host.available_memory_bytes},
+            {"gpu", gpu_facts(run.host)}};
   });
   expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
   expect_alike(facts, "instructions", "computes with other instructions",
                "start all ranks on processors of one kind, with the same HILBENCH_BF16");
   check_gpus(facts);
-  work.host = common_host(work.host, facts);
+  run.host = common_host(run.host, facts);
   const std::vector<Json> plans = gather_values(processes, [&]() -> Json {
-    work.plan = planner.plan(work.sweep, work.host);
+    run.plan = planner.plan(run.sweep, run.host);
     return {{"plan",
-             {{"name", fmt::format("{} cases", work.plan.comparisons.size())},
-              {"hash", hash_of(text_of(work.sweep, work.plan))}}}};
+             {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
+              {"hash", hash_of(text_of(run.sweep, run.plan))}}}};
   });
   expect_alike(plans, "plan", "plans other work",
                "start all ranks with the same options, environment and files");
-  processes.open(work.sweep.measure.timeout_s);
-  return work;
-}
-
-TaskRunner in_processes(LaunchedProcesses& processes) {
-  return [&processes](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
-    TaskResult result;
-    const auto tell = [&](const TaskEvent& event) {
-      if (stop_signal() != 0) throw Interrupted{};
-      result.in_flight = event.variant_id;
-      result.phase = event.phase;
-      if (processes.broken().empty()) processes.keep_waiting();
-      progress(event);
-      if (event.record) result.settled.push_back(*event.record);
-    };
-    try {
-      run_task(task, tell, &processes);
-    } catch (const std::exception& error) {
-      result.failure = error.what();
-    }
-    close_counters();
-    const auto end = std::chrono::steady_clock::now() + kSignalGrace;
-    while (!processes.broken().empty() && stop_signal() == 0 && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (stop_signal() != 0) throw Interrupted{};
-    return result;
-  };
-}
-
-void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison) {
-  if (processes.broken().empty()) return;
-  throw EnvironmentError({.what = "the ranks cannot go on",
-                          .where = comparison.case_id,
-                          .why = processes.broken(),
-                          .remedy = "the same command resumes after this case"});
-}
-
-int follow(LaunchedProcesses& processes, const AgreedWork& work) {
-  std::string why;
-  try {
-    return obey_all(processes, work);
-  } catch (const std::exception& error) {
-    why = error.what();
-  }
-  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // rank 0 tells it, and ends all
-  fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
-  processes.abandon(static_cast<int>(ExitCode::environment));
-}
-
-void end_followers(LaunchedProcesses& processes, int exit_status) {
-  processes.tell(processes.size(), {{"do", "end"}, {"status", exit_status}});
+  processes.open(run.sweep.measure.timeout_s);
+  return run;
 }
 
 }  // namespace hilbench

@@ -1,5 +1,4 @@
-// A run by processes that an MPI launcher started: they agree on the work, then rank 0 leads as a supervisor
-// does, and the others are ranks of rings.
+// The start of a run by processes that an MPI launcher started: they agree on what they measure.
 #pragma once
 
 #include <functional>
@@ -9,13 +8,12 @@
 
 #include "harness/launched/processes.hpp"
 #include "harness/plan/plan.hpp"
-#include "harness/run/supervisor.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/machine/host.hpp"
 
 namespace hilbench {
 
-struct AgreedWork {
+struct AgreedRun {
   Sweep sweep;
   // This process's GPU, and how many processes have their own; cores of rank 0, and the least memory that a
   // process finds available.
@@ -40,17 +38,6 @@ void count_own_gpus(const std::vector<std::string>& uuids, Host& host);
 
 // Throws the same Error on all processes: what went wrong on one, or which does not agree with rank 0 in
 // build, sweep or plan.
-AgreedWork agree(LaunchedProcesses& processes, const Planner& planner);
-
-// Of rank 0: runs tasks in this process, with the others as ranks of rings. Throws Interrupted where the
-// launcher ends all, as it does soon after it lost one.
-TaskRunner in_processes(LaunchedProcesses& processes);
-// Throws EnvironmentError if the processes cannot go on after the comparison, which is committed.
-void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison);
-
-// Of the others: does what rank 0 says until the run ends. Gives the exit status.
-int follow(LaunchedProcesses& processes, const AgreedWork& work);
-// Rank 0's last word to them.
-void end_followers(LaunchedProcesses& processes, int exit_status);
+AgreedRun agree(LaunchedProcesses& processes, const Planner& planner);
 
 }  // namespace hilbench

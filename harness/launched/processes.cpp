@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 
@@ -94,29 +96,31 @@ Json LaunchedProcesses::receive(int from, Transport& transport) {
   return Json::from_cbor(text);
 }
 
-void LaunchedProcesses::tell(int ranks, const Json& order) {
-  send(1, ranks, *orders_, order);
+void LaunchedProcesses::tell(int ranks, const ProcessOrder& order) {
+  send(1, ranks, *orders_, to_json(order));
   if (ranks == size()) last_told_ns_ = now_ns();
 }
 
-std::vector<Json> LaunchedProcesses::answers(int ranks, Json own) {
-  std::vector<Json> all{std::move(own)};
-  for (int peer = 1; peer < ranks; ++peer) all.push_back(receive(peer, *answers_));
+std::vector<ProcessAnswer> LaunchedProcesses::answers(int ranks, ProcessAnswer own) {
+  std::vector<ProcessAnswer> all{std::move(own)};
+  for (int peer = 1; peer < ranks; ++peer) all.push_back(process_answer_from_json(receive(peer, *answers_)));
   return all;
 }
 
 void LaunchedProcesses::keep_waiting() {
   if (static_cast<double>(now_ns() - last_told_ns_) * 1e-9 < kTellShare * timeout_s_) return;
-  tell(size(), {{"do", "wait"}});
+  tell(size(), {.action = ProcessAction::wait});
 }
 
-Json LaunchedProcesses::hear() {
-  for (;;)
-    if (Json order = receive(0, *orders_); order.at("do") != "wait") return order;
+ProcessOrder LaunchedProcesses::hear() {
+  for (;;) {
+    ProcessOrder order = process_order_from_json(receive(0, *orders_));
+    if (order.action != ProcessAction::wait) return order;
+  }
 }
 
-void LaunchedProcesses::answer(const Json& answer) {
-  send(0, 1, *answers_, answer);
+void LaunchedProcesses::answer(const ProcessAnswer& answer) {
+  send(0, 1, *answers_, to_json(answer));
 }
 
 std::unique_ptr<Transport> LaunchedProcesses::ring(int size) {
@@ -130,7 +134,7 @@ void LaunchedProcesses::set_broken(const std::string& why) {
 void LaunchedProcesses::call_roll(int ranks) noexcept {
   if (roll_ == nullptr) return;
   try {
-    if (leads()) send(ranks, size(), *orders_, {{"do", "roll call"}});
+    if (leads()) send(ranks, size(), *orders_, to_json(ProcessOrder{.action = ProcessAction::roll_call}));
     roll_->gather("");
   } catch (const std::exception& error) {
     broken_ += fmt::format("; roll call: {}", error.what());

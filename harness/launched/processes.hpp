@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "harness/launched/launch.hpp"
+#include "harness/launched/orders.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 
 namespace hilbench {
@@ -31,13 +31,13 @@ class LaunchedProcesses {
   double timeout_s() const { return timeout_s_; }
 
   // The leader's: an order to ranks 1 to ranks - 1, and their answers, by rank, the first of them `own`.
-  void tell(int ranks, const nlohmann::json& order);
-  std::vector<nlohmann::json> answers(int ranks, nlohmann::json own);
+  void tell(int ranks, const ProcessOrder& order);
+  std::vector<ProcessAnswer> answers(int ranks, ProcessAnswer own);
   // Tells all that wait that the leader is at work, every now and then.
   void keep_waiting();
   // The others'. Rank 0's silence, too, is taken for a hang.
-  nlohmann::json hear();
-  void answer(const nlohmann::json& answer);
+  ProcessOrder hear();
+  void answer(const ProcessAnswer& answer);
 
   // A ring of ranks 0 to size - 1; null in the others. All processes call, in the same sequence.
   std::unique_ptr<Transport> ring(int size);

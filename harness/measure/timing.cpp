@@ -38,19 +38,24 @@ class SampleReporter final : public benchmark::BenchmarkReporter {
   std::optional<double> ns_;
 };
 
-class Rig {
+// Takes the samples of one variant.
+class VariantTimer {
  public:
   // `warm_up_ns`: how long executions are repeated first.
-  Rig(Device& device, const TimingRules& rules, const TimedVariant& variant, std::size_t number,
-      double warm_up_ns)
-      : device_(device), rules_(rules), variant_(variant), filter_(fmt::format("^v{}/", number)) {
+  VariantTimer(Device& device, const Measure& measure, const VerifiedVariant& variant, std::size_t number,
+               double warm_up_ns)
+      : device_(device),
+        cache_(measure.cache),
+        id_(variant.record.variant_id),
+        prepared_(*variant.prepared),
+        filter_(fmt::format("^v{}/", number)) {
     warm_up(warm_up_ns);
     const double longest = std::max(estimate_ns_, 1.0);
     const auto wanted = static_cast<std::int64_t>(std::ceil(kShortestSampleNs / longest));
     const std::int64_t iterations =
-        rules.cache == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
+        cache_ == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
     benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
-                                 [this](benchmark::State& state) { run(state); })
+                                 [this](benchmark::State& state) { time(state); })
         ->Iterations(iterations)
         ->UseManualTime();
   }
@@ -58,49 +63,50 @@ class Rig {
   std::string_view timer() const { return device_.name_of(clock_); }
 
   double sample_ns() {
-    const NvtxRange in_variant(variant_.id), in_phase("time");
-    if (rewarms() && !variant_.run_timed) variant_.run();
+    const NvtxRange in_variant(id_), in_phase("time");
+    if (rewarms() && !prepared_.times_itself()) prepared_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
-    if (!reporter.ns())
-      throw EnvironmentError({.what = "Google Benchmark gave no time", .where = variant_.id});
+    if (!reporter.ns()) throw EnvironmentError({.what = "Google Benchmark gave no time", .where = id_});
     return *reporter.ns();
   }
 
  private:
   void warm_up(double warm_up_ns) {
-    variant_.run();
+    prepared_.run();
     double spent_ns = 0;
     do {
-      estimate_ns_ = variant_.run_timed ? variant_.run_timed(1).front() : device_.time_ns(variant_.run);
+      estimate_ns_ = prepared_.times_itself() ? prepared_.run_timed(1).front() : device_.time_ns(run_);
       spent_ns += estimate_ns_;
     } while (spent_ns < warm_up_ns);
-    if (!variant_.run_timed) clock_ = device_.clock_for(estimate_ns_);
+    if (!prepared_.times_itself()) clock_ = device_.clock_for(estimate_ns_);
   }
 
-  bool rewarms() const { return rules_.cache == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
+  bool rewarms() const { return cache_ == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
 
-  void run(benchmark::State& state) {
-    if (variant_.run_timed) return run_timed(state);
+  void time(benchmark::State& state) {
+    if (prepared_.times_itself()) return take_own_times(state);
     for (auto _ : state) {
-      if (rules_.cache == CacheState::cold) device_.evict_caches();
-      state.SetIterationTime(device_.time_ns(variant_.run, clock_) * 1e-9);
+      if (cache_ == CacheState::cold) device_.evict_caches();
+      state.SetIterationTime(device_.time_ns(run_, clock_) * 1e-9);
     }
   }
 
-  void run_timed(benchmark::State& state) {
-    if (rules_.cache == CacheState::cold) device_.evict_caches();  // there is one iteration then
+  void take_own_times(benchmark::State& state) {
+    if (cache_ == CacheState::cold) device_.evict_caches();  // there is one iteration then
     const std::int64_t untimed = rewarms() ? 1 : 0;
     const auto timed = static_cast<std::int64_t>(state.max_iterations);
-    const std::vector<double> times_ns = variant_.run_timed(untimed + timed);
+    const std::vector<double> times_ns = prepared_.run_timed(untimed + timed);
     auto next = times_ns.begin() + untimed;
     for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
 
   Device& device_;
-  const TimingRules& rules_;
-  const TimedVariant& variant_;
-  std::string filter_;
+  const CacheState cache_;
+  const std::string& id_;
+  PreparedVariant& prepared_;
+  const std::function<void()> run_ = [this] { prepared_.run(); };
+  const std::string filter_;
   double estimate_ns_ = 0;
   Clock clock_ = Clock::ordinary;
 };
@@ -109,15 +115,15 @@ bool tight(const Interval& interval, double centre, double wanted) {
   return interval.high - interval.low <= 2 * wanted * centre;
 }
 
-bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<TimedSamples>& samples,
-               std::optional<std::size_t> reference, const TimingRules& rules) {
+bool all_tight(const std::vector<VerifiedVariant>& variants, const std::vector<TimedSamples>& samples,
+               std::optional<std::size_t> reference, const Measure& measure) {
   for (std::size_t v = 0; v < variants.size(); ++v) {
-    if (!variants[v].paired || v == reference) continue;
+    if (!variants[v].prepared->implementation().has_output || v == reference) continue;
     const Rounds own{samples[v].ns, {static_cast<std::int64_t>(samples[v].ns.size())}};
     if (reference) {
-      const Ratio ratio = paired_ratio({samples[*reference].ns, own.process_rounds}, own, rules.seed);
-      if (!tight(ratio.ci, ratio.value, rules.interval)) return false;
-    } else if (!tight(median_interval(own, rules.seed), median(samples[v].ns), rules.interval)) {
+      const Ratio ratio = paired_ratio({samples[*reference].ns, own.process_rounds}, own, measure.seed);
+      if (!tight(ratio.ci, ratio.value, measure.interval)) return false;
+    } else if (!tight(median_interval(own, measure.seed), median(samples[v].ns), measure.interval)) {
       return false;
     }
   }
@@ -126,28 +132,28 @@ bool all_tight(const std::vector<TimedVariant>& variants, const std::vector<Time
 
 }  // namespace
 
-std::vector<TimedSamples> time_variants(Device& device, const std::vector<TimedVariant>& variants,
-                                        std::optional<std::size_t> reference, const TimingRules& rules,
+std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
+                                        std::optional<std::size_t> reference, const Measure& measure,
                                         const TimingProgress& progress) {
   benchmark::ClearRegisteredBenchmarks();
-  std::vector<std::unique_ptr<Rig>> rigs;
+  std::vector<std::unique_ptr<VariantTimer>> timers;
   for (std::size_t v = 0; v < variants.size(); ++v) {
-    progress(variants[v].id, 0, 0);
+    progress(variants[v].record.variant_id, 0, 0);
     // The first raises the device's clocks, the others keep them up.
     const double warm_up_ns = device.warm_up_ns() * (v == 0 ? 1 : kFurtherWarmUp);
-    rigs.push_back(std::make_unique<Rig>(device, rules, variants[v], v, warm_up_ns));
+    timers.push_back(std::make_unique<VariantTimer>(device, measure, variants[v], v, warm_up_ns));
   }
   std::vector<TimedSamples> samples(variants.size());
-  for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = rigs[v]->timer();
+  for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = timers[v]->timer();
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t round = 0;; ++round) {
-    const bool enough = round >= rules.min_rounds && all_tight(variants, samples, reference, rules);
+    const bool enough = round >= measure.min_rounds && all_tight(variants, samples, reference, measure);
     const bool spent =
-        round >= std::min(kFewestRounds, rules.min_rounds) && seconds_since(start) >= rules.budget_s;
+        round >= std::min(kFewestRounds, measure.min_rounds) && seconds_since(start) >= measure.budget_s;
     if (enough || spent) break;
     for (const std::size_t v : round_order(variants.size(), static_cast<std::size_t>(round))) {
-      progress(variants[v].id, round, seconds_since(start));
-      samples[v].ns.push_back(rigs[v]->sample_ns());
+      progress(variants[v].record.variant_id, round, seconds_since(start));
+      samples[v].ns.push_back(timers[v]->sample_ns());
     }
   }
   benchmark::ClearRegisteredBenchmarks();

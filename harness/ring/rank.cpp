@@ -1,8 +1,6 @@
 #include "harness/ring/rank.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -11,26 +9,20 @@
 #include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {
-using Json = nlohmann::json;
-
 int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
 
-bool moves_data(const Json& order) {
-  return order.at("do") == "run" || order.at("do") == "count";
-}
-
-RingRank::RingRank(Bench& bench, const Record& record, RankResources& bed, int seat)
+RingRank::RingRank(Bench& bench, const Record& record, RankResources& resources, int index)
     : bench_(bench),
       ring_(record.work, record.variant),
-      bed_(bed),
-      seat_(seat),
+      resources_(resources),
+      index_(index),
       threads_(threads_of_a_rank(bench.threads, ring_.ranks())),
-      counters_(bed.counts(seat) ? RankCounters::Open([this](const std::string& set) {
+      counters_(resources.counts(index) ? RankCounters::Open([this](const std::string& set) {
         return open_counters(counter_set(set, counter_target(ring_.work().device)), threads_);
       })
-                                 : RankCounters::Open()) {
+                                        : RankCounters::Open()) {
   const Case& work = ring_.work();
   const bool moved_q = ring_.variant().order_tensors == OrderTensors::qkv;
   inputs_.q = shard_of(Tensor::q, moved_q);
@@ -39,79 +31,94 @@ RingRank::RingRank(Bench& bench, const Record& record, RankResources& bed, int s
   const std::int64_t rows = work.batch * row_count() * work.heads;
   o_ = device().allocate(static_cast<std::size_t>(rows * row_bytes(work, 1)));
   lse_ = device().allocate(static_cast<std::size_t>(rows) * sizeof(float));
-  execution_ = std::make_unique<RingExecution>(ring_, *find_implementation(record.kernel, work.device),
-                                               bed_.ring_device(seat_), bed_.transport(seat_), threads_);
+  execution_ =
+      std::make_unique<RingExecution>(ring_, *find_implementation(record.kernel, work.device),
+                                      resources_.ring_device(index_), resources_.transport(index_), threads_);
 }
 
-Json RingRank::answer(const Json& order) {
-  const std::string& what = order.at("do").get_ref<const std::string&>();
-  if (what == "describe") return describe();
-  if (what == "run") return run(order.at("part").get<RingPart>(), order.at("executions"), order.at("cold"));
-  if (what == "count") return count(order);
-  if (what == "verify") return verify();
-  if (what == "read") return read(order.at("tensor") == "lse", order.at("first"), order.at("count"));
-  if (what != "fill") throw std::logic_error("no rank knows the order " + what);
-  const auto lock = bed_.exclusive(seat_);
-  device().fill(o_, order.at("value").get<std::byte>());
-  device().fill(lse_, order.at("value").get<std::byte>());
-  return Json::object();
+RankAnswer RingRank::answer(const RankOrder& order) {
+  switch (order.action) {
+    case RankAction::describe:
+      return describe();
+    case RankAction::run:
+      return run(order.part, order.executions, order.cold);
+    case RankAction::open_counters:
+    case RankAction::count_pass:
+    case RankAction::close_counters:
+      return count(order);
+    case RankAction::fill:
+      return fill(order.value);
+    case RankAction::verify:
+      return verify();
+    case RankAction::read:
+      return read(order.tensor, order.first, order.count);
+  }
+  throw std::logic_error("an order that no rank knows");
 }
 
-Json RingRank::describe() const {
+RankAnswer RingRank::fill(std::byte value) {
+  const auto lock = resources_.exclusive(index_);
+  device().fill(o_, value);
+  device().fill(lse_, value);
+  return {};
+}
+
+RankAnswer RingRank::describe() const {
   double bytes = execution_->buffer_bytes();
   for (const Buffer* buffer : {&inputs_.q, &inputs_.k, &inputs_.v, &o_, &lse_})
     bytes += static_cast<double>(buffer->bytes);
-  return {{"bytes", bytes}, {"permute_ns", permute_ns_ ? Json(*permute_ns_) : Json()}};
+  return {.bytes = bytes, .permute_ns = permute_ns_};
 }
 
-Json RingRank::run(RingPart part, std::int64_t executions, bool cold) {
-  const Transport& transport = bed_.transport(seat_);
-  Json spans = Json::array();
+RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
+  const Transport& transport = resources_.transport(index_);
+  RankAnswer answer;
   std::uint64_t before = 0;
   for (std::int64_t i = 0; i < executions; ++i) {
     if (cold) evict_caches();
-    bed_.start(seat_);
+    resources_.start(index_);
     before = transport.bytes_sent();
     execution_->run(operands(), part);
-    bed_.stop(seat_);
-    const auto [begin, end] = bed_.span(seat_);
-    spans.push_back({begin, end});
+    resources_.stop(index_);
+    answer.spans.push_back(resources_.span(index_));
   }
-  return {{"spans", std::move(spans)}, {"sent", transport.bytes_sent() - before}};
+  answer.sent_bytes = transport.bytes_sent() - before;
+  return answer;
 }
 
 // Without what times a rank: nothing that the ring does not do itself is to be counted.
-Json RingRank::count(const Json& order) {
+RankAnswer RingRank::count(const RankOrder& order) {
   const auto restore = [&] {
-    if (order.value("cold", false)) evict_caches();
+    if (order.cold) evict_caches();
   };
-  const auto work = [&] {
+  const auto body = [&] {
     execution_->run(operands(), RingPart::all);
     device().synchronize();
   };
-  return counters_.answer(order, bed_.transport(seat_), restore, work);
+  return counters_.answer(order, resources_.transport(index_), restore, body);
 }
 
 void RingRank::evict_caches() {
-  const auto lock = bed_.exclusive(seat_);
+  const auto lock = resources_.exclusive(index_);
   device().evict_caches();
 }
 
-Json RingRank::verify() {
+RankAnswer RingRank::verify() {
   const Case& work = ring_.work();
   const Shards& shards = ring_.shards();
   const Oracle& oracle = bench_.oracle_of_shard(shards, rank(), threads_);
   const auto row_number = [&](const RowId& row) {
     return (row.batch * row_count() + shards.rows_below(rank(), row.position)) * work.heads + row.head;
   };
-  return to_json(compare_output(oracle, own_rows(), work.batch * row_count() * work.heads, work.head_dim,
-                                row_number, threads_));
+  return {.errors = compare_output(oracle, own_rows(), work.batch * row_count() * work.heads, work.head_dim,
+                                   row_number, threads_)};
 }
 
 // Rows of a position stand together, of all heads.
-Json RingRank::read(bool lse, std::int64_t first, std::int64_t count) {
+RankAnswer RingRank::read(OutputTensor tensor, std::int64_t first, std::int64_t count) {
   const Case& work = ring_.work();
   const Shards& shards = ring_.shards();
+  const bool lse = tensor == OutputTensor::lse;
   const std::int64_t row = work.heads * (lse ? 1 : work.head_dim);
   std::vector<float> values;
   for (std::int64_t element = first, next; element < first + count; element = next) {
@@ -124,9 +131,7 @@ Json RingRank::read(bool lse, std::int64_t first, std::int64_t count) {
     const std::span<float> to = std::span(values).subspan(held);
     lse ? read_lse(own * row + element % row, to) : read_o(own * row + element % row, to);
   }
-  std::vector<std::uint8_t> binary(values.size() * sizeof(float));
-  if (!values.empty()) std::memcpy(binary.data(), values.data(), binary.size());
-  return {{"values", Json::binary(std::move(binary))}};
+  return {.values = std::move(values)};
 }
 
 Operands RingRank::operands() const {
@@ -141,13 +146,13 @@ OutputReader RingRank::own_rows() {
 void RingRank::read_o(std::int64_t first, std::span<float> to) {
   const auto element = static_cast<std::size_t>(dtype_bytes(ring_.work().dtype));
   std::vector<std::byte> raw(to.size() * element);
-  const auto lock = bed_.exclusive(seat_);
+  const auto lock = resources_.exclusive(index_);
   device().download(o_, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
   widen(ring_.work().dtype, raw.data(), to);
 }
 
 void RingRank::read_lse(std::int64_t first, std::span<float> to) {
-  const auto lock = bed_.exclusive(seat_);
+  const auto lock = resources_.exclusive(index_);
   device().download(lse_, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(), to.data());
 }
 
@@ -161,7 +166,7 @@ Buffer RingRank::shard_of(Tensor which, bool ordered) {
   Buffer by_position = made_rows(which, positions);
   const std::vector<std::int32_t> slots = ordered ? order_of(ring_, rank()) : std::vector<std::int32_t>{};
   if (slots.empty()) return by_position;
-  const auto lock = bed_.exclusive(seat_);
+  const auto lock = resources_.exclusive(index_);
   Buffer to = device().allocate(by_position.bytes);
   const auto move = [&] {
     device().permute(by_position, to, ring_.work().batch, slots, row_bytes(ring_.work(), heads_of(which)),

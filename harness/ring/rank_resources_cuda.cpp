@@ -44,8 +44,8 @@ std::size_t free_bytes(int ordinal) {
 }
 
 // A GPU, which may have several ranks.
-struct Place {
-  explicit Place(Device& on) : ordinal(ordinal_of(on)), free_bytes_before(free_bytes(ordinal)) {
+struct RingGpu {
+  explicit RingGpu(Device& on) : ordinal(ordinal_of(on)), free_bytes_before(free_bytes(ordinal)) {
     int khz = 0;
     HILBENCH_CUDA(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal));
     clock_ghz = std::max(1.0, khz * 1e-6);
@@ -71,30 +71,30 @@ struct RankClock {
   }
 };
 
-class CudaRingBed final : public RankResources {
+class CudaRankResources final : public RankResources {
  public:
-  CudaRingBed(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s)
+  CudaRankResources(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s)
       : nccl_(transport == TransportKind::nccl), timeout_s_(timeout_s) {
-    for (Device* device : devices) places_.push_back(std::make_unique<Place>(*device));
+    for (Device* device : devices) gpus_.push_back(std::make_unique<RingGpu>(*device));
     for (int rank = 0; rank < ranks; ++rank)
-      seats_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
-    clocks_.resize(seats_.size());
+      ranks_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
+    clocks_.resize(ranks_.size());
     for (auto& end : nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s))
       control_.push_back(std::move(end));
   }
-  CudaRingBed(std::shared_ptr<Transport> control, Device& device, double timeout_s)
+  CudaRankResources(std::shared_ptr<Transport> control, Device& device, double timeout_s)
       : nccl_(true), timeout_s_(timeout_s), alone_(control->size() > 1) {
-    places_.push_back(std::make_unique<Place>(device));
-    seats_.push_back({.device = &device});
+    gpus_.push_back(std::make_unique<RingGpu>(device));
+    ranks_.push_back({.device = &device});
     clocks_.resize(1);
     control_.push_back(std::move(control));
   }
 
   void join(int rank) override {
-    HILBENCH_CUDA(cudaSetDevice(place_of(rank).ordinal));
-    seat(rank).transport = std::move(control_[static_cast<std::size_t>(rank)]);
-    if (nccl_) seat(rank).transport = nccl_transport(seat(rank).transport, timeout_s_);
-    seat(rank).ring_device = cuda_ring_device();
+    HILBENCH_CUDA(cudaSetDevice(gpu_of(rank).ordinal));
+    of(rank).transport = std::move(control_[static_cast<std::size_t>(rank)]);
+    if (nccl_) of(rank).transport = nccl_transport(of(rank).transport, timeout_s_);
+    of(rank).ring_device = cuda_ring_device();
     auto& own = clocks_[static_cast<std::size_t>(rank)] = std::make_unique<RankClock>();
     if (alone_)
       own->told = cuda::DeviceMemory<std::byte>(
@@ -103,19 +103,19 @@ class CudaRingBed final : public RankResources {
   }
 
   void leave(int rank) noexcept override {
-    seat(rank).ring_device.reset();
-    seat(rank).transport.reset();
+    of(rank).ring_device.reset();
+    of(rank).transport.reset();
     clocks_[static_cast<std::size_t>(rank)].reset();
   }
 
   void abort(int rank, const std::string& why) noexcept override {
-    for (Transport* end : {seat(rank).transport.get(), control_[static_cast<std::size_t>(rank)].get()})
+    for (Transport* end : {of(rank).transport.get(), control_[static_cast<std::size_t>(rank)].get()})
       if (end != nullptr) end->abort(why);
   }
 
   void start(int rank) override {
     RankClock& own = clock_of(rank);
-    cuda::hold(static_cast<std::int64_t>(own.hold_ns() * place_of(rank).clock_ghz), nullptr);
+    cuda::hold(static_cast<std::int64_t>(own.hold_ns() * gpu_of(rank).clock_ghz), nullptr);
     if (alone_) {
       own.enqueues = HostClock::now();
       meet(rank);
@@ -140,17 +140,17 @@ class CudaRingBed final : public RankResources {
 
   // From when the first of the ranks that share the GPU began: their work follows in one stream.
   std::pair<std::int64_t, std::int64_t> span(int rank) override {
-    const cuda::CurrentDevice current(place_of(rank).ordinal);
-    const cuda::Event& origin = clock_of(first_on_place_of(rank)).begin;
+    const cuda::CurrentDevice current(gpu_of(rank).ordinal);
+    const cuda::Event& origin = clock_of(first_on_gpu_of(rank)).begin;
     return {std::llround(clock_of(rank).begin.ns_since(origin)),
             std::llround(clock_of(rank).end.ns_since(origin))};
   }
-  std::string clock(int rank) const override { return "cuda:" + std::to_string(place_of(rank).ordinal); }
+  std::string clock(int rank) const override { return "cuda:" + std::to_string(gpu_of(rank).ordinal); }
 
-  std::unique_lock<std::mutex> exclusive(int rank) override { return std::unique_lock(place_of(rank).use); }
-  bool counts(int rank) const override { return first_on_place_of(rank) == rank; }
+  std::unique_lock<std::mutex> exclusive(int rank) override { return std::unique_lock(gpu_of(rank).use); }
+  bool counts(int rank) const override { return first_on_gpu_of(rank) == rank; }
   std::string timer() const override { return "cuda_events"; }
-  int devices() const override { return std::min(ranks(), static_cast<int>(places_.size())); }
+  int devices() const override { return std::min(ranks(), static_cast<int>(gpus_.size())); }
   nlohmann::json describe() const override {
     return {{"name", nccl_ ? "nccl" : "peer"},
             {"version", nccl_ ? nlohmann::json(nccl_version()) : nlohmann::json()},
@@ -159,9 +159,9 @@ class CudaRingBed final : public RankResources {
 
   double device_bytes() override {
     double most = 0;
-    for (const auto& place : places_)
-      most = std::max(most, static_cast<double>(place->free_bytes_before) -
-                                static_cast<double>(free_bytes(place->ordinal)));
+    for (const auto& gpu : gpus_)
+      most = std::max(
+          most, static_cast<double>(gpu->free_bytes_before) - static_cast<double>(free_bytes(gpu->ordinal)));
     return most;
   }
 
@@ -181,38 +181,38 @@ class CudaRingBed final : public RankResources {
     ring.wait();
   }
 
-  Seat& seat(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+  Rank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   RankClock& clock_of(int rank) { return *clocks_[static_cast<std::size_t>(rank)]; }
-  Place& place_of(int rank) const { return *places_[static_cast<std::size_t>(rank) % places_.size()]; }
-  int first_on_place_of(int rank) const {
+  RingGpu& gpu_of(int rank) const { return *gpus_[static_cast<std::size_t>(rank) % gpus_.size()]; }
+  int first_on_gpu_of(int rank) const {
     int first = 0;
-    while (&place_of(first) != &place_of(rank)) ++first;
+    while (&gpu_of(first) != &gpu_of(rank)) ++first;
     return first;
   }
   std::vector<int> ordinals() const {
     std::vector<int> all;
-    for (int rank = 0; rank < ranks(); ++rank) all.push_back(place_of(rank).ordinal);
+    for (int rank = 0; rank < ranks(); ++rank) all.push_back(gpu_of(rank).ordinal);
     return all;
   }
 
   const bool nccl_;
   const double timeout_s_;
   const bool alone_ = false;  // the other ranks are in processes of their own
-  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::unique_ptr<RingGpu>> gpus_;
   std::vector<std::unique_ptr<RankClock>> clocks_;
   std::vector<std::shared_ptr<Transport>> control_;  // of ranks that have not joined
 };
 
 }  // namespace
 
-std::unique_ptr<RankResources> cuda_ring_bed(int ranks, const std::vector<Device*>& devices,
-                                             TransportKind transport, double timeout_s) {
-  return std::make_unique<CudaRingBed>(ranks, devices, transport, timeout_s);
+std::unique_ptr<RankResources> cuda_rank_resources(int ranks, const std::vector<Device*>& devices,
+                                                   TransportKind transport, double timeout_s) {
+  return std::make_unique<CudaRankResources>(ranks, devices, transport, timeout_s);
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device& device,
-                                             double timeout_s) {
-  return std::make_unique<CudaRingBed>(std::move(control), device, timeout_s);
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device& device,
+                                                   double timeout_s) {
+  return std::make_unique<CudaRankResources>(std::move(control), device, timeout_s);
 }
 
 }  // namespace hilbench

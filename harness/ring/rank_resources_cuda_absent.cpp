@@ -5,11 +5,11 @@
 
 namespace hilbench {
 
-std::unique_ptr<RankResources> cuda_ring_bed(int, const std::vector<Device*>&, TransportKind, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double) {
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport>, Device&, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport>, Device&, double) {
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 

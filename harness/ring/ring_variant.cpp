@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
 #include "baselines/table.hpp"
-#include "harness/launched/hosted_ranks.hpp"
 #include "harness/ring/counters.hpp"
-#include "harness/ring/rank.hpp"
+#include "harness/ring/ranks.hpp"
 #include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int kPartRounds = 5;  // in which the parts of a run are timed
 
@@ -41,13 +37,13 @@ Counter overlap(const PartTimes& computation, const PartTimes& exchange, const P
 
 // Durations of executions whose begin and end each rank tells: from when the first rank begins to when the
 // last is done. Clocks of different hosts or GPUs do not compare: of several, the one that takes longest.
-std::vector<double> durations_ns(const std::vector<Json>& answers, const std::vector<std::string>& clocks) {
-  std::vector<double> durations(answers.front().at("spans").size(), 0);
+std::vector<double> durations_ns(const std::vector<RankAnswer>& answers,
+                                 const std::vector<std::string>& clocks) {
+  std::vector<double> durations(answers.front().spans.size(), 0);
   for (std::size_t i = 0; i < durations.size(); ++i) {
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> spans;  // by clock
     for (std::size_t rank = 0; rank < answers.size(); ++rank) {
-      const std::int64_t begin = answers[rank].at("spans").at(i).at(0),
-                         end = answers[rank].at("spans").at(i).at(1);
+      const auto [begin, end] = answers[rank].spans.at(i);
       auto& [first, last] = spans.try_emplace(clocks[rank], begin, end).first->second;
       first = std::min(first, begin);
       last = std::max(last, end);
@@ -65,19 +61,18 @@ class RingVariant final : public PreparedVariant {
         bench_(bench),
         ring_(record.work, record.variant),
         planned_bytes_(record.comm_bytes.value_or(ring_.sent_bytes())),
-        crew_(make_crew(bench, record)) {
-    for (const Json& answer : crew_->ask({{"do", "describe"}})) {
-      rank_bytes_ = std::max(rank_bytes_, answer.at("bytes").get<double>());
-      if (!answer.at("permute_ns").is_null())
-        permute_ns_ = std::max(permute_ns_.value_or(0), answer.at("permute_ns").get<double>());
+        ranks_(bench.rings->ranks(bench, record)) {
+    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::describe})) {
+      rank_bytes_ = std::max(rank_bytes_, answer.bytes);
+      if (answer.permute_ns) permute_ns_ = std::max(permute_ns_.value_or(0), *answer.permute_ns);
     }
   }
 
   void run() override { timed(RingPart::all, 1); }
   bool times_itself() const override { return true; }
   std::vector<double> run_timed(std::int64_t executions) override { return timed(RingPart::all, executions); }
-  std::string timer() const override { return crew_->timer(); }
-  int devices() const override { return crew_->devices(); }
+  std::string timer() const override { return ranks_->timer(); }
+  int devices() const override { return ranks_->devices(); }
   std::optional<std::map<std::string, Counter>> count(const CounterSet& set) override {
     const bool cold = bench_.cache == CacheState::cold;
     if (!cold) run();
@@ -86,32 +81,31 @@ class RingVariant final : public PreparedVariant {
     };
     return count_ring(
         set,
-        [&](Json order) {
-          order["cold"] = evicts();
-          return crew_->ask(order);
+        [&](RankOrder order) {
+          order.cold = evicts();
+          return ranks_->ask(order);
         },
         restore);
   }
-  Json library() const override {
-    return implementation().library != nullptr ? implementation().library() : Json();
+  nlohmann::json library() const override {
+    return implementation().library != nullptr ? implementation().library() : nlohmann::json();
   }
-  Json transport() const override { return crew_->transport(); }
+  nlohmann::json transport() const override { return ranks_->transport(); }
 
-  void fill_output(std::byte value) override {
-    crew_->ask({{"do", "fill"}, {"value", std::to_integer<int>(value)}});
-  }
+  void fill_output(std::byte value) override { ranks_->ask({.action = RankAction::fill, .value = value}); }
 
   VerifyResult verify() override {
     OutputErrors errors;
-    for (const Json& answer : crew_->ask({{"do", "verify"}})) errors.add(output_errors_from_json(answer));
+    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::verify})) errors.add(answer.errors);
     return judge_output(ring_.work(), errors);
   }
 
   OutputReader output() override {
     const std::int64_t heads = ring_.work().heads;
     return {.o = [this, row = heads * ring_.work().head_dim](
-                     std::int64_t first, std::span<float> to) { read("o", row, first, to); },
-            .lse = [this, heads](std::int64_t first, std::span<float> to) { read("lse", heads, first, to); }};
+                     std::int64_t first, std::span<float> to) { read(OutputTensor::o, row, first, to); },
+            .lse = [this, heads](std::int64_t first,
+                                 std::span<float> to) { read(OutputTensor::lse, heads, first, to); }};
   }
 
   std::optional<double> permute_ns() const override { return permute_ns_; }
@@ -136,52 +130,47 @@ class RingVariant final : public PreparedVariant {
   }
 
  private:
-  static std::unique_ptr<RingRanks> make_crew(Bench& bench, const Record& record) {
-    const bool processes = bench.rings != nullptr && record.transport != "threads";
-    return processes ? bench.rings->crew(bench, record) : thread_crew(bench, record);
-  }
-
   // Whether ranks empty the caches: those of threads are the device's, processes and GPUs have their own.
   bool evicts() const {
-    const bool own_caches = bench_.rings != nullptr || bench_.work.device == DeviceKind::cuda;
+    const bool own_caches = bench_.rings->spans_processes() || bench_.work.device == DeviceKind::cuda;
     return own_caches && bench_.cache == CacheState::cold;
   }
 
   // Durations of so many executions.
   std::vector<double> timed(RingPart part, std::int64_t executions) {
-    const std::vector<Json> answers =
-        crew_->ask({{"do", "run"}, {"part", part}, {"executions", executions}, {"cold", evicts()}});
+    const std::vector<RankAnswer> answers =
+        ranks_->ask({.action = RankAction::run, .part = part, .executions = executions, .cold = evicts()});
     if (part != RingPart::computation) {
       sent_bytes_ = 0;
-      for (const Json& answer : answers) sent_bytes_ += answer.at("sent").get<double>();
+      for (const RankAnswer& answer : answers) sent_bytes_ += static_cast<double>(answer.sent_bytes);
       if (sent_bytes_ != planned_bytes_)
         throw std::runtime_error(
             fmt::format("the ring sent {:.0f} bytes, not the planned {:.0f}", sent_bytes_, planned_bytes_));
     }
-    if (!std::exchange(ran_, true)) device_bytes_ = crew_->device_bytes();  // before others take some
-    return durations_ns(answers, crew_->clocks());
+    if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others take some
+    return durations_ns(answers, ranks_->clocks());
   }
 
   // Elements of the whole output, rows of `row` elements each with the rank that owns them.
-  void read(const char* tensor, std::int64_t row, std::int64_t first, std::span<float> to) const {
+  void read(OutputTensor tensor, std::int64_t row, std::int64_t first, std::span<float> to) const {
     const std::int64_t end = first + std::ssize(to);
-    const std::vector<Json> answers =
-        crew_->ask({{"do", "read"}, {"tensor", tensor}, {"first", first}, {"count", to.size()}});
-    std::vector<const std::uint8_t*> next;  // of each rank's values, in the sequence of their positions
-    for (const Json& answer : answers) next.push_back(answer.at("values").get_binary().data());
+    const std::vector<RankAnswer> answers =
+        ranks_->ask({.action = RankAction::read, .tensor = tensor, .first = first, .count = std::ssize(to)});
+    std::vector<const float*> next;  // of each rank's values, in the sequence of their positions
+    for (const RankAnswer& answer : answers) next.push_back(answer.values.data());
     for (std::int64_t element = first, after; element < end; element = after) {
       after = std::min(end, (element / row + 1) * row);
       const std::int64_t owner = ring_.shards().owner(element / row % ring_.shards().length());
-      const auto bytes = static_cast<std::size_t>(after - element) * sizeof(float);
-      std::memcpy(to.data() + (element - first), next[static_cast<std::size_t>(owner)], bytes);
-      next[static_cast<std::size_t>(owner)] += bytes;
+      const float*& from = next[static_cast<std::size_t>(owner)];
+      std::copy_n(from, after - element, to.data() + (element - first));
+      from += after - element;
     }
   }
 
   Bench& bench_;
   const Ring ring_;
   const double planned_bytes_;
-  const std::unique_ptr<RingRanks> crew_;
+  const std::unique_ptr<RingRanks> ranks_;
   double sent_bytes_ = 0;
   double rank_bytes_ = 0;    // the most that one holds
   double device_bytes_ = 0;  // the most that a GPU lost to it

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/measure/bench.hpp"
+#include "harness/measure/prepared_variant.hpp"
 
 namespace hilbench {
 

@@ -1,3 +1,5 @@
+#include "harness/ring/thread_ranks.hpp"
+
 #include <fmt/format.h>
 
 #include <mutex>
@@ -7,35 +9,34 @@
 #include "harness/ring/rank.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "harness/ring/rank_threads.hpp"
-#include "harness/ring/ranks.hpp"
 #include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
 namespace {
 
-std::unique_ptr<RankResources> bed_for(Bench& bench, const Record& record) {
+std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record) {
   const auto ranks = static_cast<int>(record.work.ring_size);
   if (record.work.device == DeviceKind::cpu) {
     std::vector<std::shared_ptr<Transport>> ends;
     for (auto& end : thread_transports(ranks, kRingTimeout_s)) ends.push_back(std::move(end));
-    return cpu_ring_bed(std::move(ends), threads_of_a_rank(bench.threads, ranks));
+    return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks));
   }
   std::vector<Device*> devices = {bench.device.get()};
   for (const auto& further : bench.further_devices) devices.push_back(further.get());
   const bool nccl = record.variant.transport == TransportKind::nccl;
-  return cuda_ring_bed(ranks, devices, nccl ? TransportKind::nccl : TransportKind::peer);
+  return cuda_rank_resources(ranks, devices, nccl ? TransportKind::nccl : TransportKind::peer);
 }
 
 class ThreadRanks final : public RingRanks {
  public:
   ThreadRanks(Bench& bench, const Record& record)
-      : bed_(bed_for(bench, record)),
-        ranks_(static_cast<std::size_t>(bed_->ranks())),
-        threads_(bed_->ranks()) {
+      : resources_(resources_for(bench, record)),
+        ranks_(static_cast<std::size_t>(resources_->ranks())),
+        threads_(resources_->ranks()) {
     try {
-      on_every_rank([&](int rank) { bed_->join(rank); });
+      on_every_rank([&](int rank) { resources_->join(rank); });
       on_every_rank([&](int rank) {
-        ranks_[static_cast<std::size_t>(rank)] = std::make_unique<RingRank>(bench, record, *bed_, rank);
+        ranks_[static_cast<std::size_t>(rank)] = std::make_unique<RingRank>(bench, record, *resources_, rank);
       });
     } catch (...) {
       leave();
@@ -44,8 +45,8 @@ class ThreadRanks final : public RingRanks {
   }
   ~ThreadRanks() override { leave(); }
 
-  std::vector<nlohmann::json> ask(const nlohmann::json& order) override {
-    std::vector<nlohmann::json> answers(ranks_.size());
+  std::vector<RankAnswer> ask(const RankOrder& order) override {
+    std::vector<RankAnswer> answers(ranks_.size());
     on_every_rank([&](int rank) {
       const auto number = static_cast<std::size_t>(rank);
       answers[number] = ranks_[number]->answer(order);
@@ -54,13 +55,13 @@ class ThreadRanks final : public RingRanks {
   }
   std::vector<std::string> clocks() const override {
     std::vector<std::string> clocks;
-    for (int rank = 0; rank < bed_->ranks(); ++rank) clocks.push_back(bed_->clock(rank));
+    for (int rank = 0; rank < resources_->ranks(); ++rank) clocks.push_back(resources_->clock(rank));
     return clocks;
   }
-  nlohmann::json transport() const override { return bed_->describe(); }
-  std::string timer() const override { return bed_->timer(); }
-  int devices() const override { return bed_->devices(); }
-  double device_bytes() override { return bed_->device_bytes(); }
+  nlohmann::json transport() const override { return resources_->describe(); }
+  std::string timer() const override { return resources_->timer(); }
+  int devices() const override { return resources_->devices(); }
+  double device_bytes() override { return resources_->device_bytes(); }
 
  private:
   // Throws the first fault of a rank, which ends the others' waiting too.
@@ -73,7 +74,7 @@ class ThreadRanks final : public RingRanks {
           const std::lock_guard lock(mutex);
           if (first.empty()) first = why;
         }
-        bed_->abort(rank, why);
+        resources_->abort(rank, why);
       };
       const auto named = [&](const char* why) {
         return fmt::format("rank {} of {}: {}", rank, ranks_.size(), why);
@@ -96,19 +97,34 @@ class ThreadRanks final : public RingRanks {
   void leave() noexcept {
     threads_.run([this](int rank) {
       ranks_[static_cast<std::size_t>(rank)].reset();
-      bed_->leave(rank);
+      resources_->leave(rank);
     });
   }
 
-  const std::unique_ptr<RankResources> bed_;
+  const std::unique_ptr<RankResources> resources_;
   std::vector<std::unique_ptr<RingRank>> ranks_;
   RankThreads threads_;
 };
 
+class ThreadRings final : public RingHost {
+ public:
+  std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) override {
+    return thread_ranks(bench, record);
+  }
+  bool spans_processes() const override { return false; }
+  void observe() override {}
+  std::vector<nlohmann::json> device_states() override { return {}; }
+  void device_lost() override {}
+};
+
 }  // namespace
 
-std::unique_ptr<RingRanks> thread_crew(Bench& bench, const Record& record) {
+std::unique_ptr<RingRanks> thread_ranks(Bench& bench, const Record& record) {
   return std::make_unique<ThreadRanks>(bench, record);
+}
+
+std::unique_ptr<RingHost> thread_rings() {
+  return std::make_unique<ThreadRings>();
 }
 
 }  // namespace hilbench

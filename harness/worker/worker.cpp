@@ -8,26 +8,24 @@
 #include <set>
 #include <utility>
 
-#include "baselines/peak/peak.hpp"
 #include "harness/counters/counters.hpp"
 #include "harness/external/program.hpp"
-#include "harness/launched/processes.hpp"
 #include "harness/measure/bench.hpp"
 #include "harness/measure/dump.hpp"
 #include "harness/measure/timing.hpp"
 #include "harness/process/pipe.hpp"
+#include "harness/worker/make_variant.hpp"
+#include "harness/worker/peak_check.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/shard_keys.hpp"
-#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {
 
 constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
-constexpr double kPeakMargin = 1.05;
 // Rows read by the first tiles of a head: enough for the locality counts, at a few milliseconds.
 constexpr std::int64_t kLocalityVisits = 1 << 16;
 
@@ -51,35 +49,33 @@ std::string order_fault_of(const Record& record) {
 class TaskRun {
  public:
   TaskRun(const ComparisonTask& task, const std::function<void(const TaskEvent&)>& tell,
-          LaunchedProcesses* processes)
-      : task_(task), tell_(tell), processes_(processes) {}
+          std::unique_ptr<RingHost> rings)
+      : task_(task), tell_(tell), rings_(std::move(rings)) {}
 
   void run() {
     const NvtxRange in_case(task_.records.front().case_id);
     tell_({.phase = Phase::prepare});
-    bench_ = std::make_unique<Bench>(task_, processes_);
+    bench_ = std::make_unique<Bench>(task_, std::move(rings_));
     for (const Record& planned : task_.records) admit(planned);
-    if (entrants_.empty()) return;
+    if (verified_.empty()) return;
     time();
-    for (Entrant& entrant : entrants_) measure_itself(entrant);  // before counting slows what it tells of
+    for (VerifiedVariant& variant : verified_)
+      measure_itself(variant);  // before counting slows what it tells of
     // One set for all variants before the next: a GPU's profiler starts anew with every change of set.
     for (const std::string& name : task_.counters)
-      for (Entrant& entrant : entrants_) count(entrant, name);
-    for (Entrant& entrant : entrants_) {
-      describe(entrant);
-      entrant.candidate.reset();  // memory that a variant damaged shows here, while it is the one in flight
-      tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id, .record = entrant.record});
+      for (VerifiedVariant& variant : verified_) count(variant, name);
+    for (VerifiedVariant& variant : verified_) {
+      describe(variant);
+      variant.prepared.reset();  // memory that a variant damaged shows here, while it is the one in flight
+      tell_({.phase = Phase::count, .variant_id = variant.record.variant_id, .record = variant.record});
     }
   }
 
-  bool lost() const { return bench_ != nullptr && bench_->lost(); }
+  void note_lost_device() {
+    if (bench_ != nullptr && bench_->lost()) bench_->rings->device_lost();
+  }
 
  private:
-  struct Entrant {
-    Record record;
-    std::unique_ptr<PreparedVariant> candidate;
-  };
-
   void settle(Record record, Status status, std::string reason) {
     record.status = status;
     record.reason = std::move(reason);
@@ -105,115 +101,67 @@ class TaskRun {
       const std::string fault = order_fault_of(record);
       if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
     }
-    auto candidate = make_variant(*bench_, record);
-    record.permute_ns = candidate->permute_ns();
-    record.environment["library"] = candidate->library();
-    if (record.work.ring_size > 1) record.environment["transport"] = candidate->transport();
-    if (candidate->implementation().has_output) {
-      const VerifyResult result = check_output(*candidate, record);
+    auto prepared = make_variant(*bench_, record);
+    record.permute_ns = prepared->permute_ns();
+    record.environment["library"] = prepared->library();
+    if (record.work.ring_size > 1) record.environment["transport"] = prepared->transport();
+    if (prepared->implementation().has_output) {
+      const VerifyResult result = check_output(*prepared, record);
       record.verify = result.verification;
       if (result.fault) return settle(std::move(record), Status::failed, *result.fault);
     }
-    entrants_.push_back({std::move(record), std::move(candidate)});
+    verified_.push_back({std::move(record), std::move(prepared)});
   }
 
-  VerifyResult check_output(PreparedVariant& candidate, const Record& record) {
-    candidate.fill_output(kPoison);
-    candidate.run();
+  VerifyResult check_output(PreparedVariant& prepared, const Record& record) {
+    prepared.fill_output(kPoison);
+    prepared.run();
     bench_->device->synchronize();
-    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, candidate.output());
-    return candidate.verify();
+    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, prepared.output());
+    return prepared.verify();
   }
 
   std::optional<std::size_t> reference() const {
     if (!task_.reference) return std::nullopt;
-    for (std::size_t i = 0; i < entrants_.size(); ++i)
-      if (entrants_[i].record.variant_id == task_.records[*task_.reference].variant_id) return i;
+    for (std::size_t i = 0; i < verified_.size(); ++i)
+      if (verified_[i].record.variant_id == task_.records[*task_.reference].variant_id) return i;
     return std::nullopt;
   }
 
   void time() {
-    std::vector<TimedVariant> variants;
-    for (Entrant& entrant : entrants_) {
-      PreparedVariant* candidate = entrant.candidate.get();
-      variants.push_back({.id = entrant.record.variant_id,
-                          .run = [candidate] { candidate->run(); },
-                          .paired = candidate->implementation().has_output});
-      if (candidate->times_itself())
-        variants.back().run_timed = [candidate](std::int64_t n) { return candidate->run_timed(n); };
-    }
-    const Measure& measure = task_.measure;
-    const TimingRules rules{measure.cache, measure.interval, measure.budget_s, measure.min_rounds,
-                            measure.seed};
     const auto progress = [this](const std::string& id, std::int64_t round, double spent_s) {
       bench_->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
-    const auto samples = time_variants(*bench_->device, variants, reference(), rules, progress);
-    for (std::size_t i = 0; i < entrants_.size(); ++i) {
+    const auto samples = time_variants(*bench_->device, verified_, reference(), task_.measure, progress);
+    for (std::size_t i = 0; i < verified_.size(); ++i) {
       Timing timing;
       timing.samples_ns = samples[i].ns;
       timing.process_rounds = {static_cast<std::int64_t>(samples[i].ns.size())};
-      const PreparedVariant& candidate = *entrants_[i].candidate;
-      timing.timer = candidate.times_itself() ? candidate.timer() : samples[i].timer;
-      entrants_[i].record.time = timing;
-      entrants_[i].record.environment["device_state"] = bench_->device_state();
+      const PreparedVariant& prepared = *verified_[i].prepared;
+      timing.timer = prepared.times_itself() ? prepared.timer() : samples[i].timer;
+      verified_[i].record.time = timing;
+      verified_[i].record.environment["device_state"] = bench_->device_state();
     }
-    guard_peak();
+    check_against_peak(verified_, bench_->work, *bench_->device);
   }
 
-  // FLOP/s of a record at its median, of each device that it ran on; 0 where it has none to speak of.
-  static double rate_of(const Entrant& entrant) {
-    const Implementation& implementation = entrant.candidate->implementation();
-    if (!entrant.record.flops || !implementation.has_output ||
-        implementation.peak_unit(entrant.record.work).empty())
-      return 0;
-    return *entrant.record.flops / entrant.candidate->devices() /
-           (median(entrant.record.time->samples_ns) * 1e-9);
-  }
-
-  // A figure above what the unit can do means that work was skipped or the clock is wrong.
-  void guard_peak() {
-    std::map<std::string_view, double> fastest;  // of each unit
-    for (const Entrant& entrant : entrants_)
-      if (const double rate = rate_of(entrant); rate > 0) {
-        double& most = fastest[entrant.candidate->implementation().peak_unit(bench_->work)];
-        most = std::max(most, rate);
-      }
-    for (const auto& [unit, rate] : fastest) {
-      const std::optional<double> peak = bench_->device->peak_flops(unit, rate / kPeakMargin);
-      if (peak) hold_against(unit, *peak);
-    }
-  }
-
-  void hold_against(std::string_view unit, double peak) {
-    for (Entrant& entrant : entrants_) {
-      const Implementation& implementation = entrant.candidate->implementation();
-      if (implementation.peak_unit(bench_->work) != unit) continue;
-      if (rate_of(entrant) <= kPeakMargin * peak) continue;
-      entrant.record.status = Status::invalid;
-      entrant.record.reason =
-          fmt::format("{:.1f} GFLOP/s is above the measured {} peak of {:.1f}: some work did not run",
-                      rate_of(entrant) * 1e-9, unit, peak * 1e-9);
-    }
-  }
-
-  void count(Entrant& entrant, const std::string& name) {
-    Record& record = entrant.record;
-    PreparedVariant& candidate = *entrant.candidate;
+  void count(VerifiedVariant& variant, const std::string& name) {
+    Record& record = variant.record;
+    PreparedVariant& prepared = *variant.prepared;
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
-    if (const std::string why = candidate.why_not_counted(); !why.empty())
+    if (const std::string why = prepared.why_not_counted(); !why.empty())
       return mark_uncounted(record, set, why);
-    if (auto counters = candidate.count(set)) return record.counters.merge(*counters);
+    if (auto counters = prepared.count(set)) return record.counters.merge(*counters);
     // Each execution leaves the caches warm for the next.
     bool warm = false;
     const auto restore = [&] {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
-      if (!std::exchange(warm, true)) candidate.run();
+      if (!std::exchange(warm, true)) prepared.run();
     };
-    record.counters.merge(hilbench::count(set, bench_->threads, restore, [&] { candidate.run(); }));
+    record.counters.merge(hilbench::count(set, bench_->threads, restore, [&] { prepared.run(); }));
     bench_->device->synchronize();  // counters only fail where the work fails: here it shows whose it was
   }
 
@@ -223,18 +171,18 @@ class TaskRun {
     for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
   }
 
-  void measure_itself(Entrant& entrant) {
-    tell_({.phase = Phase::count, .variant_id = entrant.record.variant_id});
-    entrant.record.counters.merge(entrant.candidate->measured());
+  void measure_itself(VerifiedVariant& variant) {
+    tell_({.phase = Phase::count, .variant_id = variant.record.variant_id});
+    variant.record.counters.merge(variant.prepared->measured());
   }
 
   // The locality of the variant's index.
-  void describe(Entrant& entrant) {
-    Record& record = entrant.record;
-    const PreparedVariant& candidate = *entrant.candidate;
+  void describe(VerifiedVariant& variant) {
+    Record& record = variant.record;
+    const PreparedVariant& prepared = *variant.prepared;
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
-    if (record.variant.baseline || candidate.index() == nullptr) return;
-    const TileReads reads = tile_reads(record.work, *candidate.index(), kLocalityVisits);
+    if (record.variant.baseline || prepared.index() == nullptr) return;
+    const TileReads reads = tile_reads(record.work, *prepared.index(), kLocalityVisits);
     const std::int64_t head_bytes = row_bytes(record.work, 1);
     record.counters.merge(locality_counters(measure_locality(reads.visits, reads.tile_begin, head_bytes,
                                                              row_bytes(record.work, record.work.kv_heads))));
@@ -242,20 +190,20 @@ class TaskRun {
 
   const ComparisonTask& task_;
   const std::function<void(const TaskEvent&)>& tell_;
-  LaunchedProcesses* const processes_;
+  std::unique_ptr<RingHost> rings_;  // until the bench has it
   std::unique_ptr<Bench> bench_;
-  std::vector<Entrant> entrants_;
+  std::vector<VerifiedVariant> verified_;
 };
 
 }  // namespace
 
 void run_task(const ComparisonTask& task, const std::function<void(const TaskEvent&)>& tell,
-              LaunchedProcesses* processes) {
-  TaskRun run(task, tell, processes);
+              std::unique_ptr<RingHost> rings) {
+  TaskRun run(task, tell, std::move(rings));
   try {
     run.run();
   } catch (...) {
-    if (processes != nullptr && run.lost()) processes->set_broken("the device is lost to rank 0");
+    run.note_lost_device();
     throw;
   }
 }

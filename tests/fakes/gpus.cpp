@@ -79,13 +79,13 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(int, const std::vector<Device*>&, TransportKind, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double) {
   throw EnvironmentError({.what = "fake GPUs have a process each"});
 }
 
-std::unique_ptr<RankResources> cuda_ring_bed(std::shared_ptr<Transport> control, Device&, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device&, double) {
   control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
-  return cpu_ring_bed({std::move(control)}, 1);
+  return cpu_rank_resources({std::move(control)}, 1);
 }
 
 std::string nccl_absence() {

@@ -32,6 +32,40 @@ class ScriptedDevice final : public Device {
   int evictions = 0;
 };
 
+struct Script {
+  std::string id;
+  std::function<void()> body;  // one execution
+  std::function<std::vector<double>(std::int64_t)> own_times_ns = nullptr;
+};
+
+const Implementation kScripted{.name = "scripted"};
+
+class ScriptedVariant final : public PreparedVariant {
+ public:
+  explicit ScriptedVariant(Script script) : PreparedVariant(kScripted), script_(std::move(script)) {}
+  void run() override { script_.body(); }
+  bool times_itself() const override { return script_.own_times_ns != nullptr; }
+  std::vector<double> run_timed(std::int64_t executions) override { return script_.own_times_ns(executions); }
+  void fill_output(std::byte) override {}
+  VerifyResult verify() override { return {}; }
+  OutputReader output() override { return {}; }
+  std::map<std::string, Counter> measured() override { return {}; }
+  std::optional<double> permute_ns() const override { return std::nullopt; }
+
+ private:
+  const Script script_;
+};
+
+std::vector<VerifiedVariant> scripted(const std::vector<Script>& scripts) {
+  std::vector<VerifiedVariant> variants;
+  for (const Script& script : scripts) {
+    VerifiedVariant& variant = variants.emplace_back();
+    variant.record.variant_id = script.id;
+    variant.prepared = std::make_unique<ScriptedVariant>(script);
+  }
+  return variants;
+}
+
 // To rounding: Google Benchmark adds seconds up.
 void expect_all(const std::vector<double>& samples, std::size_t count, double ns) {
   EXPECT_EQ(samples.size(), count);
@@ -43,15 +77,15 @@ void no_progress(const std::string&, std::int64_t, double) {}
 TEST(Timing, GivesEveryVariantEveryRoundAndStopsWhenIntervalsAreTight) {
   ScriptedDevice device;
   std::vector<std::string> sequence;
-  const std::vector<TimedVariant> variants = {{"a",
-                                               [&] {
-                                                 device.next_ns = 60e6;
-                                                 sequence.push_back("a");
-                                               }},
-                                              {"b", [&] {
-                                                 device.next_ns = 90e6;
-                                                 sequence.push_back("b");
-                                               }}};
+  const auto variants = scripted({{"a",
+                                   [&] {
+                                     device.next_ns = 60e6;
+                                     sequence.push_back("a");
+                                   }},
+                                  {"b", [&] {
+                                     device.next_ns = 90e6;
+                                     sequence.push_back("b");
+                                   }}});
   const auto samples = time_variants(device, variants, 0, {.min_rounds = 10}, no_progress);
   ASSERT_EQ(samples.size(), 2u);
   expect_all(samples[0].ns, 10, 60e6);
@@ -71,7 +105,7 @@ TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {
       sequence.push_back(id);
     };
   };
-  const std::vector<TimedVariant> variants = {{"a", run("a")}, {"b", run("b")}, {"c", run("c")}};
+  const auto variants = scripted({{"a", run("a")}, {"b", run("b")}, {"c", run("c")}});
   time_variants(device, variants, 0, {.min_rounds = 6}, no_progress);
   const auto leading = [&](std::size_t from) {  // executions of one variant in a row
     return std::find_if(sequence.begin() + static_cast<std::ptrdiff_t>(from), sequence.end(),
@@ -85,11 +119,11 @@ TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {
 TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
   ScriptedDevice device;
   int calls = 0;
-  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 60e6; }},
-                                              {"b", [&] {
+  const auto variants = scripted(
+      {{"a", [&] { device.next_ns = 60e6; }}, {"b", [&] {
                                                  device.next_ns = ++calls % 2 == 0 ? 60e6 : 120e6;
                                                  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-                                               }}};
+                                               }}});
   const auto samples =
       time_variants(device, variants, 0, {.interval = 0.001, .budget_s = 0.2, .min_rounds = 10}, no_progress);
   EXPECT_GT(samples[0].ns.size(), 10u);
@@ -98,17 +132,17 @@ TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
 
 TEST(Timing, MeasuresSixRoundsEvenWhenTheBudgetIsTooSmall) {
   ScriptedDevice device;
-  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 60e6; }}};
+  const auto variants = scripted({{"a", [&] { device.next_ns = 60e6; }}});
   EXPECT_EQ(time_variants(device, variants, {}, {.budget_s = 1e-9}, no_progress)[0].ns.size(), 6u);
 }
 
 TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
   ScriptedDevice device;
   int executions = 0;
-  const std::vector<TimedVariant> variants = {{"a", [&] {
-                                                 device.next_ns = 1e5;
-                                                 ++executions;
-                                               }}};
+  const auto variants = scripted({{"a", [&] {
+                                     device.next_ns = 1e5;
+                                     ++executions;
+                                   }}});
   const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
   expect_all(samples[0].ns, 6, 1e5);
   EXPECT_EQ(executions, 2 + 6 * (20 + 1)) << "two to warm up; per round 20 timed after an untimed one";
@@ -116,8 +150,8 @@ TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
 
 TEST(Timing, EvictsCachesBeforeEveryColdExecution) {
   ScriptedDevice device;
-  const std::vector<TimedVariant> variants = {{"a", [&] { device.next_ns = 1e5; }}};
-  time_variants(device, variants, {}, {.cache = CacheState::cold, .min_rounds = 6}, no_progress);
+  const auto variants = scripted({{"a", [&] { device.next_ns = 1e5; }}});
+  time_variants(device, variants, {}, {.min_rounds = 6, .cache = CacheState::cold}, no_progress);
   EXPECT_EQ(device.evictions, 6);
 }
 
@@ -133,7 +167,7 @@ TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
     times_ns.back() = 3e5;
     return times_ns;
   };
-  const std::vector<TimedVariant> variants = {{.id = "a", .run = [&] { ++untimed; }, .run_timed = run_timed}};
+  const auto variants = scripted({{.id = "a", .body = [&] { ++untimed; }, .own_times_ns = run_timed}});
   const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
   EXPECT_EQ(asked, (std::vector<std::int64_t>{1, 8, 8, 8, 8, 8, 8}))
       << "an estimate of 0.3 ms; samples of 2 ms after one untimed execution";

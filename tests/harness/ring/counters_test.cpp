@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/ring/rank_threads.hpp"
@@ -14,8 +13,6 @@
 
 namespace hilbench {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double kTimeout_s = 20;
 constexpr int kNever = -1;
@@ -102,14 +99,13 @@ class Ranks {
     }
   }
 
-  std::vector<Json> ask(const Json& order) {
-    std::vector<Json> answers(plans_.size());
+  std::vector<RankAnswer> ask(const RankOrder& order) {
+    std::vector<RankAnswer> answers(plans_.size());
     std::vector<std::string> errors(plans_.size());
     threads_.run([&](int rank) {
       try {
-        const Json answer = counters_[rank]->answer(
+        answers[rank] = counters_[rank]->answer(
             order, *transports_[rank], [&] { log.note("restore", rank); }, [&] { work(rank); });
-        answers[rank] = Json::parse(answer.dump());  // processes answer in text
       } catch (const std::exception& error) {
         errors[rank] = error.what();
         transports_[rank]->abort(error.what());
@@ -122,7 +118,7 @@ class Ranks {
 
   std::map<std::string, Counter> count() {
     return count_ring(
-        kSet, [this](const Json& order) { return ask(order); }, [this] { ++restored; });
+        kSet, [this](const RankOrder& order) { return ask(order); }, [this] { ++restored; });
   }
 
   Log log;
@@ -203,8 +199,8 @@ TEST_P(OneCannotCount, ThenNoneDoesAndTheReasonIsTold) {
   EXPECT_EQ(counters.at("bytes").reason, "rank 1: the fake fails");
   EXPECT_EQ(counters.at("per_ring_byte").reason, "needs bytes: rank 1: the fake fails");
   // The ring goes on.
-  for (const Json& answer : ranks.ask({{"do", "count"}, {"step", "pass"}, {"pass", 0}}))
-    EXPECT_EQ(answer.at("sent"), kBytes);
+  for (const RankAnswer& answer : ranks.ask({.action = RankAction::count_pass, .pass = 0}))
+    EXPECT_EQ(answer.sent_bytes, kBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Moments, OneCannotCount,

@@ -15,7 +15,7 @@ AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& varia
   std::vector<std::shared_ptr<Transport>> ends;
   for (auto& end : thread_transports(static_cast<int>(problem.work.ring_size), kRingTimeout_s))
     ends.push_back(std::move(end));
-  const auto resources = cpu_ring_bed(std::move(ends), threads);
+  const auto resources = cpu_rank_resources(std::move(ends), threads);
   return run_rings({{problem, variant, kDilatedCpu, cleared_by}}, *resources, threads).front();
 }
 

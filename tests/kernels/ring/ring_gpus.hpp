@@ -29,7 +29,7 @@ class Gpus {
   const std::vector<Device*>& devices() const { return devices_; }
   std::unique_ptr<RankResources> resources(int ranks, TransportKind transport,
                                            double timeout_s = kPatience_s) const {
-    return cuda_ring_bed(ranks, devices_, transport, timeout_s);
+    return cuda_rank_resources(ranks, devices_, transport, timeout_s);
   }
 
  private:

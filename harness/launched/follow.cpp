@@ -1,0 +1,95 @@
+#include "harness/launched/follow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "harness/counters/counters.hpp"
+#include "harness/launched/hosted_ranks.hpp"
+#include "harness/launched/launched_rings.hpp"
+#include "harness/run/runner.hpp"
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+namespace {
+
+// Rank 0 waits before it takes a fault for one of the variant, and the others wait for rank 0.
+constexpr std::chrono::milliseconds kLeaderGrace{5000};
+constexpr std::chrono::milliseconds kTurn{500};  // one of them speaks, and ends all, before the next does
+
+// A comparison's rings on a process that follows.
+class Follower {
+ public:
+  Follower(LaunchedProcesses& processes, ComparisonTask task) : task_(std::move(task)) {
+    const Case& work = task_.records.front().work;
+    std::string fault;
+    try {
+      if (processes.rank() < work.ring_size)
+        bench_ = std::make_unique<Bench>(task_, std::make_unique<LaunchedRings>(processes, task_));
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    ranks_ = std::make_unique<HostedRanks>(processes, work, bench_.get(), task_.records, fault);
+  }
+  ProcessAnswer obey(const ProcessOrder& order) { return ranks_->obey(order); }
+
+ private:
+  const ComparisonTask task_;
+  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<HostedRanks> ranks_;
+};
+
+std::unique_ptr<Follower> follower_of(LaunchedProcesses& processes, const AgreedRun& run,
+                                      const std::string& case_id) {
+  const auto& comparisons = run.plan.comparisons;
+  const auto at = std::find_if(comparisons.begin(), comparisons.end(),
+                               [&](const Comparison& comparison) { return comparison.case_id == case_id; });
+  return std::make_unique<Follower>(processes, make_task(run.sweep, *at, run.host, {}));
+}
+
+int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
+  std::unique_ptr<Follower> follower;
+  for (;;) {
+    const ProcessOrder order = processes.hear();
+    switch (order.action) {
+      case ProcessAction::end:
+        return order.exit_status;
+      case ProcessAction::comparison_done:
+        follower.reset();
+        close_counters();
+        break;
+      case ProcessAction::roll_call:
+        processes.set_broken("a ring of the others failed");
+        break;
+      case ProcessAction::comparison:
+        follower = follower_of(processes, run, order.case_id);
+        break;
+      default:
+        processes.answer(follower->obey(order));
+    }
+    if (processes.broken().empty()) continue;
+    processes.call_roll(processes.size());
+    throw TransportError(processes.broken());
+  }
+}
+
+}  // namespace
+
+int follow(LaunchedProcesses& processes, const AgreedRun& run) {
+  std::string why;
+  try {
+    return obey_all(processes, run);
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // rank 0 tells it, and ends all
+  fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
+  processes.abandon(static_cast<int>(ExitCode::environment));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,175 @@
+#include "harness/measure/one_rank_variant.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "baselines/table.hpp"
+#include "kernels/case/rounding.hpp"
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+namespace {
+
+// On one rank: all of it, on the bench's own device.
+class OneRankVariant final : public PreparedVariant {
+ public:
+  OneRankVariant(Bench& bench, const Record& record);
+
+  void run() override;
+  nlohmann::json library() const override;
+  void fill_output(std::byte value) override;
+  VerifyResult verify() override;
+  OutputReader output() override;
+  const Index* index() const override { return &index_; }
+  std::map<std::string, Counter> measured() override;
+  std::span<const std::int32_t> token_slots() const override;
+  std::optional<double> permute_ns() const override { return permute_ns_; }
+
+ private:
+  Index build() const;
+  std::unique_ptr<Execution> make_execution() const;
+  Buffer permuted(const Buffer& from, std::int64_t heads);
+  void permute_inputs();
+  void unpermute_output();
+  void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
+
+  Bench& bench_;
+  Variant variant_;
+  StoredInputs inputs_;
+  std::vector<std::int32_t> slots_;  // empty: linear
+  Index index_;
+  Buffer moved_o_, moved_lse_;  // `tokens` only
+  std::unique_ptr<Execution> execution_;
+  std::optional<double> permute_ns_;
+};
+
+OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
+    : PreparedVariant(*find_implementation(record.kernel, record.work.device)),
+      bench_(bench),
+      variant_(record.variant),
+      inputs_(bench.stored) {
+  if (implementation().tile_rows != nullptr) index_ = build();
+  permute_inputs();
+  if (variant_.buffers == Buffers::pooled) {
+    execution_ = make_execution();
+    execution_->load(index_);
+  }
+}
+
+void OneRankVariant::run() {
+  const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
+                          static_cast<float*>(bench_.lse.data())};
+  std::unique_ptr<Execution> fresh;
+  if (variant_.buffers == Buffers::fresh) fresh = make_execution();
+  Execution& execution = fresh ? *fresh : *execution_;
+  if (variant_.index == IndexUse::computed) {
+    const Index computed = build();
+    execution.load(computed);
+    execution.run(operands, computed);
+  } else {
+    if (fresh) fresh->load(index_);
+    execution.run(operands, index_);
+  }
+}
+
+void OneRankVariant::fill_output(std::byte value) {
+  bench_.device->fill(bench_.o, value);
+  bench_.device->fill(bench_.lse, value);
+}
+
+VerifyResult OneRankVariant::verify() {
+  const std::string key = token_slots().empty() ? "" : variant_id(variant_);
+  return verify_output(bench_.work, bench_.oracle(key, token_slots()), output(), bench_.threads);
+}
+
+OutputReader OneRankVariant::output() {
+  const bool tokens = !token_slots().empty();
+  if (tokens) unpermute_output();
+  const Buffer& o = tokens ? moved_o_ : bench_.o;
+  const Buffer& lse = tokens ? moved_lse_ : bench_.lse;
+  return {.o = [this, &o](std::int64_t first, std::span<float> to) { read_elements(o, first, to); },
+          .lse =
+              [this, &lse](std::int64_t first, std::span<float> to) {
+                bench_.device->download(lse, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(),
+                                        to.data());
+              }};
+}
+
+void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
+  const Dtype dtype = bench_.work.dtype;
+  const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
+  std::vector<std::byte> raw(to.size() * element);
+  bench_.device->download(from, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
+  constexpr std::int64_t kBlock = 1 << 14;
+  const std::int64_t count = std::ssize(to);
+#pragma omp parallel for num_threads(bench_.threads) schedule(static) if (count > 4 * kBlock)
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const auto at = static_cast<std::size_t>(begin);
+    widen(dtype, raw.data() + at * element,
+          to.subspan(at, static_cast<std::size_t>(std::min(kBlock, count - begin))));
+  }
+}
+
+nlohmann::json OneRankVariant::library() const {
+  return implementation().library != nullptr ? implementation().library() : nlohmann::json();
+}
+
+std::map<std::string, Counter> OneRankVariant::measured() {
+  return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
+}
+
+std::span<const std::int32_t> OneRankVariant::token_slots() const {
+  if (variant_.order_scope != OrderScope::tokens) return {};
+  return slots_;
+}
+
+Index OneRankVariant::build() const {
+  return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work));
+}
+
+std::unique_ptr<Execution> OneRankVariant::make_execution() const {
+  return implementation().prepare(bench_.work, variant_, bench_.threads);
+}
+
+Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
+  Buffer to = bench_.device->allocate(from.bytes);
+  const auto move = [&] {
+    bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
+                           Direction::into_order);
+  };
+  move();  // touches the pages
+  permute_ns_ = permute_ns_.value_or(0) + bench_.device->time_ns(move);
+  return to;
+}
+
+void OneRankVariant::permute_inputs() {
+  const bool tokens = variant_.order_scope == OrderScope::tokens;
+  if (variant_.baseline || (variant_.order == "linear" && !tokens)) return;
+  const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_));
+  slots_.assign(slots.begin(), slots.end());
+  inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);
+  inputs_.v = permuted(bench_.stored.v, bench_.work.kv_heads);
+  if (tokens || variant_.order_tensors == OrderTensors::qkv)
+    inputs_.q = permuted(bench_.stored.q, bench_.work.heads);
+  if (!tokens) return;
+  moved_o_ = bench_.device->allocate(bench_.o.bytes);
+  moved_lse_ = bench_.device->allocate(bench_.lse.bytes);
+  unpermute_output();
+  *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
+}
+
+void OneRankVariant::unpermute_output() {
+  const Case& work = bench_.work;
+  const auto lse_row = work.heads * static_cast<std::int64_t>(sizeof(float));
+  bench_.device->permute(bench_.o, moved_o_, work.batch, slots_, row_bytes(work, work.heads),
+                         Direction::out_of_order);
+  bench_.device->permute(bench_.lse, moved_lse_, work.batch, slots_, lse_row, Direction::out_of_order);
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedVariant> make_one_rank_variant(Bench& bench, const Record& record) {
+  return std::make_unique<OneRankVariant>(bench, record);
+}
+
+}  // namespace hilbench
