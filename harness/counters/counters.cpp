@@ -142,12 +142,12 @@ void close_counters() {
 }
 
 std::map<std::string, Counter> count(const CounterSet& set, int threads, const std::function<void()>& restore,
-                                     const std::function<void()>& work) {
+                                     const std::function<void()>& body) {
   const std::unique_ptr<CounterBackend> backend = open_counters(set, threads);
   for (int pass = 0; pass < backend->passes(); ++pass) {
     restore();
     backend->begin(pass);
-    work();
+    body();
     backend->end(pass);
   }
   RawCounts raw = backend->read();

@@ -97,9 +97,9 @@ void close_counters();
 std::map<std::string, Counter> finish_counters(const CounterSet& set, const RawCounts& raw,
                                                std::string_view source, int passes);
 
-// Runs `work` once per pass, `restore` (cache state) before each, and gives the finished counters. Throws
-// only what `restore` and `work` throw.
+// Runs `body` once per pass, `restore` (cache state) before each, and gives the finished counters. Throws
+// only what `restore` and `body` throw.
 std::map<std::string, Counter> count(const CounterSet& set, int threads, const std::function<void()>& restore,
-                                     const std::function<void()>& work);
+                                     const std::function<void()>& body);
 
 }  // namespace hilbench

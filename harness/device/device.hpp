@@ -42,9 +42,9 @@ class Device {
   // Rows of `row_bytes`: into_order puts row t of every batch entry at slots[t], out_of_order brings it back.
   virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,
                        std::span<const std::int32_t> slots, std::int64_t row_bytes, Direction direction) = 0;
-  // Duration of one execution of `work`, complete, by the device's own clock.
-  virtual double time_ns(const std::function<void()>& work, Clock clock) = 0;
-  double time_ns(const std::function<void()>& work) { return time_ns(work, Clock::ordinary); }
+  // Duration of one execution of `body`, complete, by the device's own clock.
+  virtual double time_ns(const std::function<void()>& body, Clock clock) = 0;
+  double time_ns(const std::function<void()>& body) { return time_ns(body, Clock::ordinary); }
   // The clock for executions of about `estimate_ns`.
   virtual Clock clock_for(double) const { return Clock::ordinary; }
   virtual std::string_view name_of(Clock clock) const = 0;
@@ -59,8 +59,8 @@ class Device {
   // FLOP/s that a unit (Variant::peak_unit) reaches here; nothing where that cannot be measured. Looks longer
   // while the answer is below `suspect`: other programs may be slowing the measurement.
   virtual std::optional<double> peak_flops(std::string_view, double /*suspect*/) { return std::nullopt; }
-  // Runs `work` to its end between the marks that a profiler of the device heeds.
-  virtual void profile(const std::function<void()>& work) { work(); }
+  // Runs `body` to its end between the marks that a profiler of the device heeds.
+  virtual void profile(const std::function<void()>& body) { body(); }
   // Notes clocks, temperature, power and other programs on the device now; state() sums up what was noted.
   virtual void observe() {}
   // Of a GPU: its number.

@@ -53,9 +53,9 @@ class CpuDevice final : public Device {
       unpermute_rows(from.data(), to.data(), batch, slots, row_bytes, threads_);
   }
 
-  double time_ns(const std::function<void()>& work, Clock) override {
+  double time_ns(const std::function<void()>& body, Clock) override {
     const auto start = std::chrono::steady_clock::now();
-    work();
+    body();
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   }
 

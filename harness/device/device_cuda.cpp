@@ -69,16 +69,16 @@ class CudaDevice final : public Device {
                        device_map_.data(), row_bytes, move, nullptr);
   }
 
-  double time_ns(const std::function<void()>& work, Clock clock) override {
+  double time_ns(const std::function<void()>& body, Clock clock) override {
     if (clock == Clock::fine)
       return kernel_time_ns([&] {
         hold(kFineHoldNs);
-        work();
+        body();
         synchronize();
       });
     hold(kHoldNs);
     start_.record();
-    work();
+    body();
     end_.record();
     return end_.ns_since(start_);
   }
@@ -128,9 +128,9 @@ class CudaDevice final : public Device {
     return peak > 0 ? std::optional(peak) : std::nullopt;
   }
 
-  void profile(const std::function<void()>& work) override {
+  void profile(const std::function<void()>& body) override {
     HILBENCH_CUDA(cudaProfilerStart());
-    work();
+    body();
     synchronize();
     HILBENCH_CUDA(cudaProfilerStop());
   }

@@ -120,12 +120,12 @@ class Recording {
   std::size_t enabled_ = 0;  // of kKinds, from the first
 };
 
-// The records of `work` in the sequence of their starts.
-std::vector<Span> record(const std::function<void()>& work) {
+// The records of `body` in the sequence of their starts.
+std::vector<Span> record(const std::function<void()>& body) {
   const Recording recording;
   require(cupti().flush(0), "cuptiActivityFlushAll");
   g_spans.clear();
-  work();
+  body();
   require(cupti().flush(0), "cuptiActivityFlushAll");
   std::sort(g_spans.begin(), g_spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
   return g_spans;
@@ -153,10 +153,10 @@ const std::string& kernel_times_absence() {
   return absence;
 }
 
-double kernel_time_ns(const std::function<void()>& work) {
+double kernel_time_ns(const std::function<void()>& body) {
   if (!kernel_times_absence().empty())
     throw EnvironmentError({.what = "no activity records", .why = kernel_times_absence()});
-  const std::vector<Span> spans = record(work);
+  const std::vector<Span> spans = record(body);
   if (spans.size() < 2) throw EnvironmentError({.what = "CUPTI recorded no kernel"});
   std::uint64_t end = 0;
   for (std::size_t i = 1; i < spans.size(); ++i) end = std::max(end, spans[i].end);

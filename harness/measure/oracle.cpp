@@ -131,10 +131,10 @@ class OracleWork {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowId& row = rows[i];
       const std::int64_t kv_head = kv_head_of(work_, row.head);
-      const std::int64_t place =
+      const std::int64_t slot =
           slots_.empty() ? row.position : slots_[static_cast<std::size_t>(row.position)];
       for (std::size_t b = 0; b < work_.pattern.size(); ++b) {
-        std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), place);
+        std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), slot);
         if (keys.empty()) continue;
         const auto [at, created] =
             found.try_emplace({row.batch, kv_head, b, keys.front()}, stretches_.size());

@@ -18,8 +18,8 @@ class ScriptedDevice final : public Device {
   void fill(Buffer&, std::byte) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
-  double time_ns(const std::function<void()>& work, Clock) override {
-    work();
+  double time_ns(const std::function<void()>& body, Clock) override {
+    body();
     return next_ns;
   }
   std::string_view name_of(Clock) const override { return "scripted"; }
