@@ -114,7 +114,7 @@ TEST(ComparedRuns, GateIsOpenWhereATimeIsMissing) {
     EXPECT_EQ(answer.code, ExitCode::inconclusive) << why;
     EXPECT_EQ(answer.reasons,
               (std::vector<std::string>{fmt::format(
-                  "B has no time to compare for 1 variant that A times; the first is {}: {}", id, why)}));
+                  "B has no time for 1 variant that A has timed; the first is {}: {}", id, why)}));
     EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
   }
 }

@@ -76,7 +76,7 @@ TEST(CacheClaims, AreReproducedByFewerMissesOnEveryLevel) {
       << said.why;
   EXPECT_TRUE(holds(said.why, "L1 read misses -50.0 %")) << said.why;
   EXPECT_TRUE(holds(said.why, "cupti_range, warm caches, one execution a pass, 3 passes")) << said.why;
-  EXPECT_TRUE(holds(said.why, "the layout's own count of 64-byte lines: +0.0 %")) << said.why;
+  EXPECT_TRUE(holds(said.why, "64-byte lines in the layout: +0.0 %")) << said.why;
 }
 
 TEST(CacheClaims, AreContradictedByMoreMisses) {
@@ -131,7 +131,7 @@ TEST(CacheClaims, NeedTheControl) {
   records.erase(records.begin() + kRandom);
   const Said said = answer(records);
   for (const LevelAnswer& level : said.levels) EXPECT_FALSE(level.measured);
-  EXPECT_TRUE(holds(said.why, "no random order beside it")) << said.why;
+  EXPECT_TRUE(holds(said.why, "random order was not counted")) << said.why;
 }
 
 TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
@@ -141,7 +141,7 @@ TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
       if (counter.source == "cupti_range") counter = {.reason = "counting needs root"};
   Said said = answer(records);
   EXPECT_EQ(said.verdict, ClaimVerdict::no_difference) << said.why;
-  EXPECT_TRUE(holds(said.why, "a count of the layout and not of a cache")) << said.why;
+  EXPECT_TRUE(holds(said.why, "an exact count, but not of a cache")) << said.why;
   EXPECT_TRUE(holds(said.why, "l2_read_hit_rate of dilated/linear: counting needs root")) << said.why;
   for (Record& record : records) record.counters.erase("layout_lines_64_per_tile");
   said = answer(records);

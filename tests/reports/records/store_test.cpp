@@ -388,7 +388,9 @@ TEST_F(StoreTest, StoreThatAnotherProgramHoldsIsAnEnvironmentError) {
 TEST_F(StoreTest, LinkToNothingIsRefusedAndStays) {
   fs::create_directories(folder_);
   fs::create_symlink(root_ / "nosuch" / "file", file());
-  EXPECT_NE(message_of<UsageError>([&] { (void)Store::open_for_writing(folder_); }).find("a link to nothing"),
+  EXPECT_NE(message_of<UsageError>([&] {
+              (void)Store::open_for_writing(folder_);
+            }).find("a link to a file that does not exist"),
             std::string::npos);
   EXPECT_TRUE(fs::is_symlink(file()));
 }

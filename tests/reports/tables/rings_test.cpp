@@ -67,10 +67,9 @@ TEST(Rings, StandBesideOneRankOnTheSameWork) {
                                                        : 1,
                                           RingAlgorithm::automatic));
   const View view = view_of(input);
-  EXPECT_EQ(
-      rings_sentence(view),
-      "Time of one rank over that of the fastest ring of a case, same work, above 1 the ring is faster: "
-      "on 2 ranks 1.82 to 1.82 in 2 cases; on 4 ranks 3.33 to 3.33 in 2 cases.");
+  EXPECT_EQ(rings_sentence(view),
+            "Time of one rank / time of the fastest ring on the same work (above 1, the ring is faster): "
+            "on 2 ranks 1.82 to 1.82 in 2 cases; on 4 ranks 3.33 to 3.33 in 2 cases.");
   const Table table = rings_table(view);
   ASSERT_EQ(table.rows.size(), 6u);
   for (std::size_t row = 0; row < 6; ++row)
@@ -105,7 +104,7 @@ TEST(Rings, StandBesideWhatIsPredictedOfThem) {
   EXPECT_EQ(cell(table, 0, "predicted_ns"), "");
   EXPECT_EQ(number(table, 1, "predicted_ns"), 2e6);
   EXPECT_EQ(cell(table, 1, "predicted_fitted"), "true");
-  EXPECT_NE(cell(table, 1, "predicted").find("fitted on this"), std::string::npos);
+  EXPECT_NE(cell(table, 1, "predicted").find("model fitted on it"), std::string::npos);
   EXPECT_EQ(number(table, 2, "predicted_ns"), 4e6);
   EXPECT_EQ(number(table, 2, "predicted_ns_high"), 9e6);
   EXPECT_EQ(number(table, 2, "predicted_overlap"), 0.5);
