@@ -1,4 +1,4 @@
-// Claims about caches against hardware counters: confirmed, contradicted, mixed, not counted.
+// Claims about caches, judged by hardware counters: confirmed, contradicted, mixed, not counted.
 #include <gtest/gtest.h>
 
 #include "reports/claims/answers.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kReads = 1e6;
 
-// What a GPU record counts: read requests that the L2 missed, and sectors that left the L1.
+// Sets the counters of a GPU record: read requests that missed in the L2, and sectors that missed in the L1.
 void count(Record& record, double l2_misses, double l1_misses) {
   const auto counter = [](double value, const char* unit) {
     return Counter{.value = value, .unit = unit, .source = "cupti_range", .passes = 3};
@@ -20,8 +20,8 @@ void count(Record& record, double l2_misses, double l1_misses) {
   record.counters["l2_read_sectors"] = counter(l1_misses, "sectors");
 }
 
-// linear, hilbert, residue, random, @tokens, gemm, peak of a case of the guide's speedup table: it claims 28
-// % less.
+// linear, hilbert, residue, random, @tokens, gemm and peak of one case, for which claim guide-speedup says 28
+// % fewer.
 std::vector<Record> comparison() {
   Case work = sample::work(8192, {{4096, 2}});
   work.device = DeviceKind::cuda;

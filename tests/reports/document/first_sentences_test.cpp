@@ -28,11 +28,12 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_EQ(tile("claims of a loss or of no difference reproduced"), "1");
   const std::string text = to_markdown(document);
   EXPECT_NE(text.find("reproduced (no gain was claimed)"), std::string::npos);
-  input.records[1].variant.order_chunk = input.records[1].order_chunk = 64;  // not the order that was claimed
+  input.records[1].variant.order_chunk = input.records[1].order_chunk =
+      64;  // not the order that the claims are about
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
-// Linear and Hilbert order of a case for each of `chunks`; 0: over the whole length.
+// For each of `chunks` a case with linear and Hilbert order; 0: over the whole length.
 TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   const auto said_of = [](std::initializer_list<std::int64_t> chunks) {
     ReportInput input;

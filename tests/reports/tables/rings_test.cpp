@@ -17,7 +17,7 @@ Case ring_work(std::int64_t length, std::int64_t ranks, DeviceKind device = Devi
   return work;
 }
 
-// `factor` times the time that 8192 positions take on one rank.
+// A record that takes `factor` times as long as 8192 positions on one rank.
 Record ring_record(const Case& work, std::string_view order, double factor, RingAlgorithm algorithm) {
   Record made = sample::record(work, "dilated", order);
   made.variant.ring_algorithm = algorithm;
@@ -60,7 +60,7 @@ TEST(Rings, SentenceIsOfTheFastestVariantAndNotOfTheLargestRatio) {
 TEST(Rings, StandBesideOneRankOnTheSameWork) {
   ReportInput input;
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda})
-    for (const std::int64_t ranks : {4, 1, 2})  // in any sequence
+    for (const std::int64_t ranks : {4, 1, 2})  // not sorted
       input.records.push_back(ring_record(ring_work(8192, ranks, device), "linear",
                                           ranks == 4   ? 0.3
                                           : ranks == 2 ? 0.55
@@ -115,7 +115,7 @@ TEST(Rings, StandBesideOneRankOnTheWorkOfOneRank) {
   ReportInput input;
   input.records.push_back(
       ring_record(ring_work(8192, 4, DeviceKind::cuda), "linear", 1.1, RingAlgorithm::ring_packed));
-  // A quarter of the pairs: half as long, the segment too.
+  // A quarter of the pairs: half the length and half the segment.
   input.records.push_back(
       ring_record(ring_work(4096, 1, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
   {
