@@ -23,7 +23,7 @@ std::string id_of(const Record& record) {
   return record.case_id + "/" + record.variant_id;
 }
 
-// Why the record has no time to compare; empty where it has one.
+// Why the record has no time to compare; empty if it has one.
 std::string untimed(const Record& record, std::string_view run) {
   if (record.status != Status::ok) return fmt::format("{} in {}", to_string(record.status), run);
   if (!record.time || !(record.time->median_ns > 0) || record.time->samples_ns.empty())
@@ -94,14 +94,14 @@ std::vector<ComparedRuns::Difference> environment_differences(const View& a, con
   return found;
 }
 
-// Was right in A and is not in B.
+// True if it is ok in A, and failed or invalid in B.
 bool lost(const RunPair& pair) {
   return pair.a->status == Status::ok &&
          (pair.b->status == Status::failed || pair.b->status == Status::invalid);
 }
 
-// One line on the variants that have a time in A and none in B to hold against it; empty where there are
-// none. What failed in B is told by itself.
+// One line about variants that have a time in A and none in B; empty if there are none. Variants that failed
+// in B have lines of their own.
 std::string missing_in_b(const ComparedRuns& runs) {
   std::vector<std::string> missing;
   for (const RunPair& pair : runs.pairs)
@@ -110,7 +110,7 @@ std::string missing_in_b(const ComparedRuns& runs) {
   for (const Record* record : runs.only_a)
     if (untimed(*record, "A").empty()) missing.push_back(id_of(*record) + ": absent in B");
   if (missing.empty()) return "";
-  return fmt::format("B has no time to compare for {} that A times; the first is {}",
+  return fmt::format("B has no time for {} that A has timed; the first is {}",
                      plural(missing.size(), "variant", "variants"), missing.front());
 }
 
@@ -148,7 +148,7 @@ GateAnswer gate(const ComparedRuns& runs, double percent) {
     }
     if (!pair.ratio) continue;
     ++compared;
-    // The time of B over that of A, less 1, in percent: least and most that the interval allows.
+    // By how many percent B takes longer: the least and the most that the interval allows.
     const double least = 100 * (1 / pair.ratio->ci.high - 1), most = 100 * (1 / pair.ratio->ci.low - 1);
     if (most <= percent) continue;
     failed = failed || least > percent;

@@ -1,4 +1,4 @@
-// `hilbench compare`: the records of two runs side by side, case by case and variant by variant.
+// `hilbench compare`: the times of two runs, case by case and variant by variant.
 #pragma once
 
 #include <optional>
@@ -12,37 +12,38 @@
 
 namespace hilbench {
 
-// One case and variant that both runs hold.
+// A case and variant that both runs have.
 struct RunPair {
   const Record* a = nullptr;
   const Record* b = nullptr;
-  // Time in A over time in B, above 1 where B is faster. The runs are other processes at other times, so that
-  // nothing pairs: each median is resampled by itself. Nothing where one of them has no time, or another
-  // process used the device.
+  // Time in A / time in B: above 1, B is faster. Rounds of different runs do not pair, so each median is
+  // resampled separately. Nothing if one of them has no time, or another process used the device.
   std::optional<Measured> ratio;
-  std::string withheld;  // why there is no ratio; empty where there is one
-  std::string differs;   // what the ids do not tell: "threads 2 / 4"
+  std::string withheld;  // why there is no ratio; empty if there is one
+  std::string differs;   // settings that differ although the ids are the same: "threads 2 / 4"
 };
 
 struct ComparedRuns {
   View a, b;
-  std::vector<RunPair> pairs;                 // in A's order
-  std::vector<const Record*> only_a, only_b;  // each in its run's order
-  // "host.cpu" and the values of each run, where they differ: machine and GPU first. What changes with every
-  // record (time, load, clocks, temperature) is left out.
+  std::vector<RunPair> pairs;                 // in the order of A
+  std::vector<const Record*> only_a, only_b;  // in the order of their run
+  // Values of the environments that differ: "host.cpu", and the values in each run. Machine and GPU come
+  // first. What changes with every record (time, load, clocks, temperature) is left out.
   struct Difference {
     std::string key, a, b;
   };
   std::vector<Difference> environment;
 };
-// Points into both inputs, which must outlive it.
+// Refers to both inputs, which must outlive it.
 ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b);
 
-// What a gate of `percent` says: failed where the whole interval of some ratio says that B takes more than
-// `percent` longer, or where a variant that was ok is failed or invalid in B; else inconclusive where an
-// interval reaches beyond `percent`, where a variant that has a time in A has none in B, or where nothing
-// could be compared; else done. `reasons`: one line for each pair that speaks against done, and one for what
-// B lacks.
+// The result of a gate at `percent`:
+// - failed if, by the whole interval of some ratio, B takes more than `percent` longer, or if a variant that
+//   is ok in A is failed or invalid in B
+// - otherwise inconclusive if an interval reaches beyond `percent`, if a variant with a time in A has none in
+//   B, or if nothing could be compared
+// - otherwise done
+// `reasons`: one line for each pair that is against `done`, and one line for the times that B lacks.
 struct GateAnswer {
   ExitCode code = ExitCode::done;
   std::vector<std::string> reasons;

@@ -56,12 +56,11 @@ std::vector<std::string> sentences(const ComparedRuns& runs) {
       ++(said == Verdict::faster ? faster : slower);
   }
   std::vector<std::string> said = {fmt::format(
-      "{} pairs of one case and variant: B faster in {}, slower in {}, no difference shown in {}, not "
-      "compared {}. "
-      "Only in A: {}, only in B: {}.",
+      "{} pairs of the same case and variant: B is faster in {}, slower in {}, no difference shown in {}, "
+      "not compared {}. Only in A: {}, only in B: {}.",
       runs.pairs.size(), faster, slower, undecided, none, runs.only_a.size(), runs.only_b.size())};
   if (runs.a.machine != runs.b.machine)
-    said.push_back(fmt::format("The machines differ: {} against {}.", runs.a.machine, runs.b.machine));
+    said.push_back(fmt::format("The machines differ: A ran on {}, B on {}.", runs.a.machine, runs.b.machine));
   return said;
 }
 
@@ -104,7 +103,7 @@ Table compare_table(const ComparedRuns& runs) {
 
 Document compare_document(const ComparedRuns& runs, const std::vector<std::string>& gate_reasons) {
   Document document{.title = "hilbench: two runs compared",
-                    .question = "Which cases and variants take longer in B than in A, and which less?",
+                    .question = "Which variants take more time in B than in A, and which take less?",
                     .machine = runs.a.machine == runs.b.machine
                                    ? runs.a.machine
                                    : fmt::format("A: {}; B: {}", runs.a.machine, runs.b.machine),
@@ -115,19 +114,18 @@ Document compare_document(const ComparedRuns& runs, const std::vector<std::strin
       Section{.id = "environment", .title = "What differs between the runs", .blocks = {}});
   environment.blocks.push_back(Paragraph{fmt::format("A: {}. B: {}.", runs.a.source, runs.b.source)});
   if (runs.environment.empty())
-    environment.blocks.push_back(Paragraph{"The records name no difference of machine, build or settings."});
+    environment.blocks.push_back(Paragraph{"The records show no difference of machine, build or settings."});
   else
     environment.blocks.push_back(environment_differences_table(runs));
   if (!gate_reasons.empty())
     document.sections.push_back(
-        {.id = "gate", .title = "Against the gate", .blocks = {Bullets{gate_reasons}}});
+        {.id = "gate", .title = "What the gate objects to", .blocks = {Bullets{gate_reasons}}});
   Section& pairs =
       document.sections.emplace_back(Section{.id = "pairs", .title = "Case by case", .blocks = {}});
   pairs.blocks.push_back(Paragraph{
-      "A / B is the time in A over the time in B: above 1, B is faster. The runs are other processes at "
-      "other "
-      "times, so that no rounds pair: the interval of 95 % comes from resampling each median by itself, and "
-      "what is below 1 % belongs to the process."});
+      "A / B is the time in A / the time in B. Above 1, B is faster. Rounds of different runs do not pair, "
+      "so the 95 % interval resamples each median separately. Differences below 1 % can come from the "
+      "process alone."});
   if (!runs.pairs.empty()) pairs.blocks.push_back(compare_table(runs));
   for (const auto& [name, records] : {std::pair{"A", &runs.only_a}, std::pair{"B", &runs.only_b}})
     if (!records->empty())

@@ -1,4 +1,4 @@
-// Two runs compared, as a table and as a document.
+// The comparison of two runs as a table and as a document.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hilbench {
 
-Table compare_table(const ComparedRuns& runs);  // one row a pair
+Table compare_table(const ComparedRuns& runs);  // one row for each pair
 Document compare_document(const ComparedRuns& runs, const std::vector<std::string>& gate_reasons);
 
 }  // namespace hilbench

@@ -32,7 +32,7 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder))
-    throw_file_error(error.value(), {"report folder cannot be made", folder.string(),
+    throw_file_error(error.value(), {"report folder cannot be created", folder.string(),
                                      error ? "" : "it is not a folder", "give another one with -o"});
 }
 

@@ -1,4 +1,4 @@
-// `hilbench report`: stored records in, tables, figures and a page out. Reads records only.
+// `hilbench report`: makes tables, figures and a page from records.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@ namespace hilbench {
 
 struct ReportOutput {
   std::filesystem::path folder;
-  std::vector<std::string> notes;  // what could not be made and why ("no gnuplot: figures left out; ...")
+  std::vector<std::string> notes;  // what could not be made, and why ("no gnuplot: figures left out; ...")
 };
 
-// Throws UsageError or EnvironmentError where `folder` is none and cannot become one.
+// Throws UsageError or EnvironmentError if `folder` is not a folder and cannot be created.
 void make_folder(const std::filesystem::path& folder);
 
-// Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder` (created).
-// Throws UsageError where the folder cannot be written or the claims file is wrong.
+// Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder`, which is created if
+// needed. Throws UsageError if the folder cannot be written or the claims file is wrong.
 ReportOutput write_report(const ReportInput& input, const std::filesystem::path& folder);
 
 }  // namespace hilbench

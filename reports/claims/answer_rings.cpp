@@ -11,8 +11,8 @@
 namespace hilbench {
 namespace {
 
-// Linear order with the ring options of `hilbert`; beside an order of the whole sequence also that of shards,
-// which sends as many rows.
+// Linear order with the ring options of `hilbert`. If `hilbert` orders the whole sequence, also linear order
+// of shards, which sends as many rows. Null if there is none.
 const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
   const auto twin_of = [&](OrderSpan span) -> const Record* {
     Variant wanted = hilbert.variant;
@@ -64,23 +64,23 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
       ratios.push_back({ratio, {ratio, ratio}, 0});
     }
   if (ratios.empty()) {
-    answer.why = "not tested here: no ring of several ranks that sends anything holds linear and hilbert";
+    answer.why = "not tested here: no ring that exchanges data has both linear and hilbert order";
     return answer;
   }
   answer.measured = over_all(ratios);
   settle(answer);
   answer.why =
-      fmt::format("bytes that the transport counted, hilbert beside linear order in {} rings", ratios.size());
+      fmt::format("bytes counted by the transport, linear and hilbert order of {} rings", ratios.size());
   if (!packed.empty()) {
     const auto [low, high] = std::minmax_element(packed.begin(), packed.end());
-    answer.why += fmt::format("; packing rows by residue, in any order, sends {} to {} of whole shards",
+    answer.why += fmt::format("; ring_packed sends {} to {} of the bytes of whole shards, in every order",
                               number_text(*low, 3), number_text(*high, 3));
   }
   return answer;
 }
 
 ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
-  constexpr double kSameMemory = 0.1;  // drivers keep some of the nominal size
+  constexpr double kSameMemory = 0.1;  // drivers reserve part of the nominal size
   ClaimAnswer answer{.claim = &claim};
   const auto wanted = nominal_memory_bytes(claim.device);
   const CaseView* longest = nullptr;
@@ -97,7 +97,7 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
     }
   if (longest == nullptr) {
     answer.why =
-        fmt::format("not tested here: needs {} x {}; `hilbench predict` tells what the memory plan says",
+        fmt::format("not tested here: needs {} x {}; `hilbench predict` shows what the memory plan allows",
                     claim.ring_size.value_or(1), claim.device);
     return answer;
   }
@@ -105,7 +105,7 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
   answer.where = longest;
   answer.measured = Measured{length, {length, length}, 0};
   answer.verdict = length >= *claim.claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
-  answer.why = "longest sequence that ran on as many devices with as much memory; longer ones may fit";
+  answer.why = "longest sequence that ran on this many devices with this much memory; longer ones may fit";
   return answer;
 }
 

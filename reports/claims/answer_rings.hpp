@@ -1,14 +1,14 @@
-// Claims about rings, and about what fits them.
+// Claims about rings: bytes sent, and the longest sequence.
 #pragma once
 
 #include "reports/claims/answers.hpp"
 
 namespace hilbench {
 
-// Bytes that the transport counted: exact, so that the interval reaches over the rings compared.
+// By the bytes that the transport counted. They are exact, so the interval spans the rings compared.
 ClaimAnswer answer_communication(const ClaimRow& claim, const View& view);
 
-// The longest sequence that ran on as many devices with as much memory, against the one claimed.
+// By the longest sequence that ran on as many devices with as much memory.
 ClaimAnswer answer_longest(const ClaimRow& claim, const View& view);
 
 }  // namespace hilbench

@@ -15,18 +15,18 @@ constexpr const char* kLinesCounter = "layout_lines_64_per_tile";
 std::string missing_reason(const Record* record, const char* name) {
   if (!record) return fmt::format("no {} record of this case", name);
   if (record->status != Status::ok) return fmt::format("{} is {}", name, to_string(record->status));
-  if (foreign_processes(*record) > 0) return "another process used the GPU meanwhile";
+  if (foreign_processes(*record) > 0) return "another process used the GPU during the measurement";
   return "";
 }
 
-// Why a pair of records gives no ratio.
+// Why linear and hilbert order give no ratio; `lacking` if both are there.
 std::string no_pair(const ClaimRecords& records, const char* lacking) {
   std::string why = missing_reason(records.standard, "dilated/linear");
   if (why.empty()) why = missing_reason(records.hilbert, "dilated/hilbert with the claimed chunk");
   return why.empty() ? std::string(lacking) : why;
 }
 
-// "claimed 28.0 % fewer": what a ratio standard / hilbert says of misses.
+// "claimed 28 % fewer": a ratio standard / hilbert as a change of misses.
 std::string claimed_fewer(const ClaimRow& claim) {
   const auto percent = [](double ratio) { return fmt::format("{:.0f}", (1 - 1 / ratio) * 100); };
   if (!claim.claimed_range) return fmt::format("claimed {} % fewer", percent(*claim.claimed));
@@ -35,19 +35,18 @@ std::string claimed_fewer(const ClaimRow& claim) {
 }
 
 std::string lines_text(const std::optional<Measured>& lines) {
-  return lines
-             ? fmt::format("the layout's own count of 64-byte lines: {:+.1f} %", (1 / lines->ratio - 1) * 100)
-             : "no layout counts";
+  return lines ? fmt::format("64-byte lines in the layout: {:+.1f} %", (1 / lines->ratio - 1) * 100)
+               : "no layout counts";
 }
 
-// How the counts were made: backend, state of the caches, executions.
+// How it was counted: source, state of the caches, executions.
 std::string counting_text(const LevelAnswer& level, const Record& record) {
   const LevelCount& count = *level.hilbert;
-  return fmt::format("{}, {} caches, one execution a pass, {} pass{}", count.source, record.cache,
+  return fmt::format("{}, {} caches, one execution per pass, {} pass{}", count.source, record.cache,
                      count.passes, count.passes == 1 ? "" : "es");
 }
 
-// The verdict of the levels that have counters, else of the layout's own count. `record`: any of those
+// By the levels that were counted, otherwise by the count of lines in the layout. `record`: any that was
 // counted.
 void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, const Record& record) {
   answer.verdict = combined(answer.levels);
@@ -68,10 +67,9 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
       unread.empty() ? "none for this device" : fmt::format("{}", fmt::join(unread, "; "));
   answer.measured = lines;
   if (lines) answer.verdict = judge(*answer.claim->claimed, lines->ci);
-  answer.why =
-      lines ? fmt::format("{}; {}, exact, a count of the layout and not of a cache; no hardware counters: {}",
-                          claimed_fewer(*answer.claim), lines_text(lines), why)
-            : fmt::format("no counters: {}", why);
+  answer.why = lines ? fmt::format("{}; {} (an exact count, but not of a cache); no hardware counters: {}",
+                                   claimed_fewer(*answer.claim), lines_text(lines), why)
+                     : fmt::format("no counters: {}", why);
 }
 
 void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& records) {
@@ -85,7 +83,7 @@ void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& records) {
 void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
   const bool both = records.standard && records.hilbert;
   if (both) answer.measured = time_ratio(*records.standard, *records.hilbert);
-  if (!answer.measured) answer.why = no_pair(records, "the two have no paired times");
+  if (!answer.measured) answer.why = no_pair(records, "the two variants have no paired times");
   if (answer.measured && records.hilbert->permute_ns)
     answer.with_permutation = time_ratio(*records.standard, *records.hilbert, *records.hilbert->permute_ns);
   if (records.standard && records.tokens) answer.tokens = time_ratio(*records.standard, *records.tokens);
@@ -96,18 +94,18 @@ void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
 void answer_memory_in(ClaimAnswer& answer, const ClaimRecords& records) {
   if (records.standard && records.hilbert)
     answer.measured = memory_ratio(*records.standard, *records.hilbert);
-  answer.why = answer.measured ? "bytes that each variant holds, permuted copies and index counted in"
-                               : no_pair(records, "no memory figures in the records");
+  answer.why = answer.measured ? "bytes that each variant holds, including permuted copies and index"
+                               : no_pair(records, "the records hold no memory sizes");
   settle(answer);
 }
 
-// Whether a claim that names no pattern means cases like this.
+// True if a claim without a pattern is about cases like this.
 bool named_by(const ClaimRow& claim, const Case& work) {
   return (!claim.sequence_length || *claim.sequence_length == work.sequence_length) &&
          (!claim.ring_size || *claim.ring_size == work.ring_size);
 }
 
-// What such a claim leaves open, and what it names.
+// What such a claim does not state, and what it does.
 std::string left_open(const ClaimRow& claim) {
   return claim.ring_size ? "states no segments or dilations" : "states no configuration";
 }
@@ -133,8 +131,8 @@ ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
 
 ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
   ClaimAnswer answer{.claim = &claim};
-  answer.why =
-      fmt::format("{}, and no case here{} holds linear and hilbert", left_open(claim), named_text(claim));
+  answer.why = fmt::format("{}, and no case here{} has both linear and hilbert order", left_open(claim),
+                           named_text(claim));
   if (claim.ring_size) answer.why = "not tested here: " + answer.why + "; `hilbench predict` projects it";
   std::vector<ClaimAnswer> cases;
   std::vector<Measured> measured, controls, lines;

@@ -5,8 +5,7 @@
 
 namespace hilbench {
 
-// By kernel time, misses or memory: in one case; over all cases together, where the claim states no pattern
-// and must hold in each.
+// By kernel time, misses or memory: in one case, or in all cases together if the claim states no pattern.
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view);
 ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view);
 

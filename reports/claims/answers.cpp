@@ -16,8 +16,9 @@ namespace hilbench {
 namespace {
 
 std::string why_no_ratio(const Record& a, const Record& b) {
-  return foreign_processes(a) + foreign_processes(b) > 0 ? "another process used the GPU meanwhile"
-                                                         : "the two have no paired times";
+  return foreign_processes(a) + foreign_processes(b) > 0
+             ? "another process used the GPU during the measurement"
+             : "the two variants have no paired times";
 }
 
 // Fresh over pooled buffers, for every kernel variant that a case holds in both forms.
@@ -37,7 +38,7 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
       ClaimAnswer answer{.claim = &claim, .where = &of_case};
       answer.measured = time_ratio(*fresh, *found->second);
       answer.why = answer.measured
-                       ? fmt::format("{} over {}; the claim names no case", fresh->variant_id, found->first)
+                       ? fmt::format("{} over {}; the claim states no case", fresh->variant_id, found->first)
                        : why_no_ratio(*fresh, *found->second);
       settle(answer);
       answers.push_back(std::move(answer));
@@ -45,7 +46,7 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
   }
   if (answers.empty())
     answers.push_back(
-        {.claim = &claim, .why = "needs one variant with buffers pooled and fresh in one case"});
+        {.claim = &claim, .why = "needs one variant with pooled and with fresh buffers in one case"});
   return answers;
 }
 
@@ -76,7 +77,7 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
                    : above_faster == above ? ClaimVerdict::reproduced
                                            : ClaimVerdict::no_difference;
   answer.why = fmt::format("speedup by length: {}", fmt::join(seen, "; "));
-  if (unsettled > 0) answer.why += fmt::format("; {} of the cases {}", unsettled, kUnsettled);
+  if (unsettled > 0) answer.why += fmt::format("; in {} of the cases: {}", unsettled, kUnsettled);
   return answer;
 }
 

@@ -11,11 +11,12 @@
 namespace hilbench {
 namespace {
 
-// Repeated counts of one variant on an H200, in processes of their own, differed by up to 9.4 % at the L2 and
-// by up to 0.7 % at the L1.
+// Measured on an H200: counts of one variant in separate processes differed by up to 9.4 % at the L2 and by
+// up to 0.7 % at the L1.
 constexpr double kMemoryLevelSpread = 0.1;
 constexpr double kFirstLevelSpread = 0.02;
-// Below one miss in a thousand reads a cache holds everything, and a ratio of misses is one of stray reads.
+// With less than one miss in a thousand reads the cache holds everything, and a ratio of misses means
+// nothing.
 constexpr double kLeastMissShare = 0.001;
 
 std::string_view reads_name(const MissLevel& level, const Record& record) {
@@ -30,7 +31,7 @@ std::string missing(const Record& record, std::string_view name) {
                      counter && !counter->reason.empty() ? counter->reason : "not counted");
 }
 
-// The count, or in `why` the reason that there is none.
+// The count, or nothing and the reason in `why`.
 std::optional<LevelCount> count_at(const MissLevel& level, const Record& record, std::string& why) {
   LevelCount count;
   const std::string_view reads = reads_name(level, record);
@@ -50,7 +51,7 @@ std::optional<LevelCount> count_at(const MissLevel& level, const Record& record,
   return count;
 }
 
-// Why two counts give no ratio; empty where they do.
+// Why two counts give no ratio; empty if they give one.
 std::string no_ratio(const LevelCount& standard, const LevelCount& hilbert) {
   const auto negligible = [](const LevelCount& count) {
     return count.misses <= 0 || (count.reads && count.misses < kLeastMissShare * *count.reads);
@@ -68,7 +69,7 @@ LevelAnswer answer_level(const MissLevel& level, double claimed, const Record& s
   if (answer.standard) answer.hilbert = count_at(level, hilbert, answer.why);
   if (!answer.hilbert) return answer;
   if (!control) {
-    answer.why = "no random order beside it: one count alone cannot tell an order from chance";
+    answer.why = "random order was not counted, so a difference may be chance";
     return answer;
   }
   answer.control = count_at(level, *control, answer.why);
@@ -86,7 +87,7 @@ LevelAnswer answer_level(const MissLevel& level, double claimed, const Record& s
   return answer;
 }
 
-// "-0.3 %", "-24.1 to +1.2 %": how much more misses than the other order.
+// "-0.3 %", "-24.1 to +1.2 %": change of misses against the other order.
 std::string change_text(const std::vector<double>& ratios) {
   const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
   const std::string least = fmt::format("{:+.1f}", (*low - 1) * 100);
@@ -94,7 +95,7 @@ std::string change_text(const std::vector<double>& ratios) {
   return least == most ? least + " %" : fmt::format("{} to {} %", least, most);
 }
 
-bool bears_out(ClaimVerdict verdict) {
+bool confirms(ClaimVerdict verdict) {
   return verdict == ClaimVerdict::reproduced || verdict == ClaimVerdict::smaller_than_claimed;
 }
 
@@ -108,29 +109,30 @@ const std::vector<MissLevel>& miss_levels() {
        "",
        "l2_read_hit_rate",
        kMemoryLevelSpread,
-       "reads of the multiprocessors that no slice of the L2 held: they wait for device memory"},
+       "reads by the multiprocessors that missed in every slice of the L2 and waited for device memory"},
       {"L1",
        DeviceKind::cuda,
        {},
        "l2_read_sectors",
        "",
        kFirstLevelSpread,
-       "sectors that the multiprocessors asked the L2 for, by load, cp.async or TMA: what the L1 did not "
-       "serve. The hit rate of the L1 leaves TMA out and counts the slot table's own loads"},
+       "sectors that the multiprocessors requested from the L2, by load, cp.async or TMA, because the L1 did "
+       "not have them. The hit rate of the L1 is not used: it leaves out TMA and includes loads of the table "
+       "of slots"},
       {"last-level cache",
        DeviceKind::cpu,
        {"llc_reads"},
        "llc_read_misses",
        "",
        kMemoryLevelSpread,
-       "reads that wait for memory"},
+       "reads that waited for memory"},
       {"L1",
        DeviceKind::cpu,
        {"l1d_reads"},
        "l1d_read_misses",
        "",
        kFirstLevelSpread,
-       "reads that the L1 data cache did not serve"},
+       "reads that missed in the L1 data cache"},
   };
   return kLevels;
 }
@@ -156,7 +158,7 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) 
     ratios.push_back(one.measured->ratio);
     all.to_standard.push_back(one.to_standard.front());
     all.to_control.push_back(one.to_control.front());
-    all.hilbert = one.hilbert;  // for how it was counted; the counts themselves do not add up
+    all.hilbert = one.hilbert;  // for the way it was counted; counts of several cases do not add up
     all.hilbert->misses = std::numeric_limits<double>::quiet_NaN();
   }
   if (ratios.empty()) return all;
@@ -171,8 +173,8 @@ ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
   for (const LevelAnswer& level : levels)
     if (level.measured) verdicts.push_back(level.verdict);
   if (verdicts.empty()) return ClaimVerdict::not_testable;
-  const auto borne_out = std::count_if(verdicts.begin(), verdicts.end(), bears_out);
-  const bool all_or_none = borne_out == 0 || borne_out == static_cast<std::ptrdiff_t>(verdicts.size());
+  const auto confirmed = std::count_if(verdicts.begin(), verdicts.end(), confirms);
+  const bool all_or_none = confirmed == 0 || confirmed == static_cast<std::ptrdiff_t>(verdicts.size());
   return all_or_none ? verdicts.front() : ClaimVerdict::mixed;
 }
 

@@ -1,4 +1,4 @@
-// Which hardware counters answer a claim about caches, and what two orders count there.
+// Claims about caches by hardware counters: which counters, and what orders count at each level.
 #pragma once
 
 #include <array>
@@ -12,18 +12,19 @@
 
 namespace hilbench {
 
-// A level of the caches, and the counters that tell its misses: a counter of their own, or reads and their
-// hit rate. `reads` are names of which the first that a record holds is taken.
+// A cache level, and the counters that give its misses: either a counter of misses, or reads and a hit rate.
+// Of the names in `reads` the first that a record holds is used.
 struct MissLevel {
   std::string_view name;
   DeviceKind device;
   std::array<std::string_view, 2> reads;
   std::string_view misses;    // empty: reads x (1 - hit_rate)
-  std::string_view hit_rate;  // empty where `misses` is not
-  double spread;              // share by which repeated counts of one variant differ: they have no interval
-  std::string_view why;       // what a miss of this level is, and why these counters tell it
+  std::string_view hit_rate;  // empty if there is a counter of misses
+  double spread;              // by what share repeated counts of one variant differ
+  std::string_view why;       // what a miss at this level is
 };
-// The level next to memory first. What has no counter at all is left to the layout's own count of lines.
+// Of each device, the level next to memory first. If nothing was counted, claims are judged by the count of
+// lines in the layout.
 const std::vector<MissLevel>& miss_levels();
 
 struct LevelCount {
@@ -34,23 +35,22 @@ struct LevelCount {
   int passes = 0;
 };
 
-// What linear, hilbert and random order count at one level, and what that says of a claim.
+// Counts of linear, hilbert and random order at one level, and the verdict on a claim by them.
 struct LevelAnswer {
   const MissLevel* level = nullptr;
   std::optional<LevelCount> standard, hilbert, control;
-  std::vector<double> to_standard,
-      to_control;                    // misses of hilbert / those of linear, random; one for each case
-  std::optional<Measured> measured;  // README, Claims
+  std::vector<double> to_standard, to_control;  // misses of hilbert / of linear, random; one for each case
+  std::optional<Measured> measured;             // docs/claims.md, Claims about caches
   ClaimVerdict verdict = ClaimVerdict::not_testable;
   std::string why;  // why there is no verdict
 };
 
-// One answer for each level of the records' device. `control` may be null: then no level is judged.
+// One answer for each level of the records' device. If `control` is null, no level is judged.
 std::vector<LevelAnswer> answer_levels(double claimed, const Record& standard, const Record& hilbert,
                                        const Record* control);
-// The same level in several cases, as one: the interval reaches over all of them.
+// The same level in several cases: the interval spans all of theirs.
 LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
-// The verdict of the level next to memory; `mixed` where one level bears the claim out and another does not.
+// The verdict of the level next to memory; `mixed` if one level confirms the claim and another does not.
 ClaimVerdict combined(const std::vector<LevelAnswer>& levels);
 // "L2 read misses -0.3 % against linear, +0.1 % against random: no difference shown".
 std::string level_text(const LevelAnswer& answer);

@@ -6,12 +6,12 @@
 namespace hilbench {
 namespace {
 
-// The chunk that an order really had: 0 and anything beyond the sequence mean the whole length.
+// The chunk that an order really had: 0, and anything longer than the sequence, mean the whole length.
 std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
   return chunk <= 0 ? length : std::min(chunk, length);
 }
 
-// Whether everything but order, order_param and scope is at its default.
+// True if all options except order, its parameter, chunk and scope are at their defaults.
 bool plain_options(const Variant& variant) {
   Variant plain;
   plain.kernel = variant.kernel;

@@ -1,4 +1,4 @@
-// Which records of a case a claim is about.
+// The records of a case that a claim is about.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace hilbench {
 
-// What the claims call `standard`, `hilbert` and the seeds' own variant, and the negative control, in one
-// case.
+// In one case: what the claims call `standard` and `hilbert`, the variant that the seeds ran, and the
+// negative control. Null if the case does not hold it.
 struct ClaimRecords {
   const Record* standard = nullptr;  // dilated/linear
   const Record* hilbert = nullptr;   // dilated/hilbert, chunk as claimed, scope memory, tensors kv
@@ -17,7 +17,7 @@ struct ClaimRecords {
 };
 ClaimRecords claim_records(const CaseView& of_case, std::int64_t order_chunk);
 
-// Whether `work` is a case that a claim may be held to: equal but for device, threads and dtype.
+// True if `work` answers a claim about `claimed`: equal except for device, threads and dtype.
 bool same_work(const Case& claimed, const Case& work);
 
 }  // namespace hilbench

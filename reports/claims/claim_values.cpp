@@ -31,7 +31,7 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// A number as YAML writes it: 0x10 is 16.
+// A number in the notation of YAML: 0x10 is 16.
 template <class Number>
 std::optional<Number> number_in(const YamlValue& value) {
   if (!value.is_scalar()) return std::nullopt;
@@ -69,7 +69,8 @@ void check_keys(const YamlValue& map, std::span<const std::string_view> allowed)
 
 std::string text_of(const YamlValue& map, std::string_view key) {
   const std::optional<YamlValue> value = map.find(key);
-  if (!value || !value->is_scalar()) refuse_claim(map, fmt::format("'{}' is missing or no text", key), "");
+  if (!value || !value->is_scalar())
+    refuse_claim(map, fmt::format("'{}' is missing or is not text", key), "");
   return one_line(value->text(), 1000);
 }
 

@@ -1,4 +1,4 @@
-// Values of a claims file whose every mistake is a UsageError with file and line.
+// Values of a claims file. Every mistake is a UsageError with file and line.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace hilbench {
 
-// Throws UsageError where `text` is no YAML (see parse_yaml) or longer than 1 MiB; `where` names the file.
+// Throws UsageError if `text` is not YAML (see parse_yaml) or longer than 1 MiB. `where` names the file.
 YamlNode parse_claims_yaml(const std::string& text, const std::string& where);
 
 [[noreturn]] void refuse_claim(const YamlValue& value, std::string what, std::string why,
                                std::string remedy = {});
-// Each of these throws UsageError where the value, or that of the map's key, is not what its name says.
+// Each of these throws UsageError if the value, or the value of the key, is not of the kind that it returns.
 void check_keys(const YamlValue& map, std::span<const std::string_view> allowed);
 std::string text_of(const YamlValue& map, std::string_view key);
 std::string choice_of(const YamlValue& map, std::string_view key, std::span<const std::string_view> allowed);
@@ -27,7 +27,7 @@ std::int64_t claimed_value(const YamlValue& value, const Field<T>& field);
 // A scalar as written, a list as "[1, 2]".
 std::string plain_text(const YamlValue& value);
 
-// Of a field that is a boolean or a choice.
+// A value that is a boolean, or one of `choices`.
 bool boolean_of(const YamlValue& value, std::string_view name);
 std::int64_t choice_index(const YamlValue& value, std::string_view name,
                           std::span<const std::string_view> choices);

@@ -23,11 +23,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
 constexpr std::array<std::string_view, 8> kClaimKeys = {"id",     "title",   "source", "provenance",
                                                         "metric", "assumed", "config", "rows"};
-// What a row, `config` or `assumed` may say of the work.
+// Keys of a row, of `config` and of `assumed` that describe the case.
 constexpr std::array<std::string_view, 16> kWorkKeys = {
     "sequence_length", "segments",  "dilations", "batch",       "heads",  "head_dim", "model_dim", "dtype",
     "causal",          "ring_size", "kv_heads",  "order_chunk", "device", "gpus",     "variant",   "option"};
-// What a row may claim. `standard` and `hilbert` stand behind a ratio.
+// Keys of a row that hold claimed numbers. `standard` and `hilbert` are the times behind a ratio.
 constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "hilbert",
                                                           "speedup",
@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 17> kFigureKeys = {"standard",
                                                           "value"};
 constexpr std::array<std::string_view, 3> kOtherRowKeys = {"metric", "note", "provenance"};
 
-// How a stated figure becomes the ratio standard / hilbert.
+// How a stated number becomes the ratio standard / hilbert.
 enum class Form { ratio, reduction, gain, value };
 double as_ratio(Form form, double stated) {
   switch (form) {
@@ -95,7 +95,7 @@ class Loader {
     for (const auto& [key, title] : seeds.entries()) titles_[one_line(key, 120)] = text_of(seeds, key);
   }
 
-  // "TITLE: SECTION"; a document without a title goes by its file's name.
+  // "TITLE: SECTION"; if the document has no title, the name of its file.
   std::string source_of(const YamlValue& source) const {
     const std::string file = text_of(source, "seed");
     const auto title = titles_.find(file);
@@ -110,7 +110,7 @@ class Loader {
     ClaimRow base;
     base.claim_id = text_of(claim, "id");
     if (!ids_.insert(base.claim_id).second)
-      refuse_claim(claim, fmt::format("claim '{}' stands twice", base.claim_id), "ids are unique");
+      refuse_claim(claim, fmt::format("claim '{}' is defined twice", base.claim_id), "ids are unique");
     base.title = text_of(claim, "title");
     const Value source = claim.find("source");
     if (!source || !source->is_map())
@@ -233,7 +233,7 @@ class Loader {
     rows_.push_back(std::move(claim));
   }
 
-  // Whether the row says anything of the case that it means.
+  // True if the row states anything of its case.
   static bool names_any_case(const Value& claim, const YamlValue& row) {
     constexpr std::array<const char*, 4> kKeys = {"sequence_length", "segments", "dilations", "ring_size"};
     return std::any_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
@@ -242,7 +242,7 @@ class Loader {
     });
   }
 
-  // Why a row that compares two orders names no case.
+  // Which keys of its case a row does not state.
   std::string missing_case(const Value& claim, const YamlValue& row) {
     std::vector<std::string> missing;
     for (const char* key : {"sequence_length", "segments", "dilations"}) {
@@ -278,7 +278,7 @@ class Loader {
     return work;
   }
 
-  // The row's own word, else `config`, else `assumed`.
+  // From the row, otherwise from `config`, otherwise from `assumed`.
   static Value find(const Value& claim, const YamlValue& row, std::string_view key) {
     if (const Value value = row.find(key)) return value;
     for (const char* part : {"config", "assumed"})

@@ -1,4 +1,4 @@
-// The section of claims.
+// The section "Claims against measurement".
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,41 +11,41 @@
 namespace hilbench {
 namespace {
 
-// How claims about caches are judged, level by level as miss_levels() holds them.
-std::string caches_text() {
+// What a miss is, at each level of miss_levels().
+std::string misses_text() {
   std::vector<std::string> levels;
   for (const MissLevel& level : miss_levels())
     levels.push_back(
         fmt::format("{} {}: {}", level.device == DeviceKind::cuda ? "GPU" : "CPU", level.name, level.why));
-  return fmt::format(
-      "Claims about caches are judged by hardware counters, each level by itself. Misses are: {}. A count "
-      "comes from one execution, so chance is told by a control: the interval reaches from linear / hilbert "
-      "to random / hilbert, and further at each end by what repeated counts of one variant differ by: 10 % "
-      "next to memory, 2 % at an L1. A level without random order beside it, or whose misses are below one "
-      "in a thousand reads, is not judged. The row shows the level next to memory; mixed says that one level "
-      "bears the claim out and another does not. Without hardware counters the layout's own count of 64-byte "
-      "lines stands in, and the basis says so.",
-      fmt::join(levels, ". "));
+  return fmt::format("Misses of each level. {}.", fmt::join(levels, ". "));
 }
 
 Bullets how_judged() {
   return Bullets{
-      {"Reproduced: the 95 % interval lies beyond 1 and reaches the claim. Smaller than claimed: beyond 1, "
-       "short of the claim. No difference shown: the interval holds 1. Contradicted: it lies on the other "
-       "side of 1. Mirrored for claims below 1. A claimed range is judged by its low end.",
-       "Standard is dilated/linear; hilbert is dilated/hilbert with chunks of 4096, K and V permuted, the "
-       "same function computed. The @tokens column is what the seeds ran: the pattern applied to slots, a "
-       "different function, shown and never judged.",
-       "Obtained: measured, modelled or unsourced, as the authors of the claim came by it. What a "
-       "configuration lists as assumed is ours.",
-       "With one permutation: the time of permuting K and V once is added to the Hilbert side. Random order "
-       "is the negative control: what it shows too is not Hilbert order's.",
-       "A claim that states no configuration must hold in all cases here together: its interval reaches over "
-       "theirs. Cases of another dtype than the claim's are answered too, and say so.",
-       "Processes of one build differ by up to 1 % without a cause: where one process measured, an interval "
-       "that comes nearer to 1 than that leaves the sign open, and the verdict says so. None is given where "
-       "another process used the GPU.",
-       caches_text()},
+      {"Reproduced: the 95 % interval lies above 1 and reaches the claim. Smaller than claimed: it lies "
+       "above 1 but does not reach the claim. No difference shown: it holds 1. Contradicted: it lies below "
+       "1. For claims below 1 the sides are swapped. A claimed range is judged by its low end.",
+       "Standard is dilated/linear. Hilbert is dilated/hilbert with chunks of 4096 and K and V permuted; it "
+       "computes the same function. @tokens is what the seeds ran: they applied the pattern to memory slots, "
+       "which computes a different function. It is shown but never judged.",
+       "Obtained: how the authors of the claim got their number. They measured it, computed it from a model, "
+       "or nothing shows where it is from (unsourced). What a configuration lists as assumed is ours; the "
+       "source does not state it.",
+       "With one permutation: the time to permute K and V once is added on the Hilbert side. Random order is "
+       "the negative control: an effect that random order has too is no effect of Hilbert order.",
+       "A claim that states no configuration must hold in all cases here together: its interval spans the "
+       "intervals of all cases. Cases with another dtype than the claim's are judged too; the basis says so.",
+       "Processes of one build differ by up to 1 % without a cause. If one process measured, and the "
+       "interval comes within 1 % of 1, the sign is not settled; the basis says so. If another process used "
+       "the GPU, there is no verdict.",
+       "Claims about caches are judged by hardware counters, each level separately. A count comes from one "
+       "execution, so random order is the control for chance: the interval reaches from linear / hilbert to "
+       "random / hilbert. It is widened at both ends by the spread of repeated counts: 10 % next to memory, "
+       "2 % at an L1. A level is not judged if random order was not counted, or if less than one read in a "
+       "thousand misses. The row shows the level next to memory. Mixed: one level confirms the claim and "
+       "another does not. If nothing could be counted, the count of 64-byte lines in the layout is used, and "
+       "the basis says so.",
+       misses_text()},
       "How a claim is judged"};
 }
 
@@ -54,19 +54,19 @@ Bullets how_judged() {
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine) {
   Section section{.id = "claims", .title = "Claims against measurement", .blocks = {}};
   section.blocks.push_back(Paragraph{
-      "The seed reports, seeds for short, are the five documents that proposed Hilbert Ring Attention. Each "
-      "of their claims stands here against what these records show; its source names the document and the "
-      "section, and how its authors came by it: measured, modelled, or unsourced."});
+      "The seed reports, or seeds, are the five documents that proposed Hilbert Ring Attention. This section "
+      "compares their claims with these records. For each claim it names the document and the section, and "
+      "how its authors obtained the number: measured, modelled, or unsourced."});
   Table headlines = headline_claims_table(answers);
   if (headlines.rows.empty()) {
-    section.blocks.push_back(
-        Paragraph{"These records test none of them. They stand further below, each with the reason."});
+    section.blocks.push_back(Paragraph{
+        "These records test none of the claims. They are listed further below, each with the reason."});
     return section;
   }
   section.blocks.push_back(std::move(headlines));
   section.blocks.push_back(
-      Paragraph{fmt::format("Ratios are standard / hilbert: above 1 says that Hilbert order needs less. "
-                            "Measured on {}, not on the machine of the claim.",
+      Paragraph{fmt::format("Ratios are standard / hilbert: above 1, Hilbert order needs less. Everything "
+                            "was measured on {}, not on the machine of the claim.",
                             machine)});
   section.blocks.push_back(how_judged());
   if (Table judged = judged_claims_table(answers); !judged.rows.empty()) {
@@ -74,12 +74,11 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
     section.blocks.push_back(std::move(judged));
   }
   if (Table levels = claim_levels_table(answers); !levels.rows.empty()) {
-    levels.fold =
-        plural(levels.rows.size(), "level of the caches, one by one", "levels of the caches, one by one");
+    levels.fold = plural(levels.rows.size(), "cache level, one by one", "cache levels, one by one");
     section.blocks.push_back(std::move(levels));
   }
   section.blocks.push_back(
-      Paragraph{"Claims that these records cannot test stand further below, with the reason."});
+      Paragraph{"Claims that these records cannot test are listed further below, each with the reason."});
   return section;
 }
 

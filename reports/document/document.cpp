@@ -26,11 +26,12 @@ constexpr std::size_t kMostCasesOnPage = 100;
 Section comparison_section(const View& view) {
   Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}, .form = Form::text};
   section.blocks.push_back(
-      Paragraph{"Speedup is the time of the reference over the time of the variant, paired round by round: "
-                "above 1 is faster. An interval that holds 1 shows no difference. Rates count 4 x head_dim "
-                "FLOPs per unmasked query-key pair. Compulsory bytes are those that any implementation must "
-                "move: operands read once, the output written once; warm caches can do with fewer from DRAM. "
-                "Counters were read in executions of their own, after the timing."});
+      Paragraph{"Speedup is the time of the reference / the time of the variant, paired round by round. "
+                "Above 1, the variant is faster. If the interval holds 1, no difference is shown. Rates "
+                "count 4 x head_dim FLOPs for each query-key pair that is not masked. Compulsory bytes are "
+                "the bytes that every implementation must move: each operand read once, the output written "
+                "once. With warm caches DRAM can move fewer. Counters were read after the timing, in "
+                "separate executions."});
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseView& of_case = view.cases[i];
@@ -61,23 +62,25 @@ Section table_section(std::string id, std::string title, std::string text, Table
   return section;
 }
 Section rivals_section(Table rivals) {
-  rivals.fold = "As numbers, with times and rates";
+  rivals.fold = "The same as numbers, with times and rates";
   return table_section("rivals", "Kernels against their rivals",
-                       "Time of the rival over time of the kernel in linear order, paired round by round, "
-                       "with the 95 % interval: above 1 the kernel is faster. All of a row computed the same "
-                       "case from the same inputs and were verified.",
+                       "Rivals are baselines that compute the same case. Each number is the time of the "
+                       "rival / the time of the kernel in linear order, paired round by round, with its 95 % "
+                       "interval. Above 1, the kernel is faster. All variants of a row read the same inputs, "
+                       "and their outputs were verified.",
                        std::move(rivals));
 }
 
 Section locality_section(const View& view) {
   Section section{.id = "locality", .title = "Locality", .blocks = {}, .form = Form::text};
   section.blocks.push_back(
-      Paragraph{"Counts of the layout are exact: how far apart the rows stand that one tile reads, and how "
-                "many distinct lines and pages they touch. A row of K or V is contiguous in every order, so "
-                "an order that leaves these counts alone leaves the caches little to gain from."});
+      Paragraph{"Layout counts are exact. They show how far apart the rows lie that one tile reads, and how "
+                "many different cache lines and pages these rows touch. A row of K or V is contiguous in "
+                "every order. If an order does not change these counts, the caches can gain little from "
+                "it."});
   const Table table = locality_table(view);
   if (table.rows.empty())
-    section.blocks.push_back(Paragraph{"No record here holds locality counts."});
+    section.blocks.push_back(Paragraph{"No record here has layout counts."});
   else
     section.blocks.push_back(table);
   return section;
@@ -98,8 +101,8 @@ Section commands_section(const View& view) {
       .id = "commands", .title = "Commands that repeat each row", .blocks = {}, .form = Form::text};
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   section.blocks.push_back(
-      Paragraph{"Each command measures one row again, its reference beside it, in a folder of its own; "
-                "without its filter it measures the whole sweep."});
+      Paragraph{"Each command measures one row again, together with its reference, into a new folder. "
+                "Without --filter it measures the whole sweep."});
   for (std::size_t i = 0; i < shown; ++i) {
     section.blocks.push_back(Heading{view.cases[i].case_id});
     section.blocks.push_back(commands_table({&view.cases[i], 1}, view));
@@ -114,10 +117,10 @@ Section commands_section(const View& view) {
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
   sections.push_back(claims_section(answers, view.machine));
   if (Table summary = summary_table(view); !summary.rows.empty())
-    sections.push_back(table_section(
-        "summary", "Every variant against the reference",
-        "How often each variant was faster or slower than the reference of its case, by its 95 % interval.",
-        std::move(summary)));
+    sections.push_back(table_section("summary", "Every variant against the reference",
+                                     "In how many cases each variant was faster or slower than the "
+                                     "reference, judged by its 95 % interval.",
+                                     std::move(summary)));
   if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
     sections.push_back(rivals_section(std::move(rivals)));
   if (Table rings = rings_table(view); !rings.rows.empty())
@@ -136,7 +139,7 @@ void add_cases(std::vector<Section>& sections, const View& view, std::vector<Fig
   sections.push_back(locality_section(view));
 }
 
-// What is missing, on what it was measured, how, and how to repeat it.
+// What is missing, the machine, the method, and the commands that repeat the rows.
 void add_background(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers,
                     const std::vector<std::string>& notes) {
   if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
@@ -155,13 +158,14 @@ void add_background(std::vector<Section>& sections, const View& view, const std:
 
 Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
                      const std::vector<std::string>& notes) {
-  Document document{
-      .title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
-      .question = "Does the order of memory make long-context attention faster; where, and by how much?",
-      .machine = view.machine,
-      .answer = main_sentences(view),
-      .tiles = claim_tiles(answers),
-      .sections = {}};
+  Document document{.title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
+                    .question =
+                        "Does the order of rows in memory make long-context attention faster? In which "
+                        "cases, and by how much?",
+                    .machine = view.machine,
+                    .answer = main_sentences(view),
+                    .tiles = claim_tiles(answers),
+                    .sections = {}};
   document.answer.push_back(claims_sentence(answers));
   document.answer.push_back(status_sentence(view));
   if (!view.title.empty()) document.title += ": " + view.title;

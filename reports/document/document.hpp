@@ -1,4 +1,4 @@
-// The report as a value: what it says, before it becomes HTML or Markdown.
+// The content of a report, before it becomes HTML, Markdown or text.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct Heading {
 };
 struct Bullets {
   std::vector<std::string> items;
-  std::string fold = {};  // as of Table
+  std::string fold = {};  // as in Table
 };
 struct Command {
   std::string text;
 };
 using Block = std::variant<Paragraph, Heading, Bullets, Command, Table, Figure>;
 
-enum class Form { both, text };  // text: Markdown only; the page makes the same of its data
+enum class Form { both, text };  // text: Markdown only; the page shows the same from its data
 
 struct Section {
   std::string id;
@@ -51,10 +51,10 @@ struct Document {
   std::vector<Section> sections;
 };
 
-// Everything that both forms of the report say. `notes`: what could not be made.
+// The whole report. `notes`: what could not be made, and why.
 Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
                      const std::vector<std::string>& notes);
 
 std::string to_markdown(const Document& document);
-std::string to_text(const Document& document);  // for a terminal; figures are named only
+std::string to_text(const Document& document);  // for a terminal; of figures only the titles
 }  // namespace hilbench

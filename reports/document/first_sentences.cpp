@@ -16,7 +16,7 @@
 namespace hilbench {
 namespace {
 
-// How an order fared against linear order over the cases that hold both.
+// Results against one reference over several cases.
 struct Tally {
   std::size_t faster = 0, slower = 0, undecided = 0, unsettled = 0;
   double low = 0, high = 0;
@@ -35,8 +35,8 @@ struct Tally {
   }
 };
 
-// What Hilbert order with chunks of `chunk` did to kernel time, and random order, the negative control,
-// beside it; empty where no case holds both sides.
+// Kernel time of Hilbert order in chunks of `chunk` against linear order, and of random order, the negative
+// control. Empty if no case has both sides.
 std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
   Tally hilbert, random;
   for (const CaseView& of_case : view.cases) {
@@ -49,15 +49,15 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
     if (const auto control = time_ratio(*records.standard, *records.random)) random.add(*control);
   }
   if (hilbert.cases() == 0) return "";
-  std::string said = fmt::format("Hilbert order{} against linear order, kernel time, {}: {}.", chunk_text,
+  std::string said = fmt::format("Hilbert order{} against linear order (kernel time, {}): {}.", chunk_text,
                                  plural(hilbert.cases(), "case", "cases"), hilbert.text());
-  if (hilbert.unsettled > 0) said += fmt::format(" {} of them {}.", hilbert.unsettled, kUnsettled);
-  if (random.cases() == 0) return said + " No random order stands beside it, so chance is not told apart.";
+  if (hilbert.unsettled > 0) said += fmt::format(" In {} of them: {}.", hilbert.unsettled, kUnsettled);
+  if (random.cases() == 0) return said + " Random order was not measured with it, so this may be chance.";
   return said + fmt::format(" Random order, the negative control, in {} of these cases: {}.", random.cases(),
                             random.text());
 }
 
-// Each kernel in linear order against each rival over all cases; empty where there is none.
+// Each kernel in linear order against each rival, over all cases; empty if there is no pair.
 std::string rivals_sentence(const View& view) {
   std::map<std::string, std::map<std::string, Tally>> kernels;
   for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
@@ -70,9 +70,10 @@ std::string rivals_sentence(const View& view) {
           fmt::format("{} {} to {}", rival, number_text(tally.low, 3), number_text(tally.high, 3)));
     parts.push_back(fmt::format("{}: {}", kernel, fmt::join(ratios, ", ")));
   }
-  return parts.empty() ? ""
-                       : fmt::format("Rival's time over the kernel's, above 1 the kernel is faster. {}.",
-                                     fmt::join(parts, "; "));
+  return parts.empty()
+             ? ""
+             : fmt::format("Time of the rival / time of the kernel (above 1, the kernel is faster): {}.",
+                           fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ std::vector<std::string> main_sentences(const View& view) {
   for (const std::string& one : {whole, rivals_sentence(view), rings_sentence(view)})
     if (!one.empty()) said.push_back(one);
   if (said.empty() && view.record_count > 0)
-    said.push_back("No case here holds an order, or a rival, beside linear order, both timed.");
+    said.push_back("No case here has times of linear order and of another order or a rival.");
   return said;
 }
 
@@ -101,8 +102,8 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   if (tested.empty())
     return fmt::format("These records test none of the {} of the seed reports.",
                        plural(claims.size(), "claim", "claims"));
-  return fmt::format("Of {} of the seed reports, {} could be tested with these records.",
-                     plural(claims.size(), "claim", "claims"), tested.size());
+  return fmt::format("These records test {} of the {} of the seed reports.", tested.size(),
+                     plural(claims.size(), "claim", "claims"));
 }
 
 std::string status_sentence(const View& view) {

@@ -1,4 +1,4 @@
-// What the report says first: a sentence or two, and the tiles beside them.
+// The first sentences of the report, and its tiles.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace hilbench {
 
-// The order that the claims are about, and where it stands in other cases too, else what these records do
-// compare.
+// What Hilbert order did, in the chunks that the claims are about and over the whole length. If no case has
+// it, what these records compare instead: rivals, rings.
 std::vector<std::string> main_sentences(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
 
-// Claims by verdict. None where these records test no claim: there is nothing to count.
+// How many claims have each verdict; none if these records test no claim.
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// Sections of the report whose prose says how a subject was judged.
+// The sections of the report that explain how something was judged or measured.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace hilbench {
 
-// The claims of the seed reports against these records, and how they are judged.
+// The claims of the seed reports, what these records say of them, and how they are judged.
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine);
 
-// Rows of rings_table(), and what the model of rings says of them.
+// `rings`: of rings_table(). `predicted`: how well the model of rings fits.
 Section rings_section(Table rings, const std::vector<std::string>& predicted);
 
-// How every figure was come by.
+// How every number was measured.
 Section method_section(const View& view);
 
 }  // namespace hilbench

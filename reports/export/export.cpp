@@ -29,7 +29,7 @@ void export_jsonl(const std::vector<Record>& records, std::ostream& out) {
 
 struct Column {
   std::string name;
-  json::json_pointer place;  // in the record's JSON
+  json::json_pointer place;  // in the JSON of the record
 };
 
 std::vector<Column> columns_of(const std::vector<Record>& records) {
@@ -67,7 +67,7 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   return columns;
 }
 
-// A value as the text of a field: null is empty, list members are parted by spaces.
+// A value as text of a field: null is empty; spaces separate the members of a list.
 std::string field_of(const json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
@@ -77,7 +77,8 @@ std::string field_of(const json& value) {
   return fmt::format("{}", fmt::join(members, " "));
 }
 
-// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, quotes in them doubled.
+// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, and their quotes are
+// doubled.
 std::string quoted(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";

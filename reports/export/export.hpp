@@ -1,4 +1,4 @@
-// Records for other people's tools.
+// Records in the formats of other tools.
 #pragma once
 
 #include <ostream>
@@ -10,21 +10,21 @@
 
 namespace hilbench {
 
-// Names for --format, in the order of the help text.
+// Values of --format, in the order of the help text.
 std::span<const std::string_view> export_formats();
-// Throws UsageError for an unknown format.
-// - jsonl: one record a line (README, Files and formats)
-// - csv: one record a row, parameters and results flat, RFC 4180
-// - gbench: Google Benchmark JSON, one run per sample: its compare.py reads it
-// - gbench-summary: Google Benchmark JSON, one row per case and variant (the median), no aggregate rows
+// Writes the records. Throws UsageError if the format is unknown.
+// - jsonl: one record per line (docs/formats.md)
+// - csv: one record per row, parameters and results as columns, RFC 4180
+// - gbench: Google Benchmark JSON, one run per sample, for its compare.py
+// - gbench-summary: Google Benchmark JSON, one row per case and variant with its median, no aggregate rows
 // - bencher: Bencher Metric Format: CASE/VARIANT -> latency (ns), tflops, speedup, with lower and upper
 // values
 // - github: customSmallerIsBetter of github-action-benchmark: times in ns
-// - github-bigger: customBiggerIsBetter of the same: speedups over the reference, and TFLOP/s
+// - github-bigger: customBiggerIsBetter of github-action-benchmark: speedups over the reference, and TFLOP/s
 //
-// All but the first two hold the records that are ok and timed, under the name CASE/VARIANT; cpu_time repeats
-// real_time, because only the wall clock is read. In csv a list's members are parted by spaces and null is an
-// empty field.
+// All except the first two hold only records that are ok and timed, with the name CASE/VARIANT. cpu_time
+// repeats real_time, because only the wall clock is read. In csv, spaces separate the members of a list, and
+// null is an empty field.
 void export_records(std::string_view format, const std::vector<Record>& records, std::ostream& out);
 
 }  // namespace hilbench

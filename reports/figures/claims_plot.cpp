@@ -11,7 +11,7 @@
 namespace hilbench {
 namespace {
 
-// Lines of the figure's data files.
+// Lines of the data files.
 struct ClaimLines {
   std::size_t rows = 0;
   std::string labels, claimed, measured, tokens;
@@ -65,10 +65,10 @@ std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>
   if (lines.rows == 0) return std::nullopt;
   Plot plot{.name = "claims", .title = "Claimed and measured speedup of Hilbert order"};
   plot.caption = fmt::format(
-      "Diamond: what the seed claims. Circle and bar: kernel-time ratio linear / hilbert measured here, with "
-      "its "
-      "95 % interval. Triangle: the seeds' own @tokens variant, a different function. Right of 1 is faster. "
-      "Labels: sequence length, then segment/dilation of each branch. {}.",
+      "Diamond: claimed by the seed report. Circle and bar: measured here, kernel time of linear order / of "
+      "Hilbert order, with its 95 % interval. Triangle: @tokens, the variant that the seeds ran, which "
+      "computes a different function. Right of 1, Hilbert order is faster. Labels: sequence length, then "
+      "segment/dilation of each branch. {}.",
       view.machine);
   plot.data = {
       {"labels.tsv", lines.labels}, {"claimed.tsv", lines.claimed}, {"measured.tsv", lines.measured}};

@@ -1,4 +1,4 @@
-// Claimed against measured speedup.
+// Claimed and measured speedup.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace hilbench {
 
-// A row for each claim of a speedup that was measured; nothing where there is none.
+// One row for each claim of a speedup that was measured; nothing if there is none.
 std::optional<Plot> claims_plot(const View& view, const std::vector<ClaimAnswer>& answers);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// What the report draws.
+// The static figures of the report.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,8 @@
 
 namespace hilbench {
 
-// Claimed against measured; speedup by length and by dilation; roofline; time per variant. A figure that
-// would be empty is left out. Large stores are thinned so that a picture stays readable; the caption says
-// how.
+// Claimed and measured speedup; speedup by length and by dilation; roofline; rivals; time of each variant. A
+// figure that would be empty is left out. Of large stores only some points are drawn; the caption says which.
 std::vector<Plot> plots_of(const View& view, const std::vector<ClaimAnswer>& answers);
 
 }  // namespace hilbench

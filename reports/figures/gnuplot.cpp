@@ -50,7 +50,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// Nothing where there is none.
+// Empty if there is no such file.
 std::string text_of(const fs::path& file) {
   std::error_code ignored;
   return fs::is_regular_file(file, ignored) ? read_text(file, "file of gnuplot", kMostInputBytes) : "";
@@ -59,10 +59,10 @@ std::string text_of(const fs::path& file) {
 struct Outcome {
   bool found = true;
   bool hung = false;
-  std::string fault;  // empty: it succeeded
+  std::string fault;  // empty if it succeeded
 };
 
-// Waits for `child`; past the limit it is killed.
+// Waits for `child`, and kills it after `limit`.
 Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
@@ -102,14 +102,14 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
-  // The PNG has more pixels, and a point there is 4/3 of a pixel: the same proportions at 1.4 times the size.
+  // The PNG has 1.4 times the pixels. A point there is 4/3 of a pixel, so fonts are scaled by 1.4 * 3/4 =
+  // 1.05.
   const std::string svg =
       fmt::format("svg dynamic size {},{} font 'DejaVu Sans,13' noenhanced background rgb 'white'",
                   plot.width, plot.height);
   const std::string png = fmt::format(
       "pngcairo size {:.0f},{:.0f} font 'DejaVu Sans,13' fontscale 1.05 linewidth 1.4 pointscale 1.4 "
-      "noenhanced "
-      "background rgb 'white'",
+      "noenhanced background rgb 'white'",
       plot.width * 1.4, plot.height * 1.4);
   return fmt::format(
       "cd {0}\nset encoding utf8\nset datafile separator tab\n"
@@ -119,7 +119,7 @@ std::string whole_script(const Plot& plot, const fs::path& folder) {
       gnuplot_quoted(folder.string()), svg, plot.script, png);
 }
 
-// gnuplot names every picture after itself; readers and screen readers want to know what it shows.
+// gnuplot puts its own name into <title>; screen readers need the title of the figure.
 void name_svg(std::string& svg, const std::string& title) {
   std::string safe;
   for (const char c : title)
@@ -142,7 +142,7 @@ Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& pr
   if (!outcome.fault.empty()) return outcome;
   svg = text_of(work.path() / "figure.svg");
   const std::string png = text_of(work.path() / "figure.png");
-  if (svg.empty() || png.empty()) return {.fault = "no picture came out"};
+  if (svg.empty() || png.empty()) return {.fault = "it wrote no picture"};
   name_svg(svg, plot.title);
   write_file(folder / (plot.name + ".svg"), svg);
   write_file(folder / (plot.name + ".png"), png);

@@ -1,5 +1,5 @@
-// Static figures by gnuplot, run without a shell. Text from outside reaches it only as quoted strings and
-// data.
+// Static figures by gnuplot, run without a shell. Text from outside reaches gnuplot only as quoted strings
+// and data.
 #pragma once
 
 #include <chrono>
@@ -30,17 +30,17 @@ struct Figure {
 
 struct Drawn {
   std::vector<Figure> figures;
-  std::vector<std::string> notes;  // what could not be drawn and why
+  std::vector<std::string> notes;  // what could not be drawn, and why
 };
 
-// Draws every plot into `folder`/NAME.svg and .png. Where gnuplot is missing or fails, a note says so and
-// nothing is thrown; where one figure takes longer than `limit`, the further ones are left out. Throws
-// UsageError or EnvironmentError where `folder` cannot be written. `program` is looked up in PATH.
+// Draws every plot into `folder`/NAME.svg and .png. If gnuplot is missing or fails, a note says so. If one
+// figure takes longer than `limit`, the figures after it are left out. Throws UsageError or EnvironmentError
+// if `folder` cannot be written. `program` is looked up in PATH.
 Drawn draw(const std::vector<Plot>& plots, const std::filesystem::path& folder,
            const std::string& program = "gnuplot",
            std::chrono::milliseconds limit = std::chrono::seconds(60));
 
-// A gnuplot string constant that means `text`, whatever is in it. Control characters become spaces.
+// `text` as a gnuplot string constant. Control characters become spaces.
 std::string gnuplot_quoted(std::string_view text);
 // `text` as one tab-separated field of a data file.
 std::string gnuplot_field(std::string_view text);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostSeries = 8;
 constexpr std::size_t kMostPoints = 240;
 
-// Shape and colour of a series: shapes differ first, colours (Okabe and Ito's) second.
+// Shape and colour of a series. Shapes differ first; the colours are those of Okabe and Ito.
 struct Look {
   int shape;
   std::string_view colour;
@@ -29,8 +29,9 @@ constexpr std::array<Look, kMostSeries> kLooks = {{{7, "#0072B2"},
                                                    {8, "#8A6100"},
                                                    {4, "#3E7FA8"},
                                                    {12, "#666666"}}};
-// At most `most` points: one for each x, or for each of `most` stretches of a logarithmic axis where there
-// are more. A point is the median, its interval reaches from the lowest low end to the highest high end.
+// At most `most` points: one for each x, or, if there are more, one for each of `most` sections of a
+// logarithmic axis. Each is the median of its group; the interval goes from the lowest low end to the highest
+// high end.
 std::vector<Point> collapsed(const std::vector<Point>& points, std::size_t most) {
   std::map<double, std::vector<Point>> groups;
   for (const Point& point : points) groups[point.x].push_back(point);
@@ -75,8 +76,8 @@ std::string thin(Series& series) {
   if (points <= kMostPoints) return said;
   for (auto& [name, of_series] : series) of_series = collapsed(of_series, kMostPoints / series.size());
   return said +
-         " Points are medians over neighbouring cases; bars reach from the lowest to the highest interval "
-         "end.";
+         " Points are medians of neighbouring cases; bars go from the lowest to the highest end of their "
+         "intervals.";
 }
 
 std::string point_lines(const std::vector<Point>& points, double x_factor) {
@@ -122,7 +123,7 @@ std::string titled(const std::string& title, const View& view, int height) {
 }
 
 std::string log_tics(double low, double high) {
-  if (!(low >= 1e-300) || !(high <= 1e300)) return "";  // gnuplot's own, where records hold such figures
+  if (!(low >= 1e-300) || !(high <= 1e300)) return "";  // records with such numbers get the tics of gnuplot
   std::vector<std::string> tics;
   const bool decades_only = high / low > 200;
   for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10)

@@ -50,17 +50,15 @@ std::optional<Plot> rivals_plot(const View& view) {
   const std::string thinned = thin(points.series);
   Plot plot{.name = "rivals", .title = "Kernels against their rivals"};
   plot.caption = fmt::format(
-      "Time of the rival over time of the kernel in linear order, the same case in the same rounds; right of "
-      "1 the "
-      "kernel is faster. Bars: 95 % interval. Labels: kernel, sequence length, segment/dilation of each "
-      "branch, heads, "
-      "head_dim, dtype. {}.{}",
+      "Time of the rival / time of the kernel in linear order, the same case in the same rounds. Right of 1, "
+      "the kernel is faster. Bars: 95 % interval. Labels: kernel, sequence length, segment/dilation of each "
+      "branch, heads, head_dim, dtype. {}.{}",
       view.machine, thinned);
   plot.data["labels.tsv"] = points.labels;
   const auto curves = curves_of(points.series, "using 1:2:3:4 with xerrorbars", Places::exact, plot);
   plot.height = 170 + 30 * static_cast<int>(points.rows);
   plot.script =
-      titled("Rivals' time over the kernel's: right of 1 the kernel is faster", view, plot.height) +
+      titled("Time of the rival / time of the kernel: right of 1 the kernel is faster", view, plot.height) +
       std::string(frame()) +
       fmt::format(
           "set logscale x 2\nset xtics ({})\n"

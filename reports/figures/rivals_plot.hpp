@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-// A row for each case and kernel. Nothing where fewer than two rivals stand beside a kernel.
+// One row for each case and kernel. Nothing if there are fewer than two rivals.
 std::optional<Plot> rivals_plot(const View& view);
 
 }  // namespace hilbench

@@ -16,7 +16,7 @@
 namespace hilbench {
 namespace {
 
-// What the picture reaches over: FLOP per byte, and GFLOP/s.
+// The range of the axes: FLOP per byte, and GFLOP/s.
 struct Reach {
   double least = 1e300, most = 0, lowest = 1e300, highest = 0;
 
@@ -35,7 +35,7 @@ Series rates(const View& view, Reach& reach) {
     for (const Record* record : of_case.records) {
       if (record->status != Status::ok || !record->flops || !record->tflops || !record->min_bytes) continue;
       if (*record->min_bytes <= 0 || *record->tflops <= 0 || *record->flops <= 0) continue;
-      // Three digits of intensity: cases that differ by less share a point where a large store is thinned.
+      // Three digits of intensity: if a large store is thinned, cases that differ by less share a point.
       const double step = std::pow(10, std::floor(std::log10(*record->flops / *record->min_bytes)) - 2);
       const double x = std::round(*record->flops / *record->min_bytes / step) * step;
       const double y = *record->tflops * 1e3;
@@ -45,7 +45,7 @@ Series rates(const View& view, Reach& reach) {
   return series;
 }
 
-// The measured limits: the unit that computes a dtype fastest has a roof of its own.
+// The measured limits; each dtype has its own roof.
 struct Roofs {
   std::vector<std::string> curves;
   std::vector<std::string> texts;  // "123 TFLOP/s (bf16)"
@@ -76,12 +76,11 @@ Roofs roofs_of(const View& view, Reach& reach) {
 std::string caption_of(const View& view, const Roofs& roofs, const std::string& thinned) {
   const std::string roof =
       roofs.texts.empty()
-          ? "no peak was measured beside these records"
-          : fmt::format(
-                "the roof is the peak measured beside them, {}, and the measured copy bandwidth, {} GB/s",
-                fmt::join(roofs.texts, ", "), number_text(roofs.bandwidth / 1e9, 3));
+          ? "no peak was measured with these records"
+          : fmt::format("the roof is the measured peak, {}, and the measured copy bandwidth, {} GB/s",
+                        fmt::join(roofs.texts, ", "), number_text(roofs.bandwidth / 1e9, 3));
   return fmt::format(
-      "Rate against arithmetic intensity (FLOPs of the case per byte that any implementation must move). "
+      "Rate against arithmetic intensity (FLOPs of the case per byte that every implementation must move). "
       "Higher is better; {}. {}.{}",
       roof, view.machine, thinned);
 }
@@ -103,7 +102,7 @@ std::optional<Plot> roofline_plot(const View& view) {
   const double bottom = reach.lowest / 2, top = reach.highest * 2;
   plot.script =
       titled(roofs.texts.empty() ? "Rate against arithmetic intensity: higher is better"
-                                 : "Roofline: higher is better, the line is this machine's limit",
+                                 : "Roofline: higher is better, the line is the limit of this machine",
              view, plot.height) +
       std::string(frame()) +
       fmt::format(

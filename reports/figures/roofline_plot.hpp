@@ -1,4 +1,4 @@
-// Rates against arithmetic intensity, below the machine's measured limits.
+// Rates against arithmetic intensity, with the measured limits of the machine.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-// Nothing where no record has a rate.
+// Nothing if no record has a rate.
 std::optional<Plot> roofline_plot(const View& view);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// Names of series: as short as tells them apart in one figure.
+// Names of series: no longer than one figure needs.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace hilbench {
 
-// What has to be told apart in the names of series.
+// What the names of series must include.
 struct Naming {
   bool kernels = false, dtypes = false;
 };
 Naming naming_of(const View& view);
 
 std::string dtype_text(const Case& work, const Naming& naming);  // ", bf16", or nothing
-// The part of a variant's id behind its kernel, "hilbert@tokens"; all of it where kernels stand side by side.
+// The id of the variant without its kernel, "hilbert@tokens"; all of it if the figure shows several kernels.
 std::string series_name(const Record& record, const Naming& naming);
 
 }  // namespace hilbench

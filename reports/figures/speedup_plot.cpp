@@ -27,7 +27,7 @@ Series speedups(const View& view, double (*x_of)(const Case& work), std::set<dou
   return series;
 }
 
-// At most twelve of them are named.
+// At most twelve tics.
 std::vector<std::string> tics_of(const std::set<double>& xs) {
   std::vector<std::string> tics;
   const std::size_t stride = (xs.size() + 11) / 12;
@@ -46,8 +46,8 @@ std::optional<Plot> speedup_plot(const View& view, const std::string& name, cons
   if (series.empty()) return std::nullopt;
   Plot plot{.name = name, .title = "Speedup against " + axis};
   plot.caption = fmt::format(
-      "Time of the reference over time of the variant, by {}; above 1 is faster. Bars: 95 % interval. Points "
-      "of one {} are set side by side. @tokens computes a different function. {}.{}",
+      "Time of the reference / time of the variant, by {}. Above 1, the variant is faster. Bars: 95 % "
+      "interval. Points of one {} are drawn side by side. @tokens computes a different function. {}.{}",
       axis, axis, view.machine, thin(series));
   const auto curves = curves_of(series, "using 1:2:3:4 with yerrorbars", Places::side_by_side, plot);
   plot.script =

@@ -1,4 +1,4 @@
-// Speedup of every kernel variant over something that its case says.
+// Speedup of every kernel variant against a number of its case.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,7 @@
 
 namespace hilbench {
 
-// `name`: of the figure. `axis`: what `x_of` says of a case, "sequence length". Nothing where no record has a
-// speedup.
+// `name`: of the figure. `axis`: what `x_of` returns, "sequence length". Nothing if no record has a speedup.
 std::optional<Plot> speedup_plot(const View& view, const std::string& name, const std::string& axis,
                                  double (*x_of)(const Case& work));
 

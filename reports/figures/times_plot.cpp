@@ -12,7 +12,7 @@
 namespace hilbench {
 namespace {
 
-// Lines of the figure's data files, and what they reach over in milliseconds.
+// Lines of the data files, and their range in milliseconds.
 struct TimeLines {
   std::string labels, values, texts;
   std::size_t rows = 0, cases = 0;
@@ -60,7 +60,7 @@ std::optional<Plot> times_plot(const View& view) {
   const double low = lines.shortest / 1.3, high = lines.longest * 2.2;
   Plot plot{.name = "times", .title = "Time of each variant"};
   plot.caption =
-      fmt::format("Median time of one execution with its 95 % interval; left is better. {}.{}", view.machine,
+      fmt::format("Median time of one execution with its 95 % interval. Left is better. {}.{}", view.machine,
                   lines.cases < view.cases.size()
                       ? fmt::format(" The first {} of {} cases are drawn.", lines.cases, view.cases.size())
                       : "");

@@ -1,4 +1,4 @@
-// Time of every variant of the first cases.
+// Times of the variants of the first cases.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-// A row for each timed variant; nothing where none is timed.
+// One row for each timed variant; nothing if there is none.
 std::optional<Plot> times_plot(const View& view);
 
 }  // namespace hilbench

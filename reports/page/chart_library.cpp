@@ -31,7 +31,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// What would end or confuse a <script> element occurs in strings only, where a backslash changes nothing.
+// Text that would end or confuse a <script> element occurs only in strings, where a backslash changes
+// nothing.
 std::string as_element(std::string script) {
   replace_all(script, "</script", "<\\/script");
   replace_all(script, "<!--", "<\\!--");
@@ -45,14 +46,14 @@ ChartLibrary find_chart_library(const std::filesystem::path& file) {
   if (!file.empty()) {
     const std::string script = content(file);
     if (!is_chart_js(script))
-      throw UsageError({"not Chart.js 3 or 4", file.string(), "its head names no such version",
-                        "give its minified file, or none"});
+      throw UsageError({"not Chart.js 3 or 4", file.string(), "its first lines name no such version",
+                        "give its minified file, or `none`"});
     return {as_element(script), ""};
   }
   for (const char* place : kPlaces)
     if (::access(place, R_OK) == 0)
       if (const std::string script = content(place); is_chart_js(script)) return {as_element(script), ""};
-  return {"", "no Chart.js: report.html comes without charts; " + std::string(kInstall)};
+  return {"", "no Chart.js: report.html has no charts; " + std::string(kInstall)};
 }
 
 }  // namespace hilbench

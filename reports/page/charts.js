@@ -1,6 +1,5 @@
-// Charts: one form for all of them, points with intervals on two axes, drawn by Chart.js. A point is
-// {x, y, low, high, text, lines, record}: low and high on the axis that `bars` names, text beside it, lines() for
-// whoever points at it.
+// Charts: all have points with intervals on two axes, drawn by Chart.js. A point is {x, y, low, high, text, lines,
+// record}: `low` and `high` are on the axis that `bars` names, `text` is shown next to it, lines() is its tooltip.
 const drawn = [];
 const variantPlaces = new Map(DATA.variants.map((variant, place) => [variant.id, place]));
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "cross", "star", "crossRot", "rectRounded"];
@@ -10,7 +9,7 @@ const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2
 function paint(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
-// A variant has the same look in every figure, another series that of its place; shapes differ first, colours second.
+// A variant looks the same in every figure; other series look by their place. Shapes differ before colours do.
 function lookOf(name, at) {
   const place = variantPlaces.get(name) ?? at, turn = 3 * Math.floor(place / 8);
   return {colour: paint(`--series-${(place + turn) % 8}`), shape: SHAPES[place % 8], glyph: GLYPHS[place % 8], dash: DASHES[(place + turn) % 8]};
@@ -43,7 +42,7 @@ const intervalBars = {
   },
 };
 
-// A line at a value that the reader holds others against, and the names of rows above them.
+// Lines at given values, stems from the axis to points, and the names of rows.
 const guides = {
   id: "guides",
   beforeDatasetsDraw(chart) {
@@ -60,7 +59,7 @@ const guides = {
       else { ctx.moveTo(place, area.top); ctx.lineTo(place, area.bottom); }
       ctx.stroke();
       if (!name) continue;
-      ctx.save();  // upright beside its line
+      ctx.save();  // vertical, next to its line
       ctx.fillStyle = paint("--soft");
       ctx.translate(place - 4, area.bottom - 6);
       ctx.rotate(-Math.PI / 2);
@@ -99,10 +98,10 @@ function logTicks(low, high) {
   return ticks;
 }
 
-// "1.005", "0.02", "1e-6": as many digits as the value has, six at most.
+// "1.005", "0.02", "1e-6": all digits of the value, six at most.
 const tickText = (value) => (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(6))));
 
-// What the points of an axis reach over, and their intervals, but for those that would press the points flat.
+// The range of an axis: of the points, and of their intervals as far as the points stay readable.
 function reachOf(series, name) {
   const shown = series.filter((one) => !one.hidden), none = [Infinity, -Infinity];
   const over = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], none);
@@ -164,7 +163,7 @@ function optionsOf(spec) {
   };
 }
 
-// Arrow keys walk from point to point, up and down from series to series; Enter opens the record.
+// Left and right arrows move from point to point, up and down from series to series; Enter opens the record.
 function walkByKeyboard(canvas, chart, readout) {
   let series = 0, place = -1;
   const points = () => chart.data.datasets[series].data;
@@ -172,7 +171,7 @@ function walkByKeyboard(canvas, chart, readout) {
   canvas.addEventListener("keydown", (event) => {
     const step = {ArrowRight: 1, ArrowLeft: -1}[event.key], turn = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (event.key === "Enter" && points()[place]?.record) {
-      event.preventDefault();  // else the same key presses the button that the record opens with
+      event.preventDefault();  // otherwise the same key press activates the first button of the dialog
       return openRecord(points()[place].record);
     }
     if (!step && !turn) return;
@@ -210,8 +209,8 @@ function legendOf(chart, series) {
   return legend;
 }
 
-// A figure whose `spec()` is asked anew whenever controls or colours change:
-// {x, y, series, lines, rows, height, caption}; null where nothing is left to draw.
+// A figure. `spec()` is called again whenever controls or colours change, and returns {x, y, series, lines, rows, height,
+// caption}, or null if nothing is left to draw.
 function figure({id, title, controls = [], spec}) {
   const host = el("div", {class: "plot", style: "height: 380px"}), below = el("div"), caption = el("figcaption");
   const readout = el("p", {class: "readout", "aria-live": "polite"});
@@ -225,13 +224,13 @@ function figure({id, title, controls = [], spec}) {
     readout.textContent = "";
     if (!now || now.series.every((one) => one.points.length === 0)) {
       host.style.height = "";
-      host.replaceChildren(el("p", {class: "empty"}, "Nothing here holds what this figure shows."));
+      host.replaceChildren(el("p", {class: "empty"}, "No record here has values for this figure."));
       below.replaceChildren();
       return;
     }
     const points = now.series.reduce((sum, one) => sum + (one.bare ? 0 : one.points.length), 0);
     const canvas = el("canvas", {tabindex: "0", role: "img", "aria-label":
-      `${title}: ${points} points; arrow keys read them. ${now.caption}`});
+      `${title}: ${points} points; read them with the arrow keys. ${now.caption}`});
     host.style.height = `${now.height ?? (now.rows ? 90 + 38 * now.rows.length : 380)}px`;
     host.replaceChildren(canvas);
     entry.chart = new Chart(canvas, {type: "scatter", data: {datasets: datasetsOf(now.series)},
@@ -239,7 +238,7 @@ function figure({id, title, controls = [], spec}) {
     walkByKeyboard(canvas, entry.chart, readout);
     below.replaceChildren(now.series.length > 1 && !now.stems ? legendOf(entry.chart, now.series) : "");
     const waiting = now.series.some((one) => one.hidden && !one.unnamed);
-    caption.textContent = now.caption + (waiting ? " Struck series wait in the legend." : "");
+    caption.textContent = now.caption + (waiting ? " Series that are crossed out in the legend are hidden; click to show them." : "");
   };
   drawn.push(entry);
   block.redraw = entry.draw;

@@ -1,14 +1,14 @@
-// The figures of the page: what each draws of the records.
+// The figures of the page.
 const MOST_ROWS = 60;
 const timed = DATA.records.filter((record) => record.status === "ok" && record.time && record.id !== "peak");
 const compared = timed.filter((record) => record.speedup && !record.baseline);
 
 function linesOf(record, ...more) {
   return [`${record.of.label}${record.kernel && !record.id.startsWith(`${record.kernel}/`) ? ` (ran ${record.kernel})` : ""}`,
-          ...more, record.verdict || null, "click or Enter: the record"].filter(Boolean);
+          ...more, record.verdict || null, "click or press Enter to open the record"].filter(Boolean);
 }
 
-// Series by variant, in the order of the records; beyond eight they wait in the legend, the control never.
+// One series for each variant, in the order of the records. More than eight are hidden until chosen in the legend, except the control.
 function byVariant(records, pointOf, more = {}) {
   const series = new Map();
   for (const record of records) {
@@ -25,7 +25,7 @@ function median(values) {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-// A line through the medians at each x, in the series' dashes.
+// Adds a line through the medians at each x, with the dashes of the series.
 function withMedians(series) {
   const lines = series.map((one) => {
     const groups = Map.groupBy(one.points, (point) => point.at ?? point.x);
@@ -36,7 +36,7 @@ function withMedians(series) {
   return [...series, ...lines];
 }
 
-// The kernel that the reference ran, where others stand beside it: their speed over it would hide what orders do.
+// The kernel of the reference, chosen first: speedups of other kernels would hide the effect of orders.
 const REFERENCE_KERNEL = (() => {
   const reference = timed.find((record) => record.id === compared[0]?.against)?.kernel;
   return compared.some((record) => record.kernel === reference) ? reference : "";
@@ -70,15 +70,14 @@ function speedupFigure(id, title, xTitle, key, others) {
     }));
     return {x: {log: true, title: xTitle, min: xs[0] / 1.6, max: xs.at(-1) * 1.6, ticks: xs, text: String},
             y: {title: "speedup (above 1: faster)"}, lines: [["y", 1]], series: withMedians(series),
-            caption: "Time of the reference over time of the variant, kernel time alone. " +
-              "Bars: 95 % intervals, cut where they leave the picture; lines join the " +
-              `medians over the cases at one place. Points of one ${xTitle} are set side by side. random is the negative ` +
-              "control: what it shows too is not another order's. @tokens computes a different function."};
+            caption: "Time of the reference / time of the variant, without the time to permute. Bars: 95 % intervals, cut at the edge. " +
+              `Lines join the medians of the cases. Points of one ${xTitle} are drawn side by side. random is the negative control: an ` +
+              "effect that random has too is no effect of another order. @tokens computes a different function."};
   }});
   return block;
 }
 
-// What holds K and V of a whole case, or does not: caches of the device, and the reach of a core's data TLB.
+// Sizes to compare K and V with: the caches of the device, and the reach of the data TLB of a core.
 function memoryMarks() {
   const {host, device} = DATA.environments[compared[0]?.environment] ?? {}, marks = [];
   if (device?.l2_bytes) return [[device.l2_bytes, "L2"]];
@@ -94,18 +93,19 @@ function workingSetFigure() {
   const controls = kernelSelect(held, (value) => { held.kernel = value; block.redraw(); });
   const dilations = distinct(compared.map((record) => record.of.r));
   if (dilations.length > 1) controls.push(select("Largest dilation", dilations, (value) => { held.other = value; block.redraw(); }));
-  const block = figure({id: "figure-working-set", title: "Speedup against what K and V hold", controls, spec: () => {
+  const block = figure({id: "figure-working-set", title: "Speedup against the size of K and V", controls, spec: () => {
     const chosen = compared.filter((record) => (!held.kernel || record.kernel === held.kernel) && (!held.other || String(record.of.r) === held.other));
     const series = byVariant(chosen, (record) => ({x: record.of.kv, at: record.of.kv, y: record.speedup[0], low: record.speedup[1],
       high: record.speedup[2], lines: () => linesOf(record, `K and V: ${bytesText(record.of.kv)}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
     const xs = distinct(chosen.map((record) => record.of.kv));
     series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.06 * (place - (series.length - 1) / 2)); }));
-    return {x: {log: true, title: "K and V of the case", min: Math.min(xs[0], marks[0][0]) / 1.6, max: Math.max(xs.at(-1), marks.at(-1)[0]) * 1.6, ticks: xs,
+    return {x: {log: true, title: "size of K and V", min: Math.min(xs[0], marks[0][0]) / 1.6, max: Math.max(xs.at(-1), marks.at(-1)[0]) * 1.6, ticks: xs,
                 text: (bytes) => inUnit(BYTES, bytes, 1)},
             y: {title: "speedup (above 1: faster)"}, lines: [["y", 1], ...marks.map(([bytes, name]) => ["x", bytes, name])],
             series: withMedians(series),
-            caption: `Dashed: ${marks.map(([bytes, name]) => `${name} ${inUnit(BYTES, bytes, 3)}`).join(", ")}. A dilated case reads part of K and V, ` +
-              "one segment after another: what order changes there is the lines and pages that the part lies on. random is the negative control."};
+            caption: `Dashed: ${marks.map(([bytes, name]) => `${name} ${inUnit(BYTES, bytes, 3)}`).join(", ")}. A case with dilation reads ` +
+              "only part of K and V, one segment after another; the order decides on which lines and pages this part lies. random is the " +
+              "negative control."};
   }});
   return block;
 }
@@ -119,26 +119,26 @@ function claimsFigure() {
                                              lines: () => [claim.work, `claimed ${num(claim.claimed, 3)}: ${claim.verdict}`]}));
   return figure({id: "figure-claims", title: "Speedup of Hilbert order: claimed and measured", spec: () => ({
     rows: rows.map((claim) => `${claim.id} (${claim.provenance}): ${claim.work}`),
-    x: {log: true, title: "speedup of hilbert over linear (right of 1: faster)"}, y: rowsAxis(rows), lines: [["x", 1]],
+    x: {log: true, title: "speedup of hilbert over linear (right of 1: hilbert is faster)"}, y: rowsAxis(rows), lines: [["x", 1]],
     series: [{name: "claimed", points: claimed}, {name: "measured here", points: points("measured", 0), bars: "x"},
              {name: "random order here (control)", points: points("control", 0.22), bars: "x"},
              {name: "@tokens here (different function)", points: points("tokens", 0.22), bars: "x", hidden: true}],
-    caption: `Bars: 95 % intervals. In brackets: how the claim's authors came by it.${DATA.claims.length > MOST_ROWS
-      ? ` The first ${MOST_ROWS} of ${DATA.claims.length} rows; the table holds all.` : ""} ${DATA.machine}.`})});
+    caption: `Bars: 95 % intervals. In brackets: how the authors of the claim obtained it.${DATA.claims.length > MOST_ROWS
+      ? ` The first ${MOST_ROWS} of ${DATA.claims.length} rows are drawn; the table holds all.` : ""} ${DATA.machine}.`})});
 }
 
 function rivalsFigure() {
-  const names = distinct(DATA.rivals.map((duel) => `${duel.kernel}: ${duel.work}`)).slice(0, MOST_ROWS);
-  const series = distinct(DATA.rivals.map((duel) => duel.rival)).map((rival) => ({name: rival, bars: "x",
-    points: DATA.rivals.filter((duel) => duel.rival === rival)
-      .map((duel) => ({x: duel.ratio[0], low: duel.ratio[1], high: duel.ratio[2],
-                       y: names.indexOf(`${duel.kernel}: ${duel.work}`), title: `${duel.kernel} against ${rival}`,
-                       lines: () => [duel.work, `rival's time / kernel's ${ratioInterval(duel.ratio)}`]}))
+  const names = distinct(DATA.rivals.map((pair) => `${pair.kernel}: ${pair.work}`)).slice(0, MOST_ROWS);
+  const series = distinct(DATA.rivals.map((pair) => pair.rival)).map((rival) => ({name: rival, bars: "x",
+    points: DATA.rivals.filter((pair) => pair.rival === rival)
+      .map((pair) => ({x: pair.ratio[0], low: pair.ratio[1], high: pair.ratio[2],
+                       y: names.indexOf(`${pair.kernel}: ${pair.work}`), title: `${pair.kernel} against ${rival}`,
+                       lines: () => [pair.work, `time of the rival / of the kernel: ${ratioInterval(pair.ratio)}`]}))
       .filter((point) => point.y >= 0)}));
-  return figure({id: "figure-rivals", title: "Rivals' time over the kernel's", spec: () => ({
+  return figure({id: "figure-rivals", title: "Time of the rival / time of the kernel", spec: () => ({
     rows: names, x: {log: true, title: "time of the rival / time of the kernel (right of 1: the kernel is faster)"},
     y: rowsAxis(names), lines: [["x", 1]], series,
-    caption: `The same case in the same rounds, kernels in linear order. Bars: 95 % intervals. ${DATA.machine}.`})});
+    caption: `Kernel and rival computed the same case in the same rounds, the kernel in linear order. Bars: 95 % intervals. ${DATA.machine}.`})});
 }
 
 function rooflineFigure() {
@@ -167,14 +167,14 @@ function rooflineFigure() {
     const top = Math.max(...ys, ...roofs.map((roof) => roof.peak)) * 1.6;
     return {x: {log: true, title: "FLOP per compulsory byte", min: least / 1.5, max: most}, series,
             y: {log: true, title: "rate", min: low / 1.6, max: top, text: (tflops) => inUnit(RATES, tflops, 1)},
-            caption: roofs.length ? "Higher is better. The roof is the peak measured beside the records and the measured copy bandwidth: " +
+            caption: roofs.length ? "Higher is better. The roof is the measured peak and the measured copy bandwidth: " +
               roofs.map((roof) => `${roof.dtype} ${rateText(roof.peak)}, ${num(roof.copy / 1e9, 3)} GB/s`).join("; ") +
-              ". Compulsory bytes: operands read once, the output written once."
-              : "Higher is better. No peak was measured beside these records, so there is no roof."};
+              ". Compulsory bytes: each operand read once, the output written once."
+              : "Higher is better. No peak was measured with these records, so there is no roof."};
   }});
 }
 
-// A panel of one case: a row for each variant.
+// A panel for one case, with a row for each variant.
 function casePanel(id, title, chosen, valueOf, axis, caption) {
   return figure({id, title, spec: () => {
     const records = timed.filter((record) => record.case === chosen.place);
@@ -191,21 +191,21 @@ function casePanel(id, title, chosen, valueOf, axis, caption) {
 
 const CLOCK = (record) => record.passing?.device_state?.sm_mhz;
 const EXPLAINED = {
-  dram_of_compulsory: "Bytes that DRAM moved over those that any implementation must move. Below 1: part of them was still in the " +
-    "cache from the execution before, because the caches are warm.",
-  l2_read_hit_rate: "Share of L2 reads that hit.", l1_load_hit_rate: "Share of sectors that L1 loads hit; what TMA brings passes the L1 by.",
+  dram_of_compulsory: "Bytes that DRAM moved / bytes that every implementation must move. Below 1, part of them was still in the cache from " +
+    "the previous execution, because the caches are warm.",
+  l2_read_hit_rate: "Share of L2 reads that hit.", l1_load_hit_rate: "Share of sectors that L1 loads hit. Data that TMA brings does not pass through the L1.",
   llc_read_hit_rate: "Share of last-level reads that hit.", l1d_read_hit_rate: "Share of L1 reads that hit.",
-  dram_of_copy: "DRAM bytes per second over the measured copy bandwidth.",
+  dram_of_copy: "DRAM bytes per second / the measured copy bandwidth.",
 };
 
-// Exact counts of the layout, which need no hardware.
+// Exact counts of the layout; they need no hardware.
 const LAID_OUT = {
-  layout_lines_64_per_tile: ["64-byte lines that a tile touches", "Distinct lines of K that one tile of queries reads, mean over tiles."],
-  layout_pages_4k_per_tile: ["4 KiB pages that a tile touches", "Distinct pages of K that one tile of queries reads, mean over tiles."],
-  layout_mean_jump: ["Rows between one key and the next", "How far apart keys stand that a tile reads one after the other, mean over tiles."],
+  layout_lines_64_per_tile: ["64-byte lines that a tile touches", "Different lines of K that one tile of queries reads, mean over tiles."],
+  layout_pages_4k_per_tile: ["4 KiB pages that a tile touches", "Different pages of K that one tile of queries reads, mean over tiles."],
+  layout_mean_jump: ["Distance from one key to the next, in rows", "How far apart in memory the keys are that a tile reads one after another, mean over tiles."],
 };
 
-// Kernel time and 1/k of a permutation against the reference, which permutes nothing.
+// Kernel time plus 1/k of a permutation, against the reference, which permutes nothing.
 function amortisedFigure(chosen) {
   const uses = [1, 3, 10, 30, 100, 300, 1000];
   const pointAt = (record, k) => {
@@ -213,13 +213,13 @@ function amortisedFigure(chosen) {
     return {x: k, y, record, title: record.id,
             lines: () => linesOf(record, `${k} uses: ${num(y)}`, `one permutation: ${timeText(record.permute_ns)}`)};
   };
-  return figure({id: "figure-amortised", title: "Speedup with the permutation paid once, over k uses", spec: () => {
+  return figure({id: "figure-amortised", title: "Speedup if one permutation serves k uses", spec: () => {
     const records = timed.filter((record) => record.case === chosen.place && record.permute_ns && record.speedup);
-    return {x: {log: true, title: "k, executions that share one permutation", min: 0.9, max: 1100, ticks: uses},
-            y: {title: "speedup (above 1: pays)"}, lines: [["y", 1]],
+    return {x: {log: true, title: "k: executions that share one permutation", min: 0.9, max: 1100, ticks: uses},
+            y: {title: "speedup (above 1: the permutation pays)"}, lines: [["y", 1]],
             series: records.map((record, place) => ({name: record.id, line: true, hidden: place >= 8,
                                                      points: uses.map((k) => pointAt(record, k))})),
-            caption: "Kernel time plus 1/k of the time that permuting K and V takes, against the reference, which permutes nothing."};
+            caption: "Kernel time plus 1/k of the time to permute K and V, against the reference, which permutes nothing."};
   }});
 }
 
@@ -232,15 +232,15 @@ function casePanels() {
     if (!(key in DATA.figures)) continue;
     panels.push(casePanel(`figure-case-${key}`, DATA.figures[key], chosen,
       (record) => record.figures[key] == null ? null : [record.figures[key], null, null, num(record.figures[key], 3)],
-      {title: DATA.figures[key]}, `${caption} Read in executions of their own, after the timing.`));
+      {title: DATA.figures[key]}, `${caption} Read after the timing, in separate executions.`));
   }
   for (const [name, [title, caption]] of Object.entries(LAID_OUT))
     if (timed.some((record) => counter(record, name) != null))
       panels.push(casePanel(`figure-case-${name}`, title, chosen, (record) => {
         const count = counter(record, name);
         return count == null ? null : [count, null, null, num(count, 4)];
-      }, {title}, `${caption} Exact, counted from the layout.`));
-  if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock while timed", chosen, (record) => {
+      }, {title}, `${caption} Exact: counted from the layout.`));
+  if (timed.some(CLOCK)) panels.push(casePanel("figure-case-clock", "GPU clock during the timing", chosen, (record) => {
     const range = CLOCK(record);
     if (!range) return null;
     const [low, high] = range;
@@ -255,7 +255,7 @@ function casePanels() {
   return [el("div", {class: "controls"}, control), el("div", {class: "panels"}, ...panels), amortised];
 }
 
-// Counters and counts of the layout beside the times that they should explain.
+// Speedup against a counter or layout count that may explain it.
 function metricFigure() {
   const metrics = new Map(Object.entries(DATA.figures).map(([key, title]) => [key, [title, (record) => record.figures[key]]]));
   for (const one of DATA.counters)
@@ -264,17 +264,17 @@ function metricFigure() {
   if (metrics.size === 0) return null;
   let metric = ["dram_of_compulsory", "llc_read_hit_rate", "layout_lines_64_per_tile", metrics.keys().next().value]
     .find((key) => metrics.has(key));
-  const control = select("Count", [...metrics].map(([key, [title]]) => [key, title]), (value) => { metric = value; block.redraw(); }, null);
+  const control = select("Counter", [...metrics].map(([key, [title]]) => [key, title]), (value) => { metric = value; block.redraw(); }, null);
   control.querySelector("select").value = metric;
   const held = {kernel: ""}, kernels = kernelSelect(held, (value) => { held.kernel = value; block.redraw(); });
-  const block = figure({id: "figure-metric", title: "Speedup against a count", controls: [control, ...kernels], spec: () => {
+  const block = figure({id: "figure-metric", title: "Speedup against a counter", controls: [control, ...kernels], spec: () => {
     const [title, of] = metrics.get(metric);
     const series = byVariant(compared.filter((record) => !held.kernel || record.kernel === held.kernel), (record) => ({x: of(record) ?? NaN, y: record.speedup[0], low: record.speedup[1], high: record.speedup[2],
       lines: () => linesOf(record, `${title}: ${num(of(record))}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
     const xs = series.flatMap((one) => one.points.map((point) => point.x)), least = Math.min(...xs), most = Math.max(...xs);
     const log = least > 0 && most / least > 20;
     return {x: {title, log}, y: {title: "speedup (above 1: faster)"}, lines: [["y", 1]], series,
-            caption: "A count that explains the times sorts the speedups: where points of equal count differ in speed, something else does. " +
+            caption: "If a counter explains the times, points with the same count have the same speedup. If they differ, something else explains them. " +
               `${EXPLAINED[metric] ?? ""}`};
   }});
   return block;
@@ -285,24 +285,24 @@ function errorFigure() {
   const names = distinct(records.map((record) => record.id)).slice(0, MOST_ROWS);
   const told = ({verify}) => `${verify.max_abs.toExponential(2)} of ${verify.tolerance.toExponential(2)} over ${verify.rows} rows`;
   return figure({id: "figure-error", title: "Largest error as a share of the tolerance", spec: () => ({
-    rows: names, x: {log: true, title: "largest |output - reference| / tolerance (left of 1: verified)"}, y: rowsAxis(names), lines: [["x", 1]],
+    rows: names, x: {log: true, title: "largest |output - reference| / tolerance (left of 1: correct)"}, y: rowsAxis(names), lines: [["x", 1]],
     series: [{name: "largest error", points: records.filter((record) => names.includes(record.id)).map((record) => ({
       x: Math.max(record.verify.max_abs / record.verify.tolerance, 1e-6), y: names.indexOf(record.id), record, title: record.id,
       lines: () => linesOf(record, told(record))}))}],
-    caption: "A point for each case, against a double-precision reference, before anything is timed. Shares below 1e-6 are drawn there."})});
+    caption: "One point for each case. Outputs are compared with a double-precision reference before anything is timed. Shares below 1e-6 are drawn at 1e-6."})});
 }
 
-// Series of what the model says, hollow beside those of what was measured, whose names and switches they share.
-function forecastSeries(family, records, forecastOf) {
+// Series of predictions: hollow, with the names and legend entries of the measured series.
+function predictedSeries(family, records, predictedOf) {
   const told = DATA.forecasts.filter((one) => one.family === family).sort((a, b) => a.ring - b.ring);
   const named = byVariant(records, () => ({x: 1, y: 1})), apart = (place) => 2 ** (0.03 * (place - (named.length - 1) / 2) + 0.012);
   return named.map((one, place) => ({
     name: one.name, unnamed: true, hollow: true, hidden: one.hidden, bars: "y",
-    points: told.filter((forecast) => forecast.variant === one.name).flatMap((forecast) => {
-      const [y, low, high, text] = forecastOf(forecast) ?? [NaN];
+    points: told.filter((prediction) => prediction.variant === one.name).flatMap((prediction) => {
+      const [y, low, high, text] = predictedOf(prediction) ?? [NaN];
       if (!Number.isFinite(y)) return [];
-      const basis = forecast.fitted ? "the model was fitted on this ring" : "not fitted on this ring";
-      return [{x: forecast.ring * apart(place), y, low, high, title: `${one.name}, predicted`, lines: () => [`${forecast.ring} ranks`, text, basis]}];
+      const basis = prediction.fitted ? "the model was fitted on this ring" : "the model was not fitted on this ring";
+      return [{x: prediction.ring * apart(place), y, low, high, title: `${one.name}, predicted`, lines: () => [`${prediction.ring} ranks`, text, basis]}];
     })}));
 }
 
@@ -310,20 +310,20 @@ function ringFigures() {
   const ringed = timed.filter((record) => record.of.ring > 1);
   if (ringed.length === 0) return [];
   let family = ringed[0].of.family;
-  const ring = (id, title, axis, valueOf, forecastOf, caption) => figure({id, title, spec: () => {
+  const ring = (id, title, axis, valueOf, predictedOf, caption) => figure({id, title, spec: () => {
     const records = timed.filter((record) => record.of.family === family);
     const series = byVariant(records, (record) => {
       const [y, low, high, text] = valueOf(record) ?? [NaN];
       const how = record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : null;
       return {x: record.of.ring, at: record.of.ring, y, low, high, lines: () => linesOf(record, text, how)};
     }, {bars: "y"});
-    const forecasts = forecastSeries(family, records, forecastOf).filter((one) => one.points.length > 0);
+    const predictions = predictedSeries(family, records, predictedOf).filter((one) => one.points.length > 0);
     const xs = distinct([...records.map((record) => record.of.ring),
                          ...DATA.forecasts.filter((one) => one.family === family).map((one) => one.ring)]);
     series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (0.03 * (place - (series.length - 1) / 2)); }));
     return {x: {log: true, title: "ranks", min: 0.8, max: xs.at(-1) * 1.3, ticks: xs, text: String}, y: axis,
-            series: [...withMedians(series), ...forecasts],
-            caption: forecasts.length ? `${caption} Hollow and larger: predicted by a model fitted on 1 and 2 ranks; the text below tells how well it fits.`
+            series: [...withMedians(series), ...predictions],
+            caption: predictions.length ? `${caption} Large and hollow: predicted by a model fitted on 1 and 2 ranks; the text below says how well it fits.`
               : caption};
   }});
   const overlap = (record) => counter(record, "ring_overlap");
@@ -331,14 +331,14 @@ function ringFigures() {
     ring("figure-ring-time", "Time against ring size", {title: "milliseconds (lower is better)", min: 0},
          (record) => [record.time.ns[0] / 1e6, record.time.ns[1] / 1e6, record.time.ns[2] / 1e6, timeInterval(record.time)],
          (one) => [...one.ns.map((ns) => ns / 1e6), timeInterval(one)],
-         "From when the first rank begins to when the last is done; bars: 95 % intervals. Ranks of a thread ring share the machine's cores."),
+         "From the start of the first rank to the end of the last. Bars: 95 % intervals. Ranks that are threads share the cores of the machine."),
     ring("figure-ring-bytes", "Bytes sent against ring size", {title: "bytes sent by all ranks", min: 0, text: bytesText, binary: true},
          (record) => record.comm_bytes == null ? null : [record.comm_bytes, null, null, bytesText(record.comm_bytes)],
-         (one) => [one.bytes, null, null, bytesText(one.bytes)], "As the closed form plans them; a run whose transport counts others fails."),
-    ring("figure-ring-overlap", "Hidden share of the exchange against ring size", {title: "overlap", min: 0, max: 1, text: percentText},
+         (one) => [one.bytes, null, null, bytesText(one.bytes)], "As planned by the closed form. A run fails if its transport counts other numbers."),
+    ring("figure-ring-overlap", "Hidden share of the exchange against ring size", {title: "hidden share", min: 0, max: 1, text: percentText},
          (record) => overlap(record) == null ? null : [overlap(record), null, null, percentText(overlap(record))],
          (one) => one.hidden == null ? null : [one.hidden, null, null, percentText(one.hidden)],
-         "(computation + exchange - both together) / exchange. Left out where repeated runs differ by more than the exchange takes.")];
+         "(time of computation + time of exchange - time of both together) / time of exchange. Left out if repeated runs differ by more than the exchange takes.")];
   const control = select("Case", distinct(ringed.map((record) => record.of.family)), (value) => {
     family = value;
     for (const one of figures) one.redraw();
@@ -347,7 +347,7 @@ function ringFigures() {
   return [el("div", {class: "controls"}, control), el("div", {class: "panels wide"}, ...figures)];
 }
 
-// Sections of figures. Where the page already has the section, as markup, they go below its title.
+// Sections of figures. If the markup already has a section with that id, its figures go below its title.
 function figureSections() {
   const sections = [];
   const add = (id, title, blocks) => {
@@ -365,8 +365,8 @@ function figureSections() {
                                                 "r", {key: "n", title: "Sequence length"}));
     add("speedups", "Speedup by length and dilation", [el("div", {class: "panels wide"}, ...panels), workingSetFigure()]);
   }
-  if (timed.length) add("one-case", "One case: times and what explains them", casePanels());
-  if (compared.length) add("counts", "What the counts explain", [metricFigure()]);
+  if (timed.length) add("one-case", "One case: times, and what explains them", casePanels());
+  if (compared.length) add("counts", "What the counters explain", [metricFigure()]);
   add("rings", "Rings", ringFigures());
   if (timed.some((record) => record.flops && record.min_bytes && record.tflops)) add("rates", "Rates and limits", [rooflineFigure()]);
   if (timed.some((record) => record.verify?.tolerance > 0)) add("errors", "Errors", [errorFigure()]);

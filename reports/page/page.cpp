@@ -36,7 +36,7 @@ struct Renderer {
     return fmt::format("<pre tabindex=\"0\"><code>{}</code></pre>\n", html_text(block.text));
   }
   std::string operator()(const Table& block) const { return to_html(block); }
-  std::string operator()(const Figure&) const { return ""; }  // drawn from the data
+  std::string operator()(const Figure&) const { return ""; }  // the page draws it from the data
   std::string operator()(const Bullets& block) const {
     std::string html = "<ul>\n";
     for (const std::string& item : block.items) html += fmt::format("<li>{}</li>\n", html_text(item));
@@ -47,7 +47,7 @@ struct Renderer {
   }
 };
 
-// What scripts fill and serve is left out where there are none.
+// Without scripts, elements that scripts need are left out.
 enum class Scripts { none, some };
 
 std::string header_of(const Document& document, Scripts scripts) {
@@ -68,7 +68,7 @@ std::string header_of(const Document& document, Scripts scripts) {
   return html + "</header>\n";
 }
 
-// A word that the page's own scripts bear and that text inside the data cannot foresee.
+// The nonce of the page's own scripts. Text inside the data cannot know it.
 std::string nonce_of(std::string_view text) {
   return fmt::format("{:016x}{:016x}", fnv1a(text), fnv1a(text, kFnvPrime));  // from two bases
 }
@@ -84,12 +84,12 @@ std::string head_of(const Document& document, const std::string& script_source) 
       script_source, html_text(document.title), embedded_page_style());
 }
 
-// Where the scripts put what they make; `note` stands in the figures' place where there are none.
+// The elements that scripts fill. If there are no charts, `note` says why.
 std::string places_of(const std::string& note) {
   return fmt::format(
       "<div id=\"figures\">{}</div>\n<div id=\"explorer\"></div>\n<noscript><p>Figures and the table of all "
-      "records need JavaScript; tables/*.csv and report.md hold the same.</p></noscript>\n",
-      note.empty() ? "" : fmt::format("<p class=\"note\">Charts are left out: {}.</p>", html_text(note)));
+      "records need JavaScript. report.md and tables/*.csv hold the same content.</p></noscript>\n",
+      note.empty() ? "" : fmt::format("<p class=\"note\">This page has no charts: {}.</p>", html_text(note)));
 }
 
 std::string scripts_of(const std::string& data, const ChartLibrary& charts, const std::string& nonce) {

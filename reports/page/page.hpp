@@ -9,11 +9,11 @@
 
 namespace hilbench {
 
-// Self-contained and all markup, without a script.
+// Without any script: all content is markup.
 std::string to_html(const Document& document);
-// Self-contained: style, scripts, chart library and `data` (page_data()) inlined; nothing is fetched, and the
-// page forbids it. Sections of prose and small tables are markup and need no script; figures and the table of
-// all records are made from the data.
+// With style, scripts, chart library and `data` (page_data()) inside the file. The page fetches nothing; its
+// content policy forbids it. Prose and small tables are markup and need no script; scripts make the figures
+// and the table of all records from the data.
 std::string to_html(const Document& document, const nlohmann::json& data, const ChartLibrary& charts);
 
 }  // namespace hilbench

@@ -1,9 +1,9 @@
-// What runs when the page is there.
+// Starts the page.
 function redrawAll() {
   if (typeof Chart !== "undefined") for (const entry of drawn) entry.draw();
 }
 
-// One figure after the other, so that the page answers in between.
+// Draws one figure after another, so that the page can respond in between.
 async function drawAll() {
   for (const entry of [...drawn]) {
     if (!entry.chart) entry.draw();
@@ -59,7 +59,7 @@ if (typeof Chart !== "undefined") {
 enhanceTables();
 document.getElementById("explorer").replaceWith(recordsSection());
 fillNavigation();
-if (typeof Chart !== "undefined") document.body.append(el("footer", {}, `Charts: Chart.js ${Chart.version}, MIT licence, inlined.`));
+if (typeof Chart !== "undefined") document.body.append(el("footer", {}, `Charts are drawn by Chart.js ${Chart.version} (MIT licence), which this file contains.`));
 addEventListener("hashchange", openNamedRecord);
 openNamedRecord();
 document.documentElement.dataset.ready = "yes";

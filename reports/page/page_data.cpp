@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// Values that many records share, each held once: a record names it by its place.
+// Values that many records share. Each is held once; a record holds its place in the list.
 class Pool {
  public:
   std::size_t place(const std::string& key, const json& value) {
@@ -219,7 +219,7 @@ class Builder {
   const std::vector<ClaimAnswer>& answers_;
   bool samples_ = true;
   Pool variants_, environments_, counters_, reasons_;
-  const json* last_environment_ = nullptr;  // of the record before, which the next one often shares
+  const json* last_environment_ = nullptr;  // of the previous record, which often has the same
   std::size_t lasting_place_ = 0;
   json passing_;
   json figures_ = json::object();

@@ -1,4 +1,4 @@
-// What report.html draws from, as one JSON object: summaries of the records, nothing made for people.
+// The data of report.html as one JSON object.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,14 +9,15 @@
 
 namespace hilbench {
 
-// The first records of a larger run are held; samples only where all records together have few enough. `held`
-// says both. Every text of it may be hostile: it is data to whoever shows it.
+// Limits of the data: of more records only the first are held; samples are held only if all records together
+// have few enough. The member `held` says so. Texts in the data come from outside and may be hostile: show
+// them as text only.
 inline constexpr std::size_t kMostRecordsOnPage = 10'000;
 inline constexpr std::size_t kMostSamplesOnPage = 60'000;
 
 nlohmann::json page_data(const View& view, const std::vector<ClaimAnswer>& answers);
 
-// As the text of a <script> element: no `<` in it, and no byte that is not UTF-8.
+// The data as text of a <script> element: it has no `<`, and every byte is UTF-8.
 std::string script_safe(const nlohmann::json& data);
 
 }  // namespace hilbench

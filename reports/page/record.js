@@ -1,4 +1,4 @@
-// One record by itself, in a dialog.
+// A dialog with one record.
 function facts(rows) {
   return el("div", {class: "scroll"}, el("table", {class: "facts"}, el("tbody", {}, ...rows.filter(([, value]) => value !== "" && value != null)
     .map(([name, value]) => el("tr", {}, el("th", {scope: "row"}, name), el("td", {}, String(value)))))));
@@ -13,9 +13,9 @@ function flattened(value, path = "") {
 function samplesFigures(record) {
   const {time} = record;
   if (!time?.samples) {
-    const names = ["least", "first quartile", "median", "third quartile", "most"];
-    return [el("p", {}, `This run has more than ${DATA.held.most_samples} samples, so the page holds what sums each record up; `,
-               "the samples are in the store and its export."),
+    const names = ["lowest", "first quartile", "median", "third quartile", "highest"];
+    return [el("p", {}, `This run has more than ${DATA.held.most_samples} samples, so the page holds only the quartiles of each record. `,
+               "The store and its export hold all samples."),
             facts((time?.quartiles ?? []).map((value, place) => [names[place], timeText(value)]))];
   }
   if (typeof Chart === "undefined") return [facts([["samples, in order", time.samples.map(timeText).join(", ")]])];
@@ -40,7 +40,7 @@ function distributionFigure(values, unit, middle, timer) {
   for (const value of values) ++counts[Math.min(bins - 1, Math.floor((value - low) / width))];
   const steps = counts.flatMap((y, bin) => [{x: low + bin * width, y}, {x: low + (bin + 1) * width, y}]);
   const outline = [{x: low, y: 0}, ...steps, {x: low + bins * width, y: 0}];
-  return figure({id: "figure-distribution", title: "Their distribution", spec: () => ({
+  return figure({id: "figure-distribution", title: "Distribution of the samples", spec: () => ({
     height: 230, x: {title: unit}, y: {title: "samples", min: 0}, lines: [["x", middle]],
     series: [{name: "samples", line: true, bare: true, points: outline}],
     caption: `${values.length} samples in ${bins} bins, timed by ${timer}.`})});
@@ -52,9 +52,9 @@ function recordFacts(record) {
     ["status", record.status], ["reason", record.why], ["kernel that ran", record.kernel],
     ["time, median [95 %]", timeInterval(record.time)],
     ["speedup [95 %]", record.speedup ? `${ratioInterval(record.speedup)} over ${record.against}` : ""],
-    ["verdict", record.verdict], ["rate", rateText(record.tflops)], ["of the measured peak", percentText(record.of_peak)],
-    ["one permutation", timeText(record.permute_ns)],
-    ["speedup, paid over 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
+    ["verdict", record.verdict], ["rate", rateText(record.tflops)], ["share of the measured peak", percentText(record.of_peak)],
+    ["time of one permutation", timeText(record.permute_ns)],
+    ["speedup if a permutation serves 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
     ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],
     ["bytes sent", ring ? bytesText(record.comm_bytes) : ""],
     ["ring", record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : ""],
@@ -62,10 +62,10 @@ function recordFacts(record) {
 }
 
 function verificationFacts(verify) {
-  if (!verify) return el("p", {}, "Nothing was verified.");
+  if (!verify) return el("p", {}, "The output was not verified.");
   return facts([["largest error", `${verify.max_abs.toExponential(3)} of ${verify.tolerance.toExponential(3)} allowed`],
                 ["relative L2 error", verify.rel_l2?.toExponential(3)],
-                ["largest error of LSE", verify.lse_max_abs?.toExponential(3) ?? "gives none"],
+                ["largest error of the LSE", verify.lse_max_abs?.toExponential(3) ?? "the variant returns no LSE"],
                 ["(row, head) pairs compared", verify.rows]]);
 }
 
@@ -87,7 +87,7 @@ function openRecord(record) {
   dialog.replaceChildren(
     el("form", {method: "dialog"}, el("h2", {}, record.id), el("button", {class: "close", "aria-label": "Close"}, "Close")),
     el("p", {class: "case"}, record.of.label, el("br"), el("code", {}, record.of.id)), recordFacts(record),
-    ...titled("The command that repeats it", el("pre", {tabindex: "0"}, el("code", {}, command)), copy),
+    ...titled("Command that repeats it", el("pre", {tabindex: "0"}, el("code", {}, command)), copy),
     ...record.time ? titled("Samples", ...samplesFigures(record)) : [],
     ...titled("Verification", verificationFacts(record.verify)),
     ...record.counters || record.unread ? titled("Counters", counterFacts(record)) : [],

@@ -1,9 +1,9 @@
-// All records as one table: views of columns, sorted and filtered.
+// All records as one table, with a choice of columns, sorting and filters.
 const ROWS_A_STEP = 50;
 const TONES = {faster: "good", slower: "bad", failed: "bad", invalid: "bad"};
 const toneOf = (text) => TONES[text] ?? (text && text !== "ok" ? "muted" : "");
 
-// A column: title, what sorts it, what it shows (none: the value), and its tone.
+// A column: its title, the value that it sorts by, the text that it shows (by default the value), and its tone.
 const column = (title, value, show, tone) => ({title, value, show, tone});
 const counterColumn = (title, name, show) => column(title, (r) => counter(r, name), (r) => show(counter(r, name)));
 const KERNEL = column("kernel that ran", (r) => r.kernel);
@@ -16,11 +16,11 @@ const exponential = (value) => value?.toExponential(2) ?? "";
 const VIEWS = {
   Speed: [KERNEL, LABEL, TIME, SPEEDUP, VERDICT,
     column("rate", (r) => r.tflops, (r) => rateText(r.tflops)),
-    column("of peak", (r) => r.of_peak, (r) => percentText(r.of_peak))],
+    column("share of peak", (r) => r.of_peak, (r) => percentText(r.of_peak))],
   "Permutation and memory": [LABEL, TIME, SPEEDUP,
-    column("one permutation", (r) => r.permute_ns, (r) => timeText(r.permute_ns)),
+    column("time of one permutation", (r) => r.permute_ns, (r) => timeText(r.permute_ns)),
     ...[1, 10, 100].map((k, place) =>
-      column(`speedup, paid over ${k}`, (r) => r.amortised?.[place], (r) => num(r.amortised?.[place], 3))),
+      column(`speedup, ${k} uses of a permutation`, (r) => r.amortised?.[place], (r) => num(r.amortised?.[place], 3))),
     column("memory", (r) => r.memory, (r) => bytesText(r.memory))],
   Errors: [LABEL,
     column("largest error", (r) => r.verify?.max_abs, (r) => exponential(r.verify?.max_abs)),
@@ -29,11 +29,11 @@ const VIEWS = {
     column("rows compared", (r) => r.verify?.rows)],
 };
 
-// Views that only some runs fill.
+// Views for which only some runs have values.
 function addViews() {
   const figures = Object.entries(DATA.figures);
   if (figures.length)
-    VIEWS["Counters beside times"] = [LABEL, TIME, SPEEDUP, ...figures.map(([key, title]) =>
+    VIEWS["Counters with times"] = [LABEL, TIME, SPEEDUP, ...figures.map(([key, title]) =>
       column(title, (r) => r.figures[key], (r) => num(r.figures[key], 3)))];
   for (const [title, layout] of [["Layout counts", true], ["Hardware counters", false]]) {
     const kind = DATA.counters.filter((one) => (one.source === "layout") === layout && one.source !== "measured");
@@ -44,12 +44,13 @@ function addViews() {
     VIEWS.Rings = [LABEL, TIME, column("algorithm", (r) => r.ring_algorithm), column("transport", (r) => r.transport),
       column("bytes sent", (r) => r.comm_bytes, (r) => bytesText(r.comm_bytes)),
       counterColumn("computation alone", "ring_compute_ns", timeText), counterColumn("exchange alone", "ring_exchange_ns", timeText),
-      counterColumn("overlap", "ring_overlap", percentText), counterColumn("largest rank", "ring_rank_memory", bytesText)];
+      counterColumn("share of exchange hidden", "ring_overlap", percentText),
+      counterColumn("memory per rank", "ring_rank_memory", bytesText)];
 }
 
-const verdictOf = (record) => (record.status === "ok" ? record.verdict ?? "without a ratio" : record.status);
+const verdictOf = (record) => (record.status === "ok" ? record.verdict ?? "no speedup" : record.status);
 
-// Rows that `state` asks for, in its order; those without a value last.
+// The records that `state` selects, in its order; records without a value come last.
 function chosenRecords(state, texts, columns) {
   const matches = matcher(state.words);
   const rows = DATA.records.filter((record) => matches(texts.get(record)) &&
@@ -64,7 +65,7 @@ function chosenRecords(state, texts, columns) {
 }
 
 function recordRow(record, columns) {
-  const opener = el("button", {type: "button", class: "open", title: "samples, environment, command",
+  const opener = el("button", {type: "button", class: "open", title: "opens samples, environment and command",
                                click: () => openRecord(record)}, record.id);
   return el("tr", {}, el("td", {}, opener), ...columns.slice(1).map((one) => {
     const value = one.value(record), shown = one.show ? one.show(record) : String(value ?? "");
@@ -112,10 +113,10 @@ function recordsSection() {
   fill();
   const {records: held, of} = DATA.held;
   return sectionOf("records", "Every record",
-    el("p", {}, "Speedup is the time of the case's reference over the time of the variant, paired round by round: above 1 is faster, ",
-       "an interval that holds 1 shows no difference. dilated is a name that resolves to the kernel in the next column, which is ",
-       "why dilated/linear may run the same code as another row. The first column opens a record: samples, verification, counters, ",
-       "environment, and the command that repeats it.",
-       held < of ? ` The page holds the first ${held} of ${of} records; tables/comparison.csv holds all.` : ""),
+    el("p", {}, "A click on a variant opens its record: samples, verification, counters, environment, and the command that ",
+       "repeats it. Speedup is the time of the reference / the time of the variant, paired round by round. Above 1, the variant is ",
+       "faster; if the interval holds 1, no difference is shown. The name dilated stands for the kernel in the next column, so ",
+       "dilated/linear may run the same code as another row.",
+       held < of ? ` This page holds the first ${held} of ${of} records; tables/comparison.csv holds all.` : ""),
     controls, count, el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Records"}, table), more);
 }

@@ -1,7 +1,7 @@
-// Tables that the page holds as markup: sorted by a click on a column's head, filtered by words.
+// Tables in the markup: a click on a column's head sorts them, words filter them.
 const UNIT_FACTORS = Object.fromEntries([...TIMES, ...BYTES, ...RATES].map(([size, name]) => [name, size]));
 
-// "12.35 ms [12.30, 12.41]" as 12.35e6; text without a number in front as itself.
+// "12.35 ms [12.30, 12.41]" is 12.35e6; text that does not begin with a number stays text.
 function sortValue(text) {
   const match = /^([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|[A-Za-z/]+)?/.exec(text);
   return match ? Number(match[1]) * (UNIT_FACTORS[match[2]] ?? 1) : text.toLowerCase();
@@ -13,13 +13,13 @@ function compareValues(a, b) {
   return typeof a === "number" ? -1 : 1;
 }
 
-// Words that all have to occur, in any order.
+// True for texts that contain all words, in any order.
 function matcher(query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return (text) => words.every((word) => text.toLowerCase().includes(word));
 }
 
-// Sets aria-sort on one head and takes it from the others; says whether that sorts downwards.
+// Sets aria-sort on one head and removes it from the others. Returns true if it sorts downwards.
 function markSorted(head, heads) {
   const down = head.getAttribute("aria-sort") === "ascending";
   for (const other of heads) other.removeAttribute("aria-sort");
@@ -42,7 +42,7 @@ function makeSortable(table) {
 
 function makeFilterable(table, frame) {
   const rows = [...table.tBodies[0].rows], count = el("span", {class: "count", "aria-live": "polite"}, `${rows.length} rows`);
-  const input = el("input", {type: "search", placeholder: "words that a row holds", input: () => {
+  const input = el("input", {type: "search", placeholder: "words in a row", input: () => {
     const matches = matcher(input.value);
     let shown = 0;
     for (const row of rows) shown += !(row.hidden = !matches(row.textContent));

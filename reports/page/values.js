@@ -1,4 +1,4 @@
-// The page's data, and how its values read. Text from the data reaches the page as text nodes only.
+// The data of the page, and its values as text. Text from the data is only ever added as text nodes.
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
 for (const record of DATA.records) {
@@ -7,7 +7,7 @@ for (const record of DATA.records) {
   record.figures ??= {};
 }
 
-// el("td", {class: "num"}, "text", other, ...): attributes are set, children appended; no markup is parsed.
+// el("td", {class: "num"}, "text", other, ...) makes an element with attributes and children. No markup is parsed.
 function el(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -69,12 +69,12 @@ function readable(name) {
   return name.replace(/^layout_/, "").replaceAll("_", " ");
 }
 
-// Values that occur, sorted: numbers by size.
+// The different values, sorted.
 function distinct(values) {
   return [...new Set(values)].filter((value) => value != null).sort((a, b) => (a > b) - (a < b));
 }
 
-// A labelled <select>; `changed` gets the chosen value, "" for all.
+// A <select> with a label. `changed` gets the chosen value, or "" for all.
 function select(label, options, changed, all = "all") {
   const box = el("select", {change: () => changed(box.value)});
   if (all !== null) box.append(el("option", {value: ""}, all));

@@ -1,5 +1,5 @@
-// A record: everything known of one (case, variant). Its JSON form is one line of `export --format jsonl`,
-// what a worker hands to its supervisor, and what the store keeps.
+// A record: all that is known of one case and variant. Its JSON form is a line of `export --format jsonl`,
+// the message from a worker to its supervisor, and what the store keeps.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +31,22 @@ struct Interval {
 struct Verification {
   double max_abs = 0;      // largest |O - reference|, over the rows compared
   double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
-  double lse_max_abs = 0;  // largest |LSE - reference|; NaN: the variant gives no LSE
+  double lse_max_abs = 0;  // largest |LSE - reference|; NaN if the variant returns no LSE
   std::int64_t rows = 0;   // (row, head) pairs compared
-  double tolerance = 0;    // what max_abs was held to
+  double tolerance = 0;    // the largest max_abs allowed
 };
 
 struct Timing {
   double median_ns = 0;
   Interval ci_ns;
   std::vector<double> samples_ns;            // in the order measured, processes one after another
-  std::vector<std::int64_t> process_rounds;  // how many of them each process gave: rounds pair by index
+  std::vector<std::int64_t> process_rounds;  // number of samples of each process; rounds pair by index
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
 struct Speedup {
   std::string against;
-  double ratio = 0;  // reference time / this time: above 1 is faster
+  double ratio = 0;  // reference time / this time; above 1, this is faster
   Interval ci;
   Verdict verdict = Verdict::no_difference;
 };
@@ -61,11 +61,11 @@ struct Record {
   ImplementationKind kind = ImplementationKind::kernel;
   std::int64_t order_chunk = 0;  // resolved; 0: not applicable
   std::int64_t threads = 0;      // resolved
-  std::string ring_algorithm;    // resolved, `local` where nothing is exchanged; empty: one rank, or skipped
+  std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
   std::string transport;         // resolved; empty as above
   std::string cache = "warm";
   Status status = Status::ok;
-  std::string reason;  // empty where status is ok
+  std::string reason;  // empty if status is ok
   std::optional<Verification> verify;
   std::optional<Timing> time;
   std::optional<double> permute_ns;
@@ -76,23 +76,24 @@ struct Record {
   std::optional<double> comm_bytes;
   std::map<std::string, Counter> counters;
   std::optional<Speedup> speedup;
-  nlohmann::json environment;  // host, device, build, time; `library` where a rival comes from one
+  nlohmann::json environment;  // host, device, build, time; `library` if a library computed it
 };
 
-// Processes of others on the device while the record was timed: no ratio of its times is given then.
+// Number of other processes that used the device during the timing. If there are any, its times give no
+// ratio.
 std::int64_t foreign_processes(const Record& record);
 
-// The counter of that name, read or not; null where the record has none.
+// The counter of that name, read or not; null if the record has none.
 const Counter* find_counter(const Record& record, std::string_view name);
-// Its value; nothing where it is absent or could not be read.
+// Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
 
-// The text under environment.PART.KEY on one line; "" where there is none.
+// The text of environment.PART.KEY on one line; "" if there is none.
 std::string environment_text(const Record& record, const char* part, const char* key);
 
-// Keys always present; null where unknown or not applicable; never NaN or Infinity.
+// All keys are always present: null if unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
-// Throws UsageError where `json` is not a record of this schema.
+// Throws UsageError if `json` is not a record of this schema.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// A record read back from JSON, which is held to what a record can be.
+// A record from JSON; everything in it is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ Variant variant_from(const Record& record, const json& params, const json& asked
   Variant variant;
   variant.kernel = record.variant_id.substr(0, record.variant_id.find('/'));
   variant.baseline = record.kind == ImplementationKind::baseline;
-  // A record stored before an option came to be lacks it: its variant had the default. A baseline has those
-  // of a ring alone.
+  // A record that was stored before an option existed lacks it; the variant had the default. A baseline has
+  // only the options of rings.
   for (const Field<Variant>& field : variant_fields()) {
     if (variant.baseline && !of_rings(field.name)) continue;
     const json& from = of_rings(field.name) ? asked : params;
@@ -72,7 +72,7 @@ Variant variant_from(const Record& record, const json& params, const json& asked
   return variant;
 }
 
-// Members are assigned one by one here: GCC 12 destroys them twice where an exception leaves a braced list.
+// Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
 Timing timing_from(const json& time) {
   Timing timing;
   timing.median_ns = amount_at(time, "median");

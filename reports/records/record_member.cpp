@@ -15,8 +15,7 @@ void refuse_record(const std::string& why) {
 }
 
 const json& member(const json& object, std::string_view key) {
-  if (!object.is_object())
-    refuse_record(fmt::format("'{}' is looked for in something that is no object", key));
+  if (!object.is_object()) refuse_record(fmt::format("'{}' must be in an object", key));
   const auto found = object.find(key);
   if (found == object.end()) refuse_record(fmt::format("'{}' is missing", key));
   return *found;

@@ -1,5 +1,5 @@
-// Members of a record's JSON form, by kind. All throw UsageError where one is missing or is not what it
-// should be.
+// Members of the JSON form of a record, by type. All throw UsageError if a member is missing or of another
+// type.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace hilbench {
 
-// Throws the UsageError.
+// Throws UsageError.
 [[noreturn]] void refuse_record(const std::string& why);
 
 const nlohmann::json& member(const nlohmann::json& object, std::string_view key);
@@ -42,7 +42,7 @@ std::optional<std::int64_t> optional_integer_at(const nlohmann::json& object, st
 bool boolean_at(const nlohmann::json& object, std::string_view key);
 const nlohmann::json& array_at(const nlohmann::json& object, std::string_view key);
 
-// The enumerator whose name stands there.
+// The enumerator with that name.
 template <class Enum, std::size_t size>
 Enum name_at(const nlohmann::json& object, std::string_view key,
              const std::array<std::string_view, size>& names) {

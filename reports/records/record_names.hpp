@@ -1,4 +1,4 @@
-// Names of values in a record's JSON form, by the value of their enumerator.
+// Names of enumerators in the JSON form of a record, in the order of the enumerators.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline constexpr std::array<std::string_view, 2> kKinds = {"kernel", "baseline"}
 inline constexpr std::array<std::string_view, 4> kVerdicts = {"faster", "slower", "no difference shown",
                                                               "different function"};
 
-// Options that mean something on a ring of several ranks only.
+// Options that only apply to rings of several ranks.
 inline constexpr std::array<std::string_view, 4> kRingOptions = {"order_span", "ring_algorithm", "sharding",
                                                                  "transport"};
 

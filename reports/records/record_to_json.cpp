@@ -1,4 +1,4 @@
-// A record as JSON: keys always present, null where unknown or not finite.
+// A record as JSON: all keys are always present; null if unknown or not finite.
 #include <cmath>
 
 #include "reports/records/record.hpp"
@@ -15,7 +15,8 @@ json number(double value) {
 json number(const std::optional<double>& value) {
   return value ? number(*value) : json(nullptr);
 }
-// Bytes that are no UTF-8 (a path, a message of a library) become U+FFFD, so that every record can be dumped.
+// Bytes that are not UTF-8 (in a path, in a message of a library) become U+FFFD, so that every record can be
+// dumped.
 json text(const std::string& value) {
   if (value.empty()) return nullptr;
   return json::parse(json(value).dump(-1, ' ', false, json::error_handler_t::replace));
@@ -64,7 +65,7 @@ json params_json(const Record& record) {
   return params;
 }
 
-// What the sweep wrote where `params` shows what it resolved to.
+// Values as the sweep states them, if `params` holds what they resolved to.
 json asked_json(const Record& record) {
   const Variant& variant = record.variant;
   json asked = {{"threads", positive(record.work.threads)},

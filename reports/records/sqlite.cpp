@@ -62,7 +62,7 @@ SqliteStatement::SqliteStatement(SqliteConnection& connection, const std::string
 }
 
 SqliteStatement::~SqliteStatement() {
-  sqlite3_finalize(statement_);  // repeats the status of the last step, which has been checked
+  sqlite3_finalize(statement_);  // returns the status of the last step, which was checked
 }
 
 void SqliteStatement::check(int status) const {
@@ -115,7 +115,7 @@ SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : connection_
 }
 
 SqliteTransaction::~SqliteTransaction() {
-  if (sqlite3_get_autocommit(connection_.get()) != 0) return;  // committed, or SQLite rolled back by itself
+  if (sqlite3_get_autocommit(connection_.get()) != 0) return;  // committed, or already rolled back by SQLite
   const int status = sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (status != SQLITE_OK)
     fmt::print(stderr, "hilbench: warning: rolling back the store: {}\n", sqlite3_errstr(status));

@@ -1,4 +1,4 @@
-// SQLite with owners and checked statuses: what the store needs of it, no more.
+// The part of SQLite that the store needs, with owners and checked statuses.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ struct sqlite3_stmt;
 
 namespace hilbench {
 
-// A status other than success: the call, SQLite's words and the system's. `code()` is the primary code
-// (SQLITE_FULL), `extended_code()` tells more (SQLITE_READONLY_DBMOVED).
+// A call that failed, with the messages of SQLite and of the system. `code()` is the primary code
+// (SQLITE_FULL), `extended_code()` is more precise (SQLITE_READONLY_DBMOVED).
 class SqliteError : public std::runtime_error {
  public:
   SqliteError(int extended_code, int system_error, const std::string& text)
       : std::runtime_error(text), code_(extended_code), system_error_(system_error) {}
   int code() const { return code_ & 0xff; }
   int extended_code() const { return code_; }
-  int system_error() const { return system_error_; }  // an errno, 0 where the system said nothing
+  int system_error() const { return system_error_; }  // an errno; 0 if the system reported none
 
  private:
   int code_, system_error_;
@@ -38,7 +38,7 @@ class SqliteConnection {
   SqliteConnection& operator=(const SqliteConnection&) = delete;
   ~SqliteConnection();
 
-  void execute(const std::string& sql);                      // any number of statements, rows dropped
+  void execute(const std::string& sql);                      // any number of statements; rows are ignored
   std::optional<std::string> value(const std::string& sql);  // first column of the first row
   std::int64_t last_id() const;
   sqlite3* get() const { return db_; }
@@ -58,7 +58,7 @@ class SqliteStatement {
   SqliteStatement& bind(std::string_view text);
   SqliteStatement& bind(std::int64_t value);
   SqliteStatement& bind(std::optional<double> value);
-  bool step();  // whether there is a row
+  bool step();  // true if there is a row
   void run();   // steps once, expects no row, and makes the statement ready for new parameters
 
   std::string text(int column) const;

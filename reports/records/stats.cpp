@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::size_t kResamples = 2000;
 constexpr std::size_t kFewestResamples = 400;
-constexpr std::size_t kDrawsAllowed = 200'000;  // past 100 values fewer resamples keep a call short
+// Keeps a call short: with more than 100 values there are fewer resamples.
+constexpr std::size_t kDrawsAllowed = 200'000;
 
-// SplitMix64 (Steele, Lea, Flood 2014): the same on every platform, unlike <random>'s distributions.
+// SplitMix64 (Steele, Lea, Flood 2014): the same on every platform, unlike the distributions of <random>.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_(seed) {}
@@ -29,7 +30,7 @@ class Generator {
   std::uint64_t state_;
 };
 
-// Where each process begins among the values; its last entry is their number.
+// The place of the first value of each process; the last entry is the number of values.
 std::vector<std::size_t> process_begins(const Rounds& rounds) {
   std::vector<std::size_t> begins = {0};
   for (const std::int64_t count : rounds.process_rounds)
@@ -40,7 +41,7 @@ std::vector<std::size_t> process_begins(const Rounds& rounds) {
   return begins;
 }
 
-// Values in ascending order, and the rank of each value at its place of origin.
+// Values in ascending order, and the rank of each original value.
 struct Ranked {
   std::vector<double> sorted;
   std::vector<std::size_t> rank;
@@ -59,7 +60,7 @@ Ranked rank_values(std::span<const double> values) {
   return ranked;
 }
 
-// Median of a resample given as how often each rank was drawn, `total` draws in all.
+// Median of a resample, given as how often each rank was drawn; `total` draws together.
 double median_of_counts(const std::vector<double>& sorted, const std::vector<std::uint32_t>& counts,
                         std::size_t total) {
   std::size_t rank = 0;
@@ -72,7 +73,7 @@ double median_of_counts(const std::vector<double>& sorted, const std::vector<std
   return (low + sorted[rank]) / 2;
 }
 
-// Medians of resamples, which are kept as counts of ranks, so that none is sorted.
+// Medians of resamples. A resample is kept as counts of ranks, so it need not be sorted.
 std::vector<double> resampled_medians(const Rounds& rounds, std::uint64_t seed) {
   const std::vector<std::size_t> begins = process_begins(rounds);
   const std::size_t processes = begins.size() - 1;
@@ -97,7 +98,7 @@ std::vector<double> resampled_medians(const Rounds& rounds, std::uint64_t seed) 
   return medians;
 }
 
-// 95 % of the values lie in it.
+// The interval that holds the middle 95 % of the values.
 Interval percentiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t tail = values.size() / 40;  // 2.5 % on each side

@@ -31,7 +31,7 @@ CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES com
   environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
 )";
 
-// Throws UsageError unless the file is a store of this schema. An empty database is none.
+// Throws UsageError if the file is not a store of this schema. An empty database is not one.
 void check_schema(SqliteConnection& db, const fs::path& file) {
   const std::string version = db.value("PRAGMA user_version").value_or("0");
   if (db.value("PRAGMA application_id") != std::to_string(kApplicationId))
@@ -80,14 +80,14 @@ Store Store::open_for_writing(const fs::path& folder) {
   std::error_code ignored;
   const bool absent = !fs::exists(fs::symlink_status(handle->file, ignored));
   if (!absent && !fs::exists(handle->file, ignored))
-    throw UsageError({.what = "the store is a link to nothing",
+    throw UsageError({.what = "the store is a link to a file that does not exist",
                       .where = handle->file.string(),
                       .remedy = "remove the link, or give another folder with -o"});
   try {
     while_opening(handle->file, [&] {
       handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, kBusyMs);
       SqliteConnection& db = *handle->db;
-      // A creation that was killed leaves a database without tables once its journal is rolled back.
+      // If the process that created it was killed, there is a database without tables.
       if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0")
         create_tables(db);
       check_schema(db, handle->file);
@@ -115,8 +115,8 @@ Store Store::open_for_reading(const fs::path& folder) {
                       .why = fmt::format("there is no {} in it", kFileName),
                       .remedy = "give the folder that `hilbench run` wrote"});
   while_opening(handle->file, [&] {
-    // Not SQLITE_OPEN_READONLY: a journal that a killed writer left must be rolled back first. SQLite falls
-    // back to reading where the file or its folder cannot be written.
+    // Not SQLITE_OPEN_READONLY: the journal of a killed writer must be rolled back first. If the file or its
+    // folder cannot be written, SQLite opens it for reading.
     handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::existing, kBusyMs);
     check_schema(*handle->db, handle->file);
     handle->db->execute("PRAGMA query_only = ON");
@@ -185,7 +185,7 @@ void insert_record(SqliteConnection& db, std::int64_t comparison, const Record& 
   insert.bind(shared).bind(text).run();
 }
 
-// `rows` gives record.json and environment.json.
+// Columns of `rows`: record.json and environment.json.
 std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
   std::vector<Record> records;
   while (rows.step()) {

@@ -1,4 +1,4 @@
-// The store: one SQLite file, DIR/results.sqlite. A commit makes a comparison's records durable together.
+// The store: one SQLite file, DIR/results.sqlite. A commit saves all records of a comparison together.
 //
 // Schema 1 (PRAGMA user_version and meta.schema; PRAGMA application_id is "hilb"):
 //   meta(key TEXT PRIMARY KEY, value TEXT)               schema, sweep name, title, sweep file text, command
@@ -6,13 +6,13 @@
 //   comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT)
 //   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, kind, status, reason, time_median_ns,
 //          speedup_ratio, environment_id, json TEXT, UNIQUE(case_id, variant_id))
-// record.json is the record as `export --format jsonl` prints it, less its environment. Environments are
-// shared: environment.json holds one without the members that change from record to record (its time, load
-// average and free memory), equal texts once; those members stay in record.json under "environment", keyed by
-// JSON pointer.
+// record.json is the record as `export --format jsonl` prints it, without its environment. Records share
+// environments: environment.json holds an environment without the members that change from record to record
+// (time, load average, free memory), and equal ones only once. Those members are in record.json under
+// "environment", by JSON pointer.
 //
-// Journal mode DELETE and synchronous FULL: between commits there is one plain file and nothing beside it.
-// After a kill in the middle of a commit a journal lies beside it, which the next opening rolls back.
+// Journal mode is DELETE and synchronous is FULL: between commits the store is one plain file. If a process
+// is killed during a commit, a journal file remains; the next opening rolls it back.
 #pragma once
 
 #include <filesystem>
@@ -31,32 +31,34 @@ inline constexpr int kStoreSchema = 1;
 
 class Store {
  public:
-  // Creates DIR and the store, or opens it for writing. Takes the lock of the folder (flock on the folder
-  // itself, so that no file stays behind). Throws UsageError: locked by another hilbench, not a store, a
-  // newer schema, no such place; EnvironmentError: no permission, no room, locked by another program.
+  // Creates DIR and the store, or opens it for writing. Locks the folder (flock on the folder itself, so that
+  // no lock file remains). Throws UsageError if another hilbench holds the lock, the file is not a store or
+  // has a newer schema, or the path is not possible; EnvironmentError if permission or room is missing, or
+  // another program holds the store.
   static Store open_for_writing(const std::filesystem::path& folder);
-  // Reads from a read-only folder too. Throws UsageError: no store, or damaged; EnvironmentError: permission.
+  // Works in a read-only folder too. Throws UsageError if there is no store or it is damaged,
+  // EnvironmentError if permission is missing.
   static Store open_for_reading(const std::filesystem::path& folder);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  // From here on a failing disk throws EnvironmentError, a damaged store UsageError.
+  // All members below throw EnvironmentError if the disk fails, and UsageError if the store is damaged.
   void erase_all();  // --fresh
   void set_meta(std::string_view key, std::string_view value);
   std::map<std::string, std::string> meta() const;
 
-  // Fingerprint under which a case's comparison was committed, or nothing.
+  // The fingerprint with which the comparison of a case was committed, or nothing.
   std::optional<std::string> fingerprint(const std::string& case_id) const;
-  // Commits the records of one comparison in one transaction, replacing earlier ones of that case.
-  // Throws EnvironmentError where the disk is full or the store is gone.
+  // Saves the records of one comparison in one transaction, in place of earlier ones of that case. Throws
+  // EnvironmentError if the disk is full or the store is gone.
   void commit(const std::string& case_id, const std::string& fingerprint, const std::vector<Record>& records);
 
-  // In the order committed.
+  // In the order of the commits.
   std::vector<Record> records() const;
   std::vector<Record> records_of(const std::string& case_id) const;
 
-  // Leaves one plain file that opens from a read-only folder.
+  // Removes environments that no record uses.
   void finish();
 
  private:

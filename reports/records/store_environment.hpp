@@ -1,4 +1,5 @@
-// How records share environments in the store: what changes from record to record is kept apart.
+// Environments in the store: members that change from record to record are kept apart, so that records share
+// the rest.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The folder that holds the store: made where it is missing, and locked while it is written to.
+// The folder that holds the store: created if it is missing, and locked while the store is written.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace hilbench {
 
-// The folder's lock: an flock on the folder itself, held as long as the descriptor is open. A forked child
-// shares it, so it is never unlocked explicitly.
+// An flock on the folder itself, held as long as the descriptor is open. A forked child shares it, so it is
+// never unlocked explicitly.
 class FolderLock {
  public:
   FolderLock() = default;
-  // Throws UsageError where another hilbench holds it, EnvironmentError where it cannot be locked.
+  // Throws UsageError if another hilbench holds the lock, and an error of the file system if locking fails.
   explicit FolderLock(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FolderLock& operator=(FolderLock&& other) noexcept {
@@ -25,7 +25,8 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
-// The folders that had to be made, the innermost first.
+// Creates the folder and its parents as needed, and returns those created, the innermost first. Throws if it
+// cannot be written.
 std::vector<std::filesystem::path> make_writable_folder(const std::filesystem::path& folder);
 
 }  // namespace hilbench

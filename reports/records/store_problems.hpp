@@ -1,4 +1,4 @@
-// What a failure of SQLite means to whoever uses the store.
+// Failures of SQLite as errors that a user can act on.
 #pragma once
 
 #include <sqlite3.h>
@@ -15,8 +15,9 @@ Problem explain(const SqliteError& error, const std::filesystem::path& file);
 
 [[noreturn]] void refuse_damaged(const std::filesystem::path& file, const std::string& why);
 
-// A file that is no store, or a damaged one, is the user's input, and so is a place where none can be opened;
-// all else is the machine's failure.
+// Runs `body` and turns a SqliteError into an error of the program. UsageError if the file is not a store or
+// is damaged; EnvironmentError otherwise. While a store is opened, also UsageError if the path is not
+// possible.
 template <class Body>
 auto while_running(const std::filesystem::path& file, const Body& body) {
   try {

@@ -20,10 +20,10 @@ Tone tone_of(ClaimVerdict verdict) {
   }
 }
 
-Cell told_verdict(ClaimVerdict verdict, bool gain) {
+Cell shown_verdict(ClaimVerdict verdict, bool gain) {
   const std::string text(to_string(verdict));
   if (verdict != ClaimVerdict::reproduced || gain) return {text, tone_of(verdict)};
-  return {text + ": no gain claimed", Tone::neutral};
+  return {text + " (no gain was claimed)", Tone::neutral};
 }
 
 std::string compared(const ClaimAnswer& answer) {

@@ -11,10 +11,12 @@ namespace hilbench {
 
 Tone tone_of(ClaimVerdict verdict);
 
-// The same with what is reproduced: borne out alike, a claimed loss is no success.
-Cell told_verdict(ClaimVerdict verdict, bool gain);
+// The verdict as shown. A reproduced claim that claimed no gain says so, because it is no success of Hilbert
+// order. `gain`: claims_a_gain().
+Cell shown_verdict(ClaimVerdict verdict, bool gain);
 
-// Caches are told by the level that decided, or as the layout's count where none did.
+// What the claim compares: "kernel time". For caches the level that decided, or the layout if none was
+// counted.
 std::string compared(const ClaimAnswer& answer);
 
 Cell ratio_cell(const std::optional<Measured>& measured);

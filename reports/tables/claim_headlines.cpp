@@ -52,17 +52,17 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
 }
 
 Cell headline_verdict(const Headline& headline) {
-  std::vector<std::pair<Cell, std::size_t>> said;  // verdicts that read alike count together
+  std::vector<std::pair<Cell, std::size_t>> said;  // verdicts with the same text count together
   std::size_t rows = 0;
   for (const auto& [kind, count] : headline.verdicts) {
-    const Cell told = told_verdict(kind.first, kind.second);
-    if (said.empty() || said.back().first.text != told.text) said.emplace_back(told, 0);
+    const Cell verdict = shown_verdict(kind.first, kind.second);
+    if (said.empty() || said.back().first.text != verdict.text) said.emplace_back(verdict, 0);
     said.back().second += count;
     rows += count;
   }
   std::vector<std::string> parts;
-  for (const auto& [told, count] : said)
-    parts.push_back(rows == 1 ? told.text : fmt::format("{} {}", count, told.text));
+  for (const auto& [verdict, count] : said)
+    parts.push_back(rows == 1 ? verdict.text : fmt::format("{} {}", count, verdict.text));
   return {fmt::format("{}", fmt::join(parts, ", ")),
           said.size() == 1 ? said.front().first.tone : Tone::neutral};
 }
@@ -83,7 +83,7 @@ Table headline_claims_table(const std::vector<ClaimAnswer>& answers) {
        [](H h) {
          return Cell{span_text(h.control, 4), Tone::muted};
        }},
-      {{"verdict", "verdict of its rows", Align::wrapped}, headline_verdict},
+      {{"verdict", "verdicts of its rows", Align::wrapped}, headline_verdict},
       {{"source", "source", Align::wrapped}, [](H h) { return Cell{h.claim->source}; }},
   };
   return make_table<Headline>("claims-headlines", "Claims that these records test", columns,

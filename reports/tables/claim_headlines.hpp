@@ -1,4 +1,4 @@
-// Claims in short: one row for each claim and quantity.
+// Claims in short.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-// One row for each claim and quantity that these records test: what is claimed and measured over all cases.
+// One row for each claim and quantity that these records test: claimed and measured ratios of all cases.
 Table headline_claims_table(const std::vector<ClaimAnswer>& answers);
 
 }  // namespace hilbench

@@ -11,7 +11,7 @@
 namespace hilbench {
 namespace {
 
-// A level of an answer, as a row of its own.
+// One row: an answer, and one of its levels.
 struct LevelRow {
   const ClaimAnswer* answer = nullptr;
   const LevelAnswer* level = nullptr;
@@ -65,7 +65,7 @@ Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
       {{"random", "", Align::right, Show::data}, [](L l) { return misses_cell(l.level->control); }},
       {{"counters", "counters"},
        [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->counters : ""}; }},
-      {{"source", "by"}, [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->source : ""}; }},
+      {{"source", "read by"}, [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->source : ""}; }},
       {{"passes", "passes", Align::right},
        [](L l) { return Cell{l.level->hilbert ? std::to_string(l.level->hilbert->passes) : ""}; }},
       {{"why", "remark", Align::wrapped}, [](L l) { return Cell{l.level->why}; }},

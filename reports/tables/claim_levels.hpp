@@ -1,4 +1,4 @@
-// Claims about caches, level by level.
+// Claims about caches by cache level.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace hilbench {
 
-// One row for each level of the caches of each claim about them: counts, ratios, verdict, and how it was
-// counted.
+// One row for each claim about caches and each level: counts, ratios, verdict, and how it was counted.
 Table claim_levels_table(const std::vector<ClaimAnswer>& answers);
 
 }  // namespace hilbench

@@ -13,7 +13,7 @@ using Columns = std::vector<ColumnOf<ClaimAnswer>>;
 
 std::string measured_text(const std::optional<Measured>& measured) {
   if (!measured) return "";
-  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " exactly";
+  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " (exact)";
   return ratio_text(measured->ratio, measured->ci);
 }
 
@@ -33,7 +33,7 @@ ColumnOf<ClaimAnswer> claim_column() {
 ColumnOf<ClaimAnswer> compares_column() {
   return {{"compares", "compares"}, [](A a) { return Cell{compared(a)}; }};
 }
-// The case on one line, the whole configuration further right; what is no case stands as the claim gives it.
+// The case on one line; if the claim states no whole case, its configuration.
 ColumnOf<ClaimAnswer> work_column() {
   return {{"work", "case (segment/dilation)", Align::wrapped}, [](A a) {
             if (a.where) return Cell{case_text(*a.where->work)};
@@ -110,7 +110,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       claimed_column(),
       {{"measured", "measured [interval]", Align::right},
        [](A a) { return Cell{measured_text(a.measured)}; }},
-      {{"verdict", "verdict"}, [](A a) { return told_verdict(a.verdict, claims_a_gain(*a.claim)); }},
+      {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, claims_a_gain(*a.claim)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
          return Cell{measured_text(a.control), Tone::muted};
@@ -127,7 +127,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       configuration_column(),
       source_column(),
   };
-  return make_table<ClaimAnswer>("claims-judged", "Judged with these records", columns,
+  return make_table<ClaimAnswer>("claims-judged", "Rows judged with these records", columns,
                                  answers_where(answers, true));
 }
 

@@ -1,4 +1,4 @@
-// Claims against the answers of these records.
+// Claims, and what these records answer.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hilbench {
 
-// One row for each claim and case that answers it. On the page judged claims and untestable ones are two
-// tables with columns of their own; the CSV is one.
+// One row for each claim and case that answers it. The CSV holds all claims in one table; the page has one
+// table of judged claims and one of claims that cannot be tested.
 Table claims_table(const std::vector<ClaimAnswer>& answers);
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers);
 Table untestable_claims_table(const std::vector<ClaimAnswer>& answers);

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// `--axis` and `--device` change what a case is, so a repetition needs them as the store's own run had them.
+// `--axis` and `--device` change the cases of a sweep, so the repeated run needs them too.
 std::string overrides_of(const View& view) {
   const auto command = view.meta.find("command");
   if (command == view.meta.end()) return "";

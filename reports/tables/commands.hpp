@@ -1,4 +1,4 @@
-// The command that repeats each row.
+// Commands that repeat records.
 #pragma once
 
 #include <span>
@@ -10,10 +10,11 @@
 
 namespace hilbench {
 
-// The command that repeats each row.
+// One row for each record.
 Table commands_table(std::span<const CaseView> cases, const View& view);
 
-// The command that repeats a record is head + '^CASE/VARIANT$' + tail; ids as repeat_word() writes them.
+// The command that repeats a record is head + '^CASE/VARIANT$' + tail, with the ids as repeat_word() writes
+// them.
 struct RepeatCommand {
   std::string head, tail;
 };

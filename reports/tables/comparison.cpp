@@ -95,7 +95,7 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
       {{"rate", "rate", Align::right, Show::page},
        [](R r) { return text_cell(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
       {{"tflops", "", Align::right, Show::data}, [](R r) { return data(r.record->tflops); }},
-      {{"of_peak", "of peak", Align::right, Show::page},
+      {{"of_peak", "share of peak", Align::right, Show::page},
        [](R r) {
          return text_cell(
              peak_fraction(*r.where, *r.record) ? percent_text(*peak_fraction(*r.where, *r.record)) : "");
@@ -108,10 +108,10 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
 std::vector<ColumnOf<VariantRow>> cost_columns() {
   using R = const VariantRow&;
   return {
-      {{"permute", "one permutation", Align::right, Show::page},
+      {{"permute", "time of one permutation", Align::right, Show::page},
        [](R r) { return text_cell(r.record->permute_ns ? time_text(*r.record->permute_ns) : ""); }},
       {{"permute_ns", "", Align::right, Show::data}, [](R r) { return data(r.record->permute_ns); }},
-      {{"amortised", "speedup with permutation, over 1 / 10 / 100 uses", Align::right, Show::page},
+      {{"amortised", "speedup if a permutation serves 1 / 10 / 100 uses", Align::right, Show::page},
        [](R r) { return text_cell(amortised_text(*r.record)); }},
       {{"speedup_permuted_1", "", Align::right, Show::data},
        [](R r) { return data(amortised_speedup(*r.record, 1)); }},
@@ -119,7 +119,7 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
        [](R r) { return data(amortised_speedup(*r.record, 10)); }},
       {{"speedup_permuted_100", "", Align::right, Show::data},
        [](R r) { return data(amortised_speedup(*r.record, 100)); }},
-      {{"error", "largest error of tolerance", Align::right, Show::page}, error_cell},
+      {{"error", "largest error of allowed", Align::right, Show::page}, error_cell},
       {{"max_abs", "", Align::right, Show::data},
        [](R r) { return data(r.record->verify ? std::optional(r.record->verify->max_abs) : std::nullopt); }},
       {{"tolerance", "", Align::right, Show::data},

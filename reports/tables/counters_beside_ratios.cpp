@@ -29,10 +29,10 @@ std::optional<double> dram_bytes(const Record& record) {
   return *read + *written;
 }
 
-// A figure that explains a time: what it is called, and how a record tells it.
+// A number that explains a time: its names, and how to get it from a record.
 struct Explaining {
   std::string_view key, title;
-  std::string_view words;  // in a sentence; empty: the table alone
+  std::string_view words;  // its name in a sentence; empty: in the table only
   std::optional<double> (*of)(const Row&);
 };
 
@@ -54,7 +54,7 @@ constexpr std::array<Explaining, 11> kExplaining = {{
        return quotient(per_s, row.where->copy_bytes_per_s);
      }},
     {"l2_read_hit_rate", "L2 read hit rate", "L2 read hit rate", plain<kL2>},
-    {"l2_first_hit_rate", "at the first slice", "", plain<kL2First>},
+    {"l2_first_hit_rate", "L2 hit rate, first slice", "", plain<kL2First>},
     {"l2_reads_per_flop", "L2 read bytes per kFLOP", "L2 read bytes per kFLOP",
      [](const Row& row) -> std::optional<double> {
        const auto sectors = counter_value(*row.record, "l2_read_sectors");
@@ -82,7 +82,7 @@ const Record* reference_of(const CaseView& of_case) {
   return nullptr;
 }
 
-// What a sentence is about: plain hilbert, else the first other kernel variant with a ratio.
+// The subject of the sentence: plain hilbert, otherwise the first kernel variant with a speedup.
 const Record* subject_of(const CaseView& of_case) {
   const Record* first = nullptr;
   for (const Record* record : of_case.records) {
@@ -93,16 +93,16 @@ const Record* subject_of(const CaseView& of_case) {
   return first;
 }
 
-// Random order of the same kernel, the negative control, beside a verdict on another order.
+// The result of random order of the same kernel, the negative control.
 std::string control_text(const CaseView& of_case, const Record& subject) {
   for (const Record* record : of_case.records)
     if (record->speedup && record->variant_id == subject.variant.kernel + "/random")
-      return fmt::format("; random order, the control, at {}: {}",
+      return fmt::format("; random order, the control: {}, {}",
                          ratio_text(record->speedup->ratio, record->speedup->ci), verdict_text(*record));
-  return "; no random order beside it";
+  return "; random order was not measured";
 }
 
-// What stands left of the figures: the variant, its ratio, and the traffic that both come from.
+// The first columns: variant, speedup and DRAM traffic.
 std::vector<ColumnOf<Row>> ratio_columns() {
   using R = const Row&;
   return {
@@ -154,7 +154,7 @@ Table explained_table(std::span<const CaseView> cases) {
     columns.push_back({{std::string(figure.key), "", Align::right, Show::data},
                        [&figure](const Row& r) { return Cell{data_text(figure.of(r))}; }});
   }
-  return make_table<Row>("explained", "Counters beside the ratios", columns, rows);
+  return make_table<Row>("explained", "Counters that explain the speedups", columns, rows);
 }
 
 std::string explanation(const CaseView& of_case) {
@@ -168,7 +168,7 @@ std::string explanation(const CaseView& of_case) {
         fmt::format("{} {} against {}", figure.words, number_text(*mine, 3), number_text(*theirs, 3)));
   }
   if (figures.empty()) return "";
-  return fmt::format("{} at {} of {} ({}{}): {}.", subject->variant_id,
+  return fmt::format("{0} against {2}: speedup {1} ({3}{4}). Counters: {5}.", subject->variant_id,
                      ratio_text(subject->speedup->ratio, subject->speedup->ci), reference->variant_id,
                      verdict_text(*subject), control_text(of_case, *subject), fmt::join(figures, "; "));
 }

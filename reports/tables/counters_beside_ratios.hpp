@@ -1,4 +1,4 @@
-// Ratios beside the counters that explain them.
+// Speedups with the counters that explain them.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace hilbench {
 
-// The ratios of `cases` beside the counters that explain them; columns that nothing fills are left out. Rows
-// of variants that no counter saw are left out too.
+// One row for each variant that was counted: its speedup and its counters. Columns without any value are left
+// out.
 Table explained_table(std::span<const CaseView> cases);
-// The columns of explained_table for one record: what a counter tells of its time, in one order for all.
+// A column of explained_table for one record; `value` is empty if it was not counted.
 struct CounterFigure {
   std::string_view key, title;
   std::optional<double> value;
 };
 std::vector<CounterFigure> counter_figures(const CaseView& where, const Record& record);
-// The same of one case in words: hilbert, or else the first kernel variant, against its reference. Empty
-// where no counter tells anything.
+// One case in words: the counters of hilbert, or of the first other kernel variant, against its reference.
+// Empty if nothing was counted.
 std::string explanation(const CaseView& of_case);
 
 }  // namespace hilbench

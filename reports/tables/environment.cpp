@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShownValues = 3;
 
-// A value inside an environment, less JSON's punctuation: "level 1, bytes 32768; level 2, bytes 1048576".
+// A value of an environment without the punctuation of JSON: "level 1, bytes 32768; level 2, bytes 1048576".
 std::string value_text(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_null()) return "unknown";
@@ -24,7 +24,7 @@ std::string value_text(const nlohmann::json& value) {
   return fmt::format("{}", fmt::join(parts, value.is_array() ? "; " : ", "));
 }
 
-// environment JSON as "host.cpu" -> text.
+// An environment as "host.cpu" -> text.
 void flatten(const nlohmann::json& value, const std::string& path, std::map<std::string, std::string>& into) {
   if (value.is_object()) {
     for (const auto& [key, inside] : value.items())

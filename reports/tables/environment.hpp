@@ -11,8 +11,8 @@
 namespace hilbench {
 
 Table environment_table(const View& view);
-// What the records' environments hold under each key ("host.cpu"), each value once, in the order met; and
-// such values as text.
+// The values of each key ("host.cpu") in the environments of the records, each value once, in the order of
+// the records; and such values as text.
 using EnvironmentValues = std::map<std::string, std::vector<std::string>>;
 EnvironmentValues environment_values(const View& view);
 std::string values_text(const std::vector<std::string>& values);

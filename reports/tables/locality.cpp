@@ -20,7 +20,7 @@ struct CounterColumn {
   bool layout = false;
 };
 
-// Counters that some record holds, the exact layout counts first.
+// Counters that at least one record holds, layout counts first.
 std::vector<CounterColumn> counter_columns(const View& view) {
   std::vector<CounterColumn> layout, hardware;
   std::set<std::string> seen;

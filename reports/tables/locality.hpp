@@ -1,4 +1,4 @@
-// Counters of layout and hardware, and why some could not be read.
+// Layout counts and hardware counters, and why some could not be read.
 #pragma once
 
 #include "reports/view/table.hpp"
@@ -6,9 +6,9 @@
 
 namespace hilbench {
 
-// Exact layout counts and hardware counters beside the time; empty where no record has any.
+// One row for each record that has counts; no rows if none has.
 Table locality_table(const View& view);
-// Counters that could not be read, each reason once.
+// Counters that could not be read, one row for each reason.
 Table unavailable_table(const View& view);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// What failed, was skipped or was found invalid.
+// Records that failed, were skipped or are invalid.
 #pragma once
 
 #include "reports/view/table.hpp"

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// What a record ran on: devices, or CPU threads that its ranks share.
+// The number of devices, or of CPU threads that the ranks share.
 double resources(const Record& record) {
   return static_cast<double>(record.work.device == DeviceKind::cuda
                                  ? record.work.ring_size
@@ -27,7 +27,8 @@ bool timed(const Record& record) {
 
 using Records = std::vector<const Record*>;
 
-// Of records on one rank that `belongs` picks: the same variant, else one with the same order and traversal.
+// Among the records on one rank for which `belongs` is true: the same variant, otherwise one with the same
+// order and traversal; null if there is none.
 template <class Belongs>
 const Record* one_rank_record(const Records& alone, const Record& ring, const Belongs& belongs) {
   const Record* found = nullptr;
@@ -40,8 +41,8 @@ const Record* one_rank_record(const Records& alone, const Record& ring, const Be
   return found;
 }
 
-// Whether `alone` runs what one rank of `ring` runs: the same pattern, or one that reaches as far over its
-// sequence, as many FLOPs to within 1 %, the same threads a rank.
+// True if `alone` does the work of one rank of `ring`: the same pattern, or one whose segments grow with the
+// sequence; the same FLOPs to within 1 %; the same threads per rank.
 bool per_rank_work(const Record& ring, const Record& alone) {
   constexpr double kSameFlops = 0.01;
   if (!ring.flops || !alone.flops || *ring.flops <= 0) return false;
@@ -87,9 +88,9 @@ RingRow row_of(const Records& alone, const Record& record) {
   return row;
 }
 
-// By variant as they come, then by ring size.
+// By variant in the order of the rows, then by ring size.
 void sort_by_variant(std::vector<RingRow>& rows) {
-  std::vector<std::string> order;  // variants as they come
+  std::vector<std::string> order;  // of the variants
   for (const RingRow& row : rows)
     if (std::find(order.begin(), order.end(), row.record->variant_id) == order.end())
       order.push_back(row.record->variant_id);
@@ -105,7 +106,7 @@ void sort_by_variant(std::vector<RingRow>& rows) {
 
 std::vector<RingRow> ring_rows(const View& view) {
   Records alone;
-  std::vector<std::string> families;  // that some ring computed, as they come
+  std::vector<std::string> families;  // of cases, without the ring size, that some ring computed
   std::map<std::string, std::vector<const CaseView*>> cases;
   for (const CaseView& of_case : view.cases) {
     const std::string family = case_id(one_rank(*of_case.work));

@@ -1,4 +1,4 @@
-// What the table of rings and its sentence are made of: a ring, and one rank to hold it against.
+// Rings and the records of one rank that they are compared with.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace hilbench {
 struct RingRow {
   const Record* record = nullptr;
   std::optional<Measured> speedup;           // over one rank on the same work
-  std::optional<Measured> efficiency;        // the same by what the ring has more of
-  std::optional<Measured> same_per_rank;     // one rank on the work of one rank / the ring
-  const PredictedRing* predicted = nullptr;  // of this ring, where there is one
+  std::optional<Measured> efficiency;        // the same / how many times the resources of one rank
+  std::optional<Measured> same_per_rank;     // time of one rank with the work of each rank / of the ring
+  const PredictedRing* predicted = nullptr;  // null if there is no prediction
 };
 
-// All ring sizes of one piece of work side by side, work that no ring computed left out.
+// Rows of one piece of work stand together, by ring size. Work that no ring computed is left out.
 std::vector<RingRow> ring_rows(const View& view);
 
 }  // namespace hilbench

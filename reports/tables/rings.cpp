@@ -50,7 +50,7 @@ void add_prediction(std::vector<ColumnOf<RingRow>>& columns) {
   columns.push_back({{"predicted", "predicted [95 %]", Align::right, Show::page}, [](R r) {
                        if (!r.predicted) return Cell{};
                        return Cell{time_text(r.predicted->ns, r.predicted->ci_ns) +
-                                   (r.predicted->fitted ? ", fitted on this" : "")};
+                                   (r.predicted->fitted ? " (model fitted on it)" : "")};
                      }});
   data("predicted_ns", [](const PredictedRing& f) { return std::optional(f.ns); });
   data("predicted_ns_low", [](const PredictedRing& f) { return std::optional(f.ci_ns.low); });
@@ -64,7 +64,7 @@ ColumnOf<RingRow> data_column(const char* key, std::optional<double> (*value)(R)
   return {{key, "", Align::right, Show::data}, [value](R r) { return Cell{data_text(value(r))}; }};
 }
 
-// What hardware counted on the links, beside what the transport says that it sent.
+// Bytes that the links counted, and their ratio to what the transport sent.
 void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
   columns.push_back({{"nvlink", "over NVLink", Align::right, Show::page}, [](R r) {
                        const auto bytes = counter_of(r, "nvlink_received_data_bytes");
@@ -72,7 +72,7 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
                      }});
   columns.push_back(
       data_column("nvlink_data_bytes", [](R r) { return counter_of(r, "nvlink_received_data_bytes"); }));
-  columns.push_back({{"nvlink_per_byte", "over NVLink / sent", Align::right, Show::page}, [](R r) {
+  columns.push_back({{"nvlink_per_byte", "over NVLink / bytes sent", Align::right, Show::page}, [](R r) {
                        const auto ratio = counter_of(r, "nvlink_data_per_ring_byte");
                        return Cell{ratio ? number_text(*ratio, 4) : ""};
                      }});
@@ -80,14 +80,14 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
                                 [](R r) { return counter_of(r, "nvlink_data_per_ring_byte"); }));
 }
 
-// Which ring, how long it took, and how much it sent.
+// The ring, its time, and the bytes that it sent.
 std::vector<ColumnOf<RingRow>> time_columns() {
   return {
       {{"work", "case (segment/dilation)", Align::left, Show::page},
        [](R r) { return Cell{masked_case_text(r.record->work)}; }},
       {{"case", "", Align::left, Show::data}, [](R r) { return Cell{r.record->case_id}; }},
       {{"variant", "variant"}, [](R r) { return Cell{r.record->variant_id}; }},
-      {{"ring_algorithm", "runs as"}, [](R r) { return Cell{r.record->ring_algorithm}; }},
+      {{"ring_algorithm", "algorithm"}, [](R r) { return Cell{r.record->ring_algorithm}; }},
       {{"ring_size", "ranks", Align::right},
        [](R r) { return Cell{std::to_string(r.record->work.ring_size)}; }},
       {{"time", "time, median [95 %]", Align::right, Show::page},
@@ -95,20 +95,20 @@ std::vector<ColumnOf<RingRow>> time_columns() {
       data_column("time_ns", [](R r) { return std::optional(r.record->time->median_ns); }),
       data_column("time_ns_low", [](R r) { return std::optional(r.record->time->ci_ns.low); }),
       data_column("time_ns_high", [](R r) { return std::optional(r.record->time->ci_ns.high); }),
-      {{"bytes", "sent", Align::right, Show::page},
+      {{"bytes", "bytes sent", Align::right, Show::page},
        [](R r) { return Cell{r.record->comm_bytes ? bytes_text(*r.record->comm_bytes) : ""}; }},
       data_column("comm_bytes", [](R r) { return r.record->comm_bytes; }),
   };
 }
 
-// Computation and exchange, each alone, and how much of the exchange the run hides.
+// Computation and exchange, each alone, and the hidden share of the exchange.
 void add_parts(std::vector<ColumnOf<RingRow>>& columns) {
   const std::vector<ColumnOf<RingRow>> parts = {
       counter_time("compute", "computation alone", "ring_compute_ns"),
       data_column("compute_ns", [](R r) { return counter_of(r, "ring_compute_ns"); }),
       counter_time("exchange", "exchange alone", "ring_exchange_ns"),
       data_column("exchange_ns", [](R r) { return counter_of(r, "ring_exchange_ns"); }),
-      {{"overlap_text", "exchange hidden", Align::right, Show::page},
+      {{"overlap_text", "share of exchange hidden", Align::right, Show::page},
        [](R r) {
          const auto share = counter_of(r, "ring_overlap");
          return Cell{share ? percent_text(*share) : ""};
@@ -119,7 +119,7 @@ void add_parts(std::vector<ColumnOf<RingRow>>& columns) {
 }
 
 void add_memory(std::vector<ColumnOf<RingRow>>& columns) {
-  columns.push_back({{"rank_memory", "memory of a rank", Align::right, Show::page}, [](R r) {
+  columns.push_back({{"rank_memory", "memory per rank", Align::right, Show::page}, [](R r) {
                        const auto bytes = counter_of(r, "ring_rank_memory");
                        return Cell{bytes ? bytes_text(*bytes) : ""};
                      }});
@@ -146,8 +146,8 @@ std::string rings_sentence(const View& view) {
   }
   return parts.empty() ? ""
                        : fmt::format(
-                             "Time of one rank over that of the fastest ring of a case, same work, above 1 "
-                             "the ring is faster: {}.",
+                             "Time of one rank / time of the fastest ring on the same work (above 1, the "
+                             "ring is faster): {}.",
                              fmt::join(parts, "; "));
 }
 
@@ -159,9 +159,9 @@ Table rings_table(const View& view) {
   std::vector<ColumnOf<RingRow>> columns = time_columns();
   if (nvlink) add_nvlink(columns);
   add_parts(columns);
-  add_ratio(columns, "speedup", "over one rank, same work [95 %]", &RingRow::speedup);
+  add_ratio(columns, "speedup", "speedup over one rank, same work [95 %]", &RingRow::speedup);
   add_ratio(columns, "efficiency", "efficiency, same work [95 %]", &RingRow::efficiency);
-  add_ratio(columns, "efficiency_per_rank", "efficiency, same work a rank [95 %]", &RingRow::same_per_rank);
+  add_ratio(columns, "efficiency_per_rank", "efficiency, same work per rank [95 %]", &RingRow::same_per_rank);
   add_prediction(columns);
   add_memory(columns);
   return make_table<RingRow>("rings", "", columns, rows);

@@ -1,4 +1,4 @@
-// Rings against one rank, by ring size.
+// Rings against one rank.
 #pragma once
 
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace hilbench {
 
-// Every ring size of a piece of work that some ring computed: time, bytes, overlap, and the efficiency
-// against one rank on the same work and on the work of one rank.
+// One row for each record of work that some ring computed: time, bytes, overlap, and the efficiency against
+// one rank on the same work and on as much work as each rank has.
 Table rings_table(const View& view);
-// What the fastest variant of each case gains over one rank, by ring size; empty where no ring has one beside
-// it.
+// Speedup of the fastest ring of each case over one rank, by ring size; empty if no such pair was measured.
 std::string rings_sentence(const View& view);
 
 }  // namespace hilbench

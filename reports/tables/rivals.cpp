@@ -10,7 +10,7 @@ namespace {
 
 using P = const RivalPair&;
 
-// In linear order, with whatever ring options.
+// Linear order, with any ring options.
 bool plain_linear(const Record& record) {
   return record.kind == ImplementationKind::kernel &&
          one_rank_id(record.variant) == record.variant.kernel + "/linear";
@@ -25,7 +25,7 @@ std::string peak_share(const CaseView& of_case, const Record& record) {
   return percent_text(*record.tflops * 1e12 / *of_case.peak_flops_per_s);
 }
 
-// The ratio of `rival` and `kernel`; empty where they are no pair.
+// The ratio of `rival` and `kernel`; empty if they are no pair.
 Cell ratio_cell(const std::vector<RivalPair>& pairs, const Record& kernel, std::string_view rival) {
   for (P pair : pairs) {
     if (pair.kernel != &kernel || pair.rival->variant_id != rival) continue;
@@ -96,7 +96,8 @@ Table rivals_page_table(const View& view) {
       {{"variant", "kernel"}, [](R r) { return Cell{kernel_text(*r->kernel)}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},
-      {{"of_peak", "of peak", Align::right}, [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
+      {{"of_peak", "share of peak", Align::right},
+       [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
   };
   for (const std::string& rival : rivals)
     columns.push_back({{rival, rival, Align::right},

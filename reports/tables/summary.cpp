@@ -12,7 +12,7 @@
 namespace hilbench {
 namespace {
 
-// What the cases say of one variant.
+// One variant in all cases.
 struct Sum {
   std::string variant;
   std::size_t faster = 0, slower = 0, unsettled = 0, undecided = 0;
@@ -52,7 +52,7 @@ Table summary_table(const View& view) {
       {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},
       {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
       {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
-      {{"unsettled", "within 1 % in one process", Align::right},
+      {{"unsettled", "sign not settled", Align::right},
        [](S s) { return text_cell(std::to_string(s.unsettled)); }},
       {{"no_difference", "no difference shown", Align::right},
        [](S s) { return text_cell(std::to_string(s.undecided)); }},
@@ -64,7 +64,7 @@ Table summary_table(const View& view) {
        [](S s) { return text_cell(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},
       {{"remark", "remark"},
        [](S s) {
-         return text_cell(s.other_function ? "different function: never a speedup" : "", Tone::muted);
+         return text_cell(s.other_function ? "computes a different function: no speedup" : "", Tone::muted);
        }},
   };
   return make_table<Sum>("summary", "", columns, sums_of(view));

@@ -1,4 +1,4 @@
-// Every variant over all cases.
+// Every variant in all cases together.
 #pragma once
 
 #include "reports/view/table.hpp"
@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-// One row for each kernel variant over all cases: how often faster, slower, undecided.
+// One row for each variant: in how many cases it is faster, slower or neither.
 Table summary_table(const View& view);
 
 }  // namespace hilbench

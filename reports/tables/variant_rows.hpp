@@ -1,4 +1,4 @@
-// Tables with a row for each record: rows, and what their cells share.
+// Tables with one row for each record: rows, and cells that several tables use.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct VariantRow {
 };
 std::vector<VariantRow> variant_rows(std::span<const CaseView> cases);
 
-// Whether the processes that timed a record with a speedup settle its sign.
+// True if the sign of the speedup is settled by the processes that timed it. The record must have a speedup.
 bool sign_settled(const Record& record);
 
 Tone tone_of(Status status);

@@ -20,7 +20,7 @@ constexpr std::array<Unit, 4> kBytes = {
     {{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}}};
 constexpr std::array<Unit, 3> kRates = {{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
 
-// The largest unit that leaves a number of at least 1; the smallest where none does.
+// The largest unit in which the value is at least 1, otherwise the smallest.
 template <std::size_t N>
 const Unit& unit_of(const std::array<Unit, N>& units, double value) {
   for (const Unit& unit : units)

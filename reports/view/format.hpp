@@ -9,11 +9,11 @@
 
 namespace hilbench {
 
-// Text from outside less what a terminal would act on: control characters become spaces, lines stay lines.
+// Text from outside that is safe for a terminal: control characters become spaces, line breaks stay.
 std::string printable(std::string_view text);
 // "0.9987", "12.35", "1235": at least `significant` digits, never an exponent between 1e-4 and 1e15.
 std::string number_text(double value, int significant = 4);
-// All digits that a data file wants; "" where there is no value.
+// All digits, for data files; "" if there is no value.
 std::string data_text(std::optional<double> value);
 std::string time_text(double ns);                             // "12.35 ms"
 std::string time_text(double median_ns, const Interval& ci);  // "12.35 ms [12.30, 12.41]"
@@ -24,7 +24,7 @@ std::string percent_text(double fraction);                    // "12.3 %"
 // "n 8192, 2048/1 + 4096/2": length, then segment/dilation of each branch.
 std::string pattern_text(const Case& work);
 std::string case_text(const Case& work);         // the same, then heads, head_dim and dtype
-std::string masked_case_text(const Case& work);  // the same, then its mask where it has one
+std::string masked_case_text(const Case& work);  // the same, then the mask if there is one
 // "1 case", "3 cases".
 std::string plural(std::size_t count, const char* one, const char* many);
 

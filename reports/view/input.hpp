@@ -1,4 +1,4 @@
-// What a report is made from: stored records, what is predicted of rings, and where they came from.
+// Input of a report: stored records, predictions for rings, and where the records are from.
 #pragma once
 
 #include <filesystem>
@@ -11,20 +11,20 @@
 
 namespace hilbench {
 
-// What a model fitted on some of the records says of a ring, measured among them or not.
+// A prediction for a ring, by a model fitted on some of the records. The ring may be measured too.
 struct PredictedRing {
-  Case work;  // ring_size: that of the prediction
+  Case work;  // ring_size: that of the predicted ring
   std::string variant_id;
   double ns = 0;
-  Interval ci_ns;  // in which one new measurement is expected
+  Interval ci_ns;  // expected to hold one new measurement
   double sent_bytes = 0;
-  std::optional<double> hidden;  // share of the exchange; none where nothing is exchanged
-  bool fitted = false;           // on the record of this very ring, so that meeting it proves nothing
+  std::optional<double> hidden;  // share of the exchange; none if nothing is exchanged
+  bool fitted = false;           // on a record of this ring, so agreement with it proves nothing
 };
 
 struct ReportInput {
   std::vector<Record> records;
-  std::map<std::string, std::string> meta;  // of the store: sweep name, title, command, ...
+  std::map<std::string, std::string> meta;  // of the store: name and title of the sweep, command, ...
   std::vector<PredictedRing> predictions;
   std::vector<std::string> prediction_notes;  // how well the model fits, or why there is none
   std::filesystem::path source;               // DIR as the user gave it

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As `export --format jsonl` prints them, plain or compressed.
+// Records as `export --format jsonl` prints them, plain or compressed.
 constexpr const char* kRecords = "records.jsonl";
 constexpr const char* kCompressed = "records.jsonl.gz";
 constexpr const char* kStore = "results.sqlite";
@@ -29,12 +29,12 @@ constexpr const char* kStore = "results.sqlite";
   throw UsageError({"the export cannot be read", file.string(), why, ""});
 }
 
-// Lines of a file that gzip may have compressed.
+// Lines of a file, plain or compressed by gzip.
 class LineReader {
  public:
   explicit LineReader(const fs::path& file) : file_(file) {
     std::error_code error;
-    if (!fs::is_regular_file(file, error)) fail_to_read(file, "it is no file");
+    if (!fs::is_regular_file(file, error)) fail_to_read(file, "it is not a file");
     in_.reset(::gzopen(file.c_str(), "rb"));
     if (!in_) throw_file_error(errno, {"the export cannot be read", file.string(), "", ""});
   }
@@ -43,7 +43,7 @@ class LineReader {
     line.clear();
     char part[1 << 14];
     while (::gzgets(in_.get(), part, sizeof part) != nullptr) {
-      if (part[0] == '\0') fail_to_read(file_, "it is no text");
+      if (part[0] == '\0') fail_to_read(file_, "it is not text");
       line += part;
       if (line.size() > kMostInputBytes)
         fail_to_read(file_, fmt::format("it has a line of more than {} MiB", kMostInputBytes >> 20));
@@ -73,14 +73,14 @@ std::map<std::string, std::string> read_meta(const fs::path& file) {
   try {
     return parse_json(text, file.string()).get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
-    throw UsageError({"meta cannot be read", file.string(), "it is no JSON object of texts", ""});
+    throw UsageError({"meta cannot be read", file.string(), "it is not a JSON object of texts", ""});
   }
 }
 
 }  // namespace
 
 bool holds_export(const fs::path& folder) {
-  std::error_code ignored;  // told where the store is looked for
+  std::error_code ignored;  // reported when the store is opened
   const auto holds = [&](const char* name) { return fs::exists(folder / name, ignored); };
   return (holds(kRecords) || holds(kCompressed)) && !holds(kStore);
 }
@@ -99,8 +99,8 @@ ReportInput read_exported(const fs::path& folder) {
       const auto [first, fresh] = seen.try_emplace({record.case_id, record.variant_id}, number);
       if (!fresh)
         throw UsageError(
-            {fmt::format("{}/{} stands in line {} already", record.case_id, record.variant_id, first->second),
-             "", "", ""});
+            {fmt::format("{}/{} is already in line {}", record.case_id, record.variant_id, first->second), "",
+             "", ""});
       input.records.push_back(std::move(record));
     } catch (const std::exception& error) {
       throw UsageError({"record cannot be read", fmt::format("{} line {}", file.string(), number),

@@ -1,4 +1,4 @@
-// Records that were exported, read back: what a published folder holds in place of a store.
+// Reads the results in a folder: a store, or exported records as published folders hold them.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace hilbench {
 
-// Whether `folder` holds records.jsonl or records.jsonl.gz, as `export --format jsonl` prints it, and no
+// True if `folder` holds records.jsonl or records.jsonl.gz, as `export --format jsonl` prints them, and no
 // store.
 bool holds_export(const std::filesystem::path& folder);
-// Reads the records and, where it is there, meta.json: an object of texts, the store's meta. Throws
-// UsageError with file and line where one of them is not what it should be, or a record stands there twice.
+// Reads the records and, if it exists, meta.json: the meta of the store as an object of texts. Throws
+// UsageError with file and line if a record or meta.json cannot be read, or a record is there twice.
 ReportInput read_exported(const std::filesystem::path& folder);
-// Of a folder that holds either: an export, or a store.
+// Reads either: exported records, or a store.
 ReportInput read_results(const std::filesystem::path& folder);
 
 }  // namespace hilbench

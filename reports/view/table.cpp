@@ -30,7 +30,7 @@ std::string classes(const Column& column, Tone tone) {
   return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
-// Long text keeps its row low: its first words, the rest when opened.
+// Of long text only the first words are shown; the rest opens by a click.
 std::string cell_html(const Column& column, const Cell& cell) {
   constexpr std::size_t kShown = 56, kFolded = 84;
   if (column.align != Align::wrapped || cell.text.size() <= kFolded) return html_text(cell.text);

@@ -8,15 +8,10 @@
 
 namespace hilbench {
 
-enum class Align { left, right, wrapped };   // wrapped: long text, left, on several lines
+enum class Align { left, right, wrapped };   // wrapped: long text, on several lines
 enum class Show { everywhere, page, data };  // page: Markdown and HTML only; data: CSV only
-enum class Tone {
-  plain,
-  good,
-  bad,
-  neutral,
-  muted
-};  // how HTML marks a cell; never the only carrier of meaning
+// How HTML colours a cell. The text says the same.
+enum class Tone { plain, good, bad, neutral, muted };
 
 struct Cell {
   std::string text;
@@ -25,7 +20,7 @@ struct Cell {
 
 struct Column {
   std::string key;    // CSV header
-  std::string title;  // for people
+  std::string title;  // for readers
   Align align = Align::left;
   Show show = Show::everywhere;
 };
@@ -35,10 +30,10 @@ struct Table {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
-  std::string fold = {};                // HTML shows these words, and the table when they are opened
+  std::string fold = {};  // HTML shows only these words until they are clicked; empty: always the table
 };
 
-// A column and how to fill it from a row's source.
+// A column, and how its cells are made.
 template <class Source>
 struct ColumnOf {
   Column column;
@@ -60,9 +55,9 @@ Table make_table(std::string name, std::string caption, const std::vector<Column
 
 std::string to_csv(const Table& table);       // RFC 4180, header first
 std::string to_markdown(const Table& table);  // without its caption
-std::string to_html(const Table& table);      // <table> in a box that scrolls by itself
+std::string to_html(const Table& table);      // <table> in a box that scrolls
 
-// Text from outside made safe: for element content and quoted attributes of HTML; for running Markdown.
+// Text from outside made safe: for content and quoted attributes in HTML; for Markdown.
 std::string html_text(std::string_view text);
 std::string markdown_text(std::string_view text);
 

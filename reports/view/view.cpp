@@ -38,7 +38,7 @@ std::string machine_of(const std::vector<Record>& records) {
   return text;
 }
 
-// Size of a decimal prefix before `unit`: "GB/s" against "B/s" is 1e9.
+// Value of the decimal prefix before `unit`: "GB/s" with "B/s" is 1e9. Nothing if it is another unit.
 std::optional<double> scale_of(std::string_view text, std::string_view unit) {
   if (text == unit) return 1;
   if (text.size() != unit.size() + 1 || !text.ends_with(unit)) return std::nullopt;
@@ -62,16 +62,16 @@ void take_peak(const Record& record, CaseView& view) {
   }
 }
 
-// What a reading of `peak` on a processor may be held against. GPUs have no roof but their own case's: how
-// fast they run goes with their power and temperature.
+// Peaks with the same text are measurements of the same limit. Nothing on GPUs: their speed changes with
+// power and temperature, so each case keeps its own peak.
 std::optional<std::string> roof_of(const Record& peak) {
   if (peak.work.device != DeviceKind::cpu || peak.status != Status::ok) return std::nullopt;
   return fmt::format("{} {} {} {}", environment_text(peak, "host", "cpu"), to_string(peak.work.dtype),
                      peak.threads, environment_text(peak, "library", "bf16_products"));
 }
 
-// What disturbs a reading can only lower it: all of one machine, dtype and number of threads take the
-// highest.
+// A disturbance can only lower a measured peak. So all cases of one machine, dtype and number of threads get
+// the highest.
 void raise_roofs(View& view) {
   struct Roof {
     std::optional<double> peak, copy;  // nothing is below all

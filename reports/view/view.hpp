@@ -1,4 +1,4 @@
-// Stored records as the report looks at them: grouped by case, with the limits measured beside them.
+// Records as reports use them: grouped by case, with the measured limits of each case.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct CaseView {
   std::string case_id;
   const Case* work = nullptr;
   std::vector<const Record*> records;  // in the store's order
-  // Of the case's `peak` record; on a processor the highest of the same machine, dtype and threads.
+  // From the `peak` record of the case; on a processor, the highest of the same machine, dtype and threads.
   std::optional<double> peak_flops_per_s;
   std::optional<double> copy_bytes_per_s;
 };
@@ -24,7 +24,7 @@ struct CaseView {
 struct View {
   std::string sweep;
   std::string title;
-  std::string machine;  // "AMD EPYC 9654, 2 threads": never empty
+  std::string machine;  // "AMD EPYC 9654, 2 threads"; never empty
   std::string source;   // the folder of the store, as the user gave it
   std::map<std::string, std::string> meta;
   std::vector<CaseView> cases;  // in the store's order
@@ -34,7 +34,7 @@ struct View {
   std::span<const std::string> prediction_notes;
 };
 
-// Points into `input`, which must outlive the view.
+// Refers to `input`, which must outlive the view.
 View view_of(const ReportInput& input);
 
 }  // namespace hilbench

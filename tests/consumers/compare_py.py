@@ -1,4 +1,4 @@
-"""Google Benchmark's own compare.py reads two exports. usage: compare_py.py WRITE_EXPORTS FORMAT"""
+"""compare.py of Google Benchmark reads two exports. usage: compare_py.py WRITE_EXPORTS FORMAT"""
 
 import os
 import subprocess

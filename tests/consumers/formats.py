@@ -1,4 +1,4 @@
-"""Python's strict readers read every export. usage: formats.py WRITE_EXPORTS"""
+"""Strict readers of Python read every export. usage: formats.py WRITE_EXPORTS"""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-// Writes a made-up store into DIR, reads it back and exports it into DIR/<format>. SPEED scales its times.
+// Writes an invented store into DIR, reads it, and exports it into DIR/<format>. SPEED scales its times.
 #include <fmt/format.h>
 
 #include <cstdlib>

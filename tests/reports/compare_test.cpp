@@ -20,7 +20,7 @@ Record& find(ReportInput& input, std::string_view case_id, std::string_view vari
 
 constexpr std::string_view kCase = "n8192-w2048-r1-h8-d64-fp32-p1-cpu";
 
-// The sample, its times of one case and variant multiplied.
+// The sample, with the times of one case and variant multiplied.
 ReportInput slowed(double factor, std::string_view variant = "dilated/hilbert") {
   ReportInput input = sample::input();
   input.source = "results/after";
@@ -114,7 +114,7 @@ TEST(ComparedRuns, GateIsOpenWhereATimeIsMissing) {
     EXPECT_EQ(answer.code, ExitCode::inconclusive) << why;
     EXPECT_EQ(answer.reasons,
               (std::vector<std::string>{fmt::format(
-                  "B has no time to compare for 1 variant that A times; the first is {}: {}", id, why)}));
+                  "B has no time for 1 variant that A has timed; the first is {}: {}", id, why)}));
     EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
   }
 }

@@ -1,7 +1,7 @@
-// The whole report. tests/golden/report.md is its Markdown form with decimals masked, and
-// tests/golden/tables.txt the header of every CSV. After a wanted change, run
+// The whole report. tests/golden/report.md is the report as Markdown, with decimals masked;
+// tests/golden/tables.txt holds the header of every CSV. After an intended change, run
 //   HILBENCH_UPDATE_GOLDEN=1 build/tests/reports/reports_tests --gtest_filter='Golden.*'
-// and read the difference before it is committed.
+// and read the difference before you commit it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

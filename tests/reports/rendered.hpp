@@ -1,4 +1,4 @@
-// Reports in memory, and in folders that go away.
+// Reports in memory and in temporary folders.
 #pragma once
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ inline bool has_gnuplot() {
   return std::system("gnuplot --version > /dev/null 2>&1") == 0;
 }
 
-// Figures do not depend on gnuplot here, so that the golden text is the same where it is missing.
+// The document without pictures, so that the golden text is the same if gnuplot is missing.
 inline Document document_without_pictures(const ReportInput& input) {
   const View view = view_of(input);
   static const std::vector<ClaimRow> claims = load_claims({});

@@ -74,7 +74,7 @@ TEST(Report, FolderThatCannotBeWrittenIsAUsageError) {
   EXPECT_FALSE(fs::exists(folder.path() / "out")) << "bad input writes nothing";
 }
 
-// REPORT_SAMPLE=DIR keeps the sample's report, to be looked at.
+// REPORT_SAMPLE=DIR writes the report of the sample into DIR.
 TEST(Report, KeepsItsSampleWhereAsked) {
   const char* folder = std::getenv("REPORT_SAMPLE");
   if (folder == nullptr) GTEST_SKIP() << "REPORT_SAMPLE is not set";
@@ -86,7 +86,8 @@ TEST(Report, TenThousandRecordsInThreeSeconds) {
   input.meta["sweep"] = "large";
   input.records = sample::many(10'000);
   Folder folder;
-  std::chrono::duration<double> took{1e9};  // the least of three: what else the machine does only ever adds
+  std::chrono::duration<double> took{
+      1e9};  // the shortest of three: other work on the machine can only add time
   for (int attempt = 0; attempt < 3 && took.count() >= 3; ++attempt) {
     const auto begin = std::chrono::steady_clock::now();
     write_report(input, folder.path());

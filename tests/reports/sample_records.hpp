@@ -1,5 +1,5 @@
-// A believable store in memory: the four cases of sweeps/quick.yaml with every kind of outcome, on a machine
-// with a hostile name here and there. The same on every run.
+// A plausible store in memory: the four cases of sweeps/quick.yaml with every kind of result, and some
+// hostile names. It is the same in every run.
 #pragma once
 
 #include <cmath>
@@ -52,7 +52,7 @@ inline Record record(const Case& of, std::string_view kernel, std::string_view o
   return made;
 }
 
-// Fills in times: `factor` * `size` times 20 ms, rounds that drift together, and a ripple of their own.
+// Adds times: `factor` * `size` * 20 ms, with the same drift for all variants and a ripple that differs.
 inline void time(Record& made, double size, double factor, double ripple_phase) {
   made.time = Timing{.timer = "steady_clock"};
   for (int round = 0; round < 12; ++round) {
@@ -86,7 +86,7 @@ inline void locality(Record& made, double jump, double lines) {
       .unit = "", .source = "perf", .reason = "no hardware events in this machine"};
 }
 
-// One comparison: reference, orders, seeds' variant, baselines.
+// One comparison: reference, orders, the variant that the seeds ran, baselines.
 inline void add_comparison(std::vector<Record>& records, const Case& of, double size) {
   Record linear = record(of, "dilated", "linear");
   time(linear, size, 1, 0);
@@ -149,7 +149,7 @@ inline ReportInput input() {
   return made;
 }
 
-// `count` records over as many cases as they need, seven to a case.
+// `count` records, seven for each case.
 inline std::vector<Record> many(std::size_t count) {
   std::vector<Record> records;
   for (std::int64_t i = 0; records.size() < count; ++i) {

@@ -28,7 +28,7 @@ TEST(AnswerClaims, SayThatAnotherProcessUsedTheDevice) {
   for (const ClaimAnswer& answer : answer_claims(claims, view)) {
     if (answer.where != &view.cases[0] || answer.claim->quantity != Quantity::speedup) continue;
     EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
-    EXPECT_EQ(answer.why, "another process used the GPU meanwhile");
+    EXPECT_EQ(answer.why, "another process used the GPU during the measurement");
     said = true;
   }
   EXPECT_TRUE(said);

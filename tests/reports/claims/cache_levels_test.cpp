@@ -1,4 +1,4 @@
-// Claims about caches against hardware counters: confirmed, contradicted, mixed, not counted.
+// Claims about caches, judged by hardware counters: confirmed, contradicted, mixed, not counted.
 #include <gtest/gtest.h>
 
 #include "reports/claims/answers.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kReads = 1e6;
 
-// What a GPU record counts: read requests that the L2 missed, and sectors that left the L1.
+// Sets the counters of a GPU record: read requests that missed in the L2, and sectors that missed in the L1.
 void count(Record& record, double l2_misses, double l1_misses) {
   const auto counter = [](double value, const char* unit) {
     return Counter{.value = value, .unit = unit, .source = "cupti_range", .passes = 3};
@@ -20,8 +20,8 @@ void count(Record& record, double l2_misses, double l1_misses) {
   record.counters["l2_read_sectors"] = counter(l1_misses, "sectors");
 }
 
-// linear, hilbert, residue, random, @tokens, gemm, peak of a case of the guide's speedup table: it claims 28
-// % less.
+// linear, hilbert, residue, random, @tokens, gemm and peak of one case, for which claim guide-speedup says 28
+// % fewer.
 std::vector<Record> comparison() {
   Case work = sample::work(8192, {{4096, 2}});
   work.device = DeviceKind::cuda;
@@ -76,7 +76,7 @@ TEST(CacheClaims, AreReproducedByFewerMissesOnEveryLevel) {
       << said.why;
   EXPECT_TRUE(holds(said.why, "L1 read misses -50.0 %")) << said.why;
   EXPECT_TRUE(holds(said.why, "cupti_range, warm caches, one execution a pass, 3 passes")) << said.why;
-  EXPECT_TRUE(holds(said.why, "the layout's own count of 64-byte lines: +0.0 %")) << said.why;
+  EXPECT_TRUE(holds(said.why, "64-byte lines in the layout: +0.0 %")) << said.why;
 }
 
 TEST(CacheClaims, AreContradictedByMoreMisses) {
@@ -131,7 +131,7 @@ TEST(CacheClaims, NeedTheControl) {
   records.erase(records.begin() + kRandom);
   const Said said = answer(records);
   for (const LevelAnswer& level : said.levels) EXPECT_FALSE(level.measured);
-  EXPECT_TRUE(holds(said.why, "no random order beside it")) << said.why;
+  EXPECT_TRUE(holds(said.why, "random order was not counted")) << said.why;
 }
 
 TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
@@ -141,7 +141,7 @@ TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
       if (counter.source == "cupti_range") counter = {.reason = "counting needs root"};
   Said said = answer(records);
   EXPECT_EQ(said.verdict, ClaimVerdict::no_difference) << said.why;
-  EXPECT_TRUE(holds(said.why, "a count of the layout and not of a cache")) << said.why;
+  EXPECT_TRUE(holds(said.why, "an exact count, but not of a cache")) << said.why;
   EXPECT_TRUE(holds(said.why, "l2_read_hit_rate of dilated/linear: counting needs root")) << said.why;
   for (Record& record : records) record.counters.erase("layout_lines_64_per_tile");
   said = answer(records);

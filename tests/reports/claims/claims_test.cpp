@@ -138,7 +138,7 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
        "allowed: fp32, bf16, fp16"},
       {std::string(kHead) + "    rows: [{speedup: 2}]\n" + std::string(kHead.substr(8)) +
            "    rows: [{speedup: 2}]",
-       "stands twice"},
+       "is defined twice"},
       {"claims: " + std::string(20000, '['), "nests too deeply"},
       {nested_dashes(), "nests too deeply"},
       {std::string(2 << 20, ' '), "too long"},

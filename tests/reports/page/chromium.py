@@ -1,4 +1,4 @@
-"""A headless Chromium driven through its DevTools pipe: no driver program, no port, no package beyond the browser."""
+"""Controls a headless Chromium through its DevTools pipe. It needs no driver, no port and no package but the browser."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ def program():
 
 
 class Browser:
-    """One page. `messages` holds the console's errors and warnings, `requests` every address it asked for."""
+    """One page. `messages` holds errors and warnings of the console, `requests` every address that the page requested."""
 
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="chromium-")
@@ -93,7 +93,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, file, fragment=""):
-        """Seconds from the navigation until the page's last script has run."""
+        """Seconds from the navigation until the last script of the page has run."""
         self._go("about:blank")
         self.messages.clear()
         self.requests.clear()

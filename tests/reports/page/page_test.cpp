@@ -1,4 +1,4 @@
-// The page as text; page_test.py drives it in a browser.
+// Tests of the page as text; page_test.py tests it in a browser.
 #include "reports/page/page.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 """report.html in headless Chromium: page_test.py HILBENCH RECORDS_JSONL_WRITER [FOLDER for screenshots]
 
-The writer prints the sample records of tests/reports/sample_records.hpp, hostile names among them, or as many
-records as it is asked for. Exit 77: no Chromium here.
+The writer prints the sample records of tests/reports/sample_records.hpp, with some hostile names, or as many
+records as requested. Exits with 77 if there is no Chromium.
 """
 
 import csv
@@ -55,7 +55,7 @@ def drawn(browser):
 
 
 def painted(browser):
-    """For each canvas how many pixels bear ink, 0 where nothing was drawn."""
+    """The number of drawn pixels of each canvas; 0 if nothing was drawn."""
     expect(drawn(browser), "every figure is drawn in the end")
     return browser.js("""[...document.querySelectorAll('canvas')].map((canvas) => {
       const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -180,7 +180,7 @@ def check_hostile(browser, hilbench, lines):
 
 
 def ring_records(lines):
-    """Of one record of the sample rings of 1, 2 and 4 ranks over three lengths, as a simple machine would time them."""
+    """From one record of the sample: rings of 1, 2 and 4 ranks of three lengths, with the times of a simple machine."""
     first = next(one for one in map(json.loads, lines) if one["variant"] == "dilated/linear" and one["status"] == "ok")
     for length in (1024, 2048, 4096):
         for ranks in (1, 2, 4):

@@ -1,4 +1,4 @@
-// write_records [COUNT]: the sample records, or COUNT of them over many cases, one JSON a line.
+// write_records [COUNT]: prints the sample records, or COUNT records of many cases, one JSON per line.
 #include <cstdio>
 #include <cstdlib>
 

@@ -60,7 +60,7 @@ Record kernel_record() {
   return record;
 }
 
-// Members of a record that its JSON form does not show are compared one by one.
+// Compares the members of a record that its JSON form does not hold.
 void expect_round_trip(const Record& record) {
   const json once = json::parse(to_json(record).dump());
   const Record back = record_from_json(once);
@@ -155,7 +155,7 @@ TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
   EXPECT_EQ(record_from_json(to_json(record)).variant, record.variant);
 }
 
-// As they were written before there were rings.
+// A record as it was written before there were rings.
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());
   for (const char* name : {"ring_algorithm", "sharding", "order_span", "transport"}) out["asked"].erase(name);
@@ -325,7 +325,7 @@ TEST(RecordJson, EnvironmentsOfAnyShapeAreLookedInto) {
   }
 }
 
-// As it was stored before rates were checked.
+// A record as it was stored before rates were checked.
 TEST(RecordJson, AnImpossibleShareIsNotReadAsAValue) {
   json stored = to_json(kernel_record());
   stored["counters"]["l2_read_hit_rate"] = {

@@ -11,7 +11,7 @@
 namespace hilbench {
 namespace {
 
-// Timing-like noise with median `centre`: log-normal, skewed to the slow side.
+// Noise like that of times, with median `centre`: log-normal, with a tail of slow samples.
 std::vector<double> noisy(std::mt19937_64& engine, std::size_t count, double centre, double spread) {
   std::normal_distribution<double> normal(0, spread);
   std::vector<double> values(count);
@@ -77,7 +77,8 @@ TEST(MedianInterval, CoversTheTruthAsOftenAsItSays) {
 }
 
 TEST(MedianInterval, OfSeveralProcessesHoldsTheirSpread) {
-  // Two processes that agree within themselves and differ from each other: rounds alone would be too sure.
+  // Two processes whose rounds agree but that differ from each other: by rounds alone the interval is too
+  // narrow.
   Rounds rounds;
   for (int i = 0; i < 20; ++i) rounds.ns.push_back(100 + 0.01 * i);
   for (int i = 0; i < 22; ++i) rounds.ns.push_back(110 + 0.01 * i);
@@ -190,14 +191,14 @@ TEST(UnpairedRatio, IsThatOfTheMediansWithBothSpreads) {
     slow.ns.push_back(200 + i % 7);
     fast.ns.push_back(100 + i % 5);
   }
-  fast.ns.push_back(101);  // not as many
+  fast.ns.push_back(101);  // another number of samples
   const Ratio ratio = unpaired_ratio(slow, fast, 1);
   EXPECT_DOUBLE_EQ(ratio.value, median(slow.ns) / median(fast.ns));
   EXPECT_LE(ratio.ci.low, ratio.value);
   EXPECT_GE(ratio.ci.high, ratio.value);
   EXPECT_LT(ratio.ci.high - ratio.ci.low, 0.1);
   EXPECT_EQ(unpaired_ratio(slow, fast, 1).ci.low, ratio.ci.low) << "seeded";
-  Rounds other = slow;  // one process of two was slower: the interval knows it
+  Rounds other = slow;  // one of two processes was slower; the interval must include that
   for (int i = 0; i < 40; ++i) other.ns.push_back(220 + i % 7);
   other.process_rounds = {40, 40};
   EXPECT_GT(unpaired_ratio(other, fast, 1).ci.high, 2.1);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, gone afterwards.
+// Each test has its own folder, which is removed afterwards.
 class StoreTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -80,7 +80,7 @@ std::string message_of(const Body& body) {
   return "";
 }
 
-// Exit status of `body` in a forked child; 128 + signal where one ended it.
+// Exit status of `body` in a forked child; 128 + signal if a signal ended it.
 template <class Body>
 int in_child(const Body& body) {
   const pid_t child = fork();
@@ -205,7 +205,7 @@ TEST_F(StoreTest, ReadsWhileAnotherProcessWrites) {
       Store store = Store::open_for_writing(folder_);
       for (;;) {
         store.commit("a", "f", make_comparison("a"));
-        usleep(1000);  // SQLite's locks are not fair: without a gap a reader may wait for ever
+        usleep(1000);  // locks of SQLite are not fair: without a pause a reader may wait forever
       }
     } catch (const std::exception& error) {
       std::fprintf(stderr, "writer: %s\n", error.what());
@@ -225,7 +225,7 @@ TEST_F(StoreTest, ReadsFromAReadOnlyFolder) {
   fs::permissions(file(), fs::perms(0444));
   fs::permissions(folder_, fs::perms(0555));
   EXPECT_EQ(in_child([&] {
-              // Permissions do not hold root.
+              // Permissions do not apply to root.
               if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0))
                 return 98;
               if (access(folder_.c_str(), W_OK) == 0) return 97;
@@ -336,7 +336,7 @@ TEST_F(StoreTest, FlippedBytesNeverCrash) {
   EXPECT_GT(refused, 30);
 }
 
-// A child whose files may not grow past `bytes`, as on a full disk. 2: UsageError, 4: EnvironmentError.
+// A child whose files cannot grow beyond `bytes`, as on a full disk. 2: UsageError, 4: EnvironmentError.
 template <class Body>
 int on_full_disk(std::size_t bytes, const Body& body) {
   return in_child([&] {
@@ -388,7 +388,9 @@ TEST_F(StoreTest, StoreThatAnotherProgramHoldsIsAnEnvironmentError) {
 TEST_F(StoreTest, LinkToNothingIsRefusedAndStays) {
   fs::create_directories(folder_);
   fs::create_symlink(root_ / "nosuch" / "file", file());
-  EXPECT_NE(message_of<UsageError>([&] { (void)Store::open_for_writing(folder_); }).find("a link to nothing"),
+  EXPECT_NE(message_of<UsageError>([&] {
+              (void)Store::open_for_writing(folder_);
+            }).find("a link to a file that does not exist"),
             std::string::npos);
   EXPECT_TRUE(fs::is_symlink(file()));
 }
@@ -423,7 +425,7 @@ TEST_F(StoreTest, StoreRemovedWhileOpenIsAnEnvironmentError) {
   EXPECT_THROW(store.commit("b", "f", make_comparison("b")), EnvironmentError);
 }
 
-// The child commits comparisons k0, k1, ... of 1 + i % 7 records over and over, until it is killed.
+// The child commits comparisons k0, k1, ... of 1 + i % 7 records again and again until it is killed.
 [[noreturn]] void commit_for_ever(const fs::path& folder) {
   Store store = Store::open_for_writing(folder);
   for (int i = 0;; ++i) {

@@ -17,7 +17,7 @@ Case ring_work(std::int64_t length, std::int64_t ranks, DeviceKind device = Devi
   return work;
 }
 
-// `factor` times the time that 8192 positions take on one rank.
+// A record that takes `factor` times as long as 8192 positions on one rank.
 Record ring_record(const Case& work, std::string_view order, double factor, RingAlgorithm algorithm) {
   Record made = sample::record(work, "dilated", order);
   made.variant.ring_algorithm = algorithm;
@@ -60,17 +60,16 @@ TEST(Rings, SentenceIsOfTheFastestVariantAndNotOfTheLargestRatio) {
 TEST(Rings, StandBesideOneRankOnTheSameWork) {
   ReportInput input;
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda})
-    for (const std::int64_t ranks : {4, 1, 2})  // in any sequence
+    for (const std::int64_t ranks : {4, 1, 2})  // not sorted
       input.records.push_back(ring_record(ring_work(8192, ranks, device), "linear",
                                           ranks == 4   ? 0.3
                                           : ranks == 2 ? 0.55
                                                        : 1,
                                           RingAlgorithm::automatic));
   const View view = view_of(input);
-  EXPECT_EQ(
-      rings_sentence(view),
-      "Time of one rank over that of the fastest ring of a case, same work, above 1 the ring is faster: "
-      "on 2 ranks 1.82 to 1.82 in 2 cases; on 4 ranks 3.33 to 3.33 in 2 cases.");
+  EXPECT_EQ(rings_sentence(view),
+            "Time of one rank / time of the fastest ring on the same work (above 1, the ring is faster): "
+            "on 2 ranks 1.82 to 1.82 in 2 cases; on 4 ranks 3.33 to 3.33 in 2 cases.");
   const Table table = rings_table(view);
   ASSERT_EQ(table.rows.size(), 6u);
   for (std::size_t row = 0; row < 6; ++row)
@@ -105,7 +104,7 @@ TEST(Rings, StandBesideWhatIsPredictedOfThem) {
   EXPECT_EQ(cell(table, 0, "predicted_ns"), "");
   EXPECT_EQ(number(table, 1, "predicted_ns"), 2e6);
   EXPECT_EQ(cell(table, 1, "predicted_fitted"), "true");
-  EXPECT_NE(cell(table, 1, "predicted").find("fitted on this"), std::string::npos);
+  EXPECT_NE(cell(table, 1, "predicted").find("model fitted on it"), std::string::npos);
   EXPECT_EQ(number(table, 2, "predicted_ns"), 4e6);
   EXPECT_EQ(number(table, 2, "predicted_ns_high"), 9e6);
   EXPECT_EQ(number(table, 2, "predicted_overlap"), 0.5);
@@ -116,7 +115,7 @@ TEST(Rings, StandBesideOneRankOnTheWorkOfOneRank) {
   ReportInput input;
   input.records.push_back(
       ring_record(ring_work(8192, 4, DeviceKind::cuda), "linear", 1.1, RingAlgorithm::ring_packed));
-  // A quarter of the pairs: half as long, the segment too.
+  // A quarter of the pairs: half the length and half the segment.
   input.records.push_back(
       ring_record(ring_work(4096, 1, DeviceKind::cuda), "linear", 1, RingAlgorithm::automatic));
   {

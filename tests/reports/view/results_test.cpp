@@ -66,7 +66,7 @@ TEST(Exported, RefusesLinesWithoutEnd) {
   EXPECT_NE(refusal(folder.path()).find("a line of more than 64 MiB"), std::string::npos)
       << refusal(folder.path());
   std::ofstream(folder.path() / "records.jsonl") << std::string(100, '\0');
-  EXPECT_NE(refusal(folder.path()).find("it is no text"), std::string::npos) << refusal(folder.path());
+  EXPECT_NE(refusal(folder.path()).find("it is not text"), std::string::npos) << refusal(folder.path());
 }
 
 TEST(Exported, RefusesRecordsThatContradictThemselves) {
