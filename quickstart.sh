@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Installs what hilbench needs, builds it, measures sweeps/quick.yaml on this machine and writes the report.
 #   --no-install   install nothing; say what is missing
-#   --setup        stop after installing and building (test.sh uses it)
-#   --tests        build the tests too
+#   --packages     stop after installing
+#   --setup        stop after installing and building
+#   --tests        install what the tests need and build them too
 set -euo pipefail
 cd "$(dirname "$0")"
 
-install=yes setup_only=no tests=OFF
+install=yes until=report tests=OFF
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
-    --setup) setup_only=yes ;;
+    --packages) until=packages ;;
+    --setup) until=setup ;;
     --tests) tests=ON ;;
-    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
@@ -21,7 +23,8 @@ packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev lib
   nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libopenblas0-pthread libopenmpi-dev openmpi-bin gnuplot-nox
   libjs-chart.js)
 if [ $tests = ON ]; then
-  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium clang libclang-rt-dev libomp-dev)
+  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium
+    clang libclang-rt-dev libomp-dev)
 fi
 
 has_cuda=no
@@ -48,12 +51,15 @@ if command -v dpkg-query >/dev/null; then
     echo "quickstart.sh: not installed (--no-install): ${missing[*]}" >&2
   fi
 elif [ $install = yes ]; then
-  echo "quickstart.sh: no dpkg here, so nothing is installed. hilbench needs a C++20 compiler, CMake 3.22, Ninja, pkg-config," >&2
-  echo "fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc, for rings over processes Open MPI; and at run time OpenBLAS, gnuplot and Chart.js." >&2
+  cat >&2 <<'NEEDS'
+quickstart.sh: no dpkg here, so nothing is installed. To build, hilbench needs a C++20 compiler, CMake 3.22, Ninja,
+pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway and hwloc; for rings over
+processes also Open MPI. To run, it uses OpenBLAS, gnuplot and Chart.js.
+NEEDS
 fi
 
-# Headers of the cuDNN baseline, which a build without them leaves out. In the build folder, so that neither root nor a
-# virtual environment is needed, nor any package of the machine's Python touched.
+# Headers of the cuDNN baseline; a build without them leaves the baseline out. They go into the build folder: this needs
+# neither root nor a virtual environment, and changes no package of the machine's Python.
 if [ $has_cuda = yes ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]; then
   if [ $install = yes ]; then
     echo "== fetching the headers of nvidia-cudnn-frontend"
@@ -64,6 +70,8 @@ if [ $has_cuda = yes ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]
   fi
 fi
 
+[ $until != packages ] || exit 0
+
 echo "== building"
 generator=()
 [ -f build/CMakeCache.txt ] || generator=(-G Ninja)
@@ -71,7 +79,7 @@ cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TEST
   { tail -20 build-setup.log >&2; exit 4; }
 cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 || { grep -E 'error|Error' build-setup.log | head -20 >&2; tail -5 build-setup.log >&2; exit 4; }
 mv build-setup.log build/setup.log
-[ $setup_only = no ] || exit 0
+[ $until != setup ] || exit 0
 
 echo "== measuring sweeps/quick.yaml (about two minutes)"
 status=0

@@ -16,11 +16,3 @@ add_library(hilbench_precompiled INTERFACE)
 target_compile_options(hilbench_precompiled INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-
-# The oracle under sanitizers: loops of arithmetic alone, optimised and not instrumented. What calls it is instrumented.
-function(hilbench_spare_oracle)
-  if(HILBENCH_SANITIZE)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/baselines/reference.cpp TARGET_DIRECTORY hilbench_baselines
-                                PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=all")
-  endif()
-endfunction()

@@ -1,0 +1,19 @@
+# Sanitizers for every target, as HILBENCH_SANITIZE names them, and the settings that their tests run with.
+if(NOT HILBENCH_SANITIZE)
+  return()
+endif()
+target_compile_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE} -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=all)
+target_link_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE})
+
+# CTest reads this file before it runs the tests. Archer tells the thread sanitizer how LLVM's OpenMP synchronises.
+if(HILBENCH_SANITIZE STREQUAL "thread")
+  get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} REALPATH)
+  get_filename_component(compiler_folder ${compiler_folder} DIRECTORY)
+  find_library(ARCHER_LIBRARY archer HINTS ${compiler_folder}/../lib REQUIRED)
+  set(settings "set(ENV{TSAN_OPTIONS} ignore_noninstrumented_modules=1)\nset(ENV{OMP_TOOL_LIBRARIES} \"${ARCHER_LIBRARY}\")\n")
+else()
+  set(settings "set(ENV{ASAN_OPTIONS} detect_leaks=1)\nset(ENV{UBSAN_OPTIONS} print_stacktrace=1)\n")
+endif()
+file(WRITE ${PROJECT_BINARY_DIR}/sanitizer_settings.cmake ${settings})
+set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/sanitizer_settings.cmake)
