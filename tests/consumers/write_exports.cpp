@@ -41,7 +41,7 @@ Record make_record(const Case& work, const std::string& order, double centre_ns,
 void write_exports(const std::filesystem::path& folder, double speed) {
   std::mt19937_64 engine(7);
   Store store = Store::open_for_writing(folder);
-  const nlohmann::json environment = environment_json(inspect_host(), DeviceKind::cpu);
+  const nlohmann::json environment = environment_json({.host = inspect_host()}, DeviceKind::cpu);
   for (const std::int64_t length : {8192, 16384}) {
     const Case work{.sequence_length = length, .kv_heads = 8, .device = DeviceKind::cpu};
     std::vector<Record> records = {make_record(work, "linear", 1e6 * speed, engine),
