@@ -167,7 +167,7 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--memory", "0x10GB"], r"'0x10GB' is not a memory size \(--memory\)"),
     (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
-    (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is no amount .*not between a byte and 2\^62 bytes"),
+    (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is not a memory size .*not between a byte and 2\^62 bytes"),
     (2, ["predict", ".", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["plan", "sweep.yaml", "--longest", "--filter", "x"], r"--filter excludes --longest"),
     (2, ["plan", "sweep.yaml", "--longest", "--execution-limit", "1"], r"--execution-limit excludes --longest"),

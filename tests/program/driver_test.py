@@ -103,10 +103,9 @@ class DriverTest(unittest.TestCase):
 
     def test_states_of_nvml(self):
         for stub, part in (({"NVML": 9}, "absent  NVML +NVIDIA's kernel module is not loaded; check that nvidia-smi works"),
-                           ({"NVML": 18}, "absent  NVML +NVML and the kernel module are of different drivers; restart "
-                                          "after the update of the driver"),
-                           ({"NVML": 4}, "absent  NVML +NVML may not be used by this user; see the permissions of "
-                                         "/dev/nvidiactl"),
+                           ({"NVML": 18}, "absent  NVML +NVML and the kernel module belong to different drivers; restart "
+                                          "the machine after a driver update"),
+                           ({"NVML": 4}, "absent  NVML +this user may not use NVML; check the permissions of /dev/nvidiactl"),
                            ({}, r"works   NVML +driver 580\.1"),
                            ({"MIG": 1}, r"works   NVML +driver 580\.1; GPU 0 is split \(MIG\): a slice is measured as a "
                                         "device of its own, counters may be refused; `nvidia-smi -i 0 -mig 0` makes it "

@@ -75,7 +75,7 @@ TEST(CacheClaims, AreReproducedByFewerMissesOnEveryLevel) {
       holds(said.why, "claimed 28 % fewer; L2 read misses -40.0 % against linear, -40.0 % against random"))
       << said.why;
   EXPECT_TRUE(holds(said.why, "L1 read misses -50.0 %")) << said.why;
-  EXPECT_TRUE(holds(said.why, "cupti_range, warm caches, one execution a pass, 3 passes")) << said.why;
+  EXPECT_TRUE(holds(said.why, "cupti_range, warm caches, one execution per pass, 3 passes")) << said.why;
   EXPECT_TRUE(holds(said.why, "64-byte lines in the layout: +0.0 %")) << said.why;
 }
 
@@ -171,7 +171,7 @@ TEST(CacheClaims, ProcessorsAreJudgedByTheLastCache) {
   const Said said = answer(records);
   EXPECT_EQ(said.verdict, ClaimVerdict::reproduced) << said.why;
   EXPECT_TRUE(holds(said.why, "last-level cache read misses -50.0 % against linear")) << said.why;
-  EXPECT_TRUE(holds(said.why, "(perf, warm caches, one execution a pass, 1 pass)")) << said.why;
+  EXPECT_TRUE(holds(said.why, "(perf, warm caches, one execution per pass, 1 pass)")) << said.why;
 }
 
 TEST(CacheClaims, AClaimWithoutConfigurationMustHoldInEveryCase) {

@@ -116,7 +116,7 @@ TEST(Claims, BadFilesAreUsageErrorsWithTheirPlace) {
       {"", "not a claims file"},
       {"claims: 3", "not a claims file"},
       {"claims: [1]", "claim is not a map"},
-      {"{a: [", "file cannot be read"},
+      {"claims: [1, 2", "file cannot be read"},
       {"{: [", "a key must be a word"},
       {std::string(kHead), "has no rows"},
       {std::string(kHead) + "    rows: []", "has no rows"},

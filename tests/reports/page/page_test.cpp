@@ -117,7 +117,7 @@ TEST(Page, SaysWhereChartsAreMissing) {
   const ReportInput input = sample::input();
   const std::string html = to_html(document_without_pictures(input), page_data(view_of(input), {}),
                                    {"", "no Chart.js: install it"});
-  EXPECT_NE(html.find("Charts are left out: no Chart.js: install it"), std::string::npos);
+  EXPECT_NE(html.find("This page has no charts: no Chart.js: install it"), std::string::npos);
 }
 
 }  // namespace

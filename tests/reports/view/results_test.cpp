@@ -79,8 +79,8 @@ TEST(Exported, RefusesRecordsThatContradictThemselves) {
   nlohmann::json record = to_json(sample::input().records.at(1));
   const std::string good = record.dump() + "\n";
   EXPECT_NE(refused(good + good)
-                .find("line 2): n8192-w2048-r1-h8-d64-fp32-p1-cpu/dilated/hilbert stands in "
-                      "line 1 already"),
+                .find("line 2): n8192-w2048-r1-h8-d64-fp32-p1-cpu/dilated/hilbert is already in "
+                      "line 1"),
             std::string::npos)
       << refusal(folder.path());
   record["speedup"]["ci"] = {1.2, 1.1};
