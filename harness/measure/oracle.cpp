@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kSampledRows = 256;
-// Cases up to so many multiply-adds and rows are compared in full.
+// Cases with at most this many multiply-adds and rows are compared in full.
 constexpr double kFullMultiplyAdds = 1 << 26;
 constexpr std::int64_t kFullRows = 1 << 16;
 
@@ -46,7 +46,7 @@ double unit_roundoff(Dtype dtype) {
   return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
 }
 
-// Largest distance of two rows, and its sum of squares over O.
+// Largest distance between the elements of two rows, and the sum of its squares over O.
 struct Distance {
   double o = 0;
   double square_o = 0;
@@ -80,20 +80,21 @@ PlainErrors plain_errors_of(const Oracle& oracle, const std::vector<Distance>& d
   return plain;
 }
 
-// Keys that compared rows attend to: those of the row that sees most of them; the others see a leading part.
+// Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
+// first few of them.
 struct Stretch {
   std::int64_t batch = 0;
   std::int64_t kv_head = 0;
-  std::vector<std::int64_t> keys;  // where `slots` permute the inputs, slots
+  std::vector<std::int64_t> keys;  // positions, or slots if `slots` permute the inputs
   struct Use {
     std::size_t row = 0;
-    std::size_t branch = 0;  // among those that cover the row
+    std::size_t branch = 0;  // number among the branches that cover the row
     std::int64_t keys = 0;
   };
   std::vector<Use> uses;
 };
 
-// The reference's work for the rows of an oracle.
+// Evaluates the reference for the rows of an oracle.
 class OracleWork {
  public:
   OracleWork(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots, int threads)
@@ -102,7 +103,7 @@ class OracleWork {
       position_of_[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
   }
 
-  // Sets what is expected, and the errors of plain evaluation.
+  // Sets the expected rows and the errors of plain evaluation.
   void compute(Oracle& oracle) {
     find_stretches(oracle.rows);
     read_queries(oracle.rows);
@@ -160,11 +161,11 @@ class OracleWork {
     }
   }
 
-  // The results of all uses of some stretches.
+  // Computes the results of all rows that use these keys.
   void attend_to(std::span<const Stretch> stretches) {
     struct Item {
       const Stretch* stretch;
-      std::size_t begin;  // of its rows in k_ and v_
+      std::size_t begin;  // number of its first row in k_ and v_
       std::size_t number;
     };
     std::vector<Item> keys, uses;
@@ -204,10 +205,10 @@ class OracleWork {
   const InputTensors& inputs_;
   const std::span<const std::int32_t> slots_;
   const int threads_;
-  std::vector<std::int32_t> position_of_;  // of each slot
+  std::vector<std::int32_t> position_of_;  // by slot
   std::vector<Stretch> stretches_;
   std::vector<float> queries_, k_, v_;
-  std::vector<std::vector<ReferenceRow>> exact_, plain_;  // of each row, by branch
+  std::vector<std::vector<ReferenceRow>> exact_, plain_;  // by row, then by branch
 };
 
 }  // namespace
@@ -222,9 +223,9 @@ void PlainErrors::add(const PlainErrors& other) {
 }
 
 Tolerances tolerances_of(const Case& work, const PlainErrors& plain) {
-  // A plain evaluation may be exact by luck. The floor is a few roundings of the largest result, and what a
-  // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
-  // exp(s) = 1 + s u.
+  // A plain evaluation may be exact by luck, so there is a floor: a few roundings of the largest result, and
+  // the effect of a few fp32 roundings of the largest score on a probability. exp(s (1 + u)) / exp(s) = 1 + s
+  // u; the largest LSE stands for the largest score s.
   const double fp32 = unit_roundoff(Dtype::fp32);
   const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * plain.largest_lse);
   return {.o = 2 * plain.worst_o + floor * plain.largest_o,
