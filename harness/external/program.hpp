@@ -36,8 +36,9 @@ class ExternalProgram {
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
 
-  const std::string& timer() const { return timer_; }               // "external:cuda_events"
-  const nlohmann::json& description() const { return described_; }  // name, version, and further keys of its answers
+  const std::string& timer() const { return timer_; }  // "external:cuda_events"
+  // Name, version, and further keys of its answers.
+  const nlohmann::json& description() const { return described_; }
 
  private:
   // greet() checks that the program can run the case here; load() gives it the case and its inputs.

@@ -173,7 +173,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
             {"memory", run.host.available_memory_bytes},
             {"gpu", gpu_facts(run.host)}};
   });
-  expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
+  expect_alike(facts, "build", "has another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
   expect_alike(facts, "instructions", "computes with other instructions",
                "start all ranks on processors of one kind, with the same HILBENCH_BF16");
@@ -185,7 +185,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
              {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
               {"hash", hash_of(text_of(run.sweep, run.plan))}}}};
   });
-  expect_alike(plans, "plan", "plans other cases",
+  expect_alike(plans, "plan", "has another plan",
                "start all ranks with the same options, environment and files");
   processes.open(run.sweep.measure.timeout_s);
   return run;

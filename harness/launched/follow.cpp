@@ -87,7 +87,8 @@ int follow(LaunchedProcesses& processes, const AgreedRun& run) {
   } catch (const std::exception& error) {
     why = error.what();
   }
-  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // normally rank 0 reports it and ends all
+  // Normally rank 0 reports the failure and ends all before this time is over.
+  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);
   fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
   processes.abandon(static_cast<int>(ExitCode::environment));
 }

@@ -59,7 +59,8 @@ ProcessAnswer HostedRanks::make(const ProcessOrder& order) {
   if (!all_can) return {};  // a rank that cannot join answers with its error
   const auto record = std::find_if(records_.begin(), records_.end(),
                                    [&](const Record& each) { return each.variant_id == order.variant_id; });
-  if (record == records_.end()) throw std::logic_error("an order for a variant that the comparison does not have");
+  if (record == records_.end())
+    throw std::logic_error("an order for a variant that the comparison does not have");
   Member& member = ranks_[order.ring];
   member.resources = joined_resources(*record);
   member.rank = std::make_unique<RingRank>(*bench_, *record, *member.resources, 0);

@@ -18,9 +18,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kStartTimeout_s = 120;  // planning a large sweep on a busy host takes long
-constexpr double kOrderShare =
-    1.5;  // of the timeout; rank 0 speaks earlier than that
-constexpr double kTellShare = 0.25;  // of the timeout; rank 0 then says that it works
+constexpr double kOrderShare = 1.5;      // of the timeout; rank 0 speaks earlier than that
+constexpr double kTellShare = 0.25;      // of the timeout; rank 0 then says that it works
 
 constexpr double kRollTimeout_s = 3;
 

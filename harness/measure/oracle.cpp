@@ -82,7 +82,7 @@ PlainErrors plain_errors_of(const Oracle& oracle, const std::vector<Distance>& d
 
 // Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
 // first few of them.
-struct Stretch {
+struct SharedKeys {
   std::int64_t batch = 0;
   std::int64_t kv_head = 0;
   std::vector<std::int64_t> keys;  // positions, or slots if `slots` permute the inputs
@@ -105,13 +105,13 @@ class OracleWork {
 
   // Sets the expected rows and the errors of plain evaluation.
   void compute(Oracle& oracle) {
-    find_stretches(oracle.rows);
+    find_shared_keys(oracle.rows);
     read_queries(oracle.rows);
-    for (std::size_t begin = 0, end = 0; begin < stretches_.size(); begin = end) {
+    for (std::size_t begin = 0, end = 0; begin < shared_keys_.size(); begin = end) {
       std::int64_t elements = 0;
-      for (; end < stretches_.size() && (end == begin || elements < kHeldElements); ++end)
-        elements += 2 * std::ssize(stretches_[end].keys) * work_.head_dim;
-      attend_to(std::span(stretches_).subspan(begin, end - begin));
+      for (; end < shared_keys_.size() && (end == begin || elements < kHeldElements); ++end)
+        elements += 2 * std::ssize(shared_keys_[end].keys) * work_.head_dim;
+      attend_to(std::span(shared_keys_).subspan(begin, end - begin));
     }
     oracle.expected.resize(oracle.rows.size());
     std::vector<Distance> distances(oracle.rows.size());
@@ -125,7 +125,7 @@ class OracleWork {
  private:
   std::size_t head_dim() const { return static_cast<std::size_t>(work_.head_dim); }
 
-  void find_stretches(const std::vector<RowId>& rows) {
+  void find_shared_keys(const std::vector<RowId>& rows) {
     exact_.resize(rows.size());
     plain_.resize(rows.size());
     std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::int64_t>, std::size_t> found;
@@ -138,11 +138,11 @@ class OracleWork {
         std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), slot);
         if (keys.empty()) continue;
         const auto [at, created] =
-            found.try_emplace({row.batch, kv_head, b, keys.front()}, stretches_.size());
-        if (created) stretches_.push_back({.batch = row.batch, .kv_head = kv_head});
-        Stretch& stretch = stretches_[at->second];
-        stretch.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
-        if (keys.size() > stretch.keys.size()) stretch.keys = std::move(keys);
+            found.try_emplace({row.batch, kv_head, b, keys.front()}, shared_keys_.size());
+        if (created) shared_keys_.push_back({.batch = row.batch, .kv_head = kv_head});
+        SharedKeys& shared = shared_keys_[at->second];
+        shared.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
+        if (keys.size() > shared.keys.size()) shared.keys = std::move(keys);
         exact_[i].emplace_back();
         plain_[i].emplace_back();
       }
@@ -162,17 +162,17 @@ class OracleWork {
   }
 
   // Computes the results of all rows that use these keys.
-  void attend_to(std::span<const Stretch> stretches) {
+  void attend_to(std::span<const SharedKeys> parts) {
     struct Item {
-      const Stretch* stretch;
+      const SharedKeys* shared;
       std::size_t begin;  // number of its first row in k_ and v_
       std::size_t number;
     };
     std::vector<Item> keys, uses;
-    for (const Stretch& stretch : stretches) {
+    for (const SharedKeys& shared : parts) {
       const std::size_t begin = keys.size();
-      for (std::size_t j = 0; j < stretch.keys.size(); ++j) keys.push_back({&stretch, begin, j});
-      for (std::size_t j = 0; j < stretch.uses.size(); ++j) uses.push_back({&stretch, begin, j});
+      for (std::size_t j = 0; j < shared.keys.size(); ++j) keys.push_back({&shared, begin, j});
+      for (std::size_t j = 0; j < shared.uses.size(); ++j) uses.push_back({&shared, begin, j});
     }
     k_.resize(keys.size() * head_dim());
     v_.resize(k_.size());
@@ -180,12 +180,12 @@ class OracleWork {
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < key_count; ++i) {
       const Item& item = keys[static_cast<std::size_t>(i)];
-      read_key(*item.stretch, item.stretch->keys[item.number], static_cast<std::size_t>(i) * head_dim());
+      read_key(*item.shared, item.shared->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
     for (std::int64_t i = 0; i < use_count; ++i) {
       const Item& item = uses[static_cast<std::size_t>(i)];
-      const Stretch::Use& use = item.stretch->uses[item.number];
+      const SharedKeys::Use& use = item.shared->uses[item.number];
       const float *q = &queries_[use.row * head_dim()], *k = &k_[item.begin * head_dim()],
                   *v = &v_[item.begin * head_dim()];
       exact_[use.row][use.branch] = attend(work_, Arithmetic::exact, q, k, v, use.keys);
@@ -193,10 +193,10 @@ class OracleWork {
     }
   }
 
-  void read_key(const Stretch& stretch, std::int64_t key, std::size_t to) {
+  void read_key(const SharedKeys& shared, std::int64_t key, std::size_t to) {
     const std::int64_t position = slots_.empty() ? key : position_of_[static_cast<std::size_t>(key)];
     const std::int64_t at =
-        (stretch.batch * work_.sequence_length + position) * work_.kv_heads + stretch.kv_head;
+        (shared.batch * work_.sequence_length + position) * work_.kv_heads + shared.kv_head;
     inputs_.read(Tensor::k, at * work_.head_dim, std::span(k_).subspan(to, head_dim()));
     inputs_.read(Tensor::v, at * work_.head_dim, std::span(v_).subspan(to, head_dim()));
   }
@@ -206,7 +206,7 @@ class OracleWork {
   const std::span<const std::int32_t> slots_;
   const int threads_;
   std::vector<std::int32_t> position_of_;  // by slot
-  std::vector<Stretch> stretches_;
+  std::vector<SharedKeys> shared_keys_;
   std::vector<float> queries_, k_, v_;
   std::vector<std::vector<ReferenceRow>> exact_, plain_;  // by row, then by branch
 };

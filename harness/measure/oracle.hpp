@@ -23,7 +23,7 @@ struct PlainErrors {
 };
 
 struct Tolerances {
-  double o = 0;         // of |O - expected|: twice the worst plain error plus a floor; a few large values set it
+  double o = 0;  // of |O - expected|: twice the worst plain error plus a floor; a few large values set it
   double relative = 0;  // of ||O - expected|| / ||expected|| over all rows, likewise; checks small values too
   double lse = 0;       // of |LSE - expected|, likewise
 };

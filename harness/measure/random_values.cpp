@@ -83,7 +83,7 @@ HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* 
 void RandomValues(std::uint64_t key, std::uint64_t first, float* to, std::size_t count) {
   const std::size_t lanes = hn::Lanes(kDoubles);
   std::size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {  // two at a time: one alone mostly waits for its own results
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {  // two at a time: one mostly waits for its results
     const bool sure = vector_of_values(key, first + i, to + i);
     const bool second_sure = vector_of_values(key, first + i + lanes, to + i + lanes);
     if (sure && second_sure) continue;

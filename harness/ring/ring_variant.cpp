@@ -148,7 +148,7 @@ class RingVariant final : public PreparedVariant {
         throw std::runtime_error(
             fmt::format("the ring sent {:.0f} bytes, not the planned {:.0f}", sent_bytes_, planned_bytes_));
     }
-    if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before other variants allocate memory
+    if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others allocate
     return durations_ns(answers, ranks_->clocks());
   }
 

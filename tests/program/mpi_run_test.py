@@ -285,8 +285,8 @@ class FaultTest(LaunchedTest):
         program = self.program.binary
         for words, said in (
                 ([program, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
-                ([binary, *run], "rank 1 of 3 is another build than rank 0"),
-                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 plans other work than rank 0"),
+                ([binary, *run], "rank 1 of 3 has another build than rank 0"),
+                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 has another plan than rank 0"),
                 ([program, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
             with self.subTest(said):
                 _, told = self.launch(1, *run, status=2, others=[(1, words), (1, [self.program.binary, *run])])
