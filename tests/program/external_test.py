@@ -1,4 +1,4 @@
-"""External baselines through the whole program: a right one in plain Python beside one for every fault.
+"""External baselines in the whole program: a right one in plain Python, and one for every fault.
 
 Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
 """
@@ -79,7 +79,7 @@ class ExternalTest(unittest.TestCase):
         return {record["variant"]: record for record in self.program.records("out")}
 
     def processes(self):
-        """Of whatever runs in the folder, programs and what they started: process ids and command lines."""
+        """Process ids and command lines of all that runs in the folder: programs and what they started."""
         found = {}
         for entry in pathlib.Path("/proc").iterdir():
             try:
