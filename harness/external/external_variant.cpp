@@ -9,8 +9,8 @@
 namespace hilbench {
 namespace {
 
-// UUIDs of the GPUs that the program is to see: the bench's, and behind it the next ones of this machine, as
-// many as a ring has ranks. None for a case on the CPU.
+// UUIDs of the GPUs that the program may see. They are the bench's GPU and, for a ring, the next GPUs of this
+// machine, at most one for each rank. Empty for a case on the CPU.
 std::vector<std::string> gpus_of(const Bench& bench) {
   const std::string own = bench.device->gpu_uuid();
   if (own.empty() || bench.work.ring_size == 1)
@@ -38,7 +38,7 @@ class ExternalVariant final : public PreparedVariant {
   int devices() const override { return std::max(1, static_cast<int>(gpus_.size())); }
   std::string why_not_counted() const override { return "runs in a process of its own"; }
   nlohmann::json library() const override { return program_.description(); }
-  void fill_output(std::byte) override {}  // what it is read from is new each time
+  void fill_output(std::byte) override {}  // every read uses new files
   VerifyResult verify() override {
     return verify_output(bench_.work, bench_.oracle("", {}), output(), bench_.threads);
   }

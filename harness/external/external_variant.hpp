@@ -1,4 +1,4 @@
-// An external baseline, on one rank or as a ring of its own.
+// An external baseline as a variant, on one rank or as a ring.
 #pragma once
 
 #include "harness/measure/bench.hpp"
@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-// Expects a record whose kernel names an external baseline of the bench. Throws as make_variant does.
+// `record.kernel` must name an external baseline of the bench. Throws like make_variant.
 std::unique_ptr<PreparedVariant> make_external_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

@@ -55,7 +55,7 @@ json case_json(const Case& work, int threads) {
   return fields;
 }
 
-// A script that comes with this program is handed to the interpreter that HILBENCH_PYTHON names.
+// HILBENCH_PYTHON names the interpreter that runs the scripts of this program.
 std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
   if (!external.command.empty()) return external.command;
   const std::string_view text =
@@ -72,7 +72,7 @@ std::vector<std::string> command_of(const std::string& name, const External& ext
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
 }
 
-// Reads `size` floats that a program was to write.
+// Reads `size` floats that the program must have written.
 OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile> file, std::int64_t size) {
   const auto bytes = static_cast<std::size_t>(size) * sizeof(float);
   if (file->bytes() != bytes)
@@ -102,12 +102,12 @@ ExternalProgram::ExternalProgram(const std::string& kernel, const External& exte
 void ExternalProgram::greet(const std::string& kernel, const Case& work) {
   described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
   if (described_.value("protocol", json()) != kProtocol)
-    break_off(name_, fmt::format("hello wants protocol {}", kProtocol), described_);
+    break_off(name_, fmt::format("hello needs protocol {}", kProtocol), described_);
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
-    break_off(name_, "hello wants a name and a version", described_);
+    break_off(name_, "hello needs a name and a version", described_);
   const std::string device(to_string(work.device));
   const json devices = described_.value("devices", json());
-  if (!devices.is_array()) break_off(name_, "hello wants a list of devices", described_);
+  if (!devices.is_array()) break_off(name_, "hello needs a list of devices", described_);
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
   if (work.ring_size > 1 && described_.value("rings", json()) != json(true))
@@ -129,11 +129,11 @@ void ExternalProgram::load(const std::string& kernel, const Case& work, int thre
                      {"v", v.path()}});
   const json timer = loaded.value("timer", json());
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
-    break_off(name_, "load wants the name of a timer", loaded);
+    break_off(name_, "load needs the name of a timer", loaded);
   timer_ = "external:" + one_line(timer.get<std::string>());
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)
-    break_off(name_, fmt::format("it tells of itself at most {} characters", kLongestDescription),
+    break_off(name_, fmt::format("its description may have at most {} characters", kLongestDescription),
               described_);
 }
 
@@ -147,11 +147,12 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
   };
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
-    break_off(name_, fmt::format("run wants {} times_ns above 0", executions), answer);
+    break_off(name_, fmt::format("run needs {} times_ns above 0", executions), answer);
   return times.get<std::vector<double>>();
 }
 
-// Idle threads of OpenMP spin for some milliseconds: those of one process must not take the other's cores.
+// Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of
+// the other.
 void ExternalProgram::pause() const {
   if (on_cpu_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
@@ -159,7 +160,7 @@ void ExternalProgram::pause() const {
 OutputReader ExternalProgram::output() {
   const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
   const json answer = ask({{"do", "read"}, {"o", o->path()}, {"lse", lse->path()}});
-  if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read wants lse true or false", answer);
+  if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read needs lse true or false", answer);
   OutputReader output{.o = reader_of(name_, o, output_rows_ * head_dim_), .lse = nullptr};
   if (answer["lse"].get<bool>()) output.lse = reader_of(name_, lse, output_rows_);
   return output;
@@ -168,9 +169,9 @@ OutputReader ExternalProgram::output() {
 json ExternalProgram::ask(const json& request) {
   const std::string line = process_->ask(request.dump());
   if (is_too_deep(line))
-    break_off(name_, fmt::format("an answer nests at most {} levels", kDeepestJson), line);
+    break_off(name_, fmt::format("an answer may nest at most {} levels", kDeepestJson), line);
   const json answer = json::parse(line, nullptr, false);
-  if (!answer.is_object()) break_off(name_, "an answer is a JSON object on a line", line);
+  if (!answer.is_object()) break_off(name_, "an answer must be a JSON object on one line", line);
   const auto said = [&](const char* key) {
     const json& value = answer.at(key);
     return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);

@@ -1,5 +1,4 @@
-// External baselines: programs in any language that answer a protocol of JSON lines (README, External
-// baselines).
+// External baselines: programs in any language that answer a protocol of JSON lines (docs/external.md).
 #pragma once
 
 #include <cstdint>
@@ -17,31 +16,32 @@
 
 namespace hilbench {
 
-// A program that cannot compute the case here, and says why: a skip.
+// Thrown if the program cannot compute the case here. The variant is skipped with this reason.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// One external baseline made ready for one case. Every function throws Unsupported where the program answers
-// so, and EnvironmentError where it dies, reports an error or breaks the protocol.
+// One external baseline, prepared for one case. Every function throws Unsupported if the program answers
+// `unsupported`, and EnvironmentError if it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
-  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and hands it case and inputs. `gpus`: UUIDs
-  // of the only GPUs that it is to see; none: it sees what this process does.
+  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and gives it the case and the inputs.
+  // `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this process.
   ExternalProgram(const std::string& kernel, const External& external, const Case& work, int threads,
                   const InputTensors& inputs, const std::vector<std::string>& gpus);
 
-  // Duration of each of so many executions, by the program's own clock.
+  // Returns the duration of each of `executions` in nanoseconds, by the program's own clock.
   std::vector<double> run(std::int64_t executions);
-  // The output of the last execution, in memory of its own.
+  // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
 
-  const std::string& timer() const { return timer_; }               // "external:cuda_events"
-  const nlohmann::json& description() const { return described_; }  // name, version and what else it tells
+  const std::string& timer() const { return timer_; }  // "external:cuda_events"
+  // Name, version, and further keys of its answers.
+  const nlohmann::json& description() const { return described_; }
 
  private:
-  // Asks who the program is, and whether it runs the case here; then hands it the case and its inputs.
+  // greet() checks that the program can run the case here; load() gives it the case and its inputs.
   void greet(const std::string& kernel, const Case& work);
   void load(const std::string& kernel, const Case& work, int threads, const InputTensors& inputs);
   void pause() const;

@@ -28,7 +28,7 @@ std::string content_of(const char* file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Everyone's value, or the Error of the first that has none, which all throw.
+// Returns the values of all processes. If one has none, all throw the Error of the first such process.
 std::vector<Json> gather_values(LaunchedProcesses& processes, const std::function<Json()>& own) {
   Json mine;
   try {
@@ -59,7 +59,7 @@ std::vector<Json> gather_values(LaunchedProcesses& processes, const std::functio
                .why = failed.front().at("error").get<std::string>()});
 }
 
-// `what` must be rank 0's on every rank.
+// Throws if the value of `key` on some rank differs from rank 0's.
 void expect_alike(const std::vector<Json>& values, const char* key, const char* what, const char* remedy) {
   for (std::size_t rank = 1; rank < values.size(); ++rank)
     if (values[rank].at(key).at("hash") != values[0].at(key).at("hash"))
@@ -85,7 +85,7 @@ Json gpu_facts(const Site& site) {
   return {{"name", site.gpu->name}, {"uuid", site.gpu->uuid}, {"memory", site.gpu->memory_bytes}};
 }
 
-// All processes plan for the same kind of GPU.
+// All processes must have the same kind of GPU.
 void check_gpus(const std::vector<Json>& values) {
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
     const Json &gpu = values[rank].at("gpu"), &first = values[0].at("gpu");
@@ -94,14 +94,14 @@ void check_gpus(const std::vector<Json>& values) {
                         .remedy = "start one process for each GPU, or choose --device cpu"});
     };
     if (gpu.is_null() != first.is_null())
-      refuse(gpu.is_null() ? "finds no GPU, rank 0 does" : "finds a GPU, rank 0 none");
+      refuse(gpu.is_null() ? "finds no GPU, rank 0 does" : "finds a GPU, rank 0 does not");
     if (!gpu.is_null() && gpu.at("name") != first.at("name"))
       refuse(fmt::format("has an {}, rank 0 an {}", gpu.at("name").get<std::string>(),
                          first.at("name").get<std::string>()));
   }
 }
 
-// What every process plans for.
+// The site that every process plans for.
 Site common_site(Site own, const std::vector<Json>& values) {
   own.processes = static_cast<int>(values.size());
   std::vector<std::string> uuids;
@@ -120,7 +120,7 @@ Site common_site(Site own, const std::vector<Json>& values) {
   return own;
 }
 
-// The plan as text: two that are equal measure the same.
+// The plan as text. Equal texts measure the same.
 std::string text_of(const Sweep& sweep, const Plan& plan) {
   std::string text;
   for (const Comparison& comparison : plan.comparisons) {
@@ -137,8 +137,8 @@ void expect_one_process_each(const Sweep& sweep) {
   if (sweep.measure.processes > 1)
     throw UsageError({.what = fmt::format("measure.processes is {}", sweep.measure.processes),
                       .where = sweep.file.string(),
-                      .why = "under an MPI launcher each rank is one process, from the start to the end",
-                      .remedy = "start the run so many times, with a folder each"});
+                      .why = "under an MPI launcher each rank is one process from start to end",
+                      .remedy = "start the run this many times, each with its own folder"});
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
             {"memory", run.site.host.available_memory_bytes},
             {"gpu", gpu_facts(run.site)}};
   });
-  expect_alike(facts, "build", "is another build", "start the same hilbench on all ranks");
+  expect_alike(facts, "build", "has another build", "start the same hilbench on all ranks");
   expect_alike(facts, "sweep", "has another sweep", "start all ranks with the same file");
   expect_alike(facts, "instructions", "computes with other instructions",
                "start all ranks on processors of one kind, with the same HILBENCH_BF16");
@@ -181,7 +181,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
              {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
               {"hash", hash_of(text_of(run.sweep, run.plan))}}}};
   });
-  expect_alike(plans, "plan", "plans other work",
+  expect_alike(plans, "plan", "has another plan",
                "start all ranks with the same options, environment and files");
   processes.open(run.sweep.measure.timeout_s);
   return run;

@@ -1,4 +1,4 @@
-// The start of a run by processes that an MPI launcher started: they agree on what they measure.
+// How the processes of an MPI launcher start a run: they agree on what to measure.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,24 @@ namespace hilbench {
 
 struct AgreedRun {
   Sweep sweep;
-  // This process's GPU, and how many processes have their own; cores of rank 0, and the least memory that a
-  // process finds available.
+  // Describes the GPU of this process, the number of processes with their own GPU, the cores of rank 0, and
+  // the least memory that is available to a process.
   Site site;
   Plan plan;
 };
 
-// What each process does for itself, and where it may throw.
+// The steps that each process does on its own. Each may throw.
 struct Planner {
   std::function<Sweep()> load;
-  // `local_rank`: of this process among those of its host.
+  // `local_rank` numbers the processes of one host.
   std::function<Site(const Sweep& sweep, int local_rank)> inspect;
   std::function<Plan(const Sweep& sweep, const Site& site)> plan;
 };
 
-// Sets site.gpus and site.no_further_gpu: `uuids` are those of the GPUs that the processes took, by rank.
+// Sets site.gpus and site.no_further_gpu. `uuids` are those of the GPUs that the processes took, by rank.
 void count_own_gpus(const std::vector<std::string>& uuids, Site& site);
 
-// Throws the same Error on all processes: what went wrong on one, or which does not agree with rank 0 in
-// build, sweep or plan.
+// If one process fails, or differs from rank 0 in build, sweep or plan, all processes throw the same Error.
 AgreedRun agree(LaunchedProcesses& processes, const Planner& planner);
 
 }  // namespace hilbench

@@ -18,11 +18,11 @@
 namespace hilbench {
 namespace {
 
-// Rank 0 waits before it takes a fault for one of the variant, and the others wait for rank 0.
+// If a ring fails, these ranks wait for rank 0 to report it and to end all processes.
 constexpr std::chrono::milliseconds kLeaderGrace{5000};
-constexpr std::chrono::milliseconds kTurn{500};  // one of them speaks, and ends all, before the next does
+constexpr std::chrono::milliseconds kTurn{500};  // one rank reports and ends all before the next tries
 
-// A comparison's rings on a process that follows.
+// The rings of one comparison on a process that follows.
 class Follower {
  public:
   Follower(LaunchedProcesses& processes, ComparisonTask task) : task_(std::move(task)) {
@@ -64,7 +64,7 @@ int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
         close_counters();
         break;
       case ProcessAction::roll_call:
-        processes.set_broken("a ring of the others failed");
+        processes.set_broken("a ring of other ranks failed");
         break;
       case ProcessAction::comparison:
         follower = follower_of(processes, run, order.case_id);
@@ -87,7 +87,8 @@ int follow(LaunchedProcesses& processes, const AgreedRun& run) {
   } catch (const std::exception& error) {
     why = error.what();
   }
-  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);  // rank 0 tells it, and ends all
+  // Normally rank 0 reports the failure and ends all before this time is over.
+  std::this_thread::sleep_for(kLeaderGrace + processes.rank() * kTurn);
   fmt::print(stderr, "hilbench: error: rank {} of {}: {}\n", processes.rank(), processes.size(), why);
   processes.abandon(static_cast<int>(ExitCode::environment));
 }

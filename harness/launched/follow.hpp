@@ -1,4 +1,4 @@
-// The part of every rank but 0 in a run by launched processes: its process is a rank of rings.
+// The part of all ranks but 0 in a launched run: each is a rank of rings.
 #pragma once
 
 #include "harness/launched/agree.hpp"
@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-// Does what rank 0 says until the run ends. Gives the exit status.
+// Obeys rank 0 until the run ends. Returns the exit status.
 int follow(LaunchedProcesses& processes, const AgreedRun& run);
 
 }  // namespace hilbench

@@ -20,14 +20,15 @@ HostedRanks::HostedRanks(LaunchedProcesses& processes, const Case& work, Bench* 
       fault_(std::move(fault)),
       transport_(processes.ring(static_cast<int>(work.ring_size))) {}
 
-// What runs on a GPU for a ring that failed would not end by itself, and memory is not freed before it does.
+// The GPU work of a failed ring does not end by itself, and memory cannot be freed before it ends.
 HostedRanks::~HostedRanks() {
   if (processes_.broken().empty()) return;
   for (auto& [number, member] : ranks_)
     if (member.resources != nullptr) member.resources->abort(0, processes_.broken());
 }
 
-// GPUs are joined by all ranks or by none: whoever came to the others in vain would wait for the time limit.
+// Either all ranks join their GPUs or none does. A rank that waits for a missing one would wait until the
+// timeout.
 bool HostedRanks::all_have_benches() {
   const std::vector<std::string> faults = transport_->gather(fault_);
   return std::all_of(faults.begin(), faults.end(), [](const std::string& fault) { return fault.empty(); });
@@ -45,7 +46,7 @@ std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& recor
     resources->join(0);
   } catch (const TransportError&) {
     throw;
-  } catch (const std::exception& error) {  // the others are joining
+  } catch (const std::exception& error) {  // the other ranks are still joining
     throw TransportError(
         fmt::format("rank {} of {}: {}", transport_->rank(), transport_->size(), error.what()));
   }
@@ -55,10 +56,11 @@ std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& recor
 ProcessAnswer HostedRanks::make(const ProcessOrder& order) {
   const bool all_can = !on_gpus_ || all_have_benches();
   if (bench_ == nullptr) throw std::runtime_error(fault_);
-  if (!all_can) return {};  // who cannot says so
+  if (!all_can) return {};  // a rank that cannot join answers with its error
   const auto record = std::find_if(records_.begin(), records_.end(),
                                    [&](const Record& each) { return each.variant_id == order.variant_id; });
-  if (record == records_.end()) throw std::logic_error("no variant of the comparison is meant");
+  if (record == records_.end())
+    throw std::logic_error("an order for a variant that the comparison does not have");
   Member& member = ranks_[order.ring];
   member.resources = joined_resources(*record);
   member.rank = std::make_unique<RingRank>(*bench_, *record, *member.resources, 0);
@@ -69,7 +71,7 @@ ProcessAnswer HostedRanks::make(const ProcessOrder& order) {
 }
 
 ProcessAnswer HostedRanks::answer(const ProcessOrder& order) {
-  const bool leads = transport_->rank() == 0;  // its bench observes its own device
+  const bool leads = transport_->rank() == 0;  // rank 0's own bench observes its device
   switch (order.action) {
     case ProcessAction::make_ring:
       return make(order);
@@ -102,7 +104,7 @@ ProcessAnswer HostedRanks::obey(const ProcessOrder& order) noexcept {
   };
   try {
     return answer(order);
-  } catch (const TransportError& error) {  // names the ranks
+  } catch (const TransportError& error) {  // it names the ranks
     transport_->abort(error.what());
     processes_.set_broken(error.what());
     return {.error = error.what()};

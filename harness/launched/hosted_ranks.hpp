@@ -1,4 +1,4 @@
-// Ranks of a ring as the processes of a run: what each of them does.
+// What one process does for the rings of a launched run.
 #pragma once
 
 #include <map>
@@ -11,15 +11,18 @@
 
 namespace hilbench {
 
-// One process's part in the rings of a comparison, which share a transport and of which one runs at a time.
+// The ranks of a comparison's rings that this process hosts. The rings share one transport; one of them runs
+// at a time.
 class HostedRanks {
  public:
-  // All processes at once, those that are beyond the ring too. `bench` is of the comparison, `records` are
-  // its variants, `fault` says why there is no bench. Throws TransportError.
+  // All processes must call this at the same time, even those that have no rank in the ring. `records` are
+  // the variants of the comparison. `bench` may be null; then `fault` says why there is none. Throws
+  // TransportError.
   HostedRanks(LaunchedProcesses& processes, const Case& work, Bench* bench,
               const std::vector<Record>& records, std::string fault = "");
   ~HostedRanks();
-  // Its answer, or why it has none. Where the fault came while data moved the processes are broken.
+  // Returns the answer, or the reason why there is none. If it failed while data moved, the processes are
+  // broken.
   ProcessAnswer obey(const ProcessOrder& order) noexcept;
 
  private:
@@ -37,7 +40,7 @@ class HostedRanks {
     std::unique_ptr<RankResources> resources;
     std::unique_ptr<RingRank> rank;
   };
-  std::shared_ptr<Transport> transport_;  // on the hosts; null beyond the ring
+  std::shared_ptr<Transport> transport_;  // between the hosts; null if this process has no rank
   std::map<int, Member> ranks_;
 };
 

@@ -17,7 +17,8 @@ std::optional<int> number(const char* text) {
   return value;
 }
 
-// Open MPI; MPICH's launchers and Slurm's pmi2; Slurm's pmix, which leaves the number of tasks to Slurm.
+// In this sequence: Open MPI; MPICH's launchers and Slurm's pmi2; Slurm's pmix, where Slurm itself sets the
+// number of tasks.
 constexpr struct {
   const char* rank;
   const char* processes;

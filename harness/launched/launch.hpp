@@ -1,4 +1,4 @@
-// What an MPI launcher says to the processes that it starts.
+// What an MPI launcher tells the processes that it starts.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,12 @@ namespace hilbench {
 
 struct Launch {
   int rank = 0;
-  int processes = 1;  // 1: not launched, or alone
+  int processes = 1;  // 1: not launched, or launched alone
 };
 
-// From the environment that mpirun, mpiexec and srun with an MPI plugin set. SLURM_NTASKS alone says nothing:
-// batch scripts have it, and tasks of `srun --mpi=none`, which cannot join each other. `variable` is getenv.
+// Reads the environment that mpirun, mpiexec and srun with an MPI plugin set. SLURM_NTASKS alone does not
+// count: batch scripts and tasks of `srun --mpi=none` have it too, and these cannot join each other.
+// `variable` works like getenv.
 Launch launch_of(const std::function<const char*(const char* name)>& variable);
 Launch launch_of_this_process();
 

@@ -61,7 +61,7 @@ class LaunchedRanks final : public RingRanks {
 
  private:
   void drop() noexcept {
-    if (!rings_.processes().broken().empty()) return;  // the processes end
+    if (!rings_.processes().broken().empty()) return;  // the processes are about to end
     try {
       rings_.ask({.action = ProcessAction::drop_ring, .ring = number_});
     } catch (const std::exception& error) {
@@ -116,7 +116,7 @@ std::vector<nlohmann::json> LaunchedRings::device_states() {
   std::vector<nlohmann::json> states;
   for (ProcessAnswer& answer : ask({.action = ProcessAction::device_state}))
     states.push_back(std::move(answer.device_state));
-  states.erase(states.begin());  // this rank's
+  states.erase(states.begin());  // of this rank
   return states;
 }
 

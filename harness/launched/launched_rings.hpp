@@ -1,4 +1,4 @@
-// Rings whose ranks are the processes of a run, as rank 0 leads them.
+// Rings whose ranks are the processes of a launched run, led by rank 0.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,21 @@
 
 namespace hilbench {
 
-// Rank 0's: makes the rings of a comparison, from the first to the end of this.
+// Makes and leads the rings of one comparison. Only rank 0 calls its functions. On destruction, the other
+// processes drop the comparison.
 class LaunchedRings final : public RingHost {
  public:
   LaunchedRings(LaunchedProcesses& processes, const ComparisonTask& task)
       : processes_(processes), task_(task) {}
   ~LaunchedRings() override;
-  // Those that the plan wants in one process are threads of this one.
+  // If the plan wants a ring in one process, its ranks are threads of this one.
   std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) override;
   bool spans_processes() const override { return true; }
   void observe() override;
   std::vector<nlohmann::json> device_states() override;
   void device_lost() override;
 
-  // Answers of all ranks of a ring. Throws std::runtime_error.
+  // Gives an order to all ranks of a ring and returns their answers. Throws std::runtime_error if one fails.
   std::vector<ProcessAnswer> ask(const ProcessOrder& order);
   LaunchedProcesses& processes() { return processes_; }
 

@@ -13,8 +13,8 @@
 namespace hilbench {
 namespace {
 
-// A launcher that lost a process ends the others: this is waited for before a fault is taken for one of the
-// variant.
+// A launcher that lost a process ends the others. A failure counts as one of the variant only if that does
+// not happen in this time.
 constexpr std::chrono::milliseconds kSignalGrace{1500};
 
 }  // namespace

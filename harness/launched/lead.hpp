@@ -1,4 +1,4 @@
-// Rank 0's part of a run by launched processes: it leads as a supervisor does.
+// The part of rank 0 in a launched run: it leads the other processes.
 #pragma once
 
 #include "harness/launched/processes.hpp"
@@ -7,13 +7,14 @@
 
 namespace hilbench {
 
-// Runs tasks in this process, with the others as ranks of rings. Throws Interrupted where the
-// launcher ends all, as it does soon after it lost one.
+// Runs tasks in this process; the other processes are ranks of rings. Throws Interrupted if the launcher ends
+// all processes, as it does soon after it lost one.
 TaskRunner in_processes(LaunchedProcesses& processes);
-// Throws EnvironmentError if the processes cannot go on after the comparison, which is committed.
+// Throws EnvironmentError if the processes are broken and cannot measure another comparison. `comparison` is
+// committed already.
 void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison);
 
-// The last word to the other processes.
+// Tells the other processes to end with this exit status.
 void end_followers(LaunchedProcesses& processes, int exit_status);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// What rank 0 orders the other processes of a run to do, and what they answer: JSON over MPI.
+// Orders of rank 0 to the other processes of a launched run, and their answers: JSON over MPI.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,17 +10,17 @@
 namespace hilbench {
 
 enum class ProcessAction {
-  wait,             // nothing: rank 0 is at work
-  comparison,       // gets ready for the rings of `case_id`
-  make_ring,        // of `variant_id`; its number is `ring`
-  ask_ring,         // `rank_order`, of a ring's rank
-  device_bytes,     // of a ring
-  drop_ring,        //
-  observe,          // the GPUs of ranks above 0
-  device_state,     //
-  comparison_done,  //
-  roll_call,        // a ring of other processes failed
-  end               // of the run
+  wait,             // do nothing: rank 0 is still working
+  comparison,       // prepare for the rings of `case_id`
+  make_ring,        // prepare ring number `ring`, of `variant_id`
+  ask_ring,         // give `rank_order` to the rank of ring `ring`
+  device_bytes,     // report device memory of ring `ring`
+  drop_ring,        // free ring `ring`
+  observe,          // observe the GPU, see Device::observe(); ranks above 0
+  device_state,     // report the GPU's state; ranks above 0
+  comparison_done,  // free the comparison
+  roll_call,        // a ring of other processes failed: call the roll
+  end               // end with `exit_status`
 };
 
 struct ProcessOrder {
@@ -29,19 +29,19 @@ struct ProcessOrder {
   std::string variant_id;
   int ring = 0;
   RankOrder rank_order;
-  int exit_status = 0;  // end
+  int exit_status = 0;
 };
 nlohmann::json to_json(const ProcessOrder& order);
 ProcessOrder process_order_from_json(const nlohmann::json& json);
 
-// Whether ranks wait for each other in what is ordered.
+// True if ranks wait for each other while they do what is ordered.
 bool moves_data(const ProcessOrder& order);
 
 struct ProcessAnswer {
-  std::optional<std::string> error;  // why it could not: then the rest is not set
-  std::string clock, timer, host;    // make_ring: RankResources's clock and timer
-  double device_bytes = 0;           // RankResources's
-  nlohmann::json device_state;       // Device::state(), null of rank 0
+  std::optional<std::string> error;  // why it failed; then nothing else is set
+  std::string clock, timer, host;    // make_ring: clock and timer as in RankResources
+  double device_bytes = 0;           // device_bytes: as in RankResources
+  nlohmann::json device_state;       // device_state: Device::state(), null from rank 0
   RankAnswer rank_answer;            // ask_ring
 };
 nlohmann::json to_json(const ProcessAnswer& answer);

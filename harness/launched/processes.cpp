@@ -17,10 +17,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartTimeout_s = 120;  // planning a large sweep on a loaded host takes its time
-constexpr double kOrderShare =
-    1.5;  // of the timeout: rank 0 may be silent for one, and tells of itself before
-constexpr double kTellShare = 0.25;  // of the timeout, after which it tells
+constexpr double kStartTimeout_s = 120;  // planning a large sweep on a busy host takes long
+constexpr double kOrderShare = 1.5;      // of the timeout; rank 0 speaks earlier than that
+constexpr double kTellShare = 0.25;      // of the timeout; rank 0 then says that it works
 
 constexpr double kRollTimeout_s = 3;
 
@@ -38,7 +37,7 @@ LaunchedProcesses::LaunchedProcesses(const Launch& launch) {
        .where = fmt::format("rank {}", launch.rank),
        .why = fmt::format("it does not belong to {}, which this build uses", mpi_version()),
        .remedy =
-           "use the mpirun or the srun --mpi option of that library; where none started this process, unset "
+           "use the mpirun or the srun --mpi option of that library; if none started this process, unset "
            "the variables that one left (OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS)"});
 }
 
@@ -65,7 +64,7 @@ void LaunchedProcesses::open(double timeout_s) {
   });
 }
 
-// The length first, then as many bytes of CBOR, which keeps infinities and binary values.
+// Sends the length, then this many bytes of CBOR. Unlike text, CBOR keeps infinities and binary values.
 void LaunchedProcesses::send(int first, int end, Transport& transport, const Json& value) {
   if (end <= first) return;
   std::vector<std::uint8_t> text = Json::to_cbor(value);

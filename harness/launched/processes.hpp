@@ -1,4 +1,4 @@
-// The processes that an MPI launcher started for one run. Rank 0 leads: it tells the others what to do.
+// The processes that an MPI launcher started for one run. Rank 0 leads: it gives orders to the others.
 #pragma once
 
 #include <memory>
@@ -12,40 +12,43 @@
 
 namespace hilbench {
 
-// What waits gives up after a time limit, with TransportError. After that, and after a fault of a ring in the
-// middle of an exchange, MPI cannot go on: broken() says why, and all processes can only end.
+// Every wait ends after a timeout, with TransportError. After a timeout, or after a failure in the middle of
+// an exchange, MPI cannot continue. Then broken() says why, and all processes can only end.
 class LaunchedProcesses {
  public:
-  // Starts MPI. Throws EnvironmentError where MPI does not see what the launcher said.
+  // Starts MPI. Throws EnvironmentError if MPI and `launch` disagree.
   explicit LaunchedProcesses(const Launch& launch);
 
   int rank() const { return program_.rank(); }
   int size() const { return program_.size(); }
-  int local_rank() const { return program_.local_rank(); }  // among those of this host
+  int local_rank() const { return program_.local_rank(); }  // among the processes of this host
   bool leads() const { return rank() == 0; }
 
-  // Everyone's text, by rank: before orders are given.
+  // Returns the texts of all processes, by rank. Called before open().
   std::vector<std::string> gather(const std::string& mine);
-  // From here on the leader gives orders. A process that is silent for `timeout_s` is taken for hung.
+  // After this the leader gives orders. A process that is silent for `timeout_s` counts as hung.
   void open(double timeout_s);
   double timeout_s() const { return timeout_s_; }
 
-  // The leader's: an order to ranks 1 to ranks - 1, and their answers, by rank, the first of them `own`.
+  // For the leader. tell() gives an order to ranks 1 to `ranks` - 1. answers() returns their answers by rank,
+  // after `own`.
   void tell(int ranks, const ProcessOrder& order);
   std::vector<ProcessAnswer> answers(int ranks, ProcessAnswer own);
-  // Tells all that wait that the leader is at work, every now and then.
+  // Tells the waiting processes that the leader is working, if it has been silent for a while.
   void keep_waiting();
-  // The others'. Rank 0's silence, too, is taken for a hang.
+  // For the others. If rank 0 is silent for too long, it counts as hung too.
   ProcessOrder hear();
   void answer(const ProcessAnswer& answer);
 
-  // A ring of ranks 0 to size - 1; null in the others. All processes call, in the same sequence.
+  // A transport of ranks 0 to `size` - 1; null on the other ranks. All processes must call this, in the same
+  // sequence.
   std::unique_ptr<Transport> ring(int size);
 
   const std::string& broken() const { return broken_; }
-  void set_broken(const std::string& why);  // the first reason counts
-  // After a fault in the middle of an exchange of ranks 0 to ranks - 1, where each waits for the next: adds
-  // to broken() who does not come any more. All that hear of the fault call.
+  void set_broken(const std::string& why);  // the first reason is kept
+  // Called after a failure in an exchange of ranks 0 to `ranks` - 1, by all processes that hear of it. Adds
+  // to broken() which ranks no longer answer: in a ring each rank waits for the next, so the first failure
+  // may name the wrong one.
   void call_roll(int ranks) noexcept;
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status) { program_.abandon(exit_status); }
@@ -53,7 +56,7 @@ class LaunchedProcesses {
  private:
   void send(int first, int end, Transport& transport, const nlohmann::json& value);
   nlohmann::json receive(int from, Transport& transport);
-  // A fault of a transport breaks all.
+  // Runs `call`. If a transport fails, the processes are broken.
   template <class Call>
   auto guarded(Call call);
 
@@ -64,7 +67,7 @@ class LaunchedProcesses {
   std::string broken_;
 };
 
-// Names the host, and so its steady clock.
+// Identifies the host, and so its steady clock.
 std::string host_identity();
 
 }  // namespace hilbench

@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-// The GPUs that follow the task's own, for the ranks of a ring beyond the first in this process.
+// The GPUs after the task's own, for further ranks of a ring in this process.
 std::vector<std::unique_ptr<Device>> further_gpus(const ComparisonTask& task, const Case& work,
                                                   const RingHost& rings) {
   std::vector<std::unique_ptr<Device>> further;
@@ -44,7 +44,7 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
   const std::int64_t rows = work.batch * work.sequence_length;
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
   lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
-  // Once all of it is to be had.
+  // Only after every allocation has succeeded.
   fill(Tensor::q, stored.q);
   fill(Tensor::k, stored.k);
   fill(Tensor::v, stored.v);
@@ -86,7 +86,7 @@ const Oracle& Bench::oracle_of_shard(const Shards& shards, std::int64_t rank, in
   const auto key = fmt::format("{} {}", static_cast<int>(shards.sharding()), rank);
   std::unique_lock lock(oracles_mutex_);
   auto [at, created] = oracles_.try_emplace(key);
-  lock.unlock();  // nobody else asks for this rank's
+  lock.unlock();  // no other thread asks for this rank's oracle
   if (created)
     at->second = make_oracle(work, inputs, {}, seed, rank_threads,
                              [&](std::int64_t position) { return shards.owner(position) == rank; });

@@ -1,4 +1,4 @@
-// What all variants of a comparison share.
+// What all variants of a comparison share: device, inputs, output buffers and oracles.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +25,39 @@ struct StoredInputs {
   Buffer q, k, v;
 };
 
-// Device, inputs, output buffers, oracles.
+// Made once for each comparison.
 class Bench {
  public:
-  // `ring_host`: where ranks of rings run. `task` outlives the bench.
+  // `ring_host` runs the ranks of rings. `task` must outlive the bench.
   Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host);
 
-  // Oracle of the case's own function (no slots), or of what a `tokens` order makes of it; computed once a
-  // `key`.
+  // The oracle of the case. With `slots`, the oracle of the other function that a `tokens` order computes. It
+  // is computed once for each `key`.
   const Oracle& oracle(const std::string& key, std::span<const std::int32_t> slots);
-  // Of the rows that a rank of a ring owns; computed once for each sharding. Ranks may ask at the same time.
+  // The oracle of the rows that `rank` owns, computed once for each sharding and rank. Several ranks may call
+  // this at the same time.
   const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
 
-  // Of all devices: clocks, temperature, power and other programs. A ring's record tells of those beside the
-  // first under `further`, and counts the programs on all of them. Throws as RingRanks::ask().
+  // observe() notes clocks, temperature, power and other programs of every device; device_state() sums them
+  // up. With several devices, `further` lists all but the first, and `foreign_processes` counts the programs
+  // on all of them. Both throw like RingRanks::ask().
   void observe();
   nlohmann::json device_state() const;
-  bool lost() const;  // some device, as Device::lost()
+  bool lost() const;  // true if any device is, see Device::lost()
 
   const Case work;
   const int threads;
   const std::uint64_t seed;
   const CacheState cache;
-  // GPUs of a ring beside `device`: the next ones, as many as it has ranks and the machine has GPUs; none
-  // if the ranks are processes.
+  // The GPUs after `device`, one for each further rank of a ring, as far as the machine has them. Empty if
+  // the ranks are processes.
   const std::vector<std::unique_ptr<Device>> further_devices;
-  const std::unique_ptr<Device> device;  // current on a GPU
+  const std::unique_ptr<Device> device;  // a GPU is the current one of this thread
   const InputTensors inputs;
   const Externals externals;
-  // Of one rank only; the ranks of a ring have their own.
-  StoredInputs stored;  // position order
-  Buffer o, lse;        // written by whichever variant runs
+  // Set if the case has one rank; the ranks of a ring have their own.
+  StoredInputs stored;  // in position order
+  Buffer o, lse;        // every variant writes these
   const std::unique_ptr<RingHost> rings;
 
  private:

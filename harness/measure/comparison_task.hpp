@@ -1,4 +1,5 @@
-// What a supervisor asks of a worker, and what the worker tells while it works: JSON lines over pipes.
+// The task that a supervisor gives to a worker, and the events that the worker reports: JSON lines over
+// pipes.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@
 
 namespace hilbench {
 
-// One process's share of one comparison.
+// The part of a comparison that one process measures.
 struct ComparisonTask {
-  std::vector<Record> records;           // variants to measure, with what the plan knows of them
+  std::vector<Record> records;           // variants to measure, filled as far as the plan knows
   std::optional<std::size_t> reference;  // index into records
-  Measure measure;                       // budget_s: of this process
+  Measure measure;                       // budget_s is for this process
   Inputs inputs;
-  std::vector<std::string> counters;  // set names; empty: no counting pass
-  int device_ordinal = 0;             // of a GPU
-  std::filesystem::path dump;         // folder for inputs and outputs; empty: none
-  Externals externals;                // baselines that are programs of their own
+  std::vector<std::string> counters;  // names of counter sets; empty: do not count
+  int device_ordinal = 0;             // number of the GPU
+  std::filesystem::path dump;         // write inputs and outputs here; empty: do not
+  Externals externals;                // baselines that are separate programs
 };
 nlohmann::json to_json(const ComparisonTask& task);
 ComparisonTask task_from_json(const nlohmann::json& json);
@@ -29,12 +30,12 @@ ComparisonTask task_from_json(const nlohmann::json& json);
 enum class Phase { prepare, verify, time, count };
 std::string_view to_string(Phase phase);
 
-// A line from the worker. `record` is set where a variant is settled, else the event says what begins.
+// One line from the worker. `record` is set if a variant is finished; otherwise the event says what begins.
 struct TaskEvent {
   Phase phase = Phase::prepare;
-  std::string variant_id;  // empty while the comparison's inputs are made
-  std::int64_t round = 0;  // of timing
-  double spent_s = 0;      // of timing
+  std::string variant_id;  // empty while the inputs are prepared
+  std::int64_t round = 0;  // while timing
+  double spent_s = 0;      // while timing
   std::optional<Record> record;
 };
 nlohmann::json to_json(const TaskEvent& event);

@@ -9,8 +9,8 @@
 
 namespace hilbench {
 
-// Writes FOLDER/<case>/<variant with / as _>/{q,k,v,o,lse}.npy: position order, fp32, BSHD (lse: BSH).
-// Throws UsageError where a file cannot be written.
+// Writes FOLDER/<case>/<variant, with _ for />/{q,k,v,o,lse}.npy in position order, fp32, BSHD (lse: BSH).
+// Throws UsageError if a file cannot be written.
 void dump_tensors(const std::filesystem::path& folder, const Record& record, const InputTensors& inputs,
                   const OutputReader& output);
 

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kBlockElements = 1 << 12;  // that a thread makes at a time: in its L1
+constexpr std::int64_t kBlockElements = 1 << 12;  // a thread makes this many at a time: they fit its L1
 
 std::size_t number_of(Tensor which) {
   return static_cast<std::size_t>(which);

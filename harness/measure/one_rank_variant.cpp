@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-// On one rank: all of it, on the bench's own device.
+// Computes the whole case on the bench's device.
 class OneRankVariant final : public PreparedVariant {
  public:
   OneRankVariant(Bench& bench, const Record& record);
@@ -36,9 +36,9 @@ class OneRankVariant final : public PreparedVariant {
   Bench& bench_;
   Variant variant_;
   StoredInputs inputs_;
-  std::vector<std::int32_t> slots_;  // empty: linear
+  std::vector<std::int32_t> slots_;  // empty: linear order
   Index index_;
-  Buffer moved_o_, moved_lse_;  // `tokens` only
+  Buffer moved_o_, moved_lse_;  // for order_scope `tokens` only
   std::unique_ptr<Execution> execution_;
   std::optional<double> permute_ns_;
 };
@@ -137,7 +137,7 @@ Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
     bench_.device->permute(from, to, bench_.work.batch, slots_, row_bytes(bench_.work, heads),
                            Direction::into_order);
   };
-  move();  // touches the pages
+  move();  // once untimed: it touches the pages
   permute_ns_ = permute_ns_.value_or(0) + bench_.device->time_ns(move);
   return to;
 }

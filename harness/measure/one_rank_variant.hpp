@@ -1,4 +1,4 @@
-// A kernel or a baseline of this program on one rank: all of it, on the bench's own device.
+// A kernel or built-in baseline that computes a whole case on one rank, on the bench's device.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace hilbench {
 
-// Throws as make_variant does.
+// Throws like make_variant.
 std::unique_ptr<PreparedVariant> make_one_rank_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

@@ -13,7 +13,7 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kSampledRows = 256;
-// Cases up to so many multiply-adds and rows are compared in full.
+// Cases with at most this many multiply-adds and rows are compared in full.
 constexpr double kFullMultiplyAdds = 1 << 26;
 constexpr std::int64_t kFullRows = 1 << 16;
 
@@ -46,7 +46,7 @@ double unit_roundoff(Dtype dtype) {
   return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
 }
 
-// Largest distance of two rows, and its sum of squares over O.
+// Largest distance between the elements of two rows, and the sum of its squares over O.
 struct Distance {
   double o = 0;
   double square_o = 0;
@@ -80,20 +80,21 @@ PlainErrors plain_errors_of(const Oracle& oracle, const std::vector<Distance>& d
   return plain;
 }
 
-// Keys that compared rows attend to: those of the row that sees most of them; the others see a leading part.
-struct Stretch {
+// Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
+// first few of them.
+struct SharedKeys {
   std::int64_t batch = 0;
   std::int64_t kv_head = 0;
-  std::vector<std::int64_t> keys;  // where `slots` permute the inputs, slots
+  std::vector<std::int64_t> keys;  // positions, or slots if `slots` permute the inputs
   struct Use {
     std::size_t row = 0;
-    std::size_t branch = 0;  // among those that cover the row
+    std::size_t branch = 0;  // number among the branches that cover the row
     std::int64_t keys = 0;
   };
   std::vector<Use> uses;
 };
 
-// The reference's work for the rows of an oracle.
+// Evaluates the reference for the rows of an oracle.
 class OracleWork {
  public:
   OracleWork(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots, int threads)
@@ -102,15 +103,15 @@ class OracleWork {
       position_of_[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
   }
 
-  // Sets what is expected, and the errors of plain evaluation.
+  // Sets the expected rows and the errors of plain evaluation.
   void compute(Oracle& oracle) {
-    find_stretches(oracle.rows);
+    find_shared_keys(oracle.rows);
     read_queries(oracle.rows);
-    for (std::size_t begin = 0, end = 0; begin < stretches_.size(); begin = end) {
+    for (std::size_t begin = 0, end = 0; begin < shared_keys_.size(); begin = end) {
       std::int64_t elements = 0;
-      for (; end < stretches_.size() && (end == begin || elements < kHeldElements); ++end)
-        elements += 2 * std::ssize(stretches_[end].keys) * work_.head_dim;
-      attend_to(std::span(stretches_).subspan(begin, end - begin));
+      for (; end < shared_keys_.size() && (end == begin || elements < kHeldElements); ++end)
+        elements += 2 * std::ssize(shared_keys_[end].keys) * work_.head_dim;
+      attend_to(std::span(shared_keys_).subspan(begin, end - begin));
     }
     oracle.expected.resize(oracle.rows.size());
     std::vector<Distance> distances(oracle.rows.size());
@@ -124,7 +125,7 @@ class OracleWork {
  private:
   std::size_t head_dim() const { return static_cast<std::size_t>(work_.head_dim); }
 
-  void find_stretches(const std::vector<RowId>& rows) {
+  void find_shared_keys(const std::vector<RowId>& rows) {
     exact_.resize(rows.size());
     plain_.resize(rows.size());
     std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::int64_t>, std::size_t> found;
@@ -137,11 +138,11 @@ class OracleWork {
         std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), slot);
         if (keys.empty()) continue;
         const auto [at, created] =
-            found.try_emplace({row.batch, kv_head, b, keys.front()}, stretches_.size());
-        if (created) stretches_.push_back({.batch = row.batch, .kv_head = kv_head});
-        Stretch& stretch = stretches_[at->second];
-        stretch.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
-        if (keys.size() > stretch.keys.size()) stretch.keys = std::move(keys);
+            found.try_emplace({row.batch, kv_head, b, keys.front()}, shared_keys_.size());
+        if (created) shared_keys_.push_back({.batch = row.batch, .kv_head = kv_head});
+        SharedKeys& shared = shared_keys_[at->second];
+        shared.uses.push_back({i, exact_[i].size(), std::ssize(keys)});
+        if (keys.size() > shared.keys.size()) shared.keys = std::move(keys);
         exact_[i].emplace_back();
         plain_[i].emplace_back();
       }
@@ -160,18 +161,18 @@ class OracleWork {
     }
   }
 
-  // The results of all uses of some stretches.
-  void attend_to(std::span<const Stretch> stretches) {
+  // Computes the results of all rows that use these keys.
+  void attend_to(std::span<const SharedKeys> parts) {
     struct Item {
-      const Stretch* stretch;
-      std::size_t begin;  // of its rows in k_ and v_
+      const SharedKeys* shared;
+      std::size_t begin;  // number of its first row in k_ and v_
       std::size_t number;
     };
     std::vector<Item> keys, uses;
-    for (const Stretch& stretch : stretches) {
+    for (const SharedKeys& shared : parts) {
       const std::size_t begin = keys.size();
-      for (std::size_t j = 0; j < stretch.keys.size(); ++j) keys.push_back({&stretch, begin, j});
-      for (std::size_t j = 0; j < stretch.uses.size(); ++j) uses.push_back({&stretch, begin, j});
+      for (std::size_t j = 0; j < shared.keys.size(); ++j) keys.push_back({&shared, begin, j});
+      for (std::size_t j = 0; j < shared.uses.size(); ++j) uses.push_back({&shared, begin, j});
     }
     k_.resize(keys.size() * head_dim());
     v_.resize(k_.size());
@@ -179,12 +180,12 @@ class OracleWork {
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < key_count; ++i) {
       const Item& item = keys[static_cast<std::size_t>(i)];
-      read_key(*item.stretch, item.stretch->keys[item.number], static_cast<std::size_t>(i) * head_dim());
+      read_key(*item.shared, item.shared->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
     for (std::int64_t i = 0; i < use_count; ++i) {
       const Item& item = uses[static_cast<std::size_t>(i)];
-      const Stretch::Use& use = item.stretch->uses[item.number];
+      const SharedKeys::Use& use = item.shared->uses[item.number];
       const float *q = &queries_[use.row * head_dim()], *k = &k_[item.begin * head_dim()],
                   *v = &v_[item.begin * head_dim()];
       exact_[use.row][use.branch] = attend(work_, Arithmetic::exact, q, k, v, use.keys);
@@ -192,10 +193,10 @@ class OracleWork {
     }
   }
 
-  void read_key(const Stretch& stretch, std::int64_t key, std::size_t to) {
+  void read_key(const SharedKeys& shared, std::int64_t key, std::size_t to) {
     const std::int64_t position = slots_.empty() ? key : position_of_[static_cast<std::size_t>(key)];
     const std::int64_t at =
-        (stretch.batch * work_.sequence_length + position) * work_.kv_heads + stretch.kv_head;
+        (shared.batch * work_.sequence_length + position) * work_.kv_heads + shared.kv_head;
     inputs_.read(Tensor::k, at * work_.head_dim, std::span(k_).subspan(to, head_dim()));
     inputs_.read(Tensor::v, at * work_.head_dim, std::span(v_).subspan(to, head_dim()));
   }
@@ -204,10 +205,10 @@ class OracleWork {
   const InputTensors& inputs_;
   const std::span<const std::int32_t> slots_;
   const int threads_;
-  std::vector<std::int32_t> position_of_;  // of each slot
-  std::vector<Stretch> stretches_;
+  std::vector<std::int32_t> position_of_;  // by slot
+  std::vector<SharedKeys> shared_keys_;
   std::vector<float> queries_, k_, v_;
-  std::vector<std::vector<ReferenceRow>> exact_, plain_;  // of each row, by branch
+  std::vector<std::vector<ReferenceRow>> exact_, plain_;  // by row, then by branch
 };
 
 }  // namespace
@@ -222,9 +223,9 @@ void PlainErrors::add(const PlainErrors& other) {
 }
 
 Tolerances tolerances_of(const Case& work, const PlainErrors& plain) {
-  // A plain evaluation may be exact by luck. The floor is a few roundings of the largest result, and what a
-  // few fp32 roundings of the largest scores (LSE stands for them) do to probabilities: exp(s (1 + u)) /
-  // exp(s) = 1 + s u.
+  // A plain evaluation may be exact by luck, so there is a floor: a few roundings of the largest result, and
+  // the effect of a few fp32 roundings of the largest score on a probability. exp(s (1 + u)) / exp(s) = 1 + s
+  // u; the largest LSE stands for the largest score s.
   const double fp32 = unit_roundoff(Dtype::fp32);
   const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * plain.largest_lse);
   return {.o = 2 * plain.worst_o + floor * plain.largest_o,

@@ -1,4 +1,4 @@
-// Variants on their way through a comparison: made ready to run on shared inputs, then verified.
+// Variants on their way through a comparison: prepared to run on the shared inputs, then verified.
 #pragma once
 
 #include <cstdint>
@@ -19,44 +19,46 @@ namespace hilbench {
 
 struct CounterSet;
 
-// One variant made ready: its inputs in order, its index, its workspace.
+// One variant, ready to run: its inputs are in order, its index and workspace exist.
 class PreparedVariant {
  public:
   virtual ~PreparedVariant() = default;
 
-  // One execution: what is timed. Fresh buffers and a computed index are part of it.
+  // Runs once. This is what is timed; fresh buffers and a computed index are part of it.
   virtual void run() = 0;
 
-  // Of an external baseline and of a ring, which time themselves: durations of so many executions.
+  // External baselines and rings time themselves: returns the duration of each of `executions` in
+  // nanoseconds.
   virtual std::vector<double> run_timed(std::int64_t /*executions*/) { return {}; }
   virtual bool times_itself() const { return false; }
   virtual std::string timer() const { return ""; }
-  // Devices like the bench's that it runs on together.
+  // Number of devices that the variant runs on.
   virtual int devices() const { return 1; }
-  // Why hardware counters do not see its work; empty: they do.
+  // The reason why hardware counters cannot see its work; empty if they can.
   virtual std::string why_not_counted() const { return ""; }
-  // Of a ring, whose ranks count: what they do in an execution. Nothing: run() may be counted as it is.
+  // The ranks of a ring count themselves: returns the counters of one execution. Nothing is returned by other
+  // variants; their run() can be counted from outside.
   virtual std::optional<std::map<std::string, Counter>> count(const CounterSet&) { return std::nullopt; }
-  // Library, version and flags of a rival.
+  // Library, version and flags of a baseline; null for our own kernels.
   virtual nlohmann::json library() const { return nullptr; }
-  // Of a ring: how its ranks exchange data.
+  // How the ranks of a ring exchange data; null without a ring.
   virtual nlohmann::json transport() const { return nullptr; }
 
   // Sets every byte of the output.
   virtual void fill_output(std::byte value) = 0;
-  // The output of the last run against the oracle.
+  // Compares the output of the last run with the oracle.
   virtual VerifyResult verify() = 0;
-  // The output of the last run; not to be read after the next.
+  // Reads the output of the last run. Not valid after the next run.
   virtual OutputReader output() = 0;
 
   const Implementation& implementation() const { return implementation_; }
-  // Null where one index does not tell all that is read.
+  // Null if a single index does not describe all that is read.
   virtual const Index* index() const { return nullptr; }
-  // Figures that the variant measures of itself (`peak`: copy bandwidth). The output is lost.
+  // Numbers that the variant measures itself (`peak`: copy bandwidth). Overwrites the output.
   virtual std::map<std::string, Counter> measured() = 0;
-  // Slots of a `tokens` variant, whose function differs; else empty.
+  // The slots of a `tokens` variant, which computes another function; otherwise empty.
   virtual std::span<const std::int32_t> token_slots() const { return {}; }
-  // Putting the inputs into the order once (and a `tokens` output back); none for the linear order.
+  // Time to permute the inputs once (and a `tokens` output back). None for the linear order.
   virtual std::optional<double> permute_ns() const = 0;
 
  protected:
@@ -66,7 +68,7 @@ class PreparedVariant {
   const Implementation& implementation_;
 };
 
-// A variant whose output is right: to be timed and counted. `record` collects what is measured of it.
+// A variant whose output is right, ready to be timed and counted. `record` collects the measurements.
 struct VerifiedVariant {
   Record record;
   std::unique_ptr<PreparedVariant> prepared;

@@ -6,7 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "harness/measure/random_values.cpp"
-// Every target includes what follows foreach_target.h again.
+// foreach_target.h includes what follows once for each target.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
@@ -19,14 +19,14 @@ namespace hilbench {
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
 constexpr double kOutlierScale = 10.0;
-// One word in 1000 = 8 * 125 is an outlier: a multiple of 1000 times the inverse of 125 modulo 2^64, rotated
-// by three bits, is its quotient, and that of no other word is as small (Granlund, Montgomery 1994, section
-// 9).
+// One word in 1000 is an outlier: a multiple of 1000 = 8 * 125. To find them without a division, multiply by
+// the inverse of 125 modulo 2^64 and rotate by three bits. A multiple of 1000 gives its quotient; every other
+// word gives more than the largest quotient (Granlund, Montgomery 1994, section 9).
 constexpr std::uint64_t kInverseOf125 = 0x1cac083126e978d5u;
 static_assert(kInverseOf125 * 125 == 1);
 constexpr std::uint64_t kLargestQuotient = ~std::uint64_t{0} / 1000;
-// Vectors differ from the C library by a few roundings of `radius`, 2^-53 each. Where a difference of this
-// many of them could change the fp32 result, the C library is asked.
+// The vector functions differ from the C library by a few roundings of `radius`, 2^-53 each. If a difference
+// of kDoubt could change the fp32 result, the C library computes the value.
 constexpr double kDoubt = 0x1p-47;
 
 }  // namespace hilbench
@@ -58,7 +58,8 @@ HWY_INLINE DoubleVector unit_intervals(WordVector words) {
   return hn::Mul(hn::Add(hn::ConvertTo(kDoubles, steps), hn::Set(kDoubles, 0.5)), hn::Set(kDoubles, 0x1p-53));
 }
 
-// Lanes() values from number `first` on; false where the C library may round some of them otherwise.
+// Computes Lanes() values from number `first` on. Returns false if the C library might round one of them
+// differently.
 HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* to) {
   const WordVector counters = hn::ShiftLeft<1>(hn::Iota(kWords, first));
   const WordVector words = mix_words(hn::Add(hn::Set(kWords, key), counters));
@@ -82,7 +83,7 @@ HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* 
 void RandomValues(std::uint64_t key, std::uint64_t first, float* to, std::size_t count) {
   const std::size_t lanes = hn::Lanes(kDoubles);
   std::size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {  // a vector alone would mostly wait for itself
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {  // two at a time: one mostly waits for its results
     const bool sure = vector_of_values(key, first + i, to + i);
     const bool second_sure = vector_of_values(key, first + i + lanes, to + i + lanes);
     if (sure && second_sure) continue;

@@ -1,4 +1,4 @@
-// Where the ranks of a comparison's rings run.
+// Runs the ranks of a comparison's rings.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,19 @@ namespace hilbench {
 class Bench;
 class RingRanks;
 
-// As threads of this process, or as the processes that an MPI launcher started.
+// Ranks are threads of this process, or the processes that an MPI launcher started.
 class RingHost {
  public:
   virtual ~RingHost() = default;
-  // Throws as RingRanks::ask() if a rank cannot be made ready for `record`.
+  // Makes a ring for `record`. Throws like RingRanks::ask() if a rank cannot be prepared.
   virtual std::unique_ptr<RingRanks> ranks(Bench& bench, const Record& record) = 0;
   // True if each rank is a process with a device and caches of its own.
   virtual bool spans_processes() const = 0;
-  // Of the GPUs of the other processes, while there are rings of them. Throw as RingRanks::ask().
+  // The same as Device::observe() and Device::state(), for the GPUs of the other processes. They do nothing
+  // unless there are rings of GPUs. They throw like RingRanks::ask().
   virtual void observe() = 0;
   virtual std::vector<nlohmann::json> device_states() = 0;
-  // The device of this process is lost: no rank can go on.
+  // Tells the other ranks that the device of this process is lost, so no rank can go on.
   virtual void device_lost() = 0;
 };
 

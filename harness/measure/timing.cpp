@@ -15,16 +15,16 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kFewestRounds = 6;
-constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least so long
-constexpr double kRewarmBelowNs = 50e6;    // longer executions pass through the cache many times anyway
+constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least this long
+constexpr double kRewarmBelowNs = 50e6;    // a longer execution fills the cache itself
 constexpr std::int64_t kMostIterations = 10000;
-constexpr double kFurtherWarmUp = 0.2;  // of the device's warm-up, for variants after the first
+constexpr double kFurtherWarmUp = 0.2;  // share of the device's warm-up, for all variants but the first
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Takes the one number we want from a Google Benchmark run: manual time per iteration.
+// Takes the manual time per iteration from a Google Benchmark run.
 class SampleReporter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -41,7 +41,7 @@ class SampleReporter final : public benchmark::BenchmarkReporter {
 // Takes the samples of one variant.
 class VariantTimer {
  public:
-  // `warm_up_ns`: how long executions are repeated first.
+  // Repeats executions for `warm_up_ns` first.
   VariantTimer(Device& device, const Measure& measure, const VerifiedVariant& variant, std::size_t number,
                double warm_up_ns)
       : device_(device),
@@ -93,7 +93,7 @@ class VariantTimer {
   }
 
   void take_own_times(benchmark::State& state) {
-    if (cache_ == CacheState::cold) device_.evict_caches();  // there is one iteration then
+    if (cache_ == CacheState::cold) device_.evict_caches();  // a cold cache has one iteration
     const std::int64_t untimed = rewarms() ? 1 : 0;
     const auto timed = static_cast<std::int64_t>(state.max_iterations);
     const std::vector<double> times_ns = prepared_.run_timed(untimed + timed);
@@ -139,7 +139,7 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
   std::vector<std::unique_ptr<VariantTimer>> timers;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     progress(variants[v].record.variant_id, 0, 0);
-    // The first raises the device's clocks, the others keep them up.
+    // The first variant raises the clocks of the device, the others keep them up.
     const double warm_up_ns = device.warm_up_ns() * (v == 0 ? 1 : kFurtherWarmUp);
     timers.push_back(std::make_unique<VariantTimer>(device, measure, variants[v], v, warm_up_ns));
   }

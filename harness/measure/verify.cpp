@@ -13,7 +13,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kAlone = 1 << 16;  // values that are read sooner than threads start
+constexpr std::int64_t kAlone = 1 << 16;  // one thread reads this many values before others would start
 
 template <class Bad>
 std::int64_t count_bad(std::span<const float> values, Bad bad, int threads) {
@@ -24,7 +24,7 @@ std::int64_t count_bad(std::span<const float> values, Bad bad, int threads) {
   return found;
 }
 
-// NaN compares with nothing: it is as far off as can be.
+// Every comparison with NaN is false, so NaN counts as an infinite error.
 double larger_error(double largest, double error) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
 }
@@ -90,7 +90,7 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, st
                       .values = row_count * head_dim,
                       .lse_values = output.lse ? row_count : 0,
                       .rows = std::ssize(oracle.rows)};
-  std::size_t next = 0;  // compared row
+  std::size_t next = 0;  // next row of the oracle
   std::vector<float> o, lse;
   for_each_part(row_count * head_dim, head_dim, [&](std::int64_t first, std::int64_t count) {
     const std::int64_t first_row = first / head_dim, part_rows = count / head_dim;

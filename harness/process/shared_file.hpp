@@ -1,5 +1,5 @@
-// A file in memory alone: other processes of this user open it by its path, and it is gone with the last of
-// them, however they end.
+// A file that exists only in memory. Other processes of this user open it by its path. It disappears with the
+// last process that has it open, however that process ends.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hilbench {
 
-// Every function throws EnvironmentError if the system refuses.
+// Every function throws EnvironmentError if a system call fails.
 class SharedFile {
  public:
   explicit SharedFile(const char* name);
@@ -20,7 +20,7 @@ class SharedFile {
   std::string path() const;
   std::size_t bytes() const;
   void write(const void* from, std::size_t bytes);
-  // Floats from number `first` on.
+  // Reads floats, starting at float number `first`.
   void read(std::int64_t first, std::span<float> to) const;
 
  private:

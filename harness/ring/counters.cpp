@@ -7,7 +7,7 @@
 namespace hilbench {
 namespace {
 
-// A count that is not finite says nothing but that.
+// Replaces counts that are not finite by a reason.
 RawCounts finite(RawCounts counts) {
   for (auto& [name, count] : counts)
     if (count.value && !std::isfinite(*count.value)) count = {.reason = "not a finite number"};
@@ -25,8 +25,8 @@ RankAnswer RankCounters::answer(const RankOrder& order, Transport& transport,
   return {.counts = backend_ != nullptr, .passes = backend_ != nullptr ? backend_->passes() : 0};
 }
 
-// The ranks of a GPU share its caches and its counters, so that each part is over everywhere before the next
-// begins.
+// Ranks on the same GPU share its caches and counters. So every rank finishes a step before any rank starts
+// the next.
 RankAnswer RankCounters::pass(int pass, Transport& transport, const std::function<void()>& restore,
                               const std::function<void()>& body) {
   const bool counts = backend_ != nullptr && pass < backend_->passes();

@@ -1,4 +1,4 @@
-// Counters of a ring: all ranks count the same executions, each what it does itself, or what its GPU does.
+// Counters of a ring. All ranks count the same executions; each counts its own work, or the work of its GPU.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,19 @@
 
 namespace hilbench {
 
-// A rank's part. It answers the orders open_counters, count_pass and close_counters, which all ranks get at
-// the same time.
+// The part of one rank. It answers the orders open_counters, count_pass and close_counters.
 class RankCounters {
  public:
-  // Opens the set of that name on the calling thread's device. Never null.
+  // Opens the counter set of this name on the device of the calling thread. Never returns null.
   using Open = std::function<std::unique_ptr<CounterBackend>(const std::string& set)>;
 
-  // `open`: empty where another rank counts what this one does. Called, like answer(), by the rank's thread.
+  // `open` is empty if another rank counts the work of this one. The rank's own thread calls `open` and
+  // answer().
   explicit RankCounters(Open open) : open_(std::move(open)) {}
 
-  // `restore` brings the caches into their state, `body` is one execution, complete when it returns; both are
-  // called by count_pass alone. No rank works while another begins or ends to count. Throws what they throw,
-  // and TransportError where another rank failed; then this one counts no longer.
+  // count_pass calls `restore`, which sets the state of the caches, and `body`, which is one complete
+  // execution. No rank works while another starts or stops its counters. Throws what they throw, and
+  // TransportError if another rank failed; after that this rank counts no longer.
   RankAnswer answer(const RankOrder& order, Transport& transport, const std::function<void()>& restore,
                     const std::function<void()>& body);
 
@@ -38,9 +38,9 @@ class RankCounters {
   std::unique_ptr<CounterBackend> backend_;
 };
 
-// The leader's part: `ask` gives an order to all ranks and returns their answers, by rank; `restore` is run
-// before each pass. As many passes as the rank with most needs. A rank that cannot count leaves its events
-// absent for all, with the reason. Throws what `ask` and `restore` throw.
+// The part of the leader. `ask` gives an order to all ranks and returns their answers by rank. Calls
+// `restore` before each pass, and makes as many passes as the rank that needs most. If one rank cannot count,
+// its events are absent for the whole ring, with the reason. Throws what `ask` and `restore` throw.
 std::map<std::string, Counter> count_ring(const CounterSet& set,
                                           const std::function<std::vector<RankAnswer>(const RankOrder&)>& ask,
                                           const std::function<void()>& restore);

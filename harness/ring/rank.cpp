@@ -86,7 +86,7 @@ RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
   return answer;
 }
 
-// Without what times a rank: nothing that the ring does not do itself is to be counted.
+// Does not call resources_.start() and stop(): only the work of the ring itself must be counted.
 RankAnswer RingRank::count(const RankOrder& order) {
   const auto restore = [&] {
     if (order.cold) evict_caches();
@@ -114,7 +114,7 @@ RankAnswer RingRank::verify() {
                                    row_number, threads_)};
 }
 
-// Rows of a position stand together, of all heads.
+// The rows of all heads of a position are neighbours.
 RankAnswer RingRank::read(OutputTensor tensor, std::int64_t first, std::int64_t count) {
   const Case& work = ring_.work();
   const Shards& shards = ring_.shards();
@@ -156,8 +156,8 @@ void RingRank::read_lse(std::int64_t first, std::span<float> to) {
   device().download(lse_, static_cast<std::size_t>(first) * sizeof(float), to.size_bytes(), to.data());
 }
 
-// Own rows of an input, put into the order where they are `ordered`. The order of the whole sequence moves
-// rows between ranks: there they are made where they belong, and no permutation is timed.
+// The rank's own rows of an input, permuted into the order if `ordered`. An order of the whole sequence moves
+// rows between ranks. Then each rank computes its rows in place, and no permutation is timed.
 Buffer RingRank::shard_of(Tensor which, bool ordered) {
   if (which != Tensor::q && ring_.global_order()) return made_rows(which, stored_kv_positions(ring_, rank()));
   std::vector<std::int32_t> positions;
@@ -172,12 +172,12 @@ Buffer RingRank::shard_of(Tensor which, bool ordered) {
     device().permute(by_position, to, ring_.work().batch, slots, row_bytes(ring_.work(), heads_of(which)),
                      Direction::into_order);
   };
-  move();  // touches the pages
+  move();  // once untimed: it touches the pages
   permute_ns_ = permute_ns_.value_or(0) + device().time_ns(move);
   return to;
 }
 
-// Rows `positions` of every batch entry. Neighbours are made together.
+// Computes the rows at `positions` of every batch entry. Neighbouring positions are computed together.
 Buffer RingRank::made_rows(Tensor which, const std::vector<std::int32_t>& positions) {
   const Case& work = ring_.work();
   const std::int64_t row = heads_of(which) * work.head_dim, bytes = row * dtype_bytes(work.dtype);

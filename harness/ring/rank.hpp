@@ -1,5 +1,4 @@
-// One rank of a ring: its shard of the inputs and of the output, and what it does with them when it is told
-// to.
+// One rank of a ring: its shard of the inputs and of the output, and what it does with them when ordered.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +18,11 @@ namespace hilbench {
 
 class RingRank {
  public:
-  // Takes its memory, makes its rows and builds its indices; exchanges nothing. It is rank `index` of
-  // `resources`, which it has joined. `bench` and `resources` outlive it. Throws as make_variant does.
+  // Allocates memory, computes its rows and builds its indices; exchanges nothing. It is rank `index` of
+  // `resources`, which it must have joined. `bench` and `resources` must outlive it. Throws like
+  // make_variant.
   RingRank(Bench& bench, const Record& record, RankResources& resources, int index);
-  // Every rank of the ring gets the same order at the same time.
+  // All ranks of the ring must get the same order at the same time.
   RankAnswer answer(const RankOrder& order);
 
  private:
@@ -42,7 +42,7 @@ class RingRank {
   Buffer made_rows(Tensor which, const std::vector<std::int32_t>& positions);
   Device& device() { return resources_.device(index_); }
   std::int64_t rank() const { return resources_.transport(index_).rank(); }
-  std::int64_t row_count() const;  // of one batch entry
+  std::int64_t row_count() const;  // own rows of one batch entry
   std::int64_t heads_of(Tensor which) const;
 
   Bench& bench_;
@@ -57,7 +57,7 @@ class RingRank {
   RankCounters counters_;
 };
 
-// Of `threads` in all.
+// Threads for each of `ranks`, if the ring has `threads` in all.
 int threads_of_a_rank(int threads, std::int64_t ranks);
 
 }  // namespace hilbench

@@ -1,5 +1,5 @@
-// What all ranks of a ring are ordered to do at the same time, and what each answers. A rank may be another
-// process: orders and answers travel as JSON.
+// The orders that all ranks of a ring get at the same time, and their answers. A rank may be another process,
+// so both can be written as JSON.
 #pragma once
 
 #include <cstddef>
@@ -23,30 +23,30 @@ struct RankOrder {
   RankAction action = RankAction::describe;
   RingPart part = RingPart::all;          // run
   std::int64_t executions = 1;            // run
-  bool cold = false;                      // run, count_pass: whether the caches are emptied before each
+  bool cold = false;                      // run, count_pass: evict the caches before each execution
   std::string counter_set;                // open_counters
-  int pass = 0;                           // count_pass: one execution
-  std::byte value{};                      // fill: of every byte of the output
+  int pass = 0;                           // count_pass: number of this pass; a pass is one execution
+  std::byte value{};                      // fill: set every byte of the output to this
   OutputTensor tensor = OutputTensor::o;  // read
-  std::int64_t first = 0, count = 0;      // read: elements of the whole tensor
+  std::int64_t first = 0, count = 0;      // read: these elements of the whole tensor
 };
 nlohmann::json to_json(const RankOrder& order);
 RankOrder rank_order_from_json(const nlohmann::json& json);
 
-// Whether ranks wait for each other in what is ordered.
+// True if ranks wait for each other while they do what is ordered.
 bool moves_data(const RankOrder& order);
 
 struct RankAnswer {
-  double bytes = 0;                                          // describe: that the rank holds
-  std::optional<double> permute_ns;                          // describe
-  std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // run: RankResources's, of each execution
-  std::uint64_t sent_bytes = 0;                              // run: in the last execution; count_pass
-  bool counts = false;                                       // open_counters: whether this rank counts
-  int passes = 0;                                            // open_counters: executions that it needs
-  bool failed = false;                                       // count_pass: it can count no longer
-  RawCounts counted;                                         // close_counters: empty where it does not count
-  OutputErrors errors;                                       // verify: of its rows
-  std::vector<float> values;                                 // read: those of them that it owns
+  double bytes = 0;                                          // describe: memory of the rank
+  std::optional<double> permute_ns;                          // describe: none if nothing was permuted
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // run: RankResources::span() of each execution
+  std::uint64_t sent_bytes = 0;                              // run, in the last execution; count_pass
+  bool counts = false;                                       // open_counters: true if this rank counts
+  int passes = 0;                                            // open_counters: executions that its set needs
+  bool failed = false;                                       // count_pass: true if it can count no longer
+  RawCounts counted;                                         // close_counters: empty if it does not count
+  OutputErrors errors;                                       // verify: errors of its own rows
+  std::vector<float> values;                                 // read: those that it owns
 };
 nlohmann::json to_json(const RankAnswer& answer);
 RankAnswer rank_answer_from_json(const nlohmann::json& json);

@@ -1,6 +1,6 @@
-// Ranks are timed by events of their own GPU. Host threads wake up tens of microseconds apart, so that every
-// GPU is held back while the ranks enqueue a run, and none begins before all are held no longer: what is
-// timed is the slowest GPU, without the host. Between processes the GPUs tell each other.
+// Each rank is timed by events of its own GPU. Host threads wake up tens of microseconds apart. So a kernel
+// holds back every GPU while the ranks enqueue a run, and no GPU starts before all are released. This times
+// the slowest GPU, without the host. GPUs of different processes tell each other that they are released.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace {
 using HostClock = std::chrono::steady_clock;
 
 constexpr double kLeastHoldNs = 60e3;
-constexpr double kMostHoldNs = 5e6;  // the first run loads code
-constexpr double kHoldMargin = 1.5;  // times the longest enqueueing of the last runs
+constexpr double kMostHoldNs = 5e6;  // enough for the first run, which loads code
+constexpr double kHoldMargin = 1.5;  // times the longest enqueueing among the last runs
 
 int ordinal_of(const Device& device) {
   const std::optional<int> ordinal = device.gpu_ordinal();
@@ -43,7 +43,7 @@ std::size_t free_bytes(int ordinal) {
   return free;
 }
 
-// A GPU, which may have several ranks.
+// A GPU with one or several ranks.
 struct RingGpu {
   explicit RingGpu(Device& on) : ordinal(ordinal_of(on)), free_bytes_before(free_bytes(ordinal)) {
     int khz = 0;
@@ -56,13 +56,13 @@ struct RingGpu {
   std::mutex use;
 };
 
-// What times a rank, on its own GPU.
+// Times a rank on its own GPU.
 struct RankClock {
   cuda::Event begin, end;
-  cuda::Mark held;                     // the GPU is held back no longer
-  cuda::DeviceMemory<std::byte> told;  // between processes: what a rank sends, then what each of them sent
+  cuda::Mark held;                     // set when the GPU is released
+  cuda::DeviceMemory<std::byte> told;  // between processes: the byte to send, then one byte from each rank
   HostClock::time_point enqueues;
-  std::array<double, 4> enqueued_ns = {};  // how long the last runs took to enqueue
+  std::array<double, 4> enqueued_ns = {};  // time to enqueue each of the last runs
   std::size_t runs = 0;
 
   double hold_ns() const {
@@ -99,7 +99,7 @@ class CudaRankResources final : public RankResources {
     if (alone_)
       own->told = cuda::DeviceMemory<std::byte>(
           std::vector<std::byte>(static_cast<std::size_t>(transport(rank).size()) + 1));
-    transport(rank).barrier();  // every rank's clock is there
+    transport(rank).barrier();  // now every rank has its clock
   }
 
   void leave(int rank) noexcept override {
@@ -138,7 +138,7 @@ class CudaRankResources final : public RankResources {
     transport(rank).barrier();
   }
 
-  // From when the first of the ranks that share the GPU began: their work follows in one stream.
+  // Times count from the begin of the first rank on the same GPU: the ranks of a GPU share one stream.
   std::pair<std::int64_t, std::int64_t> span(int rank) override {
     const cuda::CurrentDevice current(gpu_of(rank).ordinal);
     const cuda::Event& origin = clock_of(first_on_gpu_of(rank)).begin;
@@ -166,8 +166,8 @@ class CudaRankResources final : public RankResources {
   }
 
  private:
-  // The GPU goes on when all have told it that they are held back no longer. Since each is held back until
-  // its own host has enqueued the run, none waits for a host from here on.
+  // The GPU continues when every other GPU has told it that it is released. Each GPU is held back until its
+  // own host has enqueued the run, so from here on none waits for a host.
   void meet(int rank) {
     Transport& ring = transport(rank);
     std::byte* const told = clock_of(rank).told.data();
@@ -197,10 +197,10 @@ class CudaRankResources final : public RankResources {
 
   const bool nccl_;
   const double timeout_s_;
-  const bool alone_ = false;  // the other ranks are in processes of their own
+  const bool alone_ = false;  // the other ranks are in other processes
   std::vector<std::unique_ptr<RingGpu>> gpus_;
   std::vector<std::unique_ptr<RankClock>> clocks_;
-  std::vector<std::shared_ptr<Transport>> control_;  // of ranks that have not joined
+  std::vector<std::shared_ptr<Transport>> control_;  // moves to a rank when it joins
 };
 
 }  // namespace

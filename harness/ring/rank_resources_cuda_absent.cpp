@@ -1,4 +1,4 @@
-// For a build without CUDA.
+// Used by builds without CUDA.
 #include "harness/ring/rank_resources.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/machine/gpu.hpp"

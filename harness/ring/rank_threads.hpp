@@ -1,4 +1,4 @@
-// The ranks of a ring as threads of this process, kept from one call to the next.
+// One thread for each rank of a ring, kept from one call to the next.
 #pragma once
 
 #include <condition_variable>
@@ -11,13 +11,14 @@ namespace hilbench {
 
 class RankThreads {
  public:
-  // Throws std::system_error where the process may not have so many threads.
+  // Throws std::system_error if a thread cannot be started.
   explicit RankThreads(int ranks);
   ~RankThreads();
   RankThreads(const RankThreads&) = delete;
   RankThreads& operator=(const RankThreads&) = delete;
 
-  // part(rank) on every rank's thread, all at once; returns when all have. `part` throws nothing.
+  // Runs part(rank) on the thread of every rank, all at once, and waits for all of them. `part` must not
+  // throw.
   void run(const std::function<void(int rank)>& part);
 
  private:

@@ -14,11 +14,11 @@
 namespace hilbench {
 namespace {
 
-constexpr int kPartRounds = 5;  // in which the parts of a run are timed
+constexpr int kPartRounds = 5;  // to time the parts of a run
 
 using PartTimes = std::vector<double>;  // kPartRounds durations in ns
 
-// How far the middle ones lie apart.
+// Distance between the quartiles.
 double spread(PartTimes times_ns) {
   std::sort(times_ns.begin(), times_ns.end());
   return times_ns[kPartRounds * 3 / 4] - times_ns[kPartRounds / 4];
@@ -31,12 +31,12 @@ Counter counter(double value, const char* unit, const char* source) {
 Counter overlap(const PartTimes& computation, const PartTimes& exchange, const PartTimes& all) {
   const double exchange_ns = median(exchange);
   if (spread(all) + spread(computation) > exchange_ns)
-    return {.reason = "the exchange takes less time than repeated runs differ by"};
+    return {.reason = "the exchange takes less time than repeated runs differ"};
   return counter(hidden_share(median(computation), exchange_ns, median(all)), "ratio", "measured");
 }
 
-// Durations of executions whose begin and end each rank tells: from when the first rank begins to when the
-// last is done. Clocks of different hosts or GPUs do not compare: of several, the one that takes longest.
+// Durations of executions: from the begin of the first rank to the end of the last. Clocks of different hosts
+// or GPUs cannot be compared, so each clock gets its own duration, and the longest counts.
 std::vector<double> durations_ns(const std::vector<RankAnswer>& answers,
                                  const std::vector<std::string>& clocks) {
   std::vector<double> durations(answers.front().spans.size(), 0);
@@ -110,7 +110,7 @@ class RingVariant final : public PreparedVariant {
 
   std::optional<double> permute_ns() const override { return permute_ns_; }
 
-  // In turn, so that what disturbs the machine meets all parts alike.
+  // Takes the parts in turn, so a disturbance of the machine affects all of them alike.
   std::map<std::string, Counter> measured() override {
     PartTimes all, exchange, computation;
     for (int round = 0; round < kPartRounds; ++round) {
@@ -119,7 +119,7 @@ class RingVariant final : public PreparedVariant {
       computation.push_back(timed(RingPart::computation, 1).front());
     }
     const Counter unsent{.reason = "nothing is exchanged"};
-    const Counter untold{.reason = "told of GPUs only"};
+    const Counter untold{.reason = "measured on GPUs only"};
     const bool sends = planned_bytes_ > 0;
     return {{"ring_bytes", counter(sent_bytes_, "bytes", "transport")},
             {"ring_rank_memory", counter(rank_bytes_, "bytes", "measured")},
@@ -130,13 +130,14 @@ class RingVariant final : public PreparedVariant {
   }
 
  private:
-  // Whether ranks empty the caches: those of threads are the device's, processes and GPUs have their own.
+  // True if each rank must evict its own caches: processes and GPUs have their own. Threads on the CPU share
+  // the device's.
   bool evicts() const {
     const bool own_caches = bench_.rings->spans_processes() || bench_.work.device == DeviceKind::cuda;
     return own_caches && bench_.cache == CacheState::cold;
   }
 
-  // Durations of so many executions.
+  // Durations of `executions` in nanoseconds.
   std::vector<double> timed(RingPart part, std::int64_t executions) {
     const std::vector<RankAnswer> answers =
         ranks_->ask({.action = RankAction::run, .part = part, .executions = executions, .cold = evicts()});
@@ -147,16 +148,17 @@ class RingVariant final : public PreparedVariant {
         throw std::runtime_error(
             fmt::format("the ring sent {:.0f} bytes, not the planned {:.0f}", sent_bytes_, planned_bytes_));
     }
-    if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others take some
+    if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others allocate
     return durations_ns(answers, ranks_->clocks());
   }
 
-  // Elements of the whole output, rows of `row` elements each with the rank that owns them.
+  // Reads elements of the whole output from the ranks that own them. A row of one position has `row`
+  // elements.
   void read(OutputTensor tensor, std::int64_t row, std::int64_t first, std::span<float> to) const {
     const std::int64_t end = first + std::ssize(to);
     const std::vector<RankAnswer> answers =
         ranks_->ask({.action = RankAction::read, .tensor = tensor, .first = first, .count = std::ssize(to)});
-    std::vector<const float*> next;  // of each rank's values, in the sequence of their positions
+    std::vector<const float*> next;  // next value of each rank; values are sorted by position
     for (const RankAnswer& answer : answers) next.push_back(answer.values.data());
     for (std::int64_t element = first, after; element < end; element = after) {
       after = std::min(end, (element / row + 1) * row);
@@ -172,8 +174,8 @@ class RingVariant final : public PreparedVariant {
   const double planned_bytes_;
   const std::unique_ptr<RingRanks> ranks_;
   double sent_bytes_ = 0;
-  double rank_bytes_ = 0;    // the most that one holds
-  double device_bytes_ = 0;  // the most that a GPU lost to it
+  double rank_bytes_ = 0;    // of the rank that holds most
+  double device_bytes_ = 0;  // of the GPU that lost most
   bool ran_ = false;
   std::optional<double> permute_ns_;
 };

@@ -1,4 +1,4 @@
-// A variant on a ring of several ranks: each owns its shard of the inputs and of the output.
+// A variant on a ring of several ranks. Each rank owns a shard of the inputs and of the output.
 #pragma once
 
 #include "harness/measure/bench.hpp"
@@ -6,8 +6,7 @@
 
 namespace hilbench {
 
-// Expects a record that the plan lets run. Throws as make_variant does; where a rank fails, the message
-// names it.
+// The plan must not skip `record`. Throws like make_variant; if a rank fails, the message names it.
 std::unique_ptr<PreparedVariant> make_ring_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

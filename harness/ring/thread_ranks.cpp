@@ -64,7 +64,7 @@ class ThreadRanks final : public RingRanks {
   double device_bytes() override { return resources_->device_bytes(); }
 
  private:
-  // Throws the first fault of a rank, which ends the others' waiting too.
+  // Throws the first failure of a rank; the other ranks then stop waiting for it.
   void on_every_rank(const std::function<void(int rank)>& part) {
     std::mutex mutex;
     std::string first;
@@ -82,7 +82,7 @@ class ThreadRanks final : public RingRanks {
       try {
         part(rank);
       } catch (const TransportError& error) {
-        fail(error.what());  // names the rank
+        fail(error.what());  // it names the rank
       } catch (const std::bad_alloc&) {
         fail(named("out of memory"));
       } catch (const std::exception& error) {
@@ -93,7 +93,8 @@ class ThreadRanks final : public RingRanks {
     if (!first.empty()) throw std::runtime_error(first);
   }
 
-  // Each rank by its own thread: a GPU frees what is its own, and communicators are left by all at once.
+  // Each rank leaves on its own thread: the thread's current GPU must own what is freed, and all ranks must
+  // leave a communicator at once.
   void leave() noexcept {
     threads_.run([this](int rank) {
       ranks_[static_cast<std::size_t>(rank)].reset();

@@ -1,4 +1,4 @@
-// Ranks of rings as threads of this process.
+// Rings whose ranks are threads of this process.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace hilbench {
 
-// Throws as RingRanks::ask() if a rank cannot be made ready for `record`.
+// Throws like RingRanks::ask() if a rank cannot be prepared for `record`.
 std::unique_ptr<RingRanks> thread_ranks(Bench& bench, const Record& record);
 
-// Where all ranks are threads.
+// A host that runs all ranks as threads.
 std::unique_ptr<RingHost> thread_rings();
 
 }  // namespace hilbench

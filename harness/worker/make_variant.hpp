@@ -1,4 +1,4 @@
-// From a planned variant to one that can run: on one rank, as a ring, or as a program of its own.
+// Prepares a planned variant: on one rank, as a ring, or as an external program.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hilbench {
 
-// Throws Error where memory, order or kernel cannot be had, Unsupported where an external baseline says so.
-// `record.kernel` names the variant.
+// `record.kernel` names the kernel or baseline. Throws Error if the memory, the order or the kernel cannot be
+// prepared, and Unsupported if an external baseline refuses the case.
 std::unique_ptr<PreparedVariant> make_variant(Bench& bench, const Record& record);
 
 }  // namespace hilbench

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kPeakMargin = 1.05;
 
-// FLOP/s of a record at its median, of each device that it ran on; 0 where it has none to speak of.
+// FLOP/s per device at the median time; 0 if no unit bounds the variant.
 double rate_of(const VerifiedVariant& variant) {
   const Record& record = variant.record;
   const Implementation& implementation = variant.prepared->implementation();
@@ -37,7 +37,7 @@ void check_against_peak(std::vector<VerifiedVariant>& variants, const Case& work
   const auto unit_of = [&](const VerifiedVariant& variant) {
     return variant.prepared->implementation().peak_unit(work);
   };
-  std::map<std::string_view, double> fastest;  // of each unit
+  std::map<std::string_view, double> fastest;  // FLOP/s by unit
   for (const VerifiedVariant& variant : variants)
     if (const double rate = rate_of(variant); rate > 0) {
       double& most = fastest[unit_of(variant)];

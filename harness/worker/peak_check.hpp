@@ -1,4 +1,4 @@
-// Figures above what the hardware can do.
+// Finds rates that the hardware cannot reach.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hilbench {
 
-// Marks timed variants `invalid` whose FLOP/s are above the measured peak of the unit that computes them:
-// work was skipped, or the clock is wrong.
+// Marks a timed variant `invalid` if its FLOP/s are above the measured peak of its unit: then work was
+// skipped, or the clock is wrong.
 void check_against_peak(std::vector<VerifiedVariant>& variants, const Case& work, Device& device);
 
 }  // namespace hilbench

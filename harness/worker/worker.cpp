@@ -25,15 +25,16 @@
 namespace hilbench {
 namespace {
 
-constexpr std::byte kPoison{0xff};  // a value made of it is NaN, in each dtype
-// Rows read by the first tiles of a head: enough for the locality counts, at a few milliseconds.
+constexpr std::byte kPoison{0xff};  // a value made of these bytes is NaN in every dtype
+// The locality counts look at this many rows read by the first tiles of a head; it takes a few milliseconds.
 constexpr std::int64_t kLocalityVisits = 1 << 16;
 
 std::string fault_of_order(const OrderRequest& request) {
   return order_fault(request, check_order(request, order_slots(request)));
 }
 
-// Of the order in which the record's variant stores its inputs: on a ring, in each shard. Empty: none.
+// What is wrong with the order in which the variant stores its inputs, in each shard if it is a ring. Empty
+// if nothing is.
 std::string order_fault_of(const Record& record) {
   if (record.work.ring_size == 1) return fault_of_order(order_request(record.work, record.variant));
   const Ring ring(record.work, record.variant);
@@ -60,13 +61,14 @@ class TaskRun {
     if (verified_.empty()) return;
     time();
     for (VerifiedVariant& variant : verified_)
-      measure_itself(variant);  // before counting slows what it tells of
-    // One set for all variants before the next: a GPU's profiler starts anew with every change of set.
+      measure_itself(variant);  // before counting, which slows executions
+    // All variants count one set before the next set, because the profiler of a GPU restarts when the set
+    // changes.
     for (const std::string& name : task_.counters)
       for (VerifiedVariant& variant : verified_) count(variant, name);
     for (VerifiedVariant& variant : verified_) {
       describe(variant);
-      variant.prepared.reset();  // memory that a variant damaged shows here, while it is the one in flight
+      variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight
       tell_({.phase = Phase::count, .variant_id = variant.record.variant_id, .record = variant.record});
     }
   }
@@ -155,14 +157,14 @@ class TaskRun {
     if (const std::string why = prepared.why_not_counted(); !why.empty())
       return mark_uncounted(record, set, why);
     if (auto counters = prepared.count(set)) return record.counters.merge(*counters);
-    // Each execution leaves the caches warm for the next.
+    // With warm caches one execution suffices: each leaves them warm for the next.
     bool warm = false;
     const auto restore = [&] {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
       if (!std::exchange(warm, true)) prepared.run();
     };
     record.counters.merge(hilbench::count(set, bench_->threads, restore, [&] { prepared.run(); }));
-    bench_->device->synchronize();  // counters only fail where the work fails: here it shows whose it was
+    bench_->device->synchronize();  // shows a failed kernel here, while its variant is in flight
   }
 
   static void mark_uncounted(Record& record, const CounterSet& set, const std::string& why) {
@@ -176,7 +178,7 @@ class TaskRun {
     variant.record.counters.merge(variant.prepared->measured());
   }
 
-  // The locality of the variant's index.
+  // Adds the layout counts of the variant's index.
   void describe(VerifiedVariant& variant) {
     Record& record = variant.record;
     const PreparedVariant& prepared = *variant.prepared;
@@ -190,7 +192,7 @@ class TaskRun {
 
   const ComparisonTask& task_;
   const std::function<void(const TaskEvent&)>& tell_;
-  std::unique_ptr<RingHost> rings_;  // until the bench has it
+  std::unique_ptr<RingHost> rings_;  // moves into the bench
   std::unique_ptr<Bench> bench_;
   std::vector<VerifiedVariant> verified_;
 };
@@ -212,7 +214,7 @@ int worker_main(int task_fd, int event_fd) {
   const auto write_json = [event_fd](const nlohmann::json& json) {
     write_all(event_fd, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   };
-  // Programs that this process starts must not hold its pipes open, nor write to them.
+  // Programs that this process starts must not keep its pipes open or write to them.
   if (::fcntl(task_fd, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(event_fd, F_SETFD, FD_CLOEXEC) != 0) return 126;
   try {
     const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));

@@ -1,5 +1,5 @@
-// The worker: one process that measures one comparison and tells each step. Nothing it does can hurt the
-// supervisor: it may crash, hang or be killed.
+// The worker: a process that measures one comparison and reports each step. It may crash, hang or be killed
+// without harm to the supervisor.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace hilbench {
 
-// For each variant: verify, then time, then count. A variant whose order is no valid map is `invalid`, one
-// whose output is wrong is `failed`; neither is timed. Tells an event before each step and one with the
-// record when a variant is settled. Throws Error where the comparison as a whole cannot be measured.
-// `rings`: where the ranks of rings run.
+// Verifies all variants, times the right ones, then counts. A variant is `invalid` if its order is no valid
+// map, and `failed` if its output is wrong; neither is timed. Calls `tell` before each step, and with the
+// record when a variant is finished. `rings` runs the ranks of rings. Throws Error if nothing of the
+// comparison can be measured.
 void run_task(const ComparisonTask& task, const std::function<void(const TaskEvent&)>& tell,
               std::unique_ptr<RingHost> rings = thread_rings());
 
-// Entry of the worker process: reads a task from `task_fd`, writes events to `event_fd`, one JSON line each.
-// An error of the whole task is written as a line {"error": ...}. Returns the exit status.
+// Main function of the worker process. Reads a task from `task_fd` and writes events to `event_fd`, one JSON
+// line each. If the whole task fails, it writes the line {"error": ...}. Returns the exit status.
 int worker_main(int task_fd, int event_fd);
 
 }  // namespace hilbench

@@ -1,6 +1,5 @@
-// A libcuda.so.1 that does not get further than the test wants: cuInit gives HILBENCH_STUB_INIT (default 100:
-// no device), the driver is of CUDA version HILBENCH_STUB_VERSION (default 13000), and loading it creates the
-// file HILBENCH_STUB_LOADED.
+// A fake libcuda.so.1. cuInit returns HILBENCH_STUB_INIT (default 100: no device), the driver has CUDA
+// version HILBENCH_STUB_VERSION (default 13000), and loading it creates the file HILBENCH_STUB_LOADED.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -52,7 +51,7 @@ int cuGetExportTable(const void** table, const void*) {
   *table = nullptr;
   return kNotFound;
 }
-// What the runtime asks for by name: the functions below, and for all others one that refuses.
+// The runtime asks for functions by name. It gets those below; for every other name it gets one that fails.
 int cuGetProcAddress_v2(const char* name, void** function, int, unsigned long long, int* found) {
   *function = address_of(name);
   if (found != nullptr) *found = 0;

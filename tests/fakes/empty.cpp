@@ -1,4 +1,4 @@
-// A library that loads and has none of the functions that it is loaded for.
+// A library that can be loaded but has none of the expected functions.
 extern "C" int hilbench_stub_of_a_library() {
   return 0;
 }

@@ -1,7 +1,7 @@
-// For the program under mpirun on a machine without GPUs: GPUs whose memory is the host's, HILBENCH_FAKE_GPUS
-// of them (default 2), named after HILBENCH_FAKE_HOST, none of which opens where HILBENCH_FAKE_LOST is set.
-// Their kernel is the CPU's, and what NCCL would move between them MPI does. Stands in for
-// baselines/table.cpp and for the files that speak with CUDA and NCCL.
+// Fake GPUs, to run the program under mpirun on a machine without GPUs. HILBENCH_FAKE_GPUS sets their number
+// (default 2), HILBENCH_FAKE_HOST a part of their names; if HILBENCH_FAKE_LOST is set, none opens. Their
+// memory is the host's, their kernel is the CPU's, and MPI moves data instead of NCCL. This file replaces
+// baselines/table.cpp and the files that call CUDA and NCCL.
 #include <fmt/format.h>
 
 #include <array>
@@ -84,7 +84,7 @@ std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device
 }
 
 std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device&, double) {
-  control->barrier();  // they are joined by all ranks or by none, as NCCL joins them
+  control->barrier();  // all ranks join or none does, as with NCCL
   return cpu_rank_resources({std::move(control)}, 1);
 }
 

@@ -1,4 +1,4 @@
-"""External baselines through the whole program: a right one in plain Python beside one for every fault.
+"""External baselines in the whole program: a right one in plain Python, and one for every fault.
 
 Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
 """
@@ -31,28 +31,28 @@ FAULTS = {
     "no_lse": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
-    "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello wants protocol 1, found"),
-    "no_version": ("failed", "hello wants a name and a version"),
-    "devices_of_letters": ("failed", "hello wants a list of devices"),
-    "devices_by_name": ("failed", "hello wants a list of devices"),
-    "talkative": ("failed", "tells of itself at most 4000 characters"),
-    "no_timer": ("failed", "load wants the name of a timer"),
-    "no_times": ("failed", "run wants 1 times_ns above 0"),
-    "time_travel": ("failed", "run wants 1 times_ns above 0"),
-    "null_time": ("failed", "run wants 1 times_ns above 0"),
-    "endless_time": ("failed", "an answer is a JSON object on a line"),
-    "bad_time_among_good": ("failed", "run wants 1 times_ns above 0"),
-    "times_by_name": ("failed", "run wants 1 times_ns above 0"),
-    "deep": ("failed", "an answer nests at most 100 levels"),
+    "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello needs protocol 1, found"),
+    "no_version": ("failed", "hello needs a name and a version"),
+    "devices_of_letters": ("failed", "hello needs a list of devices"),
+    "devices_by_name": ("failed", "hello needs a list of devices"),
+    "talkative": ("failed", "its description may have at most 4000 characters"),
+    "no_timer": ("failed", "load needs the name of a timer"),
+    "no_times": ("failed", "run needs 1 times_ns above 0"),
+    "time_travel": ("failed", "run needs 1 times_ns above 0"),
+    "null_time": ("failed", "run needs 1 times_ns above 0"),
+    "endless_time": ("failed", "an answer must be a JSON object on one line"),
+    "bad_time_among_good": ("failed", "run needs 1 times_ns above 0"),
+    "times_by_name": ("failed", "run needs 1 times_ns above 0"),
+    "deep": ("failed", "an answer may nest at most 100 levels"),
     "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
     "leaves_a_child": ("failed", "^'leaves_a_child' left with status 1: gone, but for what it started$"),
     "dies_on_load": ("failed", "^'dies_on_load' left with status 1: no more coffee$"),
     "killed_when_timed": ("failed", r"^time: 'killed_when_timed' was killed by signal 9 \(Killed\)$"),
     "closes_output": ("failed", "^'closes_output' closed its output$"),
     "error": ("failed", "^'error' reports an error: two lines of trouble$"),
-    "garbage": ("failed", "an answer is a JSON object on a line, found .*Segmentation"),
-    "list": ("failed", "an answer is a JSON object on a line"),
-    "not_utf8": ("failed", "an answer is a JSON object on a line"),
+    "garbage": ("failed", "an answer must be a JSON object on one line, found .*Segmentation"),
+    "list": ("failed", "an answer must be a JSON object on one line"),
+    "not_utf8": ("failed", "an answer must be a JSON object on one line"),
     "two_lines": ("failed", "'two_lines' said more than it was asked: {}"),
     "flood": ("failed", "'flood' gave an answer of more than 16 MiB"),
     "wrong": ("failed", "exceeds the tolerance"),
@@ -79,7 +79,7 @@ class ExternalTest(unittest.TestCase):
         return {record["variant"]: record for record in self.program.records("out")}
 
     def processes(self):
-        """Of whatever runs in the folder, programs and what they started: process ids and command lines."""
+        """Process ids and command lines of all that runs in the folder: programs and what they started."""
         found = {}
         for entry in pathlib.Path("/proc").iterdir():
             try:

@@ -1,7 +1,7 @@
 """The program under mpirun with a GPU for each of two processes: rings over NCCL, too few GPUs, and ranks that fail.
 
 Usage: launched_gpu_test.py PATH_OF_HILBENCH MPIRUN [unittest arguments]
-Where PATH_OF_HILBENCH is called hilbench_fake_gpus, its GPUs are those of tests/fakes/gpus.cpp.
+If PATH_OF_HILBENCH is called hilbench_fake_gpus, its GPUs are those of tests/fakes/gpus.cpp.
 """
 
 import os
@@ -26,7 +26,7 @@ variants:
   - {kernel: dilated, order: hilbert, order_span: global}
 measure: {budget_s: 0.05, min_rounds: 3}
 """
-# Timed for seconds, data moving all the time; the first comparison is soon done.
+# The first comparison is soon done; the next one is timed for seconds while data moves.
 LONG = """
 name: long
 cases:
@@ -45,7 +45,7 @@ class LaunchedGpuTest(launched.LaunchedTest):
         self.show(2)
 
     def show(self, gpus):
-        """So many GPUs to all processes."""
+        """Shows this many GPUs to every process."""
         os.environ["HILBENCH_FAKE_GPUS"] = str(gpus)
         os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(gpus)))
 
@@ -107,11 +107,11 @@ class RingTest(LaunchedGpuTest):
         self.assertEqual(statuses["n65", "dilated/linear"], ("ok", None))
 
     def test_two_hosts(self):
-        """Open MPI takes a host for another one by its name, and starts its own part there by what stands in for ssh."""
+        """Open MPI knows hosts by their names, and starts its daemon on the other one by a script instead of ssh."""
         if not FAKE:
-            self.skipTest("GPUs of this host are no other's")
+            self.skipTest("real GPUs belong to one host only")
         if "Open MPI) 4." not in subprocess.run([launched.MPIRUN, "--version"], text=True, capture_output=True).stdout:
-            self.skipTest("other versions name the stand-in otherwise")
+            self.skipTest("other versions of Open MPI name the option differently")
         agent = self.program.folder / "agent"
         agent.write_text('#!/bin/bash\nexport HILBENCH_FAKE_HOST=$1-\nshift\nexec bash -c "$*"\n')
         agent.chmod(0o755)
@@ -147,7 +147,7 @@ class FaultTest(LaunchedGpuTest):
         self.check_resumed(2)
 
     def test_gpu_that_does_not_open(self):
-        """Nobody waits for the rank that has none, and the run goes on."""
+        """No rank waits for the one without a GPU, and the run goes on."""
         if not FAKE:
             self.skipTest("every GPU here opens")
         run = [self.program.binary, "run", self.program.sweep(QUICK), "-o", "out"]

@@ -30,7 +30,7 @@ baselines: [gemm]
 counters: [default, software]
 measure: {budget_s: 0.05, min_rounds: 3}
 """
-# Timed for seconds, data moving all the time; the first comparison is soon done.
+# The first comparison is soon done; the next one is timed for seconds while data moves.
 LONG = """
 name: long
 cases:
@@ -40,7 +40,7 @@ cases:
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
 measure: {interval: 0.000001, budget_s: 4, min_rounds: 3, timeout_s: 3}
 """
-# Soon done, by far within its time limit under a sanitizer too.
+# Done long before its timeout, even under a sanitizer.
 QUICK = LONG.replace("budget_s: 4", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
 
 
@@ -57,11 +57,11 @@ class LaunchedTest(unittest.TestCase):
         self.addCleanup(self.program.close)
 
     def start(self, ranks, *arguments, others=(), flags=()):
-        """`others`: further (number of ranks, command) that the same mpirun starts; `flags`: its own."""
+        """`others`: further (number of ranks, command) for the same mpirun; `flags`: options of mpirun."""
         command = [MPIRUN, *FLAGS, *flags, "-n", str(ranks), self.program.binary, *arguments]
         for number, words in others:
             command += [":", "-n", str(number), *words]
-        # Open MPI leaks some of its own.
+        # Open MPI itself leaks memory.
         process = subprocess.Popen(command, cwd=self.program.folder, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         self.addCleanup(process.stdout.close)
@@ -95,7 +95,7 @@ class LaunchedTest(unittest.TestCase):
         return wait_until(find, 60, f"rank {rank} did not come up")
 
     def wait_for_case(self, cases):
-        """Until so many cases are committed and the next one is under way."""
+        """Waits until this many cases are committed and the next one has begun."""
         def committed():
             try:
                 return len(Store(self.program.folder / "out").comparisons) >= cases
@@ -127,7 +127,7 @@ class LaunchedTest(unittest.TestCase):
         self.assertEqual(len(after), 6)
 
     def fail_rank(self, rank, how, text=LONG, ranks=4, limit_s=25):
-        """While it measures the second case of `text`; gives the errors that were told."""
+        """Makes a rank fail while the second case of `text` is measured; returns the printed errors."""
         self.program.sweep(text)
         process = self.start(ranks, "run", "sweep.yaml", "-o", "out")
         pid = self.rank_pid(rank)
@@ -179,7 +179,7 @@ class RingTest(LaunchedTest):
         self.assertIn("12 comparisons were measured before", out)
 
     def check_output(self, record):
-        """The dumped output is that of one rank."""
+        """The dumped output equals that of one rank."""
         dump = self.program.folder / "dump"
         one = dump / record["case"].replace(f"-p{record['params']['ring_size']}-", "-p1-") / "dilated_linear"
         own = dump / record["case"] / record["variant"].replace("/", "_")
@@ -250,7 +250,7 @@ class FaultTest(LaunchedTest):
     def test_hung_rank(self):
         told = self.fail_rank(2, signal.SIGSTOP)
         self.assertEqual(len(told), 1, told)
-        # At the end of an exchange rank 0 waits for the rank itself, else the roll call tells.
+        # At the end of an exchange rank 0 waits for that rank itself; otherwise the roll call names it.
         hung = r"rank \d waited 3 s for (8 bytes from )?rank (\d, )*2(, \d)*( to come)?"
         self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): (.*; roll call: )?" + hung +
                                   "; the same command resumes after this case$")
@@ -261,7 +261,7 @@ class FaultTest(LaunchedTest):
         self.check_resumed()
 
     def test_rank_without_memory(self):
-        """Rank 1 may have less than its shard takes: the variant fails, what is smaller goes on."""
+        """Rank 1 may use less memory than its shard needs: this variant fails, smaller ones are measured."""
         text = QUICK.replace("4096", "524288").replace("segments: [524288]", "segments: [512]")
         self.program.sweep(text.replace("ring_size: 4", "ring_size: 2").replace("heads: 2", "heads: 8"))
         limited = ["prlimit", f"--data={300 << 20}", self.program.binary, "run", "sweep.yaml", "-o", "out"]
@@ -285,8 +285,8 @@ class FaultTest(LaunchedTest):
         program = self.program.binary
         for words, said in (
                 ([program, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
-                ([binary, *run], "rank 1 of 3 is another build than rank 0"),
-                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 plans other work than rank 0"),
+                ([binary, *run], "rank 1 of 3 has another build than rank 0"),
+                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 has another plan than rank 0"),
                 ([program, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
             with self.subTest(said):
                 _, told = self.launch(1, *run, status=2, others=[(1, words), (1, [self.program.binary, *run])])

@@ -62,7 +62,7 @@ TEST(Inputs, DependOnTheSeedAndNotOnTheThreads) {
   EXPECT_EQ(one.size(Tensor::k), 1000 * 2 * 32);
 }
 
-// What published records were measured with.
+// Published records were measured with these values.
 TEST(Inputs, StayTheSameFromVersionToVersion) {
   const std::vector<float> q = whole(InputTensors(small_case(Dtype::fp32), {}, 1), Tensor::q);
   const std::vector<float> first(q.begin(), q.begin() + 4);

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// A device whose clock is told by the test: every execution takes as long as the work says.
+// A device whose clock the test sets: an execution takes as long as its body says.
 class ScriptedDevice final : public Device {
  public:
   Buffer allocate(std::size_t) override { return {}; }
@@ -66,7 +66,7 @@ std::vector<VerifiedVariant> scripted(const std::vector<Script>& scripts) {
   return variants;
 }
 
-// To rounding: Google Benchmark adds seconds up.
+// Near, not equal: Google Benchmark adds up seconds.
 void expect_all(const std::vector<double>& samples, std::size_t count, double ns) {
   EXPECT_EQ(samples.size(), count);
   for (const double sample : samples) EXPECT_NEAR(sample, ns, 1e-9 * ns);
@@ -157,7 +157,7 @@ TEST(Timing, EvictsCachesBeforeEveryColdExecution) {
 
 TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
   ScriptedDevice device;
-  device.next_ns = 7;  // of no one
+  device.next_ns = 7;  // must not be used
   std::vector<std::int64_t> asked;
   int untimed = 0;
   const auto run_timed = [&](std::int64_t executions) {

@@ -28,7 +28,7 @@ VerifyResult verify(const Case& work, const Oracle& oracle, const Output& output
   return verify_output(work, oracle, reader(output.o, output.lse), 2);
 }
 
-// The reference itself as fp32 output: right by construction.
+// The reference itself as fp32 output, so it is right.
 Output right_output(const Case& work, const Oracle& oracle) {
   const auto rows = static_cast<std::size_t>(work.batch * work.sequence_length * work.heads);
   Output output{std::vector<float>(rows * static_cast<std::size_t>(work.head_dim)), std::vector<float>(rows)};
@@ -64,7 +64,7 @@ TEST_F(VerifyTest, RejectsOneWrongValue) {
   EXPECT_TRUE(verify(work_, oracle_, output_).fault);
 }
 
-// A few large values set the absolute tolerance: small ones could vanish below it.
+// A few large values set the absolute tolerance, so errors of small values could hide below it.
 TEST(Verify, RejectsSmallValuesLost) {
   const Case work{.sequence_length = 512,
                   .pattern = {{512, 1}},
@@ -90,7 +90,7 @@ TEST_F(VerifyTest, RejectsAValueThatWasNeverWritten) {
   EXPECT_NE(result.fault->find("never written"), std::string::npos);
 }
 
-// Two ranks that own every other position each, as processes tell of their parts.
+// Two ranks that own every other position each, and report as processes do.
 TEST_F(VerifyTest, PartsAddUpToTheWhole) {
   const auto judge = [&] {
     OutputErrors all;
@@ -117,7 +117,7 @@ TEST_F(VerifyTest, PartsAddUpToTheWhole) {
   EXPECT_EQ(right.verification.max_abs, whole.verification.max_abs);
   EXPECT_EQ(right.verification.lse_max_abs, whole.verification.lse_max_abs);
   EXPECT_NEAR(right.verification.rel_l2, whole.verification.rel_l2, 1e-12);
-  output_.lse[3] += 0.01f;  // of rank 1
+  output_.lse[3] += 0.01f;  // a row of rank 1
   EXPECT_TRUE(judge().fault);
   output_.o[3] += static_cast<float>(10 * oracle_.tolerance.o);
   EXPECT_TRUE(judge().fault);
@@ -162,7 +162,7 @@ TEST_F(VerifyTest, TokensOrderIsAnotherFunctionBroughtBackToPositions) {
   std::iota(slots.rbegin(), slots.rend(), 0);
   const Oracle reversed = make_oracle(work_, inputs_, slots, 1, 1);
   EXPECT_TRUE(verify(work_, reversed, output_).fault);
-  // Reversing a full-attention case changes nothing.
+  // A reversed order changes nothing for full attention.
   Case dense = work_;
   dense.pattern = {{40, 1}};
   const Oracle plain = make_oracle(dense, inputs_, {}, 1, 1);
@@ -176,7 +176,7 @@ std::vector<float> whole(const InputTensors& inputs, Tensor which) {
   return values;
 }
 
-// Rows of the reference over whole tensors, which the oracle never holds.
+// Rows of the reference over whole tensors. The oracle never holds whole tensors.
 TEST(Oracle, IsTheReferenceInEveryBit) {
   const Case base{.pattern = {{96, 1}, {200, 3}}, .batch = 2, .heads = 4, .kv_heads = 2, .head_dim = 8};
   for (const std::int64_t length : {70, 1000}) {

@@ -1,4 +1,4 @@
-// Counters of rings whose ranks share a GPU: one of them counts what all do.
+// Counters of rings whose ranks share a GPU: one rank counts the work of all.
 #include "tests/harness/ring/tasks.hpp"
 
 namespace hilbench {
@@ -23,7 +23,7 @@ TEST_F(SharedGpu, TheWorkOfAllRanksIsCounted) {
   ASSERT_EQ(rings.size(), kAlgorithms.size());
   for (const auto& [id, record] : rings) {
     EXPECT_EQ(record.status, Status::ok) << id << ": " << record.reason;
-    // As many pairs; one rank's work would be half of them.
+    // The same number of pairs as on one rank. The work of one of two ranks would be half.
     EXPECT_GT(counted(record, "instructions"), 0.8 * instructions) << id;
     EXPECT_LT(counted(record, "instructions"), 1.6 * instructions) << id;
     EXPECT_GT(counted(record, "l2_read_requests"), 0) << id;
@@ -34,7 +34,7 @@ TEST_F(SharedGpu, TheWorkOfAllRanksIsCounted) {
   }
 }
 
-// All tensors and buffers together fit into the L2.
+// All tensors and buffers together fit into L2.
 TEST_F(SharedGpu, AColdCacheIsColdForAllRanks) {
   constexpr std::int64_t kPositions = 1024, kDilation = 4;
   const auto reads = [](CacheState cache) {
@@ -44,7 +44,7 @@ TEST_F(SharedGpu, AColdCacheIsColdForAllRanks) {
     EXPECT_EQ(record.status, Status::ok) << record.reason;
     return counted(record, "dram_read_bytes");
   };
-  const double rows = 3.0 * kPositions / kDilation * 8 * 128 * 2;  // of Q, K and V that are read at all
+  const double rows = 3.0 * kPositions / kDilation * 8 * 128 * 2;  // bytes of Q, K and V that are read
   const double cold = reads(CacheState::cold);
   EXPECT_GT(cold, 0.9 * rows);
   EXPECT_LT(reads(CacheState::warm), 0.5 * cold);

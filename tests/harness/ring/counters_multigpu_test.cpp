@@ -1,5 +1,5 @@
-// Counters of rings with a GPU for each rank: all GPUs count the same executions, and what crosses the links
-// is what the transport counts.
+// Counters of rings with one GPU per rank: all GPUs count the same executions, and the links carry the bytes
+// that the transport counts.
 #include "kernels/machine/gpu.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "tests/harness/ring/tasks.hpp"
@@ -17,7 +17,7 @@ class RingOfGpus : public testing::TestWithParam<TransportKind> {
   }
 };
 
-// NCCL adds flags of its own to the data.
+// NCCL adds its own flags to the data.
 TEST_P(RingOfGpus, NvlinkCarriesTheCountedBytes) {
   const RingTaskShape shape = {
       .ranks = 2, .sequence_length = 32768, .pattern = {{32768, 4}}, .transport = GetParam()};

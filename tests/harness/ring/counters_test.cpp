@@ -1,4 +1,4 @@
-// Ranks that count in step, with backends that note what they are told.
+// Ranks that count together. Fake counters note every call.
 #include "harness/ring/counters.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kTimeout_s = 20;
 constexpr int kNever = -1;
-constexpr int kBytes = 64;  // that a rank sends in an execution
+constexpr int kBytes = 64;  // a rank sends this many in an execution
 const CounterSet kSet{
     .name = "made_up",
     .backend = "fake",
@@ -28,8 +28,8 @@ const CounterSet kSet{
 struct Plan {
   int passes = 1;
   bool counts = true;
-  int begin_fails = kNever, end_fails = kNever;  // in this pass
-  int work_throws = kNever;                      // in this execution
+  int begin_fails = kNever, end_fails = kNever;  // number of the pass
+  int work_throws = kNever;                      // number of the execution
   double bytes_each = 100;                       // counted by the first rank, twice as many by the second
 };
 
@@ -147,7 +147,7 @@ TEST(RingCounters, AllBeginBeforeOneWorksAndEndAfterAllHave) {
   Ranks ranks({{.passes = 2}, {.passes = 2}, {.passes = 2}});
   const auto counters = ranks.count();
   EXPECT_EQ(ranks.restored, 2);
-  std::vector<std::string> groups;  // what came one after the other, of three ranks each
+  std::vector<std::string> groups;  // each stands for three moments in a row, one per rank
   const std::vector<Moment>& moments = ranks.log.moments();
   ASSERT_EQ(moments.size(), 2u * 4 * 3 + 3);
   for (std::size_t first = 0; first < moments.size(); first += 3) {
@@ -198,7 +198,7 @@ TEST_P(OneCannotCount, ThenNoneDoesAndTheReasonIsTold) {
   EXPECT_FALSE(counters.at("bytes").value);
   EXPECT_EQ(counters.at("bytes").reason, "rank 1: the fake fails");
   EXPECT_EQ(counters.at("per_ring_byte").reason, "needs bytes: rank 1: the fake fails");
-  // The ring goes on.
+  // The ring can still run.
   for (const RankAnswer& answer : ranks.ask({.action = RankAction::count_pass, .pass = 0}))
     EXPECT_EQ(answer.sent_bytes, kBytes);
 }

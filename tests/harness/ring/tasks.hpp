@@ -1,4 +1,4 @@
-// Comparisons on rings of GPUs, run as a worker runs them.
+// Comparisons on rings of GPUs, measured in the way of a worker.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ inline Record ring_record(const RingTaskShape& shape, RingAlgorithm algorithm) {
   return record;
 }
 
-// What a worker makes of them, by variant.
+// Measures them as a worker does. Returns the records by variant.
 inline std::map<std::string, Record> measure_rings(const RingTaskShape& shape,
                                                    const std::vector<RingAlgorithm>& algorithms,
                                                    const std::vector<std::string>& counters) {

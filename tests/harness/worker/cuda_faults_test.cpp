@@ -1,6 +1,6 @@
-// The whole path on a GPU against kernels that fault, hang and lie, want too much memory, or are not alone.
-// This program has a table of variants of its own, which stands in for baselines/table.cpp; it is the worker
-// that the supervisor starts, and the other process on the GPU.
+// The whole path on a GPU with kernels that fault, hang, give wrong output, need too much memory, or share
+// the GPU with another process. This program has its own table of implementations instead of
+// baselines/table.cpp. It is also the worker that the supervisor starts, and the other process on the GPU.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,11 +38,11 @@ namespace {
 constexpr double kTimeout_s = 6;
 
 std::atomic<int> g_runs = 0;  // executions of spoiled variants in this process
-bool g_counting = false;      // the worker has come to the counting of one
+bool g_counting = false;      // the worker now counts a spoiled variant
 
 using Spoil = void (*)(const Operands& operands);
 
-// dilated_simt, and then something else.
+// Runs dilated_simt, then spoils something.
 class Spoiled final : public Execution {
  public:
   Spoiled(std::unique_ptr<Execution> right, Spoil spoil) : right_(std::move(right)), spoil_(spoil) {}
@@ -95,7 +95,7 @@ Implementation spoiled(std::string_view name) {
   return implementation;
 }
 
-// Not there before it runs: `prepare` cannot get memory.
+// The plan accepts it, but `prepare` cannot get its memory.
 Implementation greedy() {
   Implementation implementation = kDilatedSimt;
   implementation.name = "greedy";
@@ -106,7 +106,7 @@ Implementation greedy() {
   return implementation;
 }
 
-// What the plan knows of and refuses.
+// The plan knows that this needs too much memory, and skips it.
 Implementation large() {
   Implementation implementation = kDilatedSimt;
   implementation.name = "large";
@@ -136,7 +136,7 @@ std::span<const Implementation* const> implementation_table() {
 
 namespace {
 
-// This program as another process on the GPU, in the part that `play_other` gives it.
+// Starts this program as another process on the GPU; `part` says what it does there.
 class OtherProcess {
  public:
   enum class Family { ours, foreign };
@@ -147,7 +147,7 @@ class OtherProcess {
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(ready[0]);
-      // The child of a child that is gone has no tie to this program but this pipe.
+      // A grandchild whose parent has ended is linked to this program by this pipe only.
       if (family == Family::foreign && (::setsid() < 0 || ::fork() != 0)) ::_exit(0);
       const pid_t self = ::getpid();
       const std::string end = std::to_string(ready[1]);
@@ -167,7 +167,7 @@ class OtherProcess {
     ::kill(pid_, SIGKILL);
     if (!reaped_) ::waitpid(pid_, nullptr, 0);
     char more = 0;
-    while (::read(ready_, &more, 1) > 0) continue;  // its end closes with it
+    while (::read(ready_, &more, 1) > 0) continue;  // the pipe closes when the process ends
     ::close(ready_);
   }
   OtherProcess(const OtherProcess&) = delete;
@@ -180,7 +180,7 @@ class OtherProcess {
 };
 
 int play_other(const std::string& part, int ready) {
-  constexpr std::size_t kLeft = std::size_t{1200} << 20;  // a context takes some 600 MiB of it
+  constexpr std::size_t kLeft = std::size_t{1200} << 20;  // a context needs about 600 MiB of it
   if (part == "greedy") cuda::fill_memory_but(kLeft);
   cuda::keep_busy(0.01);
   std::unique_ptr<CounterBackend> counters;
@@ -201,8 +201,8 @@ class CudaFaults : public testing::Test {
   }
   ~CudaFaults() override { std::filesystem::remove_all(folder_); }
 
-  // Two comparisons with `dilated_simt` in two orders and `more` in one, on so many ranks, which may share a
-  // GPU.
+  // Measures two comparisons: `dilated_simt` in two orders and `more` in one, on this many ranks, which may
+  // share a GPU.
   std::vector<Record> measure(const std::vector<std::string>& more, ExitCode expected,
                               const std::string& counters = "", int ranks = 1) {
     std::ofstream sweep(folder_ / "sweep.yaml");
@@ -223,7 +223,7 @@ class CudaFaults : public testing::Test {
     return Store::open_for_reading(folder_ / "out").records();
   }
 
-  // All variants but the spoiled one are as if it had not been there, in both comparisons.
+  // In both comparisons, all variants but the spoiled one must be measured as if it were not there.
   static void expect_others_ok(const std::vector<Record>& records, const std::string& spoiled) {
     ASSERT_EQ(records.size(), 6u);
     for (const Record& record : records) {
@@ -255,7 +255,7 @@ TEST_P(FaultyKernel, CostsItsOwnRecordsAndNothingElse) {
     EXPECT_EQ(record.reason.find('\n'), std::string::npos) << record.reason;
     EXPECT_FALSE(record.time);
   }
-  // Each hang costs its timeout once in each comparison, everything else is quick.
+  // Each hang costs one timeout per comparison; everything else is quick.
   EXPECT_LT(spent.count(), 2 * kTimeout_s + 40);
 }
 
@@ -317,7 +317,7 @@ TEST_F(CudaFaults, ThePlanRefusesWhatCannotFit) {
   }
 }
 
-// Long inputs do not fit beside the other process, short ones do.
+// Long inputs do not fit next to the other process, short ones do.
 TEST_F(CudaFaults, AFullDeviceFailsWhatDoesNotFitAndMeasuresTheRest) {
   std::vector<Record> records;
   {
@@ -360,7 +360,7 @@ TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
   text << std::ifstream(folder_ / "report" / "report.md").rdbuf();
   EXPECT_NE(text.str().find("withheld: another process used the GPU"), std::string::npos);
 
-  // Alone again, there is one.
+  // Without the other process there is a verdict.
   for (const Record& record : measure({}, ExitCode::done)) {
     EXPECT_EQ(foreign_processes(record), 0);
     EXPECT_EQ(record.speedup.has_value(), record.variant_id != "dilated_simt/linear");

@@ -1,5 +1,5 @@
-// The worker against variants that compute wrongly, crash or boast. This program has a table of variants of
-// its own, which stands in for baselines/table.cpp, and it is the worker that the supervisor starts.
+// The worker with variants that compute wrongly, crash, or claim too many FLOPs. This program has its own
+// table of implementations instead of baselines/table.cpp. It is also the worker that the supervisor starts.
 #include "harness/worker/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::atomic<int> g_runs = 0;  // executions of spoiled variants in this process
 
 using Spoil = void (*)(const Case& work, const Operands& operands);
 
-// dilated_cpu, and then something done to its output.
+// Runs dilated_cpu, then spoils its output.
 class Spoiled final : public Execution {
  public:
   Spoiled(const Case& work, const Variant& variant, int threads, Spoil spoil)
@@ -74,7 +74,7 @@ void throw_something(const Case&, const Operands&) {
 void no_memory(const Case&, const Operands&) {
   throw std::bad_alloc();
 }
-// Whichever rank is the first to compute: the others wait for what it sends.
+// The first rank that computes throws; the others wait for its data.
 void one_rank_throws(const Case&, const Operands&) {
   static std::atomic<bool> thrown = false;
   if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
@@ -287,8 +287,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, FaultyRank,
                                          std::pair{"one_rank_throws", "of 3: this rank refuses"},
                                          std::pair{"one_value_off", "exceeds the tolerance"}));
 
-// Bytes of this process that were in memory at most since the last forget_peak(); 0 where the kernel does not
-// tell.
+// The most memory of this process in bytes since the last forget_peak(); 0 if the system does not report it.
 std::int64_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -301,7 +300,8 @@ bool forget_peak() {
   return clear.good();
 }
 
-// Q, K, V and O stand once in the memory of the device, here the host's; everything else is made in parts.
+// Q, K, V and O are each held once in device memory, which is the host's here. Everything else is computed in
+// parts.
 TEST(WorkerMemory, HoldsNoTensorASecondTime) {
   ComparisonTask task = task_of({"dilated_cpu"});
   Case& work = task.records[0].work;
@@ -320,7 +320,7 @@ TEST(WorkerMemory, HoldsNoTensorASecondTime) {
   EXPECT_LT(peak_bytes() - before, 5 * tensor);
 }
 
-// Through a real worker process: verified, timed and counted variants beside one that crashes.
+// In a real worker process, one variant crashes and the others are still verified, timed and counted.
 class CrashingVariant : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(CrashingVariant, CostsItselfAlone) {
