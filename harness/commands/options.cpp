@@ -31,7 +31,7 @@ CLI::Validator decimal() {
   return CLI::Validator(
       [](std::string& text) {
         const std::size_t first = text.find_first_of("0123456789");
-        const bool other = first + 1 < text.size() && text[first] == '0';
+        const bool other = first != text.npos && first + 1 < text.size() && text[first] == '0';
         return other ? fmt::format("'{}' is no decimal number", one_line(text, 80)) : std::string();
       },
       "");

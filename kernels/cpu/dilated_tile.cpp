@@ -54,7 +54,7 @@ HWY_EXPORT(target_here);
 
 std::int64_t tile_workspace_floats(std::int64_t head_dim, std::int64_t tile_rows) {
   const TileBuffers buffers(nullptr, static_cast<std::size_t>(head_dim), static_cast<std::size_t>(tile_rows));
-  return buffers.end - buffers.rows;
+  return static_cast<std::int64_t>(buffers.floats);
 }
 
 void run_tile(const Tile& tile, float* workspace) {

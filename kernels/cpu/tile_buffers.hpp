@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace hilbench {
 
@@ -49,7 +48,11 @@ struct TileBuffers {
 
   TileBuffers(float* memory, std::size_t head_dim, std::size_t tile_rows)
       : width(round_up(head_dim, kWidthStep)), queries(round_up(tile_rows, kQueryStep)) {
-    const auto take = [&](std::size_t count) { return std::exchange(memory, memory + count); };
+    const auto take = [&](std::size_t count) {
+      float* const taken = memory == nullptr ? nullptr : memory + floats;
+      floats += count;
+      return taken;
+    };
     rows = take(kMaxStaged * width);
     q = take(queries * width);
     o = take(queries * width);
@@ -64,9 +67,8 @@ struct TileBuffers {
     own = take(queries);
     query_position = reinterpret_cast<std::int32_t*>(take(queries));
     key_position = reinterpret_cast<std::int32_t*>(take(kKeyBlock));
-    end = memory;
   }
-  float* end;  // of the workspace
+  std::size_t floats = 0;  // of the workspace; with `memory` null this is all that is known
 };
 
 }  // namespace hilbench
