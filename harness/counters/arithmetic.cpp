@@ -32,7 +32,7 @@ RawCount find_raw(const RawCounts& raw, const std::string& name) {
   return found->second;
 }
 
-// The sum of `names`; the first missing one makes it absent.
+// The sum of `names`. If one of them is missing, so is the sum, with the reason of the first.
 RawCount add_up(const RawCounts& raw, const std::vector<std::string>& names) {
   RawCount sum{.value = 0};
   for (const std::string& name : names) {

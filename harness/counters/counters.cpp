@@ -22,7 +22,7 @@ std::string_view embedded_counter_sm_90();
 
 namespace {
 
-// A name, a list of them, or nothing.
+// A name, a list of names, or nothing.
 std::vector<std::string> parse_names(const std::optional<YamlValue>& value) {
   std::vector<std::string> names;
   if (value)
@@ -112,7 +112,7 @@ const CounterSet* find_counter_set(std::string_view name, CounterTarget target) 
 
 CounterSet counter_set(std::string_view name, CounterTarget target) {
   if (const CounterSet* found = find_counter_set(name, target)) return *found;
-  const CounterSet* nearest = nullptr;  // of the same kind of device, if any
+  const CounterSet* nearest = nullptr;  // for the same kind of device if there is one
   for (const CounterSet& set : counter_sets())
     if (set.name == name && (nearest == nullptr || (set.last > kCpuTarget) == (target != kCpuTarget)))
       nearest = &set;

@@ -1,4 +1,4 @@
-// Hardware counters behind one small interface. Which counters a set holds, and the ratios derived from them,
+// Hardware counters behind one small interface. The counters of each set, and the ratios derived from them,
 // are data: sets/*.yaml.
 #pragma once
 
@@ -15,31 +15,32 @@
 
 namespace hilbench {
 
-// What the counts of a ring's ranks make together: traffic adds up, shares and averages are those of a rank.
-// Durations make nothing: ranks wait for each other while each begins and ends to count.
+// How the counts of a ring's ranks combine: traffic is added up, shares and averages are averaged over the
+// ranks. Durations do not combine: ranks wait for each other while each starts and stops counting.
 enum class OverRanks { sum, mean, none };
 
 // One event of a set, and one ratio derived from events.
 struct CounterEvent {
-  std::string name;   // "l1d_read_misses": the name in records
-  std::string event;  // what the backend understands: "hw-cache:l1d:read:miss", "dram__bytes_read.sum"
+  std::string name;   // the name in records: "l1d_read_misses"
+  std::string event;  // the name for the backend: "hw-cache:l1d:read:miss", "dram__bytes_read.sum"
   std::string unit;
   OverRanks ranks = OverRanks::sum;
 };
-// Of an execution of a ring: bytes that its transport counted.
+// An event of every ring: the bytes that its transport counted in one execution.
 inline constexpr const char* kRingBytes = "ring_bytes";
 struct DerivedCounter {
   std::string name;
   std::string unit;
-  // Names of events, or kRingBytes, added up: value = offset + scale * numerator / denominator, or offset +
-  // scale * numerator where there is no denominator.
+  // Names of events, or kRingBytes, each list added up: value = offset + scale * numerator / denominator;
+  // without a denominator, offset + scale * numerator.
   std::vector<std::string> numerator;
   std::vector<std::string> denominator;
   double offset = 0;
   double scale = 1;
 };
 
-// What a set counts on: 0 is the CPU, else a CUDA device's compute capability, 10 * major + minor.
+// The kind of device that a set counts on: 0 is the CPU, else the compute capability of a CUDA device, 10 *
+// major + minor.
 using CounterTarget = int;
 constexpr CounterTarget kCpuTarget = 0;
 std::string target_name(CounterTarget target);  // "the CPU", "compute capability 9.0"
@@ -48,57 +49,60 @@ struct CounterSet {
   std::string name;
   std::string help;
   std::string backend;                                  // "perf", "cupti_range", "cupti_events", "nvml"
-  CounterTarget first = kCpuTarget, last = kCpuTarget;  // targets that it is for
-  std::map<std::string, int> passes;  // executions by chip ("GA100"), where they are known ahead
-  std::string unavailable;            // why nothing of it can be counted; empty: try
+  CounterTarget first = kCpuTarget, last = kCpuTarget;  // the first and last target of the set
+  std::map<std::string, int> passes;  // executions needed, by chip ("GA100"), if known in advance
+  std::string unavailable;            // why none of it can be counted; empty if that is not known yet
   std::vector<CounterEvent> events;
   std::vector<DerivedCounter> derived;
 };
-// Every set of this build, from the YAML embedded at build time. The same name stands for one set per target.
+// Every set of this build, from the YAML files embedded at build time. Sets for different targets may
+// share a name.
 const std::vector<CounterSet>& counter_sets();
 const CounterSet* find_counter_set(std::string_view name, CounterTarget target);
-// The set of that name for the target; where it has none, the first of that name made `unavailable`, so that
-// its counters are there with the reason. Throws std::out_of_range where no target has it.
+// The set of that name for the target. If there is none, the first set of that name, marked `unavailable`, so
+// that its counters appear with the reason. Throws std::out_of_range if no target has a set of that name.
 CounterSet counter_set(std::string_view name, CounterTarget target);
-// What a case on `device` counts on: for a CUDA device, that of the calling thread's current context, or
-// device 0 where there is none; -1 where no CUDA device answers.
+// The target of a case on `device`. For a CUDA device: that of the calling thread's current context, or
+// device 0 if the thread has none; -1 if no CUDA device answers.
 CounterTarget counter_target(DeviceKind device);
 
-// A raw sum with its validity; never 0 for "not read".
+// A raw sum, or the reason why it was not read; never 0 for "not read".
 struct RawCount {
   std::optional<double> value;
   std::string reason;
-  bool scaled = false;        // counted for part of the time only and extrapolated: the source says so
-  std::vector<double> ranks;  // of a ring: each rank's own, or each GPU's where ranks share it
+  bool scaled = false;        // counted for a part of the time and extrapolated; the source says so
+  std::vector<double> ranks;  // of a ring: one for each rank, or for each GPU if ranks share GPUs
 };
 using RawCounts = std::map<std::string, RawCount>;  // by CounterEvent::name
 
-// What the ranks of a ring counted in the same executions; the reason of one that did not count names it.
+// What the ranks of a ring counted together in the same executions. If a rank did not count, the
+// reason names it.
 RawCounts over_ranks(const CounterSet& set, const std::vector<RawCounts>& ranks);
 
 class CounterBackend {
  public:
   virtual ~CounterBackend() = default;
-  virtual int passes() const = 0;  // executions that read() needs; 0 from the moment that counting failed
+  virtual int passes() const = 0;  // executions that read() needs; 0 once counting has failed
   virtual void begin(int pass) = 0;
   virtual void end(int pass) = 0;
   virtual RawCounts read() = 0;
 };
-// Never fails: events that cannot be opened are in read() with the reason and the remedy. `threads`: OpenMP
-// threads whose work counts (perf). CUDA sets count the device of the calling thread's current context: all
-// work that it does between begin() and end(), which waits for it.
+// Never fails: read() holds the reason and the remedy for events that cannot be opened. `threads`: the OpenMP
+// threads whose work is counted (perf). CUDA sets count all work of the calling thread's current device
+// between begin() and end(); end() waits for that work.
 std::unique_ptr<CounterBackend> open_counters(const CounterSet& set, int threads);
-// Ends what this process holds open for its next count: while it does, what it times is slowed by the
-// profiler.
+// Closes what this process keeps open for its next count. While it is open, the profiler slows everything
+// that is timed.
 void close_counters();
 
-// Adds derived counters; a missing part makes the ratio absent with that part's reason. Events of the set
-// that are not in `raw` are absent too. Where a value is scaled, its source is "SOURCE, scaled".
+// The counters of the set, with the derived ones. A ratio with a missing part is absent, with that
+// part's reason. Events of the set that are not in `raw` are absent too. The source of a scaled value
+// is "SOURCE, scaled".
 std::map<std::string, Counter> finish_counters(const CounterSet& set, const RawCounts& raw,
                                                std::string_view source, int passes);
 
-// Runs `body` once per pass, `restore` (cache state) before each, and gives the finished counters. Throws
-// only what `restore` and `body` throw.
+// Runs `restore` (which sets the cache state) and then `body` once for each pass, and returns the finished
+// counters. Throws only what `restore` and `body` throw.
 std::map<std::string, Counter> count(const CounterSet& set, int threads, const std::function<void()>& restore,
                                      const std::function<void()>& body);
 

@@ -1,5 +1,5 @@
-// The few functions of the CUDA driver that counting needs, loaded on first use: they are the same in every
-// build, with or without a CUDA toolkit.
+// The few functions of the CUDA driver that counting needs. They are loaded on first use, so every build has
+// them, with or without a CUDA toolkit.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace hilbench {
 class CudaDriver {
  public:
   static const CudaDriver& get();
-  // Why there is no driver or no device, and what to do; empty where there is one.
+  // Why there is no driver or no device, and what to do; empty if there is one.
   const std::string& unavailable() const { return unavailable_; }
-  // The calling thread's current context (CUcontext); null where there is none.
+  // The calling thread's current context (a CUcontext); null if it has none.
   void* context() const;
-  int device() const;              // of that context, else 0
-  std::string pci_bus_id() const;  // of device(), "0000:1b:00.0"; "" where there is none
-  // Of device(): 10 * major + minor; -1 where no device answers.
+  int device() const;              // the device of that context; 0 without one
+  std::string pci_bus_id() const;  // of device(): "0000:1b:00.0"; "" if there is none
+  // Compute capability of device(): 10 * major + minor; -1 if no device answers.
   CounterTarget capability() const;
-  // Makes the primary context of device 0 the calling thread's, where it has none. False where that fails.
+  // If the calling thread has no context, gives it the primary context of device 0. False if that fails.
   bool make_context() const;
-  // Waits for all work of the current context. 0, or the CUresult of the failure.
+  // Waits for all work of the current context. Returns 0, or the CUresult of the failure.
   int synchronize() const;
 
  private:

@@ -1,4 +1,4 @@
-// Calls of CUPTI by name, checked. Only for the files that CMake chooses where CUPTI's headers are.
+// Checked calls of CUPTI by name. Only for files that are built if CUPTI's headers are found.
 #pragma once
 
 #include <cupti_result.h>
@@ -14,7 +14,7 @@
 
 namespace hilbench {
 
-// A call that failed or a function that is missing, in words for whoever reads the record.
+// A call that failed or a function that is missing, explained to the reader of the record.
 class CuptiError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,11 +32,11 @@ void call_cupti(const LoadedLibrary& library, const char* name, Arguments... arg
     throw CuptiError(cupti_failure(name, status));
 }
 
-// What both backends of CUPTI share: the first failure makes every counter absent and ends the passes.
+// What both CUPTI backends share. After the first failure every counter is absent and no pass follows.
 class CuptiCounters : public CounterBackend {
  protected:
   const std::string& failure() const { return failure_; }
-  // Runs `step` unless an earlier one failed.
+  // Runs `step` unless an earlier step has failed.
   template <class Step>
   void guarded(Step step) {
     if (!failure_.empty()) return;
@@ -46,7 +46,7 @@ class CuptiCounters : public CounterBackend {
       failure_ = error.what();
     }
   }
-  // The driver, where the calling thread has a context; else throws CuptiError.
+  // The driver. Throws CuptiError if the calling thread has no context.
   static const CudaDriver& in_use_driver() {
     const CudaDriver& driver = CudaDriver::get();
     if (!driver.unavailable().empty()) throw CuptiError(driver.unavailable());
@@ -54,7 +54,7 @@ class CuptiCounters : public CounterBackend {
     return driver;
   }
   static RawCount finite(double value) {
-    if (!std::isfinite(value)) return {.reason = "CUPTI gives no number for it"};
+    if (!std::isfinite(value)) return {.reason = "CUPTI returned no number for it"};
     return {.value = value};
   }
 
@@ -66,7 +66,7 @@ class CuptiCounters : public CounterBackend {
 
 #define HILBENCH_CUPTI(library, function, ...) \
   ::hilbench::call_cupti<decltype(function)>((library), #function, __VA_ARGS__)
-// A parameter block of the profiler's functions, zero but for its size.
+// A parameter block of the profiler's functions: all zero except for its size.
 #define HILBENCH_CUPTI_PARAMS(type) \
   type {                            \
     type##_STRUCT_SIZE              \

@@ -1,6 +1,6 @@
-// The Event API. CUPTI splits the events behind a set's metrics into group sets, one a pass; each group
-// counts on all instances of its domain (the slices of an L2, the multiprocessors), and the instances are
-// summed. Kernels run one after another while it counts.
+// CUPTI's Event API. CUPTI splits the events behind a set's metrics into group sets, one for each pass. Each
+// group counts on all instances of its domain (the slices of an L2, the multiprocessors), and the instances
+// are added up. Kernels run one after another while events are counted.
 #include <cupti_events.h>
 #include <cupti_metrics.h>
 
@@ -17,7 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// CUDA 12's last, then older ones; CUDA 13's has the functions but supports none of their devices.
+// The last library of CUDA 12 first, then older ones. CUDA 13's has the functions but supports none
+// of these devices.
 const LoadedLibrary& library() {
   static const LoadedLibrary loaded({"libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
                                      "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"});
@@ -46,7 +47,7 @@ void count_all_instances(CUpti_EventGroup group) {
                  CUPTI_EVENT_GROUP_ATTR_PROFILE_ALL_DOMAIN_INSTANCES, sizeof all, &all);
 }
 
-// The sum over the instances that were counted, scaled to those of the device where some cannot be.
+// The sum over the counted instances, scaled up to all instances of the device if some cannot be counted.
 std::uint64_t read_event(CUpti_EventGroup group, CUpti_EventID event, CUdevice device) {
   const auto counted = group_attribute<std::uint32_t>(group, CUPTI_EVENT_GROUP_ATTR_INSTANCE_COUNT);
   const auto domain = group_attribute<CUpti_EventDomainID>(group, CUPTI_EVENT_GROUP_ATTR_EVENT_DOMAIN_ID);
@@ -85,7 +86,7 @@ double number(CUpti_MetricID metric, CUpti_MetricValue value) {
   }
 }
 
-// Owner of the group sets of some metrics.
+// Owns the group sets of some metrics.
 class GroupSets {
  public:
   GroupSets(void* context, std::vector<CUpti_MetricID> metrics) {
@@ -188,7 +189,7 @@ class EventCounters : public CuptiCounters {
   CounterSet set_;
   std::vector<std::optional<CUpti_MetricID>> metrics_;  // of each event of the set
   std::optional<GroupSets> groups_;
-  std::vector<CUpti_EventID> events_;  // that were counted, with their
+  std::vector<CUpti_EventID> events_;  // the counted events, with their
   std::vector<std::uint64_t> values_;
   Clock::time_point began_;
   std::uint64_t duration_ns_ = 0;  // of the last pass

@@ -1,4 +1,4 @@
-// In place of cupti_events.cpp where CUPTI's headers are not found.
+// Used in place of cupti_events.cpp if CUPTI's headers are not found.
 #include "harness/counters/backends.hpp"
 
 namespace hilbench {

@@ -1,4 +1,4 @@
-// What CUPTI's statuses mean for someone who wants counters. Numbers of CUptiResult in cupti_result.h.
+// What CUPTI's error codes mean for someone who wants counters. Numbers: CUptiResult in cupti_result.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace hilbench {
 namespace {
 
 struct Meaning {
-  std::array<int, 2> statuses;  // the second may be 0, which is no failure
+  std::array<int, 2> statuses;  // 0 in place of the second: there is only one
   std::string_view text;
 };
 constexpr Meaning kMeanings[] = {

@@ -34,7 +34,8 @@ CuptiHost::~CuptiHost() {
 }
 
 bool CuptiHost::has(const std::string& metric) const {
-  if (metric.find('.') == std::string::npos) return false;  // known, but nothing to schedule without a rollup
+  if (metric.find('.') == std::string::npos)
+    return false;  // a base metric, which cannot be counted without a rollup such as .sum
   auto params = HILBENCH_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params);
   params.pHostObject = host_;
   params.pMetricName = metric.c_str();

@@ -1,4 +1,4 @@
-// CUPTI's host library: which metrics a chip has, and how they are scheduled. Needs no GPU.
+// CUPTI's host library: which metrics a chip has, and how they are split into passes. Needs no GPU.
 #pragma once
 
 #include <cupti_profiler_host.h>
@@ -11,13 +11,13 @@
 
 namespace hilbench {
 
-// The library that the Range Profiler is in; false where it is not found.
+// The library that holds the Range Profiler; false if it is not found.
 const LoadedLibrary& cupti_range_library();
 
-// Metrics of one chip, scheduled. All functions throw CuptiError.
+// The metrics of one chip, split into passes. All functions throw CuptiError.
 class CuptiHost {
  public:
-  // `availability`: the device's counter availability image; null for a chip that is not here.
+  // `availability`: the device's counter availability image; null if the chip is not in this machine.
   CuptiHost(const std::string& chip, const std::uint8_t* availability);
   CuptiHost(const CuptiHost&) = delete;
   CuptiHost& operator=(const CuptiHost&) = delete;
@@ -27,7 +27,7 @@ class CuptiHost {
   void schedule(const std::vector<const char*>& metrics);  // once
   std::vector<std::uint8_t>& config() { return config_; }
   int passes() const { return passes_; }
-  // Values of `metrics` in range 0 of a decoded counter data image.
+  // The values of `metrics` in range 0 of a decoded counter data image.
   std::vector<double> evaluate(const std::vector<std::uint8_t>& counter_data,
                                std::vector<const char*> metrics) const;
 

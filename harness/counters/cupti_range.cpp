@@ -1,6 +1,7 @@
-// The Range Profiler. One user range, named after the set, is measured in as many passes as its metrics need,
-// each a Start/PushRange .. PopRange/Stop around one execution that the caller repeats (user replay). Several
-// devices of a process may be counted at the same time, each by a thread whose context it is.
+// CUPTI's Range Profiler. One user range, named after the set, is measured in as many passes as its
+// metrics need. A pass is Start/PushRange .. PopRange/Stop around one execution, which the caller repeats
+// (user replay). Several devices of a process may be counted at the same time, each by the thread that
+// has its context.
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -37,7 +38,7 @@ std::string chip_name(int device) {
   return params.pChipName;
 }
 
-// Which counters the device offers now, to this user.
+// The counters that the device offers to this user now.
 std::vector<std::uint8_t> counter_availability(void* context) {
   auto params = HILBENCH_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params);
   params.ctx = static_cast<CUcontext>(context);
@@ -48,7 +49,7 @@ std::vector<std::uint8_t> counter_availability(void* context) {
   return image;
 }
 
-// Owner of CUPTI's profiler object on one context. Functions throw CuptiError; the destructor reports.
+// Owns CUPTI's profiler object on one context. Functions throw CuptiError; the destructor prints failures.
 class RangeProfiler {
  public:
   explicit RangeProfiler(void* context) {
@@ -69,7 +70,7 @@ class RangeProfiler {
     }
   }
 
-  // Makes ready for the first pass. `config` must live as long as this, and stay the same for all calls.
+  // Prepares the first pass. `config` must live as long as this object and be the same in all calls.
   void configure(const std::vector<std::uint8_t>& config, std::vector<const char*> metrics) {
     complete_ = false;
     auto size = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params));
@@ -123,7 +124,7 @@ class RangeProfiler {
   bool complete() const { return complete_; }  // all passes ran
 
   const std::vector<std::uint8_t>& decode() {
-    if (!complete_) throw CuptiError("CUPTI wants more passes than it said");
+    if (!complete_) throw CuptiError("CUPTI needs more passes than it announced");
     auto params = with_object(HILBENCH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params));
     HILBENCH_CUPTI(library(), cuptiRangeProfilerDecodeData, &params);
     if (params.numOfRangeDropped != 0) throw CuptiError("CUPTI dropped the range that was counted");
@@ -143,7 +144,7 @@ class RangeProfiler {
   bool complete_ = false;
 };
 
-// CUPTI made ready for the metrics of one set on one context. The constructor throws CuptiError.
+// A profiling session for the metrics of one set on one context. The constructor throws CuptiError.
 class Session {
  public:
   Session(const CounterSet& set, const CudaDriver& driver) : context_(driver.context()) {
@@ -170,7 +171,7 @@ class Session {
   void configure() { profiler_->configure(host_->config(), metrics_); }
   RangeProfiler& profiler() { return *profiler_; }
 
-  // One for each event of the set; nothing where the chip lacks it.
+  // One value for each event of the set; nothing if the chip lacks it.
   std::vector<std::optional<double>> evaluate() {
     const std::vector<double> values = host_->evaluate(profiler_->decode(), metrics_);
     std::vector<std::optional<double>> counts;
@@ -200,15 +201,15 @@ class Session {
   std::optional<RangeProfiler> profiler_;
 };
 
-// What this process counts, by context. CUPTI is called by one thread at a time.
+// What this process is counting, by context. One thread at a time calls CUPTI.
 struct Counting {
   std::mutex mutex;
-  std::set<void*> contexts;  // one count at a time in each
-  // The sessions that counted last, for the next count of their sets: opening one takes a third of a second,
-  // going on a quarter of that.
+  std::set<void*> contexts;  // those with a count in progress: at most one in each context
+  // The sessions that counted last, kept for the next count of their sets: opening one takes a third of a
+  // second, reusing one a quarter of that.
   std::map<void*, std::unique_ptr<Session>> kept;
 };
-// Left to the end of the process, when CUPTI may be gone before static objects.
+// Never destroyed: at the end of the process CUPTI may be unloaded before static objects are destroyed.
 Counting& counting() {
   static auto* state = new Counting();
   return *state;
@@ -257,7 +258,7 @@ class RangeCounters : public CuptiCounters {
           fmt::format("{}; install the CUDA toolkit's CUPTI or put it on LD_LIBRARY_PATH", library().why()));
     void* const context = driver.context();
     if (counting().contexts.count(context) != 0)
-      throw CuptiError("this process is counting on the device already");
+      throw CuptiError("this process already counts on this device");
     std::unique_ptr<Session> session = std::move(counting().kept[context]);
     if (session && !session->serves(set_)) session.reset();
     if (!session) session = std::make_unique<Session>(set_, driver);

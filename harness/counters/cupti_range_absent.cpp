@@ -1,4 +1,4 @@
-// In place of cupti_host.cpp and cupti_range.cpp where CUPTI's headers of CUDA 12.6 or later are not found.
+// Used in place of cupti_host.cpp and cupti_range.cpp if CUPTI's headers of CUDA 12.6 or later are not found.
 #include "harness/counters/backends.hpp"
 
 namespace hilbench {

@@ -1,5 +1,5 @@
-// Traffic of a GPU's NVLinks, as the driver counts it for NVML: what stands there after the work less what
-// stood there before.
+// Traffic over a GPU's NVLinks, from the counts that the driver keeps for NVML: the count after the work less
+// the count before it.
 #include <fmt/format.h>
 
 #include <array>
@@ -61,7 +61,7 @@ struct Nvml {
     if (!library)
       absence = library.why();
     else if (init == nullptr || handle_at == nullptr || read == nullptr)
-      absence = "this driver's NVML tells no field values; install a newer driver";
+      absence = "this driver's NVML cannot read field values; install a newer driver";
     else if (const int status = init(); status != 0)
       absence = fmt::format("nvmlInit_v2 gives NVML error {}", status);
   }
@@ -74,7 +74,8 @@ const Nvml& nvml() {
 
 RawCount bytes(const FieldValue& value) {
   if (value.status == kNotSupported)
-    return {.reason = "the driver tells no NVLink traffic of this GPU: it has no links, or is a part of one"};
+    return {.reason =
+                "the driver counts no NVLink traffic of this GPU: it has no links, or is a slice (MIG)"};
   if (value.status != 0)
     return {.reason = fmt::format("nvmlDeviceGetFieldValues gives NVML error {} for field {}", value.status,
                                   value.field)};
@@ -113,7 +114,7 @@ class LinkCounters : public CounterBackend {
   }
 
  private:
-  // Of each event of the set.
+  // One value for each event of the set.
   std::vector<RawCount> values() {
     std::vector<FieldValue> fields(set_.events.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -134,7 +135,8 @@ class LinkCounters : public CounterBackend {
     if (after_.empty()) return {.reason = "nothing was counted"};
     for (const auto* side : {&before_, &after_})
       if (!(*side)[event].value) return (*side)[event];
-    if (*after_[event].value < *before_[event].value) return {.reason = "the driver's count went back"};
+    if (*after_[event].value < *before_[event].value)
+      return {.reason = "the driver's count went down during the work"};
     return {.value = *after_[event].value - *before_[event].value};
   }
 

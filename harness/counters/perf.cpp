@@ -44,7 +44,7 @@ std::optional<std::uint64_t> lookup(const std::array<Name, size>& names, std::st
   return std::nullopt;
 }
 
-// Cuts `text` up to the next ':' off its front.
+// Removes the part up to the next ':' from the front of `text` and returns it.
 std::string_view next_part(std::string_view& text) {
   const std::size_t colon = text.find(':');
   const std::string_view part = text.substr(0, colon);
@@ -52,7 +52,7 @@ std::string_view next_part(std::string_view& text) {
   return part;
 }
 
-// Owner of one event's descriptor, of the thread that opens it.
+// Owns the descriptor of one event, which counts the thread that opens it.
 class Descriptor {
  public:
   explicit Descriptor(const PerfEvent& event) {
@@ -64,7 +64,7 @@ class Descriptor {
     attributes.exclude_kernel = event.in_kernel ? 0 : 1;
     attributes.exclude_hv = 1;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    // This thread, on any processor, in no group.
+    // Counts this thread, on any processor, in no group.
     file_ = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
     if (file_ < 0) error_ = errno;
   }
@@ -102,7 +102,7 @@ class Descriptor {
   std::string failed_;
 };
 
-// One event in every thread: the sum, unless a thread has no count.
+// One event in every thread: their sum, or nothing if a thread has no count.
 struct Counted {
   std::string name;
   std::vector<Descriptor> threads;
@@ -136,7 +136,7 @@ Counted open_event(const CounterEvent& event, int threads) {
     return counted;
   }
   counted.threads.reserve(static_cast<std::size_t>(threads));
-  std::mutex mutex;  // LLVM 14's critical sections fault where ranks of a ring come to one for the first time
+  std::mutex mutex;  // LLVM 14's critical sections crash when ranks of a ring enter one for the first time
 #pragma omp parallel num_threads(threads)
   {
     Descriptor mine(*wanted);
@@ -201,8 +201,7 @@ std::string perf_failure(int error, std::string_view paranoid) {
     case EPERM:
       return fmt::format(
           "not permitted (kernel.perf_event_paranoid is {}): run `sysctl kernel.perf_event_paranoid=1` as "
-          "root or "
-          "grant CAP_PERFMON; in a container allow perf_event_open too",
+          "root or grant CAP_PERFMON; in a container allow perf_event_open too",
           paranoid.empty() ? "unknown" : paranoid);
     case ENOSYS:
       return "this kernel was built without perf events";

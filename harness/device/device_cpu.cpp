@@ -16,8 +16,8 @@
 namespace hilbench {
 namespace {
 
-// Large buffers start on a 2 MiB boundary, so that every variant gets the same pages the kernel's setting
-// allows.
+// Large buffers start on a 2 MiB boundary, so that every variant gets pages of the same size (as far as the
+// kernel's setting for huge pages allows).
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::size_t kCacheLine = 64;
 
@@ -69,8 +69,8 @@ class CpuDevice final : public Device {
     for (std::int64_t line = 0; line < lines; ++line) ++scratch_[static_cast<std::size_t>(line) * kCacheLine];
   }
 
-  // On a busy machine neither the threads together nor one of them may reach their peak while it is measured:
-  // what is suspected is held against so many times one thread's peak, the best of many attempts.
+  // On a busy machine, neither all threads together nor one thread may reach their peak during a measurement.
+  // A result below `suspect` is therefore compared with the best of many one-thread peaks times the threads.
   std::optional<double> peak_flops(std::string_view unit, double suspect) override {
     constexpr double kGlance_s = 0.005;
     constexpr double kLook_s = 0.05;

@@ -21,15 +21,15 @@
 namespace hilbench {
 namespace {
 
-// Events cost microseconds of their own: below this, CUPTI's activity records tell the time.
+// Events cost microseconds themselves: shorter executions are timed by CUPTI's activity records.
 constexpr double kFineBelowNs = 20e3;
-// The stream is held back while start, work and end are enqueued, so that no host latency is timed.
+// The stream is blocked while start, work and end are enqueued, so that no host latency is timed.
 constexpr double kHoldNs = 40e3;
 constexpr double kFineHoldNs = 120e3;        // each launch takes longer while activity is recorded
 constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
-constexpr std::int64_t kEvictionFactor = 4;  // times the L2 is read to evict what it holds
+constexpr std::int64_t kEvictionFactor = 4;  // this many times the L2's size is read to evict its contents
 
-// The device's context, current from here on.
+// Makes the device's context current for the rest of the process.
 struct Context {
   explicit Context(int ordinal) {
     HILBENCH_CUDA(cudaSetDevice(ordinal));
@@ -93,7 +93,7 @@ class CudaDevice final : public Device {
 
   void synchronize() override { HILBENCH_CUDA(cudaDeviceSynchronize()); }
 
-  // An error that stays after a call that cannot fail by itself has poisoned the context.
+  // An error that remains after a call that cannot fail itself means that the context is unusable.
   bool lost() const override {
     const cudaError_t earlier = cudaGetLastError();
     try {
@@ -121,7 +121,7 @@ class CudaDevice final : public Device {
                       : unit == "bf16_tensor" ? &cuda::DevicePeak::bf16_tensor_flops
                       : unit == "fp16_tensor" ? &cuda::DevicePeak::fp16_tensor_flops
                                               : nullptr;
-    double peak = 0;  // stays 0 where the device has no such unit, or none that is measured
+    double peak = 0;  // stays 0 if the device has no such unit, or if its peak cannot be measured
     for (int attempt = 0; rate != nullptr && (attempt == 0 || (attempt < kAttempts && peak < suspect));
          ++attempt)
       peak = std::max(peak, cuda::measure_device_peak(kLook_s).*rate);
@@ -146,10 +146,10 @@ class CudaDevice final : public Device {
   }
 
   Gpu gpu_;
-  GpuMonitor monitor_;  // looks for foreign processes before the context is made
+  GpuMonitor monitor_;  // must look for foreign processes before the context is created
   Context context_;
   cuda::Event start_, end_;
-  std::vector<std::int32_t> map_;  // what device_map_ holds
+  std::vector<std::int32_t> map_;  // the contents of device_map_
   cuda::DeviceMemory<std::int32_t> device_map_;
   cuda::DeviceMemory<std::byte> scratch_;
 };

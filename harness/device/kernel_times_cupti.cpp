@@ -20,8 +20,8 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::array kKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                CUPTI_ACTIVITY_KIND_MEMSET};
 
-// What was on the device, as delivered since the last reset. CUPTI delivers records on its own thread, but
-// only inside cuptiActivityFlushAll as it is used here.
+// Activity records delivered since the last reset. CUPTI delivers them on a thread of its own, but, used as
+// here, only during cuptiActivityFlushAll.
 struct Span {
   std::uint64_t start, end;
 };
@@ -95,7 +95,7 @@ void require(CUptiResult status, const char* call) {
   throw EnvironmentError({.what = "no activity records", .why = cupti_failure(call, status)});
 }
 
-// Records are made while an owner lives.
+// Activity is recorded as long as an object of this class lives.
 class Recording {
  public:
   Recording() {
@@ -117,10 +117,10 @@ class Recording {
         std::fputs("cuptiActivityDisable failed\n", stderr);
   }
 
-  std::size_t enabled_ = 0;  // of kKinds, from the first
+  std::size_t enabled_ = 0;  // the first so many of kKinds
 };
 
-// The records of `body` in the sequence of their starts.
+// The records of `body`, sorted by their start.
 std::vector<Span> record(const std::function<void()>& body) {
   const Recording recording;
   require(cupti().flush(0), "cuptiActivityFlushAll");
@@ -131,7 +131,7 @@ std::vector<Span> record(const std::function<void()>& body) {
   return g_spans;
 }
 
-// Beside another profiler CUPTI may refuse, or promise records and deliver none: a small piece of work tells.
+// If another profiler is active, CUPTI may refuse, or accept and deliver no records. A short test shows it.
 std::string try_out() {
   if (!cupti().absence.empty()) return cupti().absence;
   const cuda::DeviceMemory<std::byte> memory(1 << 20);

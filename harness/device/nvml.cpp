@@ -31,7 +31,7 @@ struct Reason {
   unsigned long long bit;
   std::string_view name;
 };
-// nvmlClocksEventReason...; idle and application clocks set by the user are no throttling.
+// nvmlClocksEventReason...; idle clocks and application clocks set by the user do not count as throttling.
 constexpr std::array<Reason, 6> kReasons = {{{0x04, "power cap"},
                                              {0x08, "hardware slowdown"},
                                              {0x20, "software thermal"},
@@ -67,11 +67,11 @@ struct Nvml {
       find<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
   int (*processes)(Handle, unsigned*, ProcessInfo*) =
       find<int(Handle, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
-  // Not in drivers that know no slices.
+  // Missing in drivers that have no MIG.
   int (*is_slice)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceIsMigDeviceHandle");
   int (*whole_of)(Handle,
                   Handle*) = optional<int(Handle, Handle*)>("nvmlDeviceGetDeviceHandleFromMigDeviceHandle");
-  // What a record tells beside its times, where the driver tells it.
+  // Optional: settings of the GPU that records hold if the driver gives them.
   int (*driver)(char*, unsigned) = optional<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
   int (*power_limit)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
   int (*ecc)(Handle, unsigned*,
@@ -95,7 +95,7 @@ pid_t parent_of(pid_t pid) {
   return 0;
 }
 
-// This process, the supervisor that started it, and whatever either started.
+// True for this process, the process that started it, and all processes that either has started.
 bool belongs_to_this_run(pid_t pid) {
   const pid_t self = ::getpid(), supervisor = ::getppid();
   for (int depth = 0; pid > 1 && depth < 16; ++depth, pid = parent_of(pid))
@@ -118,12 +118,12 @@ struct Range {
 }  // namespace
 
 struct GpuMonitor::State {
-  Handle handle = nullptr;  // what CUDA uses: a GPU, or a slice of one
+  Handle handle = nullptr;  // the device that CUDA uses: a GPU, or a slice of one
   Handle whole = nullptr;   // the GPU
   std::string reason;
   Range sm_mhz, memory_mhz, celsius, milliwatts;
   std::set<std::string> throttle;
-  std::optional<std::size_t> foreign;  // most seen at once
+  std::optional<std::size_t> foreign;  // the most that were seen at once
   bool in_use_by_us = false;
 
   void find_whole() {
@@ -131,7 +131,7 @@ struct GpuMonitor::State {
     whole = handle;
     if (nvml().is_slice != nullptr && nvml().whole_of != nullptr && nvml().is_slice(handle, &slice) == 0 &&
         slice != 0 && nvml().whole_of(handle, &whole) != 0)
-      reason = "NVML does not tell which GPU this slice (MIG) is of";
+      reason = "NVML does not say which GPU this slice (MIG) belongs to";
   }
 
   nlohmann::json settings() const {
@@ -158,7 +158,7 @@ struct GpuMonitor::State {
       self_seen = self_seen || list[i].pid == static_cast<unsigned>(::getpid());
       if (!belongs_to_this_run(static_cast<pid_t>(list[i].pid))) ++others;
     }
-    // In a container the driver may tell numbers from outside: then one of them is this process.
+    // In a container the driver may give the process numbers of the host; one of them is then this process.
     if (in_use_by_us && !self_seen && others > 0) --others;
     foreign = std::max(foreign.value_or(0), others);
   }
@@ -173,7 +173,7 @@ GpuMonitor::GpuMonitor(const std::string& uuid) : state_(std::make_unique<State>
     return;
   }
   state_->find_whole();
-  static std::set<std::string> used;  // this process still has a context there
+  static std::set<std::string> used;  // GPUs on which this process still has a context
   state_->in_use_by_us = !used.insert(uuid).second;
   state_->count_processes();
   state_->in_use_by_us = true;

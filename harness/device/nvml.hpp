@@ -1,5 +1,5 @@
-// What NVML tells of a GPU while it is measured. The library comes with the driver and is loaded on first
-// use.
+// The state of a GPU while it is measured, from NVML. The library is part of the driver; it is loaded
+// on first use.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace hilbench {
 
-// Sums up what was seen of one GPU. Never throws: what NVML does not tell is left out, with the reason.
+// Summarises the states of one GPU. Never throws: values that NVML does not give are null, with the reason.
 class GpuMonitor {
  public:
-  // Processes that use the GPU now, before this one does, count as foreign.
+  // To be created before this process uses the GPU: the processes that use it then count as foreign.
   explicit GpuMonitor(const std::string& uuid);
   ~GpuMonitor();
   GpuMonitor(const GpuMonitor&) = delete;
@@ -20,9 +20,10 @@ class GpuMonitor {
 
   void observe();
   // {"sm_mhz":[min,max],"memory_mhz":[min,max],"temperature_c":[..],"power_w":[..],"throttle":["..."],
-  //  "foreign_processes":n,"mig":whether the device is a slice of a GPU, whose clocks, temperature and power
-  //  it then shares,"driver":"580.1","power_limit_w":the enforced one,"ecc":whether memory is corrected,
-  //  "reason":null or why NVML is silent}; null where it does not tell
+  //  "foreign_processes":n,"mig":true if the device is a slice of a GPU (then clocks, temperature and power
+  //  are those of the whole GPU),"driver":"580.1","power_limit_w":the enforced limit,"ecc":true if memory
+  //  errors are corrected,"reason":null, or why NVML gives nothing}; each value is null if NVML does not give
+  //  it
   nlohmann::json summary() const;
 
  private:
@@ -30,7 +31,7 @@ class GpuMonitor {
   std::unique_ptr<State> state_;
 };
 
-// "" where NVML starts and has what is needed here, else the reason and what to do.
+// "" if NVML starts and has the functions used here; otherwise the reason and what to do.
 const std::string& nvml_absence();
 
 }  // namespace hilbench

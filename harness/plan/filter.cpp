@@ -11,16 +11,16 @@
 namespace hilbench {
 namespace {
 
-// The executor that walks all states side by side, where the library has it: its time is bounded by text
-// times states for any expression.
+// libstdc++'s executor that follows all states at once: for any expression, its time is bounded by text
+// length times states.
 constexpr std::regex::flag_type kRegexFlags = std::regex::ECMAScript
 #ifdef __GLIBCXX__
                                               | std::regex_constants::__polynomial
 #endif
     ;
 
-// Leaves the variants that `pattern` finds, what is measured in their place, and the reference beside them
-// for the ratios; none where it finds none.
+// Keeps the variants that `pattern` finds, the variants that are measured in their place, and the reference,
+// which ratios need. Keeps nothing if `pattern` finds no variant.
 void keep_matches(Comparison& comparison, const std::regex& pattern) {
   const std::vector<PlannedVariant> variants = std::exchange(comparison.variants, {});
   const std::optional<std::size_t> reference = std::exchange(comparison.reference, std::nullopt);

@@ -1,4 +1,4 @@
-// What the options of `run` and `plan` leave of a plan.
+// Options of `run` and `plan` that leave parts of a plan out.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,16 @@
 
 namespace hilbench {
 
-// The regular expression of --filter, of bounded length and bounded time. UsageError where it is none.
+// The regular expression of --filter; its length and its running time are bounded. Throws UsageError if it is
+// not a regular expression.
 std::regex parse_filter(const std::string& filter);
 
-// The variants whose CASE/VARIANT the regular expression `filter` finds, what is measured in their place, and
-// the reference beside them for the ratios; all where it is empty. UsageError where it finds none or is no
-// expression.
+// Keeps the variants whose CASE/VARIANT the regular expression `filter` finds, the variants that are measured
+// in their place, and the reference, which ratios need. Keeps all if `filter` is empty. Throws UsageError if
+// it finds nothing or is not a regular expression.
 Plan filtered(Plan plan, const std::string& filter);
 
-// Skips every variant of the cases in which one execution of the reference takes longer than `limit_s`.
+// Skips all variants of a case if one execution of its reference is estimated to take longer than `limit_s`.
 Plan limited(Plan plan, const std::optional<double>& limit_s);
 
 }  // namespace hilbench

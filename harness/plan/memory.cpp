@@ -15,7 +15,7 @@
 namespace hilbench {
 namespace {
 
-// Of a GPU's memory: what the driver, this process's context and code and CUPTI keep.
+// GPU memory that the driver, this process's context and code, and CUPTI take.
 constexpr double kReservedBytes = 0x1p30;
 
 double tensor_elements(const Case& work, std::int64_t heads) {
@@ -23,14 +23,15 @@ double tensor_elements(const Case& work, std::int64_t heads) {
          static_cast<double>(heads) * static_cast<double>(work.head_dim);
 }
 
-// Q, K, V, O in the case's dtype, and LSE.
+// Bytes of Q, K, V and O in the case's dtype, and of LSE.
 double operand_bytes(const Case& work) {
   const auto element = static_cast<double>(dtype_bytes(work.dtype));
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
   return (2 * q + kv) * element + q / static_cast<double>(work.head_dim) * 4;
 }
 
-// In host memory: tensors from files as a whole, else parts of them; keys and values of compared rows.
+// Bytes in host memory: the tensors (whole if they come from files, else parts of them), and the keys and
+// values of the rows that are compared.
 double harness_bytes(const Case& work, const Inputs& inputs) {
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
   std::int64_t longest = 0;
@@ -44,7 +45,7 @@ double harness_bytes(const Case& work, const Inputs& inputs) {
   return 4 * (held + 3 * part) + (inputs.source == InputSource::npy ? 4 * (q + kv) : 0);
 }
 
-// Permuted copies of a variant, and on a GPU the table they are made by.
+// Bytes of a variant's permuted copies and, on a GPU, of the table that makes them.
 double copy_bytes(const Case& work, const Variant& variant) {
   const bool tokens = variant.order_scope == OrderScope::tokens;
   if (variant.baseline || (variant.order == "linear" && !tokens)) return 0;
@@ -57,8 +58,8 @@ double copy_bytes(const Case& work, const Variant& variant) {
   return bytes;
 }
 
-// All ranks of a ring on one host: shards, buffers, a copy while inputs are put into an order, and indices. A
-// piece's index holds the keys of one shard, so that those of a rank hold all keys together.
+// Bytes of all ranks of a ring on one host: shards, buffers, a copy while inputs are put into an order, and
+// indices. A piece's index holds the keys of one shard, so the indices of a rank together hold all keys.
 double ring_bytes(const Case& work, const Variant& variant, const Implementation& implementation,
                   int threads) {
   const Ring ring(work, variant);
@@ -71,7 +72,7 @@ double ring_bytes(const Case& work, const Variant& variant, const Implementation
     bytes += ring.memory(rank).total();
     std::size_t pieces = 0;
     for (const RingStep& step : ring.steps(rank)) pieces += step.sources.size();
-    std::vector<Branch> tiled = work.pattern;  // the branch with the largest tiles tells
+    std::vector<Branch> tiled = work.pattern;  // the branch with the largest tiles decides
     tiled.push_back({one.sequence_length, 1});
     double workspace = 0;
     for (const Branch& branch : tiled) {
@@ -86,14 +87,15 @@ double ring_bytes(const Case& work, const Variant& variant, const Implementation
   return bytes + indices * index_bytes(one, variant, implementation.tile_rows(one));
 }
 
-// The same with the ranks on GPUs: there shards, buffers, a copy and the table it is made by, and what the
-// kernels read of the indices, keys by table whatever the order; on the host the indices.
+// The same for ranks on GPUs. On the GPUs: shards, buffers, a copy and the table that makes it, and the
+// part of the indices that the kernels read (counted with a table of keys, whatever the order). On the
+// host: the indices.
 MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Implementation& implementation,
                          int gpus) {
   const Ring ring(work, variant);
   Case one = work;
   one.ring_size = 1;
-  Variant by_table = variant;  // what a shuffled order would need
+  Variant by_table = variant;  // needs as much as a shuffled order
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
   const auto ranks = static_cast<double>(ring.ranks());
@@ -115,7 +117,7 @@ std::string gib(double bytes) {
 }  // namespace
 
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
-  const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // a ring's are its ranks' own
+  const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // in a ring each rank has its own
   const double harness = harness_bytes(work, inputs);
   if (work.device == DeviceKind::cuda) return {operands, harness};
   return {operands + harness, 0};
@@ -135,7 +137,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
         need + (gpu ? MemoryNeed{device_index_bytes(work, variant, tile_rows), index} : MemoryNeed{index, 0});
   }
   if (!implementation.external) return need;
-  // Its inputs and its output, in files in memory.
+  // An external program gets its inputs and leaves its output in files in memory.
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
   const double files = (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
   return need + (gpu ? MemoryNeed{0, files} : MemoryNeed{files, 0});
@@ -143,7 +145,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
 
 MemoryNeed usable_memory(const Case& work, const Site& site) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  const auto usable = [](std::int64_t available) {  // 0: unknown
+  const auto usable = [](std::int64_t available) {  // 0 if unknown
     return available > 0 ? kUsableMemory * static_cast<double>(available) : kUnknown;
   };
   if (work.device != DeviceKind::cuda)
@@ -174,7 +176,7 @@ std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& va
     return !why_not_fit(
         shared_need(work, inputs) + own_need(work, variant, implementation, threads, site.gpus), usable);
   };
-  // The most steps below `high`, which do not fit, that do; 0 where none does.
+  // The largest number of steps that fits; 0 if none does. `high` steps do not fit.
   const auto most = [&](std::int64_t high) {
     std::int64_t low = 0;
     while (high - low > 1) {

@@ -1,4 +1,4 @@
-// What a comparison needs of memory, and what there is of it. Estimates, made before anything is allocated.
+// How much memory a comparison needs, and how much there is. Estimates, made before anything is allocated.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace hilbench {
 
-constexpr double kUsableMemory = 0.9;  // of what the host has available now
+constexpr double kUsableMemory = 0.9;  // this share of the memory that the host has available
 
-// Bytes in the memory of the case's device and, beside that, in the host's: 0 where the device is the CPU.
+// Bytes in the memory of the case's device, and bytes in the host's memory (0 if the device is the CPU).
 struct MemoryNeed {
   double device = 0;
   double host = 0;
@@ -22,21 +22,22 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
   return {a.device + b.device, a.host + b.host};
 }
 
-// Of all variants together: Q, K, V, O, LSE (not of a ring), and what making and verifying them takes.
+// What all variants share: Q, K, V, O and LSE (not for a ring), and what is needed to fill and verify them.
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
-// Of one beside that: permuted copies, index and workspace; of a ring all that the ranks hold which share
-// this host or, of `gpus`, the one with most. `variant` must be able to compute the case.
+// What one variant needs besides: permuted copies, index and workspace. For a ring: everything that its
+// ranks hold on this host or, with several `gpus`, on the GPU that holds most. `variant` must be able to
+// compute the case.
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
                     int threads, int gpus = 1);
 
-// What may be used for the case; infinite where it is not known.
+// The memory that the case may use; infinite if it is not known.
 MemoryNeed usable_memory(const Case& work, const Site& site);
 
-// Why `need` is too much, or nothing.
+// Why `need` does not fit into `usable`; nothing if it fits.
 std::optional<std::string> why_not_fit(const MemoryNeed& need, const MemoryNeed& usable);
 
-// The longest sequence of which `variant` alone fits, in steps of the pattern's longest segment; where not
-// one segment fits, in single positions; 0: not one position.
+// The longest sequence for which `variant` alone fits: a multiple of the pattern's longest segment or, if not
+// even one segment fits, any number of positions. 0: not one position fits.
 std::int64_t longest_sequence(Case work, const Inputs& inputs, const Variant& variant,
                               const Implementation& implementation, int threads, const Site& site);
 

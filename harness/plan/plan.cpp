@@ -15,13 +15,13 @@
 namespace hilbench {
 namespace {
 
-// Nominal rates for estimates alone; every figure that is reported is measured.
+// Nominal rates, used only for estimates; every number that is reported is measured.
 constexpr double kFlopsPerCycle = 32;       // fp32 FMA on two 256-bit units
-constexpr double kNominalGhz = 3.0;         // where the host does not tell
-constexpr double kCountableBytes = 0x1p50;  // beyond this a case is not counted, only refused
+constexpr double kNominalGhz = 3.0;         // if the host does not say
+constexpr double kCountableBytes = 0x1p50;  // larger cases are refused without counting their work
 
-// Nominal FLOP/s of a multiprocessor and clock: dense products of the dtype on the unit made for it, from the
-// CUDA C++ Programming Guide's throughput tables and the architecture papers.
+// Nominal FLOPs of one multiprocessor in one clock cycle: dense products of the dtype on the unit made for
+// it, from the CUDA C++ Programming Guide's throughput tables and the architecture papers.
 double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
   if (dtype == Dtype::fp32 || gpu.compute_capability < 75) return 256;
   if (gpu.compute_capability < 80) return 1024;
@@ -29,7 +29,7 @@ double nominal_flops_per_cycle(const Gpu& gpu, Dtype dtype) {
   return 4096;
 }
 
-// A kernel computes the pieces of a ring as it computes a case on one rank.
+// A kernel computes the pieces of a ring in the same way as a case on one rank.
 Case on_one_rank(Case work) {
   work.ring_size = 1;
   return work;
@@ -43,7 +43,7 @@ const Implementation* implementation_of(const Sweep& sweep, const Variant& varia
   return brought != nullptr ? brought : &kDeclaredExternal;
 }
 
-// A baseline that is a ring algorithm asks for it.
+// A baseline that is a ring algorithm sets the variant's algorithm.
 Variant with_own_algorithm(Variant variant, DeviceKind device) {
   const Implementation* named = variant.baseline ? find_implementation(variant.kernel, device) : nullptr;
   if (named != nullptr && named->ring_algorithm) variant.ring_algorithm = *named->ring_algorithm;
@@ -63,7 +63,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
   if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.kernel);
-  // A program of its own has rings of its own, or says that it has none.
+  // An external program has rings of its own, or says that it has none.
   const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
     if (std::optional<std::string> reason = why_not_ring_here(sweep.measure, work, planned.variant, site))
@@ -73,7 +73,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
   return why_not(*planned.implementation, external ? work : on_one_rank(work), planned.variant, gpu);
 }
 
-// What a ring sends, by which algorithm and over what.
+// Fills in what a ring sends, with which algorithm and over which transport.
 void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) {
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
@@ -108,8 +108,8 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   return planned;
 }
 
-// On one rank all rings of a variant are the same kernel: it is measured once, as the reference if that is
-// it.
+// On one rank, variants that differ only in their ring are the same: one of them is measured, the reference
+// if it is among them.
 void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, PlannedVariant& planned) {
   if (planned.skip || comparison.work.ring_size > 1 || planned.variant.baseline) return;
   const std::string alone = one_rank_id(planned.variant);
@@ -124,8 +124,8 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
   planned.measured_as = measured;
 }
 
-// Variants of a comparison live side by side: they are admitted in turn while memory lasts, the reference
-// first.
+// All variants of a comparison are in memory at the same time. They are admitted one after another as long as
+// memory lasts, the reference first.
 void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Site& site) {
   const MemoryNeed usable = usable_memory(comparison.work, site);
   MemoryNeed used = shared_need(comparison.work, inputs);
@@ -164,7 +164,8 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(site.host);
-  // What skip_when leaves out may be impossible, what is too large is refused below: neither is counted.
+  // A case that skip_when skips may be impossible, and one that is too large is refused below: the work of
+  // neither is counted.
   std::optional<PatternCounts> counted;
   if (!skipped && shared_need(work, sweep.inputs).device < kCountableBytes) counted = count_work(work);
   const double rate = nominal_flops(comparison, site);
@@ -182,9 +183,9 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
 }
 
 Plan make_plan(const Sweep& sweep, const Site& site) {
-  constexpr double kPlannedBytes = 1000;  // of a planned variant and its line in the table
+  constexpr double kPlannedBytes = 1000;  // a planned variant and its line in the table
   Plan plan;
-  std::set<std::string> seen;  // `auto` and `cpu` may name one case twice
+  std::set<std::string> seen;  // devices `auto` and `cpu` may give the same case twice
   const double bytes =
       kPlannedBytes * static_cast<double>(sweep.cases.size()) * static_cast<double>(sweep.variants.size());
   const auto available = static_cast<double>(site.host.available_memory_bytes);  // 0: unknown

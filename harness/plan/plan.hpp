@@ -1,4 +1,4 @@
-// The plan: what a sweep will do on this site, as values. Nothing runs here.
+// The plan: what a sweep will do on this site, as values. Making it runs nothing.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,28 @@ namespace hilbench {
 struct PlannedVariant {
   Variant variant;
   std::string id;
-  const Implementation* implementation = nullptr;  // null only where `skip` says why
-  std::optional<std::string> skip;                 // reason
-  std::string measured_as;  // id of the variant that is the same on one rank and measured in its place
+  const Implementation* implementation = nullptr;  // null only if `skip` says why
+  std::optional<std::string> skip;                 // why it is not measured
+  std::string measured_as;  // on one rank: the id of an equal variant, which is measured in its place
   std::optional<double> flops;
   std::optional<double> min_bytes;
-  MemoryNeed own;  // of this variant beside what all share
+  MemoryNeed own;  // what this variant needs besides what all variants share
   std::optional<double>
-      memory_bytes;  // of the device: operands, permuted copies, index, workspace; of all ranks
+      memory_bytes;  // on the device: operands, permuted copies, index, workspace; all ranks together
   std::optional<double> comm_bytes;  // sent by all ranks in one execution
-  std::string ring_algorithm;        // resolved; empty on one rank, and where no ring can be
-  std::string transport;             // resolved, as above
-  std::optional<double> seconds;     // estimate of one execution from nominal rates
+  std::string ring_algorithm;        // resolved; empty on one rank, or if no ring is possible
+  std::string transport;             // the same
+  std::optional<double> seconds;     // estimate for one execution, from nominal rates
 };
 
 struct Comparison {
   Case work;  // device resolved
   std::string case_id;
   std::int64_t threads = 1;  // resolved
-  std::string gpu;           // its name, where the case runs on one
+  std::string gpu;           // its name, if the case runs on one
   std::vector<PlannedVariant> variants;
-  std::optional<std::size_t> reference;  // index into variants; none where it is skipped
-  bool runnable() const;                 // some variant is not skipped
+  std::optional<std::size_t> reference;  // index into variants; none if the reference is skipped
+  bool runnable() const;                 // true if some variant is not skipped
 };
 
 struct Plan {
@@ -44,7 +44,7 @@ struct Plan {
 };
 
 Plan make_plan(const Sweep& sweep, const Site& site);
-// Of one case.
+// The comparison for one case of the sweep.
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);
 
 }  // namespace hilbench

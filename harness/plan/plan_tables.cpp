@@ -46,7 +46,7 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", "longest case / variant alone", "positions", "MiB",
                  "skip");
-  std::set<std::string> seen;  // patterns and what else makes a case, but its length
+  std::set<std::string> seen;  // cases that differ in more than their length
   for (SweepCase swept : sweep.cases) {
     swept.work.sequence_length = 1;
     if (!seen.insert(case_id(swept.work)).second) continue;
@@ -66,9 +66,10 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
                      work.sequence_length, number(bytes, 0x1p20), planned.skip.value_or(""));
     }
   }
-  fmt::format_to(out,
-                 "Lengths in steps of the pattern's longest segment, below one segment in single positions, "
-                 "by memory alone.\n");
+  fmt::format_to(
+      out,
+      "Lengths are multiples of the pattern's longest segment, or any number of positions if not one segment "
+      "fits. Memory is the only limit that counts here.\n");
   return fmt::to_string(text);
 }
 

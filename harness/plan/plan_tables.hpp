@@ -7,10 +7,10 @@
 
 namespace hilbench {
 
-// One line per variant, then totals.
+// One line for each variant, then totals.
 std::string plan_table(const Plan& plan);
 
-// `--longest`: for each case of the sweep, whatever its length, the longest sequence that fits.
+// `--longest`: for each case of the sweep, leaving its length aside, the longest sequence that fits.
 std::string longest_table(const Sweep& sweep, const Site& site);
 
 }  // namespace hilbench

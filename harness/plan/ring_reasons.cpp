@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-// On GPUs of processes that a launcher started: rank k has the GPU of the k-th of them.
+// For processes of a launcher: rank k uses the GPU of process k.
 std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Site& site) {
   if (work.ring_size > site.processes)
     return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
@@ -18,13 +18,13 @@ std::optional<std::string> why_not_gpus_of_processes(const Case& work, const Sit
   return std::nullopt;
 }
 
-// On GPUs of one process: rank k has the k-th of them, from the chosen one on.
+// For GPUs of one process: rank k uses the k-th GPU after the chosen one.
 std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work, TransportKind transport,
                                         const Site& site) {
   if (transport == TransportKind::threads || transport == TransportKind::mpi)
     return "moves host memory, this case runs on GPUs";
   if (transport == TransportKind::peer && site.processes > 1)
-    return "copies between GPUs of one process: under a launcher, where each process has one, nccl does it";
+    return "copies between GPUs of one process; under a launcher each process has one GPU: use nccl";
   if (std::string absence = transport == TransportKind::nccl ? nccl_absence() : peer_absence();
       !absence.empty())
     return absence;
@@ -32,18 +32,20 @@ std::optional<std::string> why_not_gpus(const Measure& measure, const Case& work
   if (site.processes > 1) return why_not_gpus_of_processes(work, site);
   if (work.ring_size <= site.gpus) return std::nullopt;
   if (transport == TransportKind::nccl)
-    return fmt::format("ring_size {}: a rank for each GPU, of {} here", work.ring_size, site.gpus);
+    return fmt::format("ring_size {}: it needs one GPU for each rank, and there are {}", work.ring_size,
+                       site.gpus);
   if (!measure.oversubscribe)
     return fmt::format("ring_size {}: {} GPU{} here, and measure.oversubscribe is false", work.ring_size,
                        site.gpus, site.gpus == 1 ? "" : "s");
   return std::nullopt;
 }
 
-// Ranks that are processes come from a launcher.
+// For ranks that are processes, which only a launcher starts.
 std::optional<std::string> why_not_processes(const Case& work, const Site& site) {
   if (std::string absence = mpi_absence(); !absence.empty()) return absence;
   if (site.processes == 1)
-    return fmt::format("its ranks are processes: start it by mpirun -n {} hilbench run ...", work.ring_size);
+    return fmt::format("its ranks are processes: start them with mpirun -n {} hilbench run ...",
+                       work.ring_size);
   if (work.ring_size > site.processes)
     return fmt::format("ring_size {}: the launcher started {} processes", work.ring_size, site.processes);
   return std::nullopt;

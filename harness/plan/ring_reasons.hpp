@@ -1,4 +1,4 @@
-// Why a site cannot run a variant's ring, and over which transport it would.
+// Why a site cannot run a variant's ring, and which transport the ring uses.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@
 
 namespace hilbench {
 
-// Whether the variant's ring, if there is one, is the harness's.
+// True if the harness itself runs the variant's ring: not so for baselines without a ring algorithm.
 bool has_ring_here(const Variant& variant);
 
-// The variant's transport; by default the fastest of the device, between processes or inside one.
+// The variant's transport. By default: the one made for the case's device, between processes if there are
+// several, else inside this process.
 TransportKind transport_of(const Case& work, const Variant& variant, const Site& site);
 
-// Why the harness cannot run the ring of `variant` here, or nothing. For a case of several ranks.
+// Why the harness cannot run the ring of `variant` here; nothing if it can. `work` must have several ranks.
 std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,
                                              const Site& site);
 

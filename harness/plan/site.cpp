@@ -14,7 +14,7 @@ bool some_case(const Sweep& sweep, const auto& wanted) {
                      [&](const SweepCase& swept) { return wanted(swept.work.device); });
 }
 
-// Of one process alone: the GPU that is named, or the first.
+// For a single process: the GPU that is named, or the first.
 void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, Site& site) {
   const auto index = static_cast<std::size_t>(ordinal.value_or(0));
   if (ordinal && index >= survey.gpus.size())
@@ -29,7 +29,7 @@ void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, Site
   site.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
 }
 
-// For a plan alone: a GPU of the memory that is named, and one for each process.
+// For a plan without a run: assumes a GPU with the memory that is named, and one GPU for each process.
 void assume_gpus(const Sweep& sweep, const SiteOptions& options, Site& site) {
   const bool asked = some_case(sweep, [](DeviceKind device) { return device == DeviceKind::cuda; });
   if (!site.gpu && asked && options.memory_bytes) {
@@ -41,7 +41,7 @@ void assume_gpus(const Sweep& sweep, const SiteOptions& options, Site& site) {
     site.gpu_is_assumed = true;
   }
   site.processes = options.processes;
-  if (site.processes > 1 && site.gpu) site.gpus = site.processes;  // `run` finds out
+  if (site.processes > 1 && site.gpu) site.gpus = site.processes;  // `run` will check it
 }
 
 }  // namespace

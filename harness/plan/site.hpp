@@ -1,4 +1,4 @@
-// The site: what a plan may use of this machine, and of the processes that a launcher started.
+// The site: the part of this machine, and of the processes that a launcher started, that a plan may use.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,36 @@ namespace hilbench {
 
 struct Site {
   Host host;
-  std::optional<Gpu> gpu;                             // the one to use
-  std::string gpu_absence = "no GPU was looked for";  // why there is none
-  bool gpu_is_assumed = false;  // it is not here: for plans alone, and for cases that name `cuda`
-  int processes = 1;            // of an MPI program that run the sweep, on this host and others
-  // For the ranks of a ring: GPUs here, 1 where they differ from each other; of several `processes`, how many
-  // of them have one of their own, from rank 0 on, and why the next has none.
+  std::optional<Gpu> gpu;                             // the GPU to use
+  std::string gpu_absence = "no GPU was looked for";  // why there is no GPU
+  bool gpu_is_assumed = false;  // it is not in this machine: only for plans, and for cases with device `cuda`
+  int processes = 1;            // of an MPI program that run the sweep together, on one host or several
+  // For the ranks of a ring. One process: the number of GPUs here, or 1 if they are of different kinds.
+  // Several `processes`: how many of them, counted from rank 0, have a GPU of their own, and why the
+  // next has none.
   int gpus = 0;
   std::string no_further_gpu;
-  std::optional<std::int64_t> named_memory_bytes;  // to plan with in place of what a case's device has
+  std::optional<std::int64_t> named_memory_bytes;  // planned with, in place of the memory of a case's device
 };
 
 enum class SiteUse { measure, plan_only };
 
-// What the command line and the launcher say of the site.
+// What the command line and the launcher say about the site.
 struct SiteOptions {
   SiteUse use = SiteUse::measure;
-  std::optional<int> gpu;                    // its ordinal, if one is named
+  std::optional<int> gpu;                    // the number of a GPU, if one is named
   std::optional<std::int64_t> memory_bytes;  // Site::named_memory_bytes
-  std::optional<int> local_rank;  // of this process among those of its host, if it is one of several
-  int processes = 1;              // of the launcher: for `plan_only`
+  std::optional<int> local_rank;             // number of this process on its host, if it is one of several
+  int processes = 1;                         // of the launcher; read for `plan_only`
 };
 
-// Surveys the host, and its GPUs if some case may want one. A GPU that is named must be there:
-// EnvironmentError. A plan alone needs no GPU: if there is none, the memory that is named is taken for one's
-// (Site::gpu_is_assumed), and each of several processes is taken to have a GPU of its own.
+// Surveys the host, and its GPUs if some case may use one. Throws EnvironmentError if a GPU that is named is
+// not there. A plan without a run needs no GPU: if there is none but memory is named, a GPU with that memory
+// is assumed (Site::gpu_is_assumed), and each of several processes is assumed to have its own GPU.
 Site find_site(const Sweep& sweep, const SiteOptions& options);
 
-// The GPU of the process with that `local_rank`, of those that it sees; processes share where there are too
-// few. A launcher may show each process one GPU, always number 0.
+// The GPU, of those that it sees, that the process with this `local_rank` uses. Processes share GPUs if there
+// are too few. A launcher may show each process a single GPU, which is then always number 0.
 std::optional<Gpu> gpu_of_process(const std::vector<Gpu>& gpus, int local_rank);
 
 }  // namespace hilbench

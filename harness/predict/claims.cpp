@@ -13,7 +13,7 @@
 namespace hilbench {
 namespace {
 
-// What the projection of lengths starts from: claim scaling-max-sequence, its first row.
+// The case that the projection of lengths starts from: the first row of claim scaling-max-sequence.
 Case projected_case() {
   Case work{.sequence_length = 425984,
             .pattern = {{2048, 1}, {4096, 2}, {8192, 4}},
@@ -26,7 +26,7 @@ Case projected_case() {
 void answer_length(ClaimPrediction& answer) {
   const auto memory_bytes = nominal_memory_bytes(answer.claim.device);
   if (!memory_bytes) {
-    answer.says = fmt::format("not predicted: no memory size is known of '{}'", answer.claim.device);
+    answer.says = fmt::format("not predicted: the memory size of '{}' is not known", answer.claim.device);
     return;
   }
   Case work = projected_case();
@@ -39,14 +39,14 @@ void answer_length(ClaimPrediction& answer) {
   work.sequence_length = static_cast<std::int64_t>(*answer.claim.claimed);
   const double share = static_cast<double>(longest) / *answer.claim.claimed;
   answer.predicted = fmt::format("{} [exact, by the memory plan]", longest);
-  answer.says = fmt::format(
-      "{}: {} of the claimed length; the claimed one takes {} of {} on each device. {}",
-      share >= 1 ? "fits" : "does not fit", number_text(share, 3) + " times",
-      bytes_text(rank_device_bytes(work, variant)), bytes_text(usable),
-      "Forward pass, fp16, 8 heads of 64, segments 2048, 4096, 8192; not tested here on that device");
+  answer.says =
+      fmt::format("{}: {} of the claimed length; the claimed one takes {} of {} on each device. {}",
+                  share >= 1 ? "fits" : "does not fit", number_text(share, 3) + " times",
+                  bytes_text(rank_device_bytes(work, variant)), bytes_text(usable),
+                  "Forward pass, fp16, 8 heads of 64, segments 2048, 4096, 8192; not tested on that device");
 }
 
-// Segments that reach over the whole sequence go on doing so at another length.
+// The pattern at another length: segments that cover the whole sequence cover it there too.
 std::vector<Branch> stretched(const Case& work, std::int64_t length) {
   std::vector<Branch> pattern = work.pattern;
   for (Branch& branch : pattern)
@@ -54,7 +54,7 @@ std::vector<Branch> stretched(const Case& work, std::int64_t length) {
   return pattern;
 }
 
-// hilbert / linear of each pattern that the records hold, at the claim's length and ring size.
+// Hilbert over linear, for each pattern of the records, at the claim's length and ring size.
 struct Span {
   std::vector<double> values;
   Interval ci{1e300, 0};
@@ -65,7 +65,8 @@ struct Span {
   }
 };
 
-// One question for each pattern and mask of the samples in Hilbert order, as the claims mean it.
+// One question for each pattern and mask of the samples in Hilbert order, with the options that
+// the claims mean.
 template <class Take>
 void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take& take) {
   std::set<std::string> seen;
@@ -83,17 +84,17 @@ void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take&
 
 std::string no_hilbert(const std::vector<RingFit>& fits) {
   return fits.empty() ? "not predicted: no records of rings"
-                      : "not predicted: these records hold no Hilbert order beside linear order in a ring";
+                      : "not predicted: these records hold no ring with both Hilbert order and linear order";
 }
 
-// The rule of the claims (README), for an interval that nobody measured.
+// The rule of the claims (docs/claims.md), applied to a predicted interval.
 std::string speedup_verdict(double claimed, const Interval& predicted) {
   const ClaimVerdict verdict = judge(claimed, predicted);
   const bool open = verdict == ClaimVerdict::no_difference || !sign_settled(predicted, 1);
   if (open && predicted.high >= claimed)
     return "these records do not decide: the interval reaches from no difference to the claim";
   if (verdict == ClaimVerdict::no_difference) return "no difference from linear order, below the claim";
-  if (open) return "nearer to linear order than 1 %, so that the sign is not settled; below the claim";
+  if (open) return "less than 1 % from linear order, so the sign is open; below the claim";
   if (verdict == ClaimVerdict::smaller_than_claimed) return "smaller than claimed";
   return verdict == ClaimVerdict::reproduced ? "as claimed" : "slower than linear order";
 }
@@ -144,8 +145,8 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   answer.predicted =
       fmt::format("{} to {} [exact, by the plan]", number_text(*low, 3), number_text(*high, 3));
   answer.says = *high <= 1
-                    ? "contradicted by the plan: Hilbert order holds a permuted copy and tables of slots "
-                      "that linear order does not"
+                    ? "contradicted by the plan: Hilbert order needs a permuted copy and tables of slots, "
+                      "linear order does not"
                     : "needs less by the plan";
 }
 

@@ -60,11 +60,11 @@ RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const 
     }
   require_rings(group_, fitted_samples, ranks_);
   if (cases.size() < kFewestCases)
-    throw UsageError(
-        {.what = fmt::format("{} cases are too few to fit on", cases.size()),
-         .where = group_.text(),
-         .why = fmt::format("the intervals come from leaving one out; at least {}", kFewestCases),
-         .remedy = "measure more lengths or patterns"});
+    throw UsageError({.what = fmt::format("{} cases are too few to fit on", cases.size()),
+                      .where = group_.text(),
+                      .why = fmt::format("intervals come from leaving one case out, which needs at least {}",
+                                         kFewestCases),
+                      .remedy = "measure more lengths or patterns"});
   fitted_count_ = fitted_samples.size();
   model_ = fitted_model(fitted_samples);
   std::vector<double> residuals;
@@ -75,7 +75,7 @@ RingFit::RingFit(const RingGroup& group, std::vector<RingSample> samples, const 
   fit_orders();
 }
 
-// Fits without each comparison in turn, and holds what that says of it against its times.
+// Leaves out each comparison in turn, fits on the others, and compares that model with the times left out.
 void RingFit::leave_out(const std::vector<const RingSample*>& fitted_samples,
                         const std::set<std::string>& cases) {
   std::vector<double> left_out;
@@ -153,8 +153,8 @@ std::optional<Estimate> RingFit::speedup_over_linear(const RingShape& shape,
   return Estimate{over(factor.value), {over(factor.ci.high), over(std::max(0.0, factor.ci.low))}};
 }
 
-// From each comparison that holds an order beside linear order with the same ring options: the factor with
-// which the model gives the measured ratio of their times, so that errors that both share fall away.
+// For each comparison that holds an order and linear order with the same ring options: the factor with which
+// the model gives the measured ratio of their times, so that errors that both share cancel out.
 void RingFit::fit_orders() {
   std::map<std::string, std::vector<double>> factors;
   for (const RingSample& sample : samples_) {

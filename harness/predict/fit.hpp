@@ -1,4 +1,4 @@
-// The model of model.hpp fitted on stored records, with what it can and cannot tell.
+// The model of model.hpp, fitted on stored records, with the errors and intervals of what it predicts.
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@ struct Estimate {
   Interval ci;  // 95 %
 };
 
-// What another order (or traversal) than linear does to the computation: a factor on its time.
+// The factor by which an order (or traversal) other than linear multiplies the time of the computation.
 struct OrderFactor {
   Estimate factor;
-  std::size_t pairs = 0;  // with linear order, in one comparison each
+  std::size_t pairs = 0;  // pairs with linear order that it comes from, each in one comparison
 };
 
 struct Errors {
@@ -33,9 +33,8 @@ Errors errors_of(std::vector<double> relative);
 
 class RingFit {
  public:
-  // Least squares on relative errors over the samples of linear order whose ring size is in `ranks`. Throws
-  // UsageError where they cannot determine a model: no ring of several ranks that exchanged anything, or
-  // fewer than three cases.
+  // Least squares of relative errors over the samples in linear order whose ring size is in `ranks`. Throws
+  // UsageError if they do not determine a model: no ring that exchanged anything, or fewer than three cases.
   RingFit(const RingGroup& group, std::vector<RingSample> samples, const std::set<std::int64_t>& ranks);
 
   const RingGroup& group() const { return group_; }
@@ -43,19 +42,19 @@ class RingFit {
   const std::vector<RingSample>& samples() const { return samples_; }
   bool fitted(const RingSample& sample) const;
   std::size_t fitted_count() const { return fitted_count_; }
-  std::size_t cases() const { return left_out_.size(); }  // comparisons that were fitted
+  std::size_t cases() const { return left_out_.size(); }  // comparisons that were fitted on
 
-  // The jackknife over comparisons: the interval of a coefficient, of `hidden`, of a time.
+  // Values with intervals from the jackknife over comparisons: a coefficient, and `hidden`.
   Estimate coefficient(Coefficient which) const;
   Estimate hidden() const;
-  // A new measurement is expected in the interval: what leaving comparisons out does to the prediction, and
-  // what is left unexplained of comparisons that were left out.
+  // A time, with the interval in which one new measurement is expected: it covers how the prediction changes
+  // when comparisons are left out, and the errors for the comparisons left out.
   Estimate time(const RingShape& shape, const std::string& variant) const;
-  // Time of linear order over that of `variant`, same ring: the exchange is no shorter for either.
+  // Time of linear order divided by the time of `variant` in the same ring; both exchange the same.
   std::optional<Estimate> speedup_over_linear(const RingShape& shape, const std::string& variant) const;
 
   const std::map<std::string, OrderFactor>& orders() const { return orders_; }
-  const Errors& residuals() const { return residuals_; }  // of the fitted times
+  const Errors& residuals() const { return residuals_; }  // errors of the fitted times
   const Errors& left_out() const { return left_out_errors_; }
 
  private:
@@ -67,16 +66,16 @@ class RingFit {
   RingGroup group_;
   std::vector<RingSample> samples_;
   std::set<std::int64_t> ranks_;
-  std::string linear_;  // id of the variant that the model is fitted on
+  std::string linear_;  // id of the variant (linear order) that the model is fitted on
   std::size_t fitted_count_ = 0;
   RingModel model_;
-  std::vector<RingModel> left_out_;  // fitted without one comparison each
-  double unexplained_ = 0;           // root mean square of ln(predicted / measured) of what was left out
+  std::vector<RingModel> left_out_;  // one for each comparison, fitted without it
+  double unexplained_ = 0;           // root mean square of ln(predicted / measured) for comparisons left out
   Errors residuals_, left_out_errors_;
   std::map<std::string, OrderFactor> orders_;
 };
 
-// The computation of every step `factor` times as long.
+// The same shape with `factor` times the computation in every step.
 RingShape scaled_computation(RingShape shape, double factor);
 
 }  // namespace hilbench

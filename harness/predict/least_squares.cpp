@@ -10,7 +10,7 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-// Solves M x = v for the unknowns in `chosen` by Cholesky's factorisation; nothing where M does not determine
+// Solves M x = v for the unknowns in `chosen` by Cholesky's factorisation; nothing if M does not determine
 // them. M has ones on its diagonal.
 std::optional<std::vector<double>> solved(const Matrix& m, const std::vector<double>& v,
                                           const std::vector<std::size_t>& chosen) {
@@ -54,7 +54,7 @@ std::vector<double> nonnegative_least_squares(const std::vector<std::vector<doub
       for (std::size_t j = 0; j < unknowns; ++j)
         if (norms[j] > 0) m[i][j] += rows[r][i] / norms[i] * rows[r][j] / norms[j];
     }
-  double gained = 0;  // |b|^2 - |A x - b|^2 of the best
+  double gained = 0;  // |b|^2 - |A x - b|^2 of the best solution so far
   for (std::size_t set = 1; set < std::size_t{1} << unknowns; ++set) {
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < unknowns; ++i)

@@ -1,4 +1,4 @@
-// Small least squares: few unknowns, none of them below zero.
+// Least squares with few unknowns, none of them below zero.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace hilbench {
 
-// Minimises |A x - b| over x >= 0. `rows`: A, each as long as x, at most 12. Exact: every set of unknowns
-// that are above zero is tried. An unknown that A does not tell from others is 0.
+// The x >= 0 that minimises |A x - b|. `rows`: the rows of A, each as long as x, which has at most 12
+// entries. Exact: every possible set of unknowns above zero is tried. An unknown that A cannot tell from
+// others is 0.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& rows,
                                               const std::vector<double>& b);
 

@@ -62,7 +62,7 @@ ModelTime exchange_time(const RingShape::Step& step, const RingModel& model) {
   return priced(amounts, model);
 }
 
-// On a GPU by a kernel for K and one for V.
+// On a GPU, one kernel packs K and one packs V.
 ModelTime packing_time(const RingShape& shape, std::size_t rank, const RingModel& model) {
   Coefficients amounts{};
   amounts[at(Coefficient::pack)] = shape.packed_bytes[rank];
@@ -70,7 +70,8 @@ ModelTime packing_time(const RingShape& shape, std::size_t rank, const RingModel
   return priced(amounts, model);
 }
 
-// Steps of all ranks side by side: how far each rank is, and what all of them have done together.
+// Walks the steps of all ranks together: the time that each rank has reached, and the work of all
+// ranks so far.
 class Timeline {
  public:
   Timeline(const RingShape& shape, const RingModel& model, RingPart part)

@@ -2,20 +2,22 @@
 //
 //   piece      t = launch + flop * 4 * head_dim * pairs / threads + row * head_dim * rows / threads
 //                  + tile * head_dim * keys
-//              The first two are what a kernel costs on its own and its rate; `row` is what merging a row of
-//              O adds; `tile` is the last tile of a launch, which walks its keys alone while others idle: it
-//              is what makes small pieces slower than large ones. A GPU has many multiprocessors: there a
-//              piece takes the longer of its FLOPs at the device's rate and of one tile's walk.
-//   exchange   t = latency * shards received + byte * bytes received; packed rows are made first, at `pack`
-//              a byte, on a GPU by two launches.
-//   step       lasts until its computation and its exchange are both done, and longer by the part of the
-//              shorter one that is not hidden: max(t_c, t_x) + (1 - hidden) * min(t_c, t_x). A message comes
-//              when its sender and its receiver have both posted it.
-//   run        until the last rank is done; where ranks share cores (more ranks than threads), at least the
-//              work of all ranks over the threads (Graham's bound; SIAM J. Appl. Math. 17 (1969) 416).
+//              `launch` is the cost of a kernel launch and `flop` the kernel's rate. `row` is the cost of
+//              merging a row of O. `tile` is the cost of the last tile of a launch, which walks its keys
+//              while the other threads are idle; it makes small pieces slower than large ones. On a GPU, with
+//              its many multiprocessors, a piece takes the longer of two times: its FLOPs at the device's
+//              rate, or the walk of one tile.
+//   exchange   t = latency * shards received + byte * bytes received. Packed rows are made before that, for
+//              `pack` per byte; on a GPU with two launches.
+//   step       t = max(t_c, t_x) + (1 - hidden) * min(t_c, t_x): it lasts until computation and exchange
+//              are both done, plus the part of the shorter one that is not hidden. A message is sent once
+//              its sender and its receiver have both posted it.
+//   run        lasts until the last rank is done. If ranks share cores (more ranks than threads), it lasts at
+//              least as long as the work of all ranks divided by the threads (Graham's bound; SIAM J. Appl.
+//              Math. 17 (1969) 416).
 //
-// For given `hidden` the time is a maximum of linear functions of the coefficients: every time here carries
-// the one that is largest, and the fit solves for it.
+// For a given `hidden`, the time is a maximum of linear functions of the coefficients. Every time here
+// carries the function that is largest, and the fit solves for its coefficients.
 #pragma once
 
 #include <array>
@@ -38,32 +40,32 @@ struct CoefficientInfo {
 };
 const std::array<CoefficientInfo, kCoefficients>& coefficient_table();
 
-using Coefficients = std::array<double, kCoefficients>;  // in ns, as Coefficient numbers them
+using Coefficients = std::array<double, kCoefficients>;  // in ns, indexed by Coefficient
 
 struct RingModel {
   Coefficients ns{};
-  double hidden = 0;  // share of the shorter of computation and exchange that a step hides
+  double hidden = 0;  // share that a step hides of its computation or its exchange, whichever is shorter
 };
 
-// A case and variant as the model sees it: counts only.
+// What the model knows of a case and variant: only counts.
 struct RingShape {
   struct Step {
-    std::vector<Coefficients> pieces;  // launch .. tile, computed in this step by this rank
-    double shards = 0;                 // received during the step
-    double bytes = 0;                  // of them
-    std::vector<int> from;             // ranks that they come from
+    std::vector<Coefficients> pieces;  // amounts of launch .. tile of each piece computed in this step
+    double shards = 0;                 // shards received during the step
+    double bytes = 0;                  // bytes of these shards
+    std::vector<int> from;             // ranks that send them
   };
-  std::vector<std::vector<Step>> ranks;  // steps of each rank
+  std::vector<std::vector<Step>> ranks;  // the steps of each rank
   std::vector<double> packed_bytes;      // [ranks]
   double at_once = 1;                    // ranks that run at the same time
-  bool fills_device = false;             // tiles run side by side: the last one counts where they are few
-  double sent_bytes = 0;                 // of all ranks
+  bool fills_device = false;  // tiles run at the same time: the last tile counts only if there are few
+  double sent_bytes = 0;      // by all ranks
 };
-// `threads`: CPU threads that the ranks share; on a GPU each rank has a device of its own, and `threads` is
-// not read. work.ring_size may be 1.
+// `threads`: the CPU threads that the ranks share. Not used for a GPU, where each rank has a device of its
+// own. work.ring_size may be 1.
 RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t threads);
 
-// A time, and the linear function of the coefficients that gives it.
+// A time, and the linear function of the coefficients that it is the value of.
 struct ModelTime {
   double ns = 0;
   Coefficients amounts{};

@@ -16,7 +16,8 @@ Case one_rank(Case work) {
   return work;
 }
 
-// What the ring has more of than one rank: devices. CPU ranks share the threads that one rank has.
+// How many times the resources of one rank the ring has. On GPUs: its devices. On a CPU 1: the ranks share
+// the threads that one rank has.
 double resources(const Case& work) {
   return work.device == DeviceKind::cuda ? static_cast<double>(work.ring_size) : 1;
 }
@@ -87,7 +88,7 @@ std::vector<RingCheck> check(const RingFit& fit) {
   return checks;
 }
 
-// Tables and tiles of a piece are at most those of one rank with the rank's own rows.
+// A piece needs at most the tables and tiles of a one-rank case with the rank's own rows.
 double rank_device_bytes(const Case& work, const Variant& variant) {
   const Ring ring(work, variant);
   double most = 0;

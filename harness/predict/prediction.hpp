@@ -1,4 +1,4 @@
-// `hilbench predict`: what stored records of few ranks say of rings that were not measured, as values.
+// Predicts rings that were not measured from stored records of few ranks, as values.
 #pragma once
 
 #include <optional>
@@ -11,53 +11,54 @@
 
 namespace hilbench {
 
-// A ring whose time is asked for.
+// A ring to predict.
 struct RingQuestion {
-  Case work;  // ring_size and kv_heads resolved; the group's device in place of `auto`
+  Case work;  // ring_size and kv_heads resolved; device is the group's, not `auto`
   Variant variant;
-  std::int64_t threads = 1;  // CPU threads that the ranks share
+  std::int64_t threads = 1;  // the CPU threads that the ranks share
 };
 
 struct RingPrediction {
   const RingFit* fit = nullptr;
   RingQuestion question;
-  std::string algorithm;  // what runs: `local` where nothing is exchanged
+  std::string algorithm;  // the algorithm that runs: `local` if nothing is exchanged
   Estimate ns;
-  double compute_ns = 0, exchange_ns = 0;  // of the slowest rank, each alone
-  double hidden = 0;                       // share of the exchange that the run hides
+  double compute_ns = 0, exchange_ns = 0;  // of the slowest rank, each by itself
+  double hidden = 0;                       // the share of the exchange that the run hides
   Estimate one_rank_ns;                    // the same work on one rank of the same machine
-  double speedup = 0, efficiency = 0;      // over that; the latter by what the ring has more of
+  double speedup = 0, efficiency = 0;  // over one rank; efficiency is speedup divided by the ring's devices
   double sent_bytes = 0;
-  double rank_bytes = 0;  // most that one rank holds of operands and buffers
+  double rank_bytes = 0;  // operands and buffers of the rank that holds most
 };
 RingPrediction predict(const RingFit& fit, const RingQuestion& question);
-// The question for work and variant of the record at another ring size.
+// The record's case and variant, at another ring size.
 RingQuestion at_ring_size(const Record& record, std::int64_t ranks);
 
-// Measured records held against what the model says of them, those that it was not fitted on.
+// How predictions agree with measured records that the model was not fitted on.
 struct RingCheck {
   std::int64_t ranks = 0;
   Errors errors;
-  std::size_t inside = 0;  // of errors.count: measured within the predicted interval
-  std::string worst;       // case and variant
+  std::size_t inside = 0;  // how many of errors.count lie inside the predicted interval
+  std::string worst;       // case and variant with the largest error
 };
 std::vector<RingCheck> check(const RingFit& fit);
 
-// Query rows of a tile where no kernel is asked: tiles are a thousandth of what a rank holds.
+// Query rows of a tile if no kernel is known: tiles are about a thousandth of a rank's memory.
 inline constexpr std::int64_t kPlannedTileRows = 64;
 
-// Bytes that the rank with most of them holds on a GPU of its own: operands, buffers, fp32 O, index.
+// Bytes of the rank that holds most, on a GPU of its own: operands, buffers, O in fp32, index.
 double rank_device_bytes(const Case& work, const Variant& variant);
-// The longest sequence of which every rank fits into `device_bytes`, by the plan; lengths in steps of the
-// longest segment times the ranks. A segment as long as the sequence grows with it. 0: none.
+// The longest sequence for which every rank fits into `device_bytes`, by the plan: a multiple of the longest
+// segment times the ranks. Segments that cover the whole sequence grow with it. 0: none fits.
 std::int64_t longest_on_ranks(Case work, const Variant& variant, double device_bytes);
 
-// A claim about rings, and what can be said of it without measuring it.
+// A claim about rings, and the answer that is possible without measuring.
 struct ClaimPrediction {
   ClaimRow claim;
   std::string claimed, predicted, says;
 };
-// Claims analysis-projection and scaling-projection. `fits` may be empty: memory needs no records.
+// Answers claims analysis-projection and scaling-projection. `fits` may be empty: claims about memory
+// need no records.
 std::vector<ClaimPrediction> answer_projections(const std::vector<ClaimRow>& claims,
                                                 const std::vector<RingFit>& fits);
 

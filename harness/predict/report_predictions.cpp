@@ -14,23 +14,23 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kMostPredictions = 2000;  // each costs a jackknife over the comparisons
+constexpr std::size_t kMostPredictions = 2000;  // each needs a jackknife over the comparisons
 
 std::string error_text(const Errors& errors) {
   return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
 }
 
-// How the model was fitted and how it holds where it was not.
+// Notes how the model was fitted, and how well it predicts rings that it was not fitted on.
 void note_fit(const RingFit& fit, std::vector<std::string>& notes) {
   std::string said = fmt::format(
-      "{}: a model of few coefficients, fitted on {} times of {} comparisons on 1 and 2 ranks; errors of the "
-      "fitted "
-      "times: {}; of each comparison predicted from the others: {}.",
+      "{}: a model with few coefficients, fitted on {} times of {} comparisons with 1 and 2 ranks. Errors of "
+      "the fitted times: {}. Errors of each comparison predicted from the others: {}.",
       fit.group().text(), fit.fitted_count(), fit.cases(), error_text(fit.residuals()),
       error_text(fit.left_out()));
   for (const RingCheck& larger : check(fit))
-    said += fmt::format(" On {} ranks, which were not fitted: {}, {} of {} inside the predicted interval.",
-                        larger.ranks, error_text(larger.errors), larger.inside, larger.errors.count);
+    said +=
+        fmt::format(" On {} ranks, which it was not fitted on: {}; {} of {} inside the predicted interval.",
+                    larger.ranks, error_text(larger.errors), larger.inside, larger.errors.count);
   notes.push_back(std::move(said));
 }
 
@@ -89,7 +89,7 @@ void add_predictions(ReportInput& input) {
     }
   if (predictor.left_out())
     input.prediction_notes.push_back(fmt::format(
-        "The first {} predictions stand here; `hilbench predict` makes all.", input.predictions.size()));
+        "Only the first {} predictions are shown; `hilbench predict` shows all.", input.predictions.size()));
 }
 
 }  // namespace hilbench

@@ -1,13 +1,13 @@
-// What the model of rings says beside measured rings, for the report.
+// Predictions of rings, for the report to show beside the measured ones.
 #pragma once
 
 #include "reports/view/input.hpp"
 
 namespace hilbench {
 
-// Fits the model of fit.hpp on the records of 1 and 2 ranks and adds to `input` what it says of every
-// ring that was measured and of rings twice as large as the largest; how well it fits goes into the notes,
-// and why there is no model where none can be fitted. Nothing where no ring was measured.
+// Fits the model of fit.hpp on the records of 1 and 2 ranks. Adds to `input` its predictions for every ring
+// that was measured and for rings twice as large as the largest, and notes how well it fits, or why no model
+// can be fitted. Adds nothing if no ring was measured.
 void add_predictions(ReportInput& input);
 
 }  // namespace hilbench

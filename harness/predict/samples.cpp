@@ -32,7 +32,7 @@ bool usable(const Record& record) {
 
 std::string RingGroup::text() const {
   return fmt::format("{}, {}, head_dim {}, on {}", kernel, to_string(dtype), head_dim,
-                     machine.empty() ? "a machine that the records do not name" : machine);
+                     machine.empty() ? "an unnamed machine" : machine);
 }
 
 std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Record>& records) {

@@ -1,4 +1,4 @@
-// Stored records as the model of model.hpp sees them.
+// Stored records in the form that the model of model.hpp reads.
 #pragma once
 
 #include <map>
@@ -11,16 +11,16 @@
 
 namespace hilbench {
 
-// A record of one rank or more that ran alone and without a fault, as the model sees it.
+// A record, of any number of ranks, that is ok and had the machine to itself.
 struct RingSample {
   const Record* record = nullptr;
   RingShape shape;
   double ns = 0;                                  // median time
-  double relative = 0;                            // half its 95 % interval, as a share of it
-  std::optional<double> compute_ns, exchange_ns;  // of a ring: measured by themselves
+  double relative = 0;                            // half-width of its 95 % interval, relative to it
+  std::optional<double> compute_ns, exchange_ns;  // for a ring: each measured by itself
 };
 
-// Records that one model holds for: one kernel on one machine.
+// The records that one model describes: one kernel on one machine.
 struct RingGroup {
   std::string machine;  // name of the GPU or CPU
   std::string kernel;   // resolved
@@ -31,7 +31,8 @@ struct RingGroup {
   std::string text() const;  // "dilated_cpu, fp32, head_dim 64, on AMD EPYC ..."
 };
 
-// Samples of each group: kernels of the forward pass, options that rings know. Others are left out.
+// The samples of each group. Records are left out if they are no kernel, not the forward pass, or have
+// options that rings do not have.
 std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Record>& records);
 
 }  // namespace hilbench

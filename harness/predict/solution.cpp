@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-// One measured time that the model is to give.
+// One measured time that the model should give.
 struct Observation {
   const RingShape* shape = nullptr;
   RingPart part = RingPart::all;
@@ -17,7 +17,8 @@ struct Observation {
   double weight = 1;  // of its squared relative error
 };
 
-// Noisy times count for less; below this share of the time they all count alike, as the model is no better.
+// Noisy times have less weight. Below this relative noise all times have the same weight: the model is not
+// more precise than that.
 constexpr double kModelShare = 0.03;
 
 std::vector<Observation> observations(const std::vector<const RingSample*>& samples) {
@@ -48,8 +49,8 @@ struct Solution {
   double squares = 0;
 };
 
-// For given `hidden`: linear least squares over the functions that are largest under the last solution, until
-// those stay the same.
+// For a given `hidden`: linear least squares over the functions that are largest under the last solution,
+// repeated until these functions stay the same.
 Solution solve(const std::vector<Observation>& observed, RingModel from) {
   constexpr int kMostRounds = 12;
   constexpr double kSettled = 1e-6;
@@ -73,8 +74,8 @@ Solution solve(const std::vector<Observation>& observed, RingModel from) {
   return best;
 }
 
-// A tile's walk is guessed to be as long as the times allow: guessed too short, it would never be the longer
-// part of a piece, and the times would tell nothing of it.
+// The first guess for a tile's walk is as long as the times allow. If it were too short, it would never be
+// the longer part of a piece, and the times could not determine it.
 RingModel first_guess(const std::vector<Observation>& observed) {
   constexpr auto kFlop = static_cast<std::size_t>(Coefficient::flop);
   constexpr auto kByte = static_cast<std::size_t>(Coefficient::byte);
@@ -96,7 +97,7 @@ RingModel first_guess(const std::vector<Observation>& observed) {
   return model;
 }
 
-// `hidden` by golden section; it stays 0 where the times do not tell it.
+// Finds `hidden` by golden section; it stays 0 if the times do not determine it.
 Solution fit_from(const std::vector<Observation>& observed, RingModel guess) {
   constexpr double kGolden = 0.6180339887498949, kWorthIt = 0.995, kNarrow = 0.004;
   const Solution exposed = solve(observed, guess);

@@ -1,4 +1,4 @@
-// Least squares on relative errors: the model that gives measured times of rings best.
+// Least squares of relative errors: finds the model that gives measured times of rings best.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hilbench {
 
-// Of `samples`, at least one, all of one group and in one order. A tile's walk counts where it explains the
-// times clearly better.
+// The model for `samples`: at least one, all of one group and one order. It includes a tile's walk only if
+// that explains the times clearly better.
 RingModel fitted_model(const std::vector<const RingSample*>& samples);
 
 }  // namespace hilbench

@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-constexpr double kPoorFit = 0.2;  // median error of what is predicted from the others
+constexpr double kPoorFit = 0.2;  // limit for the median error of comparisons predicted from the others
 
 struct Heading {
   std::string text;
@@ -31,7 +31,7 @@ Table coefficient_table_of(const RingFit& fit) {
               .columns = {{"coefficient", "coefficient"},
                           {"value", "value [95 %]", Align::right},
                           {"unit", "unit"},
-                          {"help", "what it is the time of"}},
+                          {"help", "what takes this time"}},
               .rows = {}};
   for (std::size_t i = 0; i < kCoefficients; ++i) {
     const CoefficientInfo& info = hilbench::coefficient_table()[i];
@@ -41,8 +41,9 @@ Table coefficient_table_of(const RingFit& fit) {
                           cell(std::string(info.unit)), cell(std::string(info.help))});
   }
   const Estimate hidden = fit.hidden();
-  table.rows.push_back({cell("hidden"), cell(ratio_text(hidden.value, hidden.ci)), cell("share"),
-                        cell("of the shorter of computation and exchange, hidden in a step")});
+  table.rows.push_back(
+      {cell("hidden"), cell(ratio_text(hidden.value, hidden.ci)), cell("share"),
+       cell("share that a step hides of its computation or exchange, whichever is shorter")});
   for (const auto& [id, order] : fit.orders())
     table.rows.push_back(
         {cell(id), cell(ratio_text(order.factor.value, order.factor.ci)), cell("factor"),
@@ -139,25 +140,24 @@ void add_fit(std::vector<Part>& parts, const PredictionReport& report, const Rin
       fmt::format("Fitted on {} times of {} comparisons: {}. Each comparison predicted from the others: {}.",
                   fit.fitted_count(), fit.cases(), error_text(fit.residuals()), error_text(fit.left_out())));
   if (fit.left_out().median > kPoorFit)
-    parts.push_back(
-        std::string("The model does not describe these records: on a busy machine times tell little of "
-                    "rings. The intervals "
-                    "are as wide as that; measure again where nothing else runs."));
+    parts.push_back(std::string(
+        "The model does not describe these records: on a busy machine, times say little about rings. "
+        "The intervals are therefore wide. Measure again while nothing else runs."));
   parts.push_back(coefficient_table_of(fit));
   const std::vector<RingCheck> checks = check(fit);
   if (checks.empty()) {
     parts.push_back(
-        std::string("No larger rings were measured here: what follows is not checked against any."));
+        std::string("No larger rings were measured: these predictions are not checked against any."));
   } else {
-    parts.push_back(std::string("Against records of larger rings, which were not fitted:"));
+    parts.push_back(std::string("Compared with records of larger rings, which the model was not fitted on:"));
     parts.push_back(check_table(checks));
   }
   if (const auto predictions = of_fit(report, fit); !predictions.empty()) {
-    parts.push_back(std::string(
-        "Predicted. Times hold for the same machine and links; the interval is that of one new measurement, "
-        "if the model holds at sizes that were not measured. Efficiency: over one rank, by devices; ranks on "
-        "a "
-        "CPU share the threads that the one rank has."));
+    parts.push_back(
+        std::string("Predicted. Times are for the same machine and links. One new measurement is expected in "
+                    "the interval, if the model holds at sizes that were not measured. Efficiency is the "
+                    "speedup over one rank divided by the number of devices; ranks on a CPU share the "
+                    "threads of one rank."));
     parts.push_back(prediction_table(predictions));
   }
 }

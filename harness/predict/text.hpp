@@ -1,4 +1,4 @@
-// What `hilbench predict` prints.
+// The output of `hilbench predict`, as text, Markdown or JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,18 +12,18 @@
 
 namespace hilbench {
 
-// Everything that the command has found out.
+// Everything that the command prints.
 struct PredictionReport {
   const std::vector<RingFit>* fits = nullptr;
   std::vector<RingPrediction> predictions;
   std::vector<ClaimPrediction> claims;
   struct Longest {
-    std::string pattern;  // case without length and ring size
+    std::string pattern;  // the case, without length and ring size
     std::int64_t ranks = 1, positions = 0;
     double device_bytes = 0;  // usable, of each rank
   };
   std::vector<Longest> longest;
-  std::vector<std::string> notes;  // what was asked for and cannot be said
+  std::vector<std::string> notes;  // what was asked for and cannot be predicted, with the reason
 };
 
 enum class PredictionFormat { text, markdown, json };

@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = std::size_t{16} << 20;
 constexpr std::size_t kKeptComplaints = 4096;
-constexpr int kPatience_ms = 1000;   // for a program that was asked to leave
-constexpr int kLook_ms = 100;        // how often it is seen whether a silent program is still there
-constexpr int kMostLeftChunks = 16;  // of what a program that has ended left unread; a pipe holds one
+constexpr int kPatience_ms = 1000;   // how long a program may take to exit after its input is closed
+constexpr int kLook_ms = 100;        // how often a silent program is checked for having ended
+constexpr int kMostLeftChunks = 16;  // read at most after the program has ended; a full pipe is one chunk
 
 [[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
                          const std::array<int, 3>& streams, int trouble_fd, pid_t parent) {
@@ -33,12 +33,12 @@ constexpr int kMostLeftChunks = 16;  // of what a program that has ended left un
   for (int fd = 0; fd < 3; ++fd) ready = ready && ::dup2(streams[static_cast<std::size_t>(fd)], fd) == fd;
   if (ready) ::execvpe(arguments[0], arguments, environment);
   const int trouble = errno;
-  // Nothing is left to do where even this cannot be told: the exit status is.
+  // If even this write fails, nothing more can be done: the exit status remains.
   [[maybe_unused]] const ssize_t told = ::write(trouble_fd, &trouble, sizeof trouble);
   ::_exit(127);
 }
 
-// This process's environment with `variables` in place of what it says of them.
+// This process's environment, with `variables` replacing variables of the same name.
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
@@ -49,7 +49,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return lines;
 }
 
-// As exec wants them: ended by a null pointer, alive as long as `lines`.
+// The form that exec takes: ends with a null pointer, valid as long as `lines`.
 std::vector<char*> pointers(const std::vector<std::string>& lines) {
   std::vector<char*> all;
   for (const std::string& line : lines) all.push_back(const_cast<char*>(line.c_str()));
@@ -69,7 +69,7 @@ ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& com
                            const std::filesystem::path& folder,
                            const std::map<std::string, std::string>& variables)
     : name_(std::move(name)) {
-  ::signal(SIGPIPE, SIG_IGN);  // a program that is gone shows as an error of the write
+  ::signal(SIGPIPE, SIG_IGN);  // a write to a program that has ended then returns an error
   Pipe trouble;
   const std::vector<std::string> lines = environment_with(variables);
   const std::vector<char*> arguments = pointers(command), environment = pointers(lines);
@@ -111,31 +111,32 @@ std::string ChildProcess::ask(std::string_view line) {
     const std::size_t newline = heard_.find('\n');
     if (newline != std::string::npos) {
       if (newline + 1 != heard_.size())
-        throw EnvironmentError({.what = fmt::format("'{}' said more than it was asked", name_),
+        throw EnvironmentError({.what = fmt::format("'{}' answered with more than one line", name_),
                                 .why = one_line(heard_.substr(newline + 1), 80)});
       heard_.pop_back();
       return std::exchange(heard_, "");
     }
     if (heard_.size() > kLongestAnswer)
       throw EnvironmentError({.what = fmt::format("'{}' gave an answer of more than 16 MiB", name_)});
-    const bool gone = reap(0);  // before listening: what was written until then is heard
+    const bool gone = reap(0);  // checked before reading, so that everything written until then is read
     const Heard heard = gone && chunks_left-- == 0 ? Heard::end : listen(gone ? 0 : kLook_ms);
     if (heard == Heard::end || (gone && heard == Heard::nothing)) tell_end();
   }
 }
 
-// Takes in what the program wrote, on either stream. `end`: its standard output is closed.
+// Reads what the program wrote on either stream. `end`: its standard output is closed.
 ChildProcess::Heard ChildProcess::listen(int timeout_ms) {
   std::array<pollfd, 2> watched = {{{from_.read_end(), POLLIN, 0}, {errors_.read_end(), POLLIN, 0}}};
   const int ready = ::poll(watched.data(), watched.size(), timeout_ms);
   if (ready < 0 && errno != EINTR)
-    throw EnvironmentError({.what = fmt::format("cannot hear '{}'", name_), .why = std::strerror(errno)});
+    throw EnvironmentError(
+        {.what = fmt::format("cannot read from '{}'", name_), .why = std::strerror(errno)});
   if (ready <= 0) return Heard::nothing;
   std::array<char, 65536> chunk;
   if (watched[1].revents != 0) {
     const ssize_t got = ::read(errors_.read_end(), chunk.data(), chunk.size());
     if (got > 0) complaints_.append(chunk.data(), static_cast<std::size_t>(got));
-    if (got == 0) errors_.close_read();  // poll passes over what is closed
+    if (got == 0) errors_.close_read();  // poll ignores a closed pipe
     if (complaints_.size() > kKeptComplaints) complaints_.erase(0, complaints_.size() - kKeptComplaints);
   }
   if (watched[0].revents != 0) {
@@ -163,10 +164,10 @@ std::string ChildProcess::how_it_ended() {
   if (!left) return "closed its output";
   if (WIFSIGNALED(status_))
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
-  return fmt::format("left with status {}", WEXITSTATUS(status_));
+  return fmt::format("exited with status {}", WEXITSTATUS(status_));
 }
 
-// Whether the program has ended; waits for it up to timeout_ms, without end where that is negative.
+// Whether the program has ended. Waits up to timeout_ms for that; without limit if timeout_ms is negative.
 bool ChildProcess::reap(int timeout_ms) {
   if (pid_ < 0) return true;
   const auto start = std::chrono::steady_clock::now();

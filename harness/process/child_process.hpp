@@ -1,4 +1,4 @@
-// A program that answers line by line: one line in, one line out.
+// A child program that answers each line it is given with one line.
 #pragma once
 
 #include <sys/types.h>
@@ -13,21 +13,21 @@
 
 namespace hilbench {
 
-// Started in `folder` with pipes for its standard streams; dies with the thread that started it.
+// Runs in `folder` with pipes as its standard streams. It is killed when the thread that started it ends.
 class ChildProcess {
  public:
-  // `name` is what messages call it, `variables` come before this process's own environment. Throws
-  // EnvironmentError where the program cannot be started.
+  // Messages call the program `name`. `variables` replace variables of the same name in this process's
+  // environment. Throws EnvironmentError if the program cannot be started.
   ChildProcess(std::string name, const std::vector<std::string>& command, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables = {});
-  // Closes the program's input, gives it a moment to leave, then kills it.
+  // Closes the program's input, waits a second for it to exit, then kills it.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Sends `line` and waits for the answer, as long as it takes. Throws EnvironmentError where the program
-  // ends instead (how, and the last line of its standard error), even if what it started keeps its output
-  // open; or where it answers with more than one line or 16 MiB.
+  // Sends `line` and waits for the answer, without a time limit. Throws EnvironmentError if the program ends
+  // instead (the message says how, and quotes the last line of its standard error), even if a program that it
+  // started still holds its output open; or if the answer is longer than one line or 16 MiB.
   std::string ask(std::string_view line);
 
  private:
@@ -41,8 +41,8 @@ class ChildProcess {
   Pipe to_, from_, errors_;
   pid_t pid_ = -1;
   int status_ = 0;
-  std::string heard_;       // of its standard output, not yet used
-  std::string complaints_;  // the last of its standard error
+  std::string heard_;       // read from its standard output, not yet returned
+  std::string complaints_;  // the end of its standard error
 };
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// Whole reads and writes on file descriptors.
+// Pipes, and reads and writes that do not stop halfway.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace hilbench {
 
 // Everything up to the end of the stream. Throws EnvironmentError.
 std::string read_all(int fd);
-// Throws EnvironmentError where the other end is gone.
+// Writes all of `text`. Throws EnvironmentError if the other end is closed.
 void write_all(int fd, std::string_view text);
 
-// A pipe whose ends close with it and are not inherited by programs that are started.
+// A pipe. Its ends are closed by the destructor and are not inherited by programs that are started.
 class Pipe {
  public:
   Pipe();

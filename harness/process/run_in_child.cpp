@@ -27,7 +27,7 @@ namespace {
   _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-// All that the child writes until it closes its end, or nothing where it has not by the deadline.
+// Everything that the child writes until it closes its end; nothing if it has not closed it by the deadline.
 std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
@@ -49,7 +49,7 @@ std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
 
 Finding probe(const std::function<Finding()>& look, double timeout_s) {
   int ends[2];
-  if (pipe(ends) != 0) return {.text = fmt::format("could not look: {}", std::strerror(errno))};
+  if (pipe(ends) != 0) return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
@@ -58,7 +58,7 @@ Finding probe(const std::function<Finding()>& look, double timeout_s) {
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
-    return {.text = fmt::format("could not look: {}", std::strerror(errno))};
+    return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
   }
   const std::optional<std::string> text = read_until_closed(ends[0], timeout_s);
   close(ends[0]);
@@ -67,7 +67,7 @@ Finding probe(const std::function<Finding()>& look, double timeout_s) {
   waitpid(child, &status, 0);
   if (!text) return {.text = fmt::format("did not answer within {} s", timeout_s)};
   if (text->empty())
-    return {.text = fmt::format("crashed while it was tried (signal {})",
+    return {.text = fmt::format("crashed when it was tried (signal {})",
                                 WIFSIGNALED(status) ? WTERMSIG(status) : 0)};
   return {.works = text->front() == '+', .text = text->substr(1)};
 }

@@ -1,4 +1,4 @@
-// Trying something foreign at arm's length.
+// Tries code that may crash or hang, in a child process.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@ namespace hilbench {
 
 struct Finding {
   bool works = false;
-  std::string text;  // what was found, or why it does not work and what to do
+  std::string text;  // what was found, or why it does not work and what to do about it
 };
 
-// Runs `look` in a forked child and gives its finding. A child that crashes, throws or takes longer than
-// `timeout_s` is a finding as well. `look` starts no thread.
+// Runs `look` in a forked child and returns its finding. If the child crashes, throws or takes longer than
+// `timeout_s`, the finding says so. `look` must not start a thread.
 Finding probe(const std::function<Finding()>& look, double timeout_s);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// How this program was built: filled in by CMake when it configures.
+// How this program was built. CMake fills it in when it configures.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ struct BuildInfo {
   std::string_view flags;       // "-O3 -DNDEBUG"
   std::string_view build_type;  // "Release"
   std::string_view sanitizers;  // "address,undefined"; empty: none
-  std::string_view yaml_cpp;    // versions of libraries that do not tell theirs in a header
+  std::string_view yaml_cpp;    // versions of libraries whose headers do not give them
   std::string_view benchmark;
   std::string_view highway;
   std::string_view hwloc;

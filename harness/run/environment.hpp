@@ -1,4 +1,4 @@
-// Under which circumstances records were measured: machine, build, time.
+// Where and how records were measured: machine, build, time.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 namespace hilbench {
 
 // `environment` of a record: host (cpu, caches, memory, governor, turbo, load, virtualisation, kernel), build
-// (version, commit, compiler, flags, libraries), time (ISO 8601, UTC); `device`: the GPU, null for a CPU.
+// (version, commit, compiler, flags, libraries), time (ISO 8601, UTC), and device (the GPU; null for a CPU).
 nlohmann::json environment_json(const Site& site, DeviceKind device);
 
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"

@@ -1,4 +1,4 @@
-// From a planned comparison to the task of whoever measures it.
+// Turns a planned comparison into a task that can be measured.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,12 @@
 
 namespace hilbench {
 
-// What a worker is asked to do for the variants of `comparison` that are not skipped. `dump`: see Task.
+// The task for the variants of `comparison` that are not skipped. `dump`: see ComparisonTask.
 ComparisonTask make_task(const Sweep& sweep, const Comparison& comparison, const Site& site,
                          const std::filesystem::path& dump);
 
-// The record of a variant before it is measured: what the plan knows. `skipped` with the reason if so.
+// The record of a variant before it is measured, as far as the plan knows it; `skipped` with the reason if
+// the plan skips it.
 Record planned_record(const Sweep& sweep, const Comparison& comparison, const PlannedVariant& planned);
 
 }  // namespace hilbench

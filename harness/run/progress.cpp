@@ -14,9 +14,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 constexpr const char* kClearLine = "\r\033[K";
-constexpr std::size_t kWidthOtherwise = 80;  // where the terminal does not tell
+constexpr std::size_t kWidthOtherwise = 80;  // if the terminal does not give its width
 
-// A longer line would wrap, and only its last row be cleared.
+// A longer line would wrap, and then only its last row would be cleared.
 std::size_t terminal_width(std::FILE* stream) {
   winsize size = {};
   const bool told = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -33,7 +33,7 @@ Progress::~Progress() {
   if (style_ == Style::updating) print(kClearLine);
 }
 
-// Nobody listening any more (a closed pipe) is no reason to lose a run: failures are ignored.
+// Failures are ignored: a closed pipe must not end a run.
 void Progress::print(const std::string& text) {
   std::fputs(text.c_str(), stream_);
   std::fflush(stream_);

@@ -1,4 +1,4 @@
-// What a person sees while a sweep runs: one updating line on a terminal, plain lines elsewhere.
+// What a person sees while a sweep runs: on a terminal one line that is updated, elsewhere plain lines.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,15 @@ class Progress {
  public:
   enum class Style { updating, plain, silent };
   Progress(std::FILE* stream, Style style) : stream_(stream), style_(style) {}
-  // Updating where `stream` is a terminal, else plain.
+  // Updating if `stream` is a terminal, else plain.
   static Progress for_stream(std::FILE* stream);
   ~Progress();
 
-  // `seconds_expected`: timing budget of all comparisons to come, an upper bound of what is left.
+  // `seconds_expected`: the timing budget of all comparisons to come, an upper bound of the time left.
   void begin(std::int64_t comparisons, double seconds_expected);
   void comparison(const std::string& case_id, double budget_s);
   void event(const TaskEvent& event);
-  void settled(const std::string& outcome);  // of the comparison in flight, as text
+  void settled(const std::string& outcome);  // the result of the current comparison, as text
   void note(const std::string& line);
 
  private:
@@ -34,8 +34,8 @@ class Progress {
   Style style_;
   std::int64_t comparisons_ = 0;
   std::int64_t current_ = 0;
-  double expected_after_s_ = 0;  // budgets of the comparisons after the one in flight
-  double spent_share_ = 1;       // what comparisons took of their budget so far
+  double expected_after_s_ = 0;  // budgets of the comparisons after the current one
+  double spent_share_ = 1;       // the share of their budget that comparisons have used so far
   double budget_s_ = 0;
   std::string case_id_;
   std::chrono::steady_clock::time_point started_;

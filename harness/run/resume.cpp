@@ -21,8 +21,8 @@ std::string hash_text(std::string_view text) {
   return fmt::format("{:016x}", fnv1a(text));
 }
 
-// Whether nothing of the case was measured for a reason that is gone. Records of variants that the comparison
-// does not have count too: a commit replaces them all.
+// True if all stored records of the case are skipped but the comparison can run now: the reason is gone.
+// Records of variants that the comparison does not have count too, since a commit replaces them all.
 bool was_only_skipped(const Store& store, const Comparison& comparison) {
   const std::vector<Record> records = store.records_of(comparison.case_id);
   return comparison.runnable() && std::all_of(records.begin(), records.end(), [](const Record& record) {
@@ -30,7 +30,7 @@ bool was_only_skipped(const Store& store, const Comparison& comparison) {
          });
 }
 
-// Name, size and time of a file of inputs; its content may be too large to read once more.
+// Name, size and time of an input file. The content may be too large to be read once more.
 std::string file_version(const std::filesystem::path& file) {
   if (file.empty()) return "";
   std::error_code size_error, time_error;
@@ -93,11 +93,10 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
     if (!done.back() || covers(*stored, wanted)) continue;
     const bool same_settings = settings_of(*stored) == settings_of(wanted);
     throw UsageError(
-        {.what =
-             same_settings
-                 ? fmt::format("the store holds {} without some of the variants as they are asked for now",
-                               comparison.case_id)
-                 : fmt::format("the store holds {} measured with other settings", comparison.case_id),
+        {.what = same_settings
+                     ? fmt::format("the store holds {} without some of the variants that are asked for now",
+                                   comparison.case_id)
+                     : fmt::format("the store holds {} measured with other settings", comparison.case_id),
          .where = folder.string(),
          .why = same_settings ? "variants of a case are measured together, or not at all"
                               : "measure, inputs or counters have changed since",

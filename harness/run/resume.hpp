@@ -1,4 +1,4 @@
-// What a store holds already of a plan.
+// Finds which comparisons of a plan a store already holds.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,19 @@
 
 namespace hilbench {
 
-// What a comparison's records depend on: 16 hexadecimal digits for case, measure, inputs and counters, a
-// colon, and as many, parted by commas, for each variant with all its options.
+// A text for everything that a comparison's records depend on: 16 hexadecimal digits for case, measure,
+// inputs and counters, a colon, then 16 for each variant with all its options, separated by commas.
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison);
-// Whether a comparison of the fingerprint `stored` holds all that `wanted` asks for: the same settings, and
-// no variant less. So a run with a filter finds done what one without it did, but not the other way round.
+// True if a comparison with the fingerprint `stored` holds everything that `wanted` asks for: the same
+// settings and at least the same variants. So a run with a filter can reuse what a run without it measured,
+// but not the other way round.
 bool covers(std::string_view stored, std::string_view wanted);
 
-// Which comparisons of `plan` the store holds already. Throws UsageError where it holds one that was measured
-// otherwise. `folder`: of the store, for the message.
+// For each comparison of `plan`: whether the store already holds it. Throws UsageError if the store holds one
+// that was measured with other settings. `folder`: the store's, for the message.
 std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
                             const std::filesystem::path& folder);
-// The stored records of the variants that the comparison has: a filter may have left some out.
+// The stored records of the comparison's variants. The store may hold more: a filter leaves variants out.
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison);
 
 }  // namespace hilbench

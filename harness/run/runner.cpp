@@ -17,7 +17,7 @@
 namespace hilbench {
 namespace {
 
-// Records of all variants in the plan's order: the measured ones and the skips.
+// Records of all variants in the plan's order, measured or skipped.
 std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
                              const std::vector<Record>& measured) {
   std::vector<Record> records;
@@ -29,7 +29,7 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
   return records;
 }
 
-// What a worker told of library and device state stands beside what holds for all.
+// Adds the worker's library and device state to the environment that all records share.
 void describe_environment(std::vector<Record>& records, const nlohmann::json& environment) {
   for (Record& record : records) {
     const nlohmann::json told = std::exchange(record.environment, environment);
@@ -71,7 +71,7 @@ std::string outcome_text(const std::vector<Record>& records) {
   return text;
 }
 
-// What the records come from. Where none is added, what is there stays true.
+// Stores what the records come from. Called only if records will be added: else the old text stays true.
 void describe_run(Store& store, const Sweep& sweep, const RunOptions& options) {
   store.set_meta("sweep", sweep.name);
   store.set_meta("title", sweep.title);
@@ -81,7 +81,7 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options) {
   store.set_meta("command", options.command);
 }
 
-// Launchers bind each process to a core or a socket unless they are told not to.
+// Launchers bind each process to a core or a socket by default.
 constexpr const char* kBoundNote =
     "note: rank 0 may use fewer cores than `threads`: mpirun --bind-to none, or srun --cpu-bind=none, lets "
     "it";
@@ -92,8 +92,7 @@ bool bound_below(const Plan& plan, const Host& host) {
   });
 }
 
-// Other programs take processor time: said before measuring, since it widens every interval. Empty on a quiet
-// machine.
+// A note that other programs use the processor, which makes every interval wider; empty on a quiet machine.
 std::string busy_note(const Host& host) {
   double load = 0;
   if (::getloadavg(&load, 1) != 1 || load < 0.5) return "";
@@ -101,7 +100,7 @@ std::string busy_note(const Host& host) {
                      host.cores);
 }
 
-// What is to come, and what may make it worse.
+// Prints what is to come, and what may disturb it.
 void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std::vector<bool>& done,
               Progress& progress) {
   std::int64_t to_measure = 0;

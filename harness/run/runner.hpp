@@ -1,4 +1,4 @@
-// Runs a plan into a store.
+// Runs a plan and stores its records.
 #pragma once
 
 #include <filesystem>
@@ -19,20 +19,20 @@ struct RunOptions {
   std::filesystem::path folder;  // of the results
   Start start = Start::resume;
   std::filesystem::path dump;  // empty: none
-  std::string command;         // as typed: kept with the records
+  std::string command;         // as typed; stored with the records
 };
 
 struct RunSummary {
-  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;      // records of this plan, resumed ones too
-  std::int64_t resumed = 0;                                       // comparisons that were there already
-  std::map<Status, std::map<std::string, std::int64_t>> reasons;  // records that are not ok by the reason
+  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;  // records of this plan, including resumed ones
+  std::int64_t resumed = 0;                                   // comparisons that the store already held
+  std::map<Status, std::map<std::string, std::int64_t>> reasons;  // of records that are not ok, counted
 };
 
-// Measures every comparison of `plan` that the store does not hold yet, committing each as it is done.
-// Throws UsageError where the folder cannot be used or holds a comparison measured with other settings,
-// EnvironmentError where the store is lost, Interrupted after Ctrl-C: what was committed stays. `runner` runs
-// the tasks, by default in workers. `committed` is called after each comparison of this run; what it throws
-// ends the run.
+// Measures every comparison of `plan` that the store does not hold yet, and commits each when it is done.
+// Throws UsageError if the folder cannot be used or holds a comparison measured with other settings,
+// EnvironmentError if the store is lost, and Interrupted after Ctrl-C; what was committed stays. `runner`
+// runs the tasks, by default in worker processes. `committed` is called after each comparison of this run; if
+// it throws, the run ends.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner = nullptr,
                     const std::function<void(const Comparison&)>& committed = nullptr);

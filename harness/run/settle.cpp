@@ -21,7 +21,7 @@ Record* find_record(std::vector<Record>& records, const std::string& variant_id)
   return at == records.end() ? nullptr : &*at;
 }
 
-// The task less the variants in `settled`; the reference follows its record.
+// The task without the variants in `settled`. `reference` is adjusted to the new place of its record.
 ComparisonTask remaining(const ComparisonTask& task, std::vector<Record>& settled) {
   ComparisonTask rest = task;
   rest.records.clear();
@@ -57,7 +57,7 @@ std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
   std::vector<Record> settled;
   for (ComparisonTask rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
     TaskResult result = runner(rest, progress);
-    // Timed variants belong to one run: after a crash they are measured again together.
+    // Variants are timed together in one run: after a crash they are all measured again.
     for (Record& record : result.settled)
       if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));
     if (result.failure.empty()) {
@@ -67,7 +67,7 @@ std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
       }
       continue;
     }
-    // Died between two variants, the one it had just settled being no cause: the others get their turn.
+    // The worker died between two variants. The one just settled is not the cause; the others run again.
     if (const Record* last = find_record(settled, result.in_flight); last != nullptr) continue;
     ComparisonTask unsettled = remaining(task, settled);
     const bool one_is_to_blame = find_record(unsettled.records, result.in_flight) != nullptr;

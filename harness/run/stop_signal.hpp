@@ -1,14 +1,14 @@
-// Ctrl-C and its like.
+// Ctrl-C and other signals that ask the program to stop.
 #pragma once
 
 namespace hilbench {
 
-// Whether the user asked to stop (SIGINT, SIGTERM, SIGHUP); the signal's number, or 0. Set by handlers that
-// catch_stop_signals installs; a signal that was ignored already (nohup) stays ignored.
+// The number of the signal that asked to stop (SIGINT, SIGTERM, SIGHUP), or 0. catch_stop_signals installs
+// the handlers; a signal that was ignored before (nohup) stays ignored.
 int stop_signal();
 void catch_stop_signals();
 
-// Thrown when stop_signal() is set: the worker is gone, nothing was recorded of what it did.
+// Thrown if stop_signal() is set. The worker is gone, and nothing of its work was recorded.
 struct Interrupted {};
 
 }  // namespace hilbench

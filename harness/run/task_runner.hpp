@@ -1,4 +1,4 @@
-// Whoever runs a task: a worker process, or the processes of a launcher.
+// What runs a task: a worker process, or the processes of a launcher.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace hilbench {
 
-// What came of running a task once.
+// The result of running a task once.
 struct TaskResult {
   std::vector<Record> settled;
-  std::string failure;    // why it did not finish; empty where it did
-  std::string in_flight;  // variant at work when it ended; empty: the comparison itself
+  std::string failure;    // why it did not finish; empty if it did
+  std::string in_flight;  // the variant at work when it ended; empty if it was none
   Phase phase = Phase::prepare;
 };
 

@@ -20,7 +20,7 @@
 namespace hilbench {
 namespace {
 
-// A worker process. Killed and reaped with its owner.
+// A worker process. The destructor kills it and waits for its end.
 class Worker {
  public:
   explicit Worker(const ComparisonTask& task) {
@@ -40,7 +40,7 @@ class Worker {
     try {
       write_all(task_pipe.write_end(), text);
     } catch (const EnvironmentError&) {
-      // The worker is gone already; its exit status tells more than the broken pipe.
+      // The worker has already ended; its exit status says more than the broken pipe.
     }
   }
 
@@ -59,25 +59,26 @@ class Worker {
     wait();
   }
 
-  // Waits for the end and says how it came, as a reason: empty for exit status 0.
+  // Waits for the end of the worker. Returns why it ended, as a reason; empty for exit status 0.
   std::string wait() {
     siginfo_t ended = {};
     while (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
-    // Its group, which its number still names: what was started by programs that it started, and left behind.
+    // Kills its process group, which still has its number: processes that its programs started
+    // and left behind.
     ::kill(-pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
     pid_ = -1;
     if (WIFSIGNALED(status)) return signal_reason(WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0) return fmt::format("worker left with status {}", WEXITSTATUS(status));
+    if (WEXITSTATUS(status) != 0) return fmt::format("the worker exited with status {}", WEXITSTATUS(status));
     return "";
   }
 
  private:
   [[noreturn]] static void become_worker(int task_fd, int event_fd, pid_t parent) {
-    // A group of its own: Ctrl-C reaches the supervisor alone, which then ends the worker.
+    // A process group of its own: Ctrl-C reaches only the supervisor, which then ends the worker.
     const bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
                        ::getppid() == parent && ::fcntl(task_fd, F_SETFD, 0) == 0 &&
                        ::fcntl(event_fd, F_SETFD, 0) == 0;
@@ -88,8 +89,8 @@ class Worker {
   }
 
   static std::string signal_reason(int signal) {
-    std::string reason = fmt::format("worker killed by signal {} ({})", signal, ::strsignal(signal));
-    if (signal == SIGKILL) reason += ", perhaps for want of memory";
+    std::string reason = fmt::format("the worker was killed by signal {} ({})", signal, ::strsignal(signal));
+    if (signal == SIGKILL) reason += ", perhaps because memory ran out";
     return reason;
   }
 
@@ -97,7 +98,7 @@ class Worker {
   int event_fd_ = -1;
 };
 
-// Lines of a worker as they come.
+// Reads a worker's lines as they arrive.
 class EventReader {
  public:
   EventReader(int fd, double timeout_s) : fd_(fd), timeout_s_(timeout_s) {}
@@ -122,7 +123,7 @@ class EventReader {
   }
 
  private:
-  static constexpr double kSlice_s = 0.5;  // how soon a stop signal that slipped past poll is seen
+  static constexpr double kSlice_s = 0.5;  // a stop signal that poll missed is seen after this time
 
   bool wait_readable(double seconds) {
     pollfd watched{fd_, POLLIN, 0};
@@ -136,7 +137,7 @@ class EventReader {
     char chunk[65536];
     const ssize_t got = ::read(fd_, chunk, sizeof chunk);
     if (got < 0 && errno != EINTR)
-      throw EnvironmentError({.what = "cannot hear a worker", .why = std::strerror(errno)});
+      throw EnvironmentError({.what = "cannot read from a worker", .why = std::strerror(errno)});
     if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
     return got != 0;
   }
@@ -155,7 +156,8 @@ TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
   for (;;) {
     const EventReader::Outcome outcome = reader.next(line);
     if (outcome == EventReader::Outcome::timeout) {
-      result.failure = fmt::format("no progress for {:g} s: taken for hung and stopped", timeout_s);
+      result.failure =
+          fmt::format("no progress for {:g} s: the worker counts as hung and was stopped", timeout_s);
       return result;
     }
     if (outcome == EventReader::Outcome::end) break;

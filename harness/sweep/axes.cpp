@@ -37,7 +37,7 @@ YamlNode list_node(std::string_view text, char separator, bool patterns) {
   return list;
 }
 
-// Axes of the file and of the command line by name, the latter taking the place of the former.
+// Axes of the file and of the command line by name; those of the command line replace those of the file.
 struct NamedValue {
   std::string name;
   YamlValue value;
@@ -66,7 +66,8 @@ std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std:
   return std::nullopt;
 }
 
-// The axes that `values` describe; patterns go to `patterns`, as an axis where the first of the two stands.
+// The axes that `values` describe. Patterns are stored in `patterns`; their axis has the place of `segments`
+// or `dilations`, whichever comes first.
 std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing,
                             std::vector<std::vector<Branch>>& patterns) {
   std::vector<Axis> axes;
@@ -90,7 +91,7 @@ std::int64_t product_size(const std::vector<Axis>& axes) {
   return count;
 }
 
-// A point of `cases`, and where it stands.
+// A point of `cases`, and its place in the file.
 struct Point {
   Case work;
   std::string where;
@@ -100,7 +101,7 @@ bool names_pattern(const NamedValue& value) {
   return value.name == "segments" || value.name == "dilations";
 }
 
-// The point that `value` describes, once for each pattern that the command line gives it.
+// The point that `value` describes; one for each pattern if the command line gives several.
 std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names,
                                const std::vector<NamedValue>& from_command_line) {
   Point point;
@@ -126,7 +127,7 @@ std::vector<Point> parse_point(const YamlValue& value, std::span<const std::stri
   return points;
 }
 
-// Every point with every combination of the values of scalar axes.
+// Every point combined with every combination of values of the scalar axes.
 std::vector<Point> multiplied(std::vector<Point> points, const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     const Field<Case>* field = find_field(case_fields(), axis.name);
@@ -146,7 +147,8 @@ void check_count(std::int64_t product, std::int64_t points, const YamlValue& pla
   place.fail("more than a million cases", "axes multiply", "shorten an axis, or split the sweep");
 }
 
-// Every point of `cases` under the command line's axes; `product` cases stand beside them.
+// Every point of `cases`, changed by the axes of the command line. `product`: the number of
+// cases from `axes`.
 std::vector<Point> parse_points(const YamlValue& cases, const std::vector<NamedValue>& from_command_line,
                                 std::int64_t product) {
   const std::vector<std::string> names = case_names();
@@ -228,7 +230,7 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
       space.points.push_back(std::move(point.work));
     }
   std::vector<SweepCase> cases = list_cases(space, skip_when);
-  for (const SweepCase& each : cases) {  // points are possible already
+  for (const SweepCase& each : cases) {  // points were checked above
     const std::string why = each.skipped ? "" : why_not(each.work);
     if (!why.empty()) axes_place.fail("impossible case", why, "leave such combinations out with skip_when");
   }

@@ -1,4 +1,4 @@
-// The cases of a sweep, listed.
+// Lists the cases of a sweep.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::size_t hash_of(const Case& work) {
   return hash;
 }
 
-// One axis made ready for counting up: what it sets.
+// One axis as a digit of a counter: its value, and the parameter that it sets.
 struct Digit {
   const Axis* axis;
   const Field<Case>* field;  // null: the pattern
@@ -68,7 +68,7 @@ void drop_duplicates(std::vector<SweepCase>& cases) {
   cases.resize(kept);
 }
 
-// Bytes of a [batch, sequence, heads, head_dim] tensor in fp32 pass 2^62.
+// True if a [batch, sequence, heads, head_dim] tensor in fp32 takes more than 2^62 bytes.
 bool overflows(const Case& work, std::int64_t heads) {
   std::int64_t bytes = 4;
   for (const std::int64_t extent : {work.batch, work.sequence_length, heads, work.head_dim})
@@ -84,7 +84,7 @@ std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_
   for (const Case& point : space.points) cases.push_back({point});
   for (SweepCase& each : cases)
     if (each.work.kv_heads == 0) each.work.kv_heads = each.work.heads;
-  if (!space.points.empty()) drop_duplicates(cases);  // the values of an axis are distinct already
+  if (!space.points.empty()) drop_duplicates(cases);  // axes alone make none: their values are distinct
   for (SweepCase& each : cases) each.skipped = skip_when.matches(each.work);
   return cases;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr int kDeepest = 50;
 constexpr std::size_t kLongest = 10'000;
 
-// What a comparison reads: a field of the case, or one of the three that the pattern gives.
+// What a comparison reads: a field of the case, or one of the three parameters that come from the pattern.
 enum class Subject { field, segment_length, dilation, branches };
 enum class Compare { equal, unequal, less, at_most, greater, at_least };
 
@@ -47,7 +47,7 @@ bool holds(double left, Compare compare, double right) {
   return false;
 }
 
-// Whether some value of the parameter satisfies `test`; only pattern parameters have several.
+// True if some value of the parameter satisfies `test`. Only parameters of the pattern have several values.
 template <class Test>
 bool any_value(const Parameter& parameter, const Case& work, Test test) {
   switch (parameter.subject) {
@@ -213,7 +213,7 @@ class Parser {
          nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
   }
 
-  // The parameter that the token names; none (subject field, no field) where it names none and need not.
+  // The parameter that the token names. If it names none, and need not, the subject `field` without a field.
   Parameter parameter(bool required) const {
     if (token_ == "segment_length") return {Subject::segment_length};
     if (token_ == "dilation") return {Subject::dilation};

@@ -20,10 +20,12 @@ class Condition {
  public:
   struct Node;
   Condition() = default;  // matches nothing
-  // Throws UsageError with the column and what was expected. Parameters: case_fields(), and segment_length,
-  // dilation (true if any branch satisfies the comparison), branches (their number).
+  // Throws UsageError with the column and what was expected there. Parameters: case_fields();
+  // segment_length and dilation, for which one branch that satisfies the comparison is enough; branches,
+  // the number of branches.
   static Condition parse(std::string_view text, const std::string& where);
-  // Parameters as `work` holds them: `device` is `auto` and `threads` 0 where the sweep leaves them open.
+  // Compares the parameters as `work` holds them: `device` is `auto` and `threads` is 0 if the sweep does
+  // not give them.
   bool matches(const Case& work) const;
   const std::string& text() const { return text_; }
 

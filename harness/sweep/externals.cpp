@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 40;
 
-// Lower case, digits and _: such a word can stand in a variant's id and in the name of a folder.
+// Lower-case letters, digits and _: such a word can be part of a variant's id and of a folder's name.
 bool plain_word(const std::string& text) {
   return !text.empty() && text.size() <= kLongestName &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
@@ -23,7 +23,7 @@ bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether `name` is a program of its own that this build brings.
+// True if `name` is an external program that is part of this build.
 bool is_brought(const std::string& name) {
   const auto table = implementation_table();
   return std::any_of(table.begin(), table.end(), [&](const Implementation* implementation) {
@@ -72,7 +72,7 @@ const std::vector<std::string>& baseline_names() {
     for (const Implementation* implementation : implementation_table()) {
       const std::string name(implementation->name);
       if (implementation->kind == ImplementationKind::baseline &&
-          !holds(names, name))  // one of a name for each kind of device
+          !holds(names, name))  // each kind of device may have one of that name
         names.push_back(name);
       for (const std::string_view option : implementation->options)
         names.push_back(fmt::format("{}.{}", name, option));

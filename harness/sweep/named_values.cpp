@@ -1,4 +1,4 @@
-// NAME.PARAM of orders and traversals, and the permutation files of order `file`.
+// Reads NAME.PARAM of orders and traversals, and the permutation files of order `file`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which integers NAME.PARAM takes; `help` says so.
+// The integers that NAME.PARAM takes; `help` describes them.
 struct ParamRange {
   std::string_view help;
   std::int64_t least = 0, most = -1;
@@ -113,7 +113,7 @@ PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep) {
       value.fail("order_file cannot be used", error.what());
     }
   };
-  // The shape first: a file that no case can use need not fit into memory.
+  // The shape is read first: a file that no case can use is refused even if it does not fit into memory.
   const std::vector<std::int64_t> shape = checked(read_npy_shape);
   for (const SweepCase& each : sweep.cases)
     if (shape.size() == 1 && !each.skipped && each.work.sequence_length != shape[0])

@@ -1,4 +1,4 @@
-// The parts of parse_sweep (sweep.cpp): what the keys of a sweep file turn into.
+// The parts of parse_sweep (sweep.cpp): each reads some keys of a sweep file.
 #pragma once
 
 #include <map>
@@ -12,61 +12,62 @@
 
 namespace hilbench {
 
-// Options of a variant, kernel left out: what may stand under `axes` and in --axis too.
+// The options of a variant except `kernel`. `axes` and --axis may set them too.
 const std::vector<std::string>& variant_option_names();
 
-// Every name that may stand under `axes`.
+// Every name that `axes` may contain.
 const std::vector<std::string>& axis_names();
 
-// `--axis NAME=V,V`: the name, and its values in the form that `axes` takes.
+// `--axis NAME=V,V`: the name, and the values in the form in which `axes` gives them.
 struct AxisOverride {
   std::string name;
-  std::string file;  // "--axis heads=8,16": what messages name
+  std::string file;  // "--axis heads=8,16": the place that messages name
   YamlNode node;
   YamlValue value() const { return {node, file, name}; }
 };
-// Throws UsageError for a form other than NAME=V,V, an unknown name, or a name given twice.
+// Throws UsageError if a text is not NAME=V,V, or if a name is unknown or given twice.
 std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides);
 
-// The cases that `axes`, `cases` and the overrides describe, less those that are there already. Impossible
-// ones must be left out by `skip_when`. `place`: names the whole file.
+// The cases that `axes`, `cases` and the overrides describe, each once. Throws UsageError for an impossible
+// case that `skip_when` does not skip. `place` names the whole file in messages.
 struct CaseSource {
   std::optional<YamlValue> axes, cases;
 };
 std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,
                                    const YamlValue& place, const Condition& skip_when);
 
-// A parameter of the case and the values it takes.
+// A parameter of the case, and its values.
 struct Axis {
-  std::string name;                  // of case_fields(); "segments": values index CaseSpace::patterns
-  std::vector<std::int64_t> values;  // distinct, as Field<Case>::set takes them
+  std::string name;  // of case_fields(); or "segments": the values then are indices into CaseSpace::patterns
+  std::vector<std::int64_t> values;  // distinct; in the form that Field<Case>::set takes
 };
-// Cases before they are listed: the product of `axes`, then `points`.
+// Cases before they are listed: all combinations of `axes`, then `points`.
 struct CaseSpace {
-  std::vector<Axis> axes;                     // none: `points` are all there is
-  std::vector<std::vector<Branch>> patterns;  // segments paired with dilations
+  std::vector<Axis> axes;                     // empty: there are only `points`
+  std::vector<std::vector<Branch>> patterns;  // segments with their dilations
   std::vector<Case> points;                   // `cases:`, complete
 };
-// At most kMostCases; duplicates collapsed, `skipped` as `skip_when` says.
+// Each case once, at most kMostCases, marked `skipped` if `skip_when` matches it.
 std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_when);
 
-// Fills variants. Options under `axes` and in the overrides are the default of entries that do not set them.
+// Fills Sweep::variants. Options under `axes` and in the overrides are defaults for entries that do
+// not set them.
 struct VariantSource {
   std::optional<YamlValue> axes, variants, baselines;
 };
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
                     const YamlValue& place, Sweep& sweep);
 
-// `external`: programs by the names that `baselines` may use.
+// `external`: programs, by the names that `baselines` may use.
 Externals parse_externals(const YamlValue& value, const std::filesystem::path& file);
 
-// The name of a baseline, which may be NAME.OPTION of an external one; a program that this build brings is
-// noted in `sweep` with it.
+// The name of a baseline, or NAME.OPTION of an external one. If it is an external program of this build, it
+// is added to Sweep::externals.
 std::string checked_baseline(const YamlValue& value, Sweep& sweep);
-// What `baselines` may name of this build: those with options as NAME and NAME.OPTION.
+// The baselines of this build that `baselines` may name; those with options as NAME and NAME.OPTION.
 const std::vector<std::string>& baseline_names();
 
-// NAME or NAME.PARAM, checked against the tables of orders and of traversals.
+// NAME or NAME.PARAM, checked against the table of orders or of traversals.
 struct ParsedName {
   std::string name;
   std::optional<std::int64_t> param;
@@ -74,17 +75,19 @@ struct ParsedName {
 ParsedName parse_order(const YamlValue& value);
 ParsedName parse_traversal(const YamlValue& value);
 
-// Reads order_file: a bijection as long as every case that will run, else UsageError. The path is absolute.
+// Reads order_file. Throws UsageError unless it is a bijection that is as long as every case that will run.
+// The path in the result is absolute.
 struct PermutationFile {
   std::filesystem::path file;
-  std::uint32_t hash = 0;  // FNV-1a of its bytes
+  std::uint32_t hash = 0;  // FNV-1a hash of its bytes
 };
 PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep);
 
-// One pattern or a list of patterns, each a list of lengths (or rates) per branch.
+// One pattern or a list of patterns. A pattern is a list of lengths (or rates), one for each branch.
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several);
-// Pairs segments with dilations, of which one may be missing; equal patterns once. `spread`: a single pattern
-// of one pairs with each of the other, as --axis wants it.
+// Pairs segments with dilations, pattern by pattern; one of the two may be missing. Equal patterns
+// appear once. `spread`, for --axis: if one of the two has a single pattern, it is paired with each
+// pattern of the other.
 enum class Pairing { one_to_one, spread };
 std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
                                                  const std::optional<YamlValue>& dilations, Pairing pairing);

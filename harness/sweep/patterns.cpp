@@ -22,7 +22,7 @@ std::vector<std::int64_t> branch_list(const YamlValue& value) {
 
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several) {
   if (value.is_map())
-    value.fail("expects a list of lengths, one a branch", "a map is only for single integers");
+    value.fail("expects a list of lengths, one for each branch", "a map is only for single integers");
   const std::vector<YamlValue> items = value.scalar_or_items();
   const bool nested = value.is_list() && items.front().is_list();
   if (!nested) return {branch_list(value)};

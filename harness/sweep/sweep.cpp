@@ -65,7 +65,7 @@ Measure parse_measure(const YamlValue& value) {
   return measure;
 }
 
-// Checks one tensor file against every case that will run.
+// Checks one tensor file against every case that will run, and returns its path.
 fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
                       const std::vector<SweepCase>& cases) {
   const fs::path file = (folder / value.text()).lexically_normal();
@@ -76,7 +76,7 @@ fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
       value.fail("tensor cannot be used", error.what());
     }
   };
-  // The shape first: values of a file that no case can use need not be read.
+  // The shape is read first: the values of a file that no case can use are never read.
   const std::vector<std::int64_t> shape = checked(read_npy_shape);
   for (const SweepCase& each : cases) {
     const Case& work = each.work;
@@ -115,7 +115,7 @@ Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
 }
 
 std::vector<std::string> parse_counters(const YamlValue& value) {
-  std::vector<std::string> known;  // several sets have one name, for each kind of device its own
+  std::vector<std::string> known;  // sets for different kinds of device may share a name
   for (const CounterSet& set : counter_sets())
     if (std::find(known.begin(), known.end(), set.name) == known.end()) known.push_back(set.name);
   std::vector<std::string> sets;

@@ -1,4 +1,4 @@
-// A sweep: what a YAML file asks for, validated. YAML stops here.
+// A sweep: the validated content of a YAML file. Nothing after this reads YAML.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace hilbench {
 
 enum class ExternalUse { refused, allowed };
 
-// A case of a sweep: kv_heads resolved, device not.
+// A case of a sweep. kv_heads is resolved; device may still be `auto`.
 struct SweepCase {
   Case work;
   bool skipped = false;  // skip_when matches
@@ -25,22 +25,22 @@ struct SweepCase {
 
 struct Sweep {
   std::filesystem::path file;
-  std::string text;  // the file as read: kept with the records
+  std::string text;  // the file as it was read; stored with the records
   std::string name;  // [a-z0-9_-]+
   std::string title;
   std::string description;
-  std::vector<SweepCase> cases;   // in the file's order (last axis fastest), then those of `cases:`; distinct
+  std::vector<SweepCase> cases;   // distinct: those of `axes` (last axis fastest), then those of `cases`
   Condition skip_when;            // empty: never
-  std::vector<Variant> variants;  // kernels, then baselines; ids distinct
+  std::vector<Variant> variants;  // kernels, then baselines; their ids are distinct
   std::string reference;          // id of one of them
-  Externals externals;            // that `baselines` names
+  Externals externals;            // those that `baselines` names
   ExternalUse external_use = ExternalUse::refused;
   Measure measure;
-  std::vector<std::string> counters;  // set names
+  std::vector<std::string> counters;  // names of sets
   Inputs inputs;
 };
 
-// What the command line changes in a sweep.
+// Changes that the command line makes to a sweep.
 struct SweepOverrides {
   std::vector<std::string> axes;                    // "NAME=V,V"
   DeviceKind device = DeviceKind::automatic;        // --device
@@ -51,15 +51,15 @@ inline constexpr std::int64_t kMostCases = 1'000'000;
 inline constexpr std::size_t kMostVariants = 1000;
 inline constexpr std::size_t kMostSweepBytes = std::size_t{16} << 20;
 
-// Reads and validates all of it, the .npy files that it names included. Throws UsageError naming file, line,
+// Reads and validates a sweep file and the .npy files that it names. Throws UsageError that names file, line,
 // key and the allowed values.
 Sweep load_sweep(const std::filesystem::path& file, const SweepOverrides& overrides = {});
-// The same from text; `file` is only named in messages and anchors relative paths.
+// The same for text. `file` is named in messages, and relative paths start at its folder; it is not read.
 Sweep parse_sweep(const std::string& text, const std::filesystem::path& file,
                   const SweepOverrides& overrides = {});
 
-// Why no variant could ever compute the case (more K/V heads than heads, a tensor past 2^62 bytes, ...), or
-// "". load_sweep refuses such cases unless skip_when leaves them out.
+// Why no variant can compute the case (more K/V heads than heads, a tensor of more than 2^62 bytes, ...), or
+// "". load_sweep refuses such cases unless skip_when skips them.
 std::string why_not(const Case& work);
 
 }  // namespace hilbench

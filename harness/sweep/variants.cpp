@@ -1,4 +1,4 @@
-// `variants`, `baselines`, and the variant options of `axes` and --axis.
+// Reads `variants`, `baselines`, and the options of variants under `axes` and in --axis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 namespace hilbench {
 namespace {
 
-// One value of an option, as a change to a spec.
+// One value of an option, as a change to a variant.
 using Setting = std::function<void(Variant&)>;
 
 class VariantParser {
  public:
   explicit VariantParser(const Sweep& sweep) : sweep_(sweep) {}
 
-  // Every combination of an entry's options, equal ones once. `options` holds the defaults already.
+  // Every combination of an entry's options, each once. `options` already includes the defaults.
   std::vector<Variant> expand(const YamlValue& entry, const std::map<std::string, YamlValue>& options) const {
     if (!options.contains("kernel")) entry.fail("kernel missing", "a variant needs one", "kernel: dilated");
     std::vector<Variant> variants(1);
@@ -103,7 +103,7 @@ class VariantParser {
       variant.order_file_hash = permutation.hash;
     };
   }
-  // A chunk is an option of curves; one that the order's own parameter gives wins.
+  // Only curves take a chunk. A chunk in the order's own parameter has priority.
   std::vector<Setting> chunk_settings(const YamlValue& value) const {
     const std::vector<std::int64_t> chunks = value.integers(1, std::int64_t{1} << 40);
     std::vector<Setting> all;
@@ -120,7 +120,7 @@ class VariantParser {
     return order != nullptr && order->param == OrderParam::chunk;
   }
 
-  // Order `file` and the option order_file go together.
+  // Order `file` needs the option order_file, and no other order takes it.
   static void check_order_file(const YamlValue& entry, const std::vector<Variant>& variants) {
     bool uses_file = false;
     for (const Variant& variant : variants) {
@@ -142,7 +142,7 @@ class VariantParser {
   const Sweep& sweep_;
 };
 
-// Adds variants, holding ids distinct.
+// Adds variants and refuses equal ids.
 class VariantList {
  public:
   explicit VariantList(Sweep& sweep) : sweep_(sweep) {}

@@ -45,15 +45,15 @@ FAULTS = {
     "times_by_name": ("failed", "run needs 1 times_ns above 0"),
     "deep": ("failed", "an answer may nest at most 100 levels"),
     "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
-    "leaves_a_child": ("failed", "^'leaves_a_child' left with status 1: gone, but for what it started$"),
-    "dies_on_load": ("failed", "^'dies_on_load' left with status 1: no more coffee$"),
+    "leaves_a_child": ("failed", "^'leaves_a_child' exited with status 1: gone, but for what it started$"),
+    "dies_on_load": ("failed", "^'dies_on_load' exited with status 1: no more coffee$"),
     "killed_when_timed": ("failed", r"^time: 'killed_when_timed' was killed by signal 9 \(Killed\)$"),
     "closes_output": ("failed", "^'closes_output' closed its output$"),
     "error": ("failed", "^'error' reports an error: two lines of trouble$"),
     "garbage": ("failed", "an answer must be a JSON object on one line, found .*Segmentation"),
     "list": ("failed", "an answer must be a JSON object on one line"),
     "not_utf8": ("failed", "an answer must be a JSON object on one line"),
-    "two_lines": ("failed", "'two_lines' said more than it was asked: {}"),
+    "two_lines": ("failed", "'two_lines' answered with more than one line: {}"),
     "flood": ("failed", "'flood' gave an answer of more than 16 MiB"),
     "wrong": ("failed", "exceeds the tolerance"),
     "nan": ("failed", "1 of 768 output values are NaN"),
@@ -125,7 +125,7 @@ class ExternalTest(unittest.TestCase):
                 status = 1 if "dtype" in more else 0
                 record = self.run_all(self.sweep(["none"], more=", " + more), status=status)["none"]
                 if "dtype" in more:  # the fake reads fp32
-                    self.assertRegex(record["reason"], "left with status 1: AssertionError")
+                    self.assertRegex(record["reason"], "exited with status 1: AssertionError")
                 else:
                     self.assertEqual(record["status"], "ok", record["reason"])
 
@@ -184,7 +184,7 @@ class ExternalTest(unittest.TestCase):
 
     def test_a_program_that_hangs_is_stopped_with_what_it_started(self):
         records = self.run_all(self.sweep(["hangs", "none"], timeout_s=2), status=1)
-        self.assertRegex(records["hangs"]["reason"], "^verify: no progress for 2 s: taken for hung and stopped$")
+        self.assertRegex(records["hangs"]["reason"], "^verify: no progress for 2 s: the worker counts as hung and was stopped$")
         self.assertEqual(records["none"]["status"], "ok")
         wait_until(lambda: not self.processes(), 5, "something outlived the run")
 

@@ -193,7 +193,7 @@ class RingTest(LaunchedTest):
         self.assertEqual(statuses["n65", "dilated/linear"],
                          ("skipped", "transport mpi: ring_size 4: the launcher started 3 processes"))
         _, err = self.program.run("run", sweep, "-o", "out", status=2)
-        self.assertIn("without some of the variants as they are asked for now", err)  # it would be by threads
+        self.assertIn("without some of the variants that are asked for now", err)  # it would be by threads
 
     def test_threads_and_plans_under_a_launcher(self):
         sweep = self.program.sweep(QUICK.replace("[auto, allgather]", "auto, transport: threads"))

@@ -128,7 +128,7 @@ variants: [{kernel: dilated}]
         self.assertEqual(len(rows), 2 * len(VARIANTS))
         failed = [row for row in rows if row[3] != "ok"]
         self.assertEqual(len(failed), 1, rows)
-        self.assertIn("worker killed by signal 9", failed[0][4])
+        self.assertIn("worker was killed by signal 9", failed[0][4])
         self.program.wait_until_no_worker()
 
     def test_workers_killed_at_random_moments(self):
@@ -149,7 +149,7 @@ variants: [{kernel: dilated}]
         for _, case, _, status, reason, _ in Store(self.results).rows:
             self.assertIn(status, ("ok", "failed"))
             if status == "failed":
-                self.assertIn("worker killed by signal 9", reason)
+                self.assertIn("worker was killed by signal 9", reason)
                 failed_of.setdefault(case, []).append(reason)
         self.assertEqual(process.returncode, 1 if failed_of else 0)
         # While inputs are made no variant is in flight: that costs the comparison.

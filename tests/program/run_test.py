@@ -438,7 +438,7 @@ class RingTest(unittest.TestCase):
                 "variants: [{kernel: dilated, " + options + "}]\n", "no.yaml"), "-o", "no", "--fresh")
             return self.program.records("no")[0]["reason"]
         self.assertEqual(reasons("order: linear", "ring_size: 300"), "ring_size 300: rings have at most 256 ranks")
-        self.assertIn("start it by mpirun -n 2", reasons("transport: mpi"))
+        self.assertIn("start them with mpirun -n 2", reasons("transport: mpi"))
         self.assertIn("memory of GPUs", reasons("transport: nccl"))
         self.assertIn("buffers must be pooled", reasons("buffers: fresh"))
         self.assertIn("index must be cached", reasons("index: computed"))

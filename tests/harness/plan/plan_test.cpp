@@ -123,7 +123,7 @@ TEST(Plan, ProcessesOfALauncherAreRanks) {
   }
   EXPECT_FALSE(first("auto", 4).skip);
   expect_skipped(first("auto", 3), "transport mpi: ring_size 4: the launcher started 3 processes");
-  expect_skipped(first("mpi", 1), "start it by mpirun -n 4 hilbench run");
+  expect_skipped(first("mpi", 1), "start them with mpirun -n 4 hilbench run");
 }
 
 // 4 ranks, 4096 positions of 8 heads of 64 fp32: each of 3 hops moves every shard's K and V once.
@@ -264,7 +264,7 @@ TEST(Plan, PutsARankOnEachGpu) {
   if (nccl_absence().empty()) {
     EXPECT_FALSE(on_gpus(4, "ring_size: 4", ", transport: nccl").skip);
     expect_skipped(on_gpus(2, "ring_size: 4", ", transport: nccl", "oversubscribe: true"),
-                   "transport nccl: ring_size 4: a rank for each GPU, of 2 here");
+                   "transport nccl: ring_size 4: it needs one GPU for each rank, and there are 2");
   }
 }
 

@@ -41,12 +41,12 @@ std::string complaint_of(const std::string& script) {
 
 TEST(ChildProcess, HasEndedThoughWhatItStartedKeepsItsStreams) {
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(complaint_of("sleep 20 & echo no tea >&2; exit 3"), "'shell' left with status 3: no tea");
+  EXPECT_EQ(complaint_of("sleep 20 & echo no tea >&2; exit 3"), "'shell' exited with status 3: no tea");
   EXPECT_EQ(complaint_of("sleep 20 & echo last words"), "answered last words");
   // One that never stops talking, on either stream.
   const std::string endless = "timeout 20 sh -c 'while :; do printf endless; done'";
-  EXPECT_EQ(complaint_of(endless + " & exit 4"), "'shell' left with status 4");
-  EXPECT_TRUE(complaint_of(endless + " >&2 & exit 5").starts_with("'shell' left with status 5"));
+  EXPECT_EQ(complaint_of(endless + " & exit 4"), "'shell' exited with status 4");
+  EXPECT_TRUE(complaint_of(endless + " >&2 & exit 5").starts_with("'shell' exited with status 5"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 

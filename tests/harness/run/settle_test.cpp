@@ -112,7 +112,7 @@ TEST_P(BadWorker, CostsTheVariantInFlightAndNothingElse) {
 
 INSTANTIATE_TEST_SUITE_P(Fates, BadWorker,
                          testing::Values(std::pair{"abort", "signal 6"}, std::pair{"segfault", "signal 11"},
-                                         std::pair{"kill", "want of memory"}, std::pair{"exit", "status 3"},
+                                         std::pair{"kill", "memory ran out"}, std::pair{"exit", "status 3"},
                                          std::pair{"hang", "no progress for 1 s"},
                                          std::pair{"spin", "no progress for 1 s"},
                                          std::pair{"silent", "without a result"}));

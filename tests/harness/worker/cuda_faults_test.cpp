@@ -260,7 +260,7 @@ TEST_P(FaultyKernel, CostsItsOwnRecordsAndNothingElse) {
 }
 
 constexpr const char* kIllegal = "an illegal memory access was encountered (cudaErrorIllegalAddress)";
-constexpr const char* kHung = "no progress for 6 s: taken for hung and stopped";
+constexpr const char* kHung = "no progress for 6 s: the worker counts as hung and was stopped";
 constexpr const char* kTooMuch = "no 1024.00 GiB of GPU memory: ";
 INSTANTIATE_TEST_SUITE_P(
     Kinds, FaultyKernel,
