@@ -15,7 +15,7 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/text.hpp"
 
-// Every command, in the order of --help: add_NAME is in NAME.cpp.
+// Every command, in the order of --help. NAME.cpp defines add_NAME.
 #define HILBENCH_COMMANDS(line)                                                                     \
   line(run) line(plan) line(report) line(compare) line(export) line(predict) line(order) line(list) \
       line(doctor) line(worker)
@@ -47,14 +47,15 @@ std::string text_of(int argc, char** argv) {
   return text;
 }
 
-// Standard error may be closed or a broken pipe: the exit status still tells.
+// Writing may fail (standard error closed, or a broken pipe); the exit status still reports the error.
 int report_error(const std::string& message, ExitCode code) {
   std::fputs(fmt::format("hilbench: error: {}\n", message).c_str(), stderr);
   return static_cast<int>(code);
 }
 
-// A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would end up in it. What
-// is written to a closed standard output must fail: the lowest free descriptor is opened, so it is 1 after 0.
+// If descriptor 0, 1 or 2 is closed, the next file opened would get its number, and messages would be
+// written into that file. Opens /dev/null for reading in their place, so that writing to a closed
+// standard output fails.
 void open_standard_streams() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDONLY);
@@ -63,18 +64,18 @@ void open_standard_streams() {
 
 void prepare_process() {
   open_standard_streams();
-  ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write that meets it
+  ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
-    ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program over an empty value
+    ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program if the value is empty
 }
 
-// What is still buffered is written here, where a full disk or a closed pipe can be told.
+// Writes what is still buffered, so that a full disk or a closed pipe is reported.
 int finish_output(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   return report_error("cannot write to standard output", ExitCode::environment);
 }
 
-// Says what ended the command. To be called while it is caught.
+// Reports the exception that ended the command. To be called in a catch block.
 int report_caught() {
   try {
     throw;
@@ -102,8 +103,8 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", [] { return version_text(); });
   app.footer(
-      "Exit status: 0 done, 1 some record failed, 2 bad usage or input, 3 inconclusive, 4 environment, "
-      "130 after Ctrl-C.");
+      "Exit status: 0 done; 1 a record failed, `compare` found a slower variant, or `order` no bijection; "
+      "2 wrong usage or input; 3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));
   add_all(commands);
   try {

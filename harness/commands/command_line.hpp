@@ -1,4 +1,4 @@
-// The command line. A command is a file of this folder and its line in command_line.cpp.
+// The command line. Each command is a file of this folder and a line in command_line.cpp.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace hilbench {
 
-// Results of a command go to standard output, the rest to standard error.
+// Runs a command: prints its results to standard output and everything else to standard error.
 using Action = std::function<ExitCode()>;
 
 class Commands {
  public:
-  // `as_typed`: the whole command line, as text.
+  // `as_typed`: the whole command line, as text that a shell reads back.
   Commands(CLI::App& app, std::string as_typed);
 
-  // Adds a command; `action` runs when it is the one that was typed. With an empty `help` it is in no list.
+  // Adds a command. `action` runs if the user typed this command. A command with an empty `help` is hidden.
   Options add(const std::string& name, const std::string& help, const Action& action);
 
   const std::string& as_typed() const { return as_typed_; }
@@ -29,7 +29,8 @@ class Commands {
   Action chosen_;
 };
 
-// Parses and runs; prints errors as `hilbench: error: ...` on standard error. Returns the exit status.
+// Parses the command line and runs the command. Prints errors as `hilbench: error: ...` to standard error.
+// Returns the exit status.
 int run_command_line(int argc, char** argv);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// `hilbench compare`: two runs of a sweep against each other.
+// `hilbench compare`: which variants became faster or slower between two runs.
 #include "reports/compare.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 struct CompareArguments {
   std::filesystem::path folder_a, folder_b;
   std::string format = "text";   // or "markdown"
-  std::filesystem::path output;  // folder for compare.html, .md and .csv; empty: none
+  std::filesystem::path output;  // folder for compare.html, .md and .csv; empty: they are not written
   std::optional<double> fail_above_percent;
 };
 
@@ -42,15 +42,16 @@ ExitCode compare_command(const CompareArguments& arguments) {
 
 void add_compare(Commands& commands) {
   auto arguments = std::make_shared<CompareArguments>();
-  Options options = commands.add("compare", "hold two runs against each other",
+  Options options = commands.add("compare", "compare two runs: which variants became faster or slower",
                                  [arguments] { return compare_command(*arguments); });
-  options.argument("DIR_A", arguments->folder_a, "folder of the results that came before");
-  options.argument("DIR_B", arguments->folder_b, "folder of those that came after");
-  options.choice("--format", arguments->format, {"text", "markdown"},
-                 "what to print: text (default) or markdown");
-  options.path("-o", arguments->output, "folder for compare.html, compare.md and compare.csv");
+  options.argument("DIR_A", arguments->folder_a, "folder with the results of the first run");
+  options.argument("DIR_B", arguments->folder_b, "folder with the results of the second run");
+  options.choice("--format", arguments->format, {"text", "markdown"}, "print text (default) or markdown");
+  options.path("-o", arguments->output,
+               "folder to write compare.html, compare.md and compare.csv to; default: none");
   options.number("--fail-above", arguments->fail_above_percent,
-                 "exit status 1 where a variant takes so many percent longer in B, 3 where that is open");
+                 "exit with status 1 if a variant takes this many percent longer in B, with 3 if the data "
+                 "leave it open");
 }
 
 }  // namespace hilbench

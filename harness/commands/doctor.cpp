@@ -61,7 +61,7 @@ Finding look_at_blas() {
                             blas.value("fma_gflops", 0.0), note.empty() ? "" : "; " + note)};
 }
 
-// Whether every event of a counter set can be counted, around no work at all.
+// Tries to count every event of a counter set, with no work in between.
 Finding look_at_counters(std::string_view name, CounterTarget target) {
   const CounterSet set = counter_set(name, target);
   const auto counters = count(
@@ -103,13 +103,13 @@ Finding look_at_driver() {
   if (const int status = init(0); status != 0) return {.text = cuda_start_failure(status)};
   int devices = 0, version = 0;
   if (count_devices(&devices) != 0 || get_version(&version) != 0)
-    return {.text = "the driver answers with errors; see whether nvidia-smi works"};
+    return {.text = "the driver returns errors; check whether nvidia-smi works"};
   if (version / 1000 < cuda_runtime_version() / 1000)
     return {.text = old_driver(version, cuda_runtime_version())};
   return {devices > 0, fmt::format("{} devices, CUDA {}.{}", devices, version / 1000, version % 1000 / 10)};
 }
 
-// "; GPU 0 is split (MIG): ..." for each GPU of NVML that is.
+// "; GPU 0 is split (MIG): ..." for each GPU that is split, as NVML reports it.
 std::string split_gpus(const LoadedLibrary& nvml) {
   const auto count = nvml.find<int(unsigned*)>("nvmlDeviceGetCount_v2");
   const auto handle_of = nvml.find<int(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
@@ -136,7 +136,7 @@ Finding look_at_nvml() {
   const auto version = library.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
   std::array<char, 96> text{};
   if (version == nullptr || version(text.data(), text.size()) != 0)
-    return {.text = "NVML does not tell the driver's version"};
+    return {.text = "NVML does not return the driver's version"};
   return {true, fmt::format("driver {}{}", text.data(), split_gpus(library))};
 }
 
@@ -145,15 +145,15 @@ Finding look_at_cupti() {
   const std::string permission = profiling_permission({std::istreambuf_iterator<char>(in), {}});
   const CudaDriver& driver = CudaDriver::get();
   if (!driver.make_context())
-    return {.text = fmt::format("nothing to count on: {}", driver.unavailable().empty()
-                                                               ? "device 0 gives no context"
-                                                               : driver.unavailable())};
+    return {.text =
+                fmt::format("nothing to count on: {}",
+                            driver.unavailable().empty() ? "device 0 has no context" : driver.unavailable())};
   Finding finding = look_at_counters("default", counter_target(DeviceKind::cuda));
   if (!permission.empty()) finding.text += "; " + permission;
   return finding;
 }
 
-// The library behind a baseline, which loads it and looks for every function that it calls.
+// Loads the library behind a baseline and looks up every function that the baseline calls.
 Finding look_at_rival(std::string_view baseline) {
   const nlohmann::json library = find_implementation(baseline, DeviceKind::cuda)->library();
   if (library.contains("note")) return {.text = library.at("note").get<std::string>()};
@@ -223,10 +223,12 @@ std::string doctor_report() {
 }
 
 void add_doctor(Commands& commands) {
-  commands.add("doctor", "check each optional part: works, or why not and what to do", [] {
-    fmt::print("{}", doctor_report());
-    return ExitCode::done;
-  });
+  commands.add("doctor",
+               "check each optional part of the program on this machine: it works, or why not and what to do",
+               [] {
+                 fmt::print("{}", doctor_report());
+                 return ExitCode::done;
+               });
 }
 
 }  // namespace hilbench

@@ -5,8 +5,9 @@
 
 namespace hilbench {
 
-// A line for each part: works, or why not and what to do. Foreign libraries are loaded in a child process
-// with a time limit, so that one that crashes or hangs becomes a line too. Throws nothing but std::bad_alloc.
+// One line for each part: it works, or why not and what to do. Libraries of others are loaded in a
+// child process with a time limit, so that a library that crashes or hangs gets its line too.
+// Throws only std::bad_alloc.
 std::string doctor_report();
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// `hilbench export`: the records in the formats of other tools.
+// `hilbench export`: the records in formats that other tools read.
 #include "reports/export/export.hpp"
 
 #include <fmt/format.h>
@@ -38,9 +38,9 @@ ExitCode export_command(const ExportArguments& arguments) {
 
 void add_export(Commands& commands) {
   auto arguments = std::make_shared<ExportArguments>();
-  Options options = commands.add("export", "write the records for other tools",
+  Options options = commands.add("export", "write the records of a run in a format that other tools read",
                                  [arguments] { return export_command(*arguments); });
-  options.argument("DIR", arguments->folder, "folder of the results");
+  options.argument("DIR", arguments->folder, "folder with the results of a run");
   options.text("--format", arguments->format, fmt::format("{}", fmt::join(export_formats(), ", ")),
                Empty::allowed);
   options.require("--format");

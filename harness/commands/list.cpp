@@ -26,7 +26,7 @@
 namespace hilbench {
 namespace {
 
-// Name and text in two columns.
+// A line of two columns: name and text.
 struct Line {
   std::string name;
   std::string text;
@@ -70,7 +70,7 @@ std::string list_traversals() {
   return in_columns(lines);
 }
 
-// Why `variant` cannot compute even an ordinary case here, or nothing.
+// Why `implementation` cannot compute even an ordinary case here; empty if it can.
 std::string unavailable(const Implementation& implementation, const GpuSurvey& survey) {
   if (implementation.device == DeviceKind::automatic) return "";
   const bool on_gpu = implementation.device == DeviceKind::cuda;
@@ -78,7 +78,7 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
       .kv_heads = 8, .dtype = on_gpu ? Dtype::bf16 : Dtype::fp32, .device = implementation.device};
   const Variant variant{.kernel = std::string(implementation.name),
                         .baseline = implementation.kind == ImplementationKind::baseline};
-  // What the build lacks comes before what the machine lacks.
+  // A reason in the build has priority over a reason in the machine.
   if (on_gpu && !survey.absence.empty())
     return implementation.why_not(ordinary, variant).value_or(survey.absence);
   return why_not(implementation, ordinary, variant, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
@@ -154,9 +154,9 @@ std::string scope_of(const CounterSet& set) {
   return text;
 }
 
-// Why `set` cannot be counted on this machine; "" where it can, as far as can be told without running work.
+// Why `set` cannot be counted on this machine; "" if nothing is known against it without running work.
 std::string unavailable_here(const CounterSet& set) {
-  if (set.last == kCpuTarget) return "";  // each event tells for itself
+  if (set.last == kCpuTarget) return "";  // each event is tried by itself
   const CounterTarget here = counter_target(DeviceKind::cuda);
   if (here < kCpuTarget) return "no CUDA device answers";
   return set.first <= here && here <= set.last ? ""
@@ -249,8 +249,8 @@ std::string list_text(std::string_view what) {
 
 void add_list(Commands& commands) {
   auto topic = std::make_shared<std::string>();
-  Options options =
-      commands.add("list", "what this build knows, and why something is unavailable here", [topic] {
+  Options options = commands.add(
+      "list", "list what this build knows, and why something is unavailable on this machine", [topic] {
         fmt::print("{}", list_text(*topic));
         return ExitCode::done;
       });

@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-// One line for each name, with the reason where something is unavailable on this machine.
+// One line for each name, with the reason if it is unavailable on this machine.
 // Throws UsageError for an unknown topic.
 std::string list_text(std::string_view what);
 

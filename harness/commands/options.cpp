@@ -16,7 +16,7 @@ CLI::Validator not_empty() {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, "");
 }
 
-// CLI::Range lets NaN through.
+// CLI::Range would accept NaN.
 CLI::Validator up_to_a_million() {
   return CLI::Validator(
       [](std::string& text) {
@@ -26,13 +26,13 @@ CLI::Validator up_to_a_million() {
       "");
 }
 
-// CLI11 reads 010 as 8 and 0x10 as 16; nothing else here does.
+// CLI11 reads 010 as 8 and 0x10 as 16; nothing else in this program does, so both are refused.
 CLI::Validator decimal() {
   return CLI::Validator(
       [](std::string& text) {
         const std::size_t first = text.find_first_of("0123456789");
         const bool other = first != text.npos && first + 1 < text.size() && text[first] == '0';
-        return other ? fmt::format("'{}' is no decimal number", one_line(text, 80)) : std::string();
+        return other ? fmt::format("'{}' is not a decimal number", one_line(text, 80)) : std::string();
       },
       "");
 }

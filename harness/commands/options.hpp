@@ -1,4 +1,4 @@
-// The options of one command, as its file lists them.
+// The options of one command.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ class App;
 
 namespace hilbench {
 
-// Whether an option may be given with an empty word, which is a variable that a script forgot.
+// Whether the value of an option may be empty. An empty value is often an unset variable of a script.
 enum class Empty { refused, allowed };
 
-// Each function adds one option whose value goes to `value`, which must live until the command runs.
+// Each function adds one option and stores its value in `value`, which must live until the command runs.
 class Options {
  public:
   explicit Options(CLI::App& command) : command_(command) {}
 
-  // A word without a dash; must be given.
+  // A positional argument, which must be given.
   void argument(const std::string& name, std::string& value, const std::string& help);
   void argument(const std::string& name, std::filesystem::path& value, const std::string& help);
   void arguments(const std::string& name, std::vector<int>& values, int count);
@@ -32,17 +32,17 @@ class Options {
             Empty empty = Empty::refused);
   void path(const std::string& name, std::filesystem::path& value, const std::string& help,
             Empty empty = Empty::refused);
-  // One word each time that it is given.
+  // May be given several times, with one value each time.
   void texts(const std::string& name, std::vector<std::string>& values, const std::string& help);
-  // One of a few words.
+  // One of `words`.
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& words,
               const std::string& help);
-  // 0 to a million.
+  // A number from 0 to a million.
   void number(const std::string& name, std::optional<double>& value, const std::string& help);
-  // Decimal digits: 010 and 0x10 are refused.
+  // A decimal integer: 010 and 0x10 are refused.
   void integer(const std::string& name, std::int64_t& value, const std::string& help);
   void integer(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);
-  // The same, parted by commas.
+  // Decimal integers, separated by commas.
   void integers(const std::string& name, std::vector<std::int64_t>& values, const std::string& help);
   // An amount of memory: 80GB, 8GiB.
   void bytes(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);

@@ -1,4 +1,4 @@
-// `hilbench order`: a map, with what is known of it.
+// `hilbench order`: prints an order's map, and checks it.
 #include "kernels/orders/order.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ const OrderInfo& order_named(const std::string& name) {
        .remedy = near.empty() ? "see `hilbench list orders`" : fmt::format("did you mean '{}'?", near)});
 }
 
-// NAME.PARAM apart. Digits alone are a param.
+// Splits NAME.PARAM. PARAM must be digits.
 std::pair<std::string, std::optional<std::int64_t>> split_name(const std::string& text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string::npos) return {text, std::nullopt};
@@ -52,7 +52,8 @@ std::pair<std::string, std::optional<std::int64_t>> split_name(const std::string
   return {text.substr(0, dot), param};
 }
 
-// The one option that sets the order's parameter; another one is a mistake.
+// The value of the option that sets the order's parameter. Throws UsageError for an option that the order
+// does not have.
 std::optional<std::int64_t> param_of(const OrderArguments& arguments, const OrderInfo& order) {
   const auto refuse = [&](const char* option) {
     throw UsageError({.what = fmt::format("{} does not apply to order '{}'", option, order.name)});
@@ -74,7 +75,7 @@ OrderRequest request_of(const OrderArguments& arguments) {
     if (param)
       throw UsageError({.what = fmt::format("the parameter of order '{}' is given twice", name),
                         .where = arguments.name,
-                        .remedy = fmt::format("write '{}' beside the option", name)});
+                        .remedy = fmt::format("write only '{}' and the option", name)});
     param = option;
   }
   if (param && order.param == OrderParam::none)
@@ -89,10 +90,10 @@ OrderRequest request_of(const OrderArguments& arguments) {
   return order_request(work, {.order = name, .order_param = param, .order_file = arguments.file});
 }
 
-// The map, and beside it its inverse or the rows that are visited, all of 8 bytes a position.
+// Memory for the map and for its inverse or the visited rows: 8 bytes a position each.
 void require_memory(std::int64_t length) {
   constexpr std::int64_t kBytesPerPosition = 24;
-  if (length > kMostPositions) return;  // refused with its range
+  if (length > kMostPositions) return;  // order_slots refuses it and names the range
   const std::int64_t needed = length * kBytesPerPosition, available = available_memory();
   if (needed > available)
     throw EnvironmentError(
@@ -128,17 +129,18 @@ ExitCode order_command(const OrderArguments& arguments) {
 
 void add_order(Commands& commands) {
   auto arguments = std::make_shared<OrderArguments>();
-  Options options =
-      commands.add("order", "print the memory slot of each position; checks and locality on standard error",
-                   [arguments] { return order_command(*arguments); });
+  Options options = commands.add(
+      "order", "print an order: the memory slot of each position. Checks and locality go to standard error",
+      [arguments] { return order_command(*arguments); });
   options.argument("NAME", arguments->name, "an order of `hilbench list orders`, or NAME.PARAM");
-  options.integer("--length", arguments->length, "positions");
+  options.integer("--length", arguments->length, "number of positions");
   options.require("--length");
-  options.integer("--chunk", arguments->chunk, "curves: apply inside chunks of so many positions");
-  options.integer("--residue", arguments->residue, "residue: r; bitrev_residue: r_max");
-  options.integer("--seed", arguments->seed, "random: seed");
-  options.path("--file", arguments->file, "file: .npy with the slot of each position", Empty::allowed);
-  options.path("-o", arguments->output, "write an int64 .npy instead", Empty::allowed);
+  options.integer("--chunk", arguments->chunk,
+                  "for curves: apply the order inside chunks of this many positions");
+  options.integer("--residue", arguments->residue, "for residue: r; for bitrev_residue: r_max");
+  options.integer("--seed", arguments->seed, "for random: the seed");
+  options.path("--file", arguments->file, "for file: .npy with the slot of each position", Empty::allowed);
+  options.path("-o", arguments->output, "write the slots to this .npy file (int64) instead", Empty::allowed);
 }
 
 }  // namespace hilbench

@@ -37,12 +37,13 @@ void add_plan(Commands& commands) {
     bool longest = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  Options options = commands.add("plan", "print what a sweep would do; nothing runs", [arguments] {
-    return plan_command(arguments->sweep, arguments->longest ? PlanTable::longest : PlanTable::variants);
-  });
+  Options options =
+      commands.add("plan", "print what a sweep would measure on this machine; nothing is run", [arguments] {
+        return plan_command(arguments->sweep, arguments->longest ? PlanTable::longest : PlanTable::variants);
+      });
   add_sweep_options(options, arguments->sweep);
   options.flag("--longest", arguments->longest,
-               "print instead the longest sequence of each case that fits the device's memory");
+               "print instead, for each case, the longest sequence that fits the device's memory");
   options.exclude("--longest", {"--filter", "--execution-limit"});
 }
 

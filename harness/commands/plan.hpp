@@ -8,7 +8,7 @@ namespace hilbench {
 
 enum class PlanTable { variants, longest };
 
-// Prints what the sweep would do here; nothing runs.
+// Prints what the sweep would measure here; runs nothing.
 ExitCode plan_command(const SweepArguments& arguments, PlanTable table);
 
 }  // namespace hilbench

@@ -1,4 +1,4 @@
-// `hilbench predict`: rings that were not measured, from records of small ones.
+// `hilbench predict`: predicts rings that were not measured from records of smaller rings.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 struct PredictArguments {
   std::filesystem::path subject;      // a folder of records, or a sweep file
-  std::filesystem::path calibration;  // the folder of records, where `subject` is a sweep file
+  std::filesystem::path calibration;  // the folder of records, if `subject` is a sweep file
   std::vector<std::int64_t> fit_ranks = {1, 2};
   std::vector<std::int64_t> rings;  // to predict; empty: those of the sweep, or 2, 4, 8, 16
   std::vector<std::string> axes;    // of the sweep
@@ -62,7 +62,7 @@ std::vector<RingFit> fits_of(const ReportInput& input, const std::set<std::int64
     throw UsageError(
         {.what = "no model can be fitted",
          .where = input.source.string(),
-         .why = reasons.empty() ? "it holds no timed kernel that a ring could run" : reasons.front(),
+         .why = reasons.empty() ? "it holds no timed kernel that rings can run" : reasons.front(),
          .remedy = reasons.empty() ? "measure rings, as sweeps/ring/threads.yaml does" : ""});
   for (const std::string& reason : reasons) notes.push_back("Not fitted: " + reason);
   return fits;
@@ -73,7 +73,7 @@ class Asker {
   Asker(const std::vector<RingFit>& fits, const std::string& filter, PredictionReport& report)
       : fits_(fits), filter_(parse_filter(filter)), report_(report) {}
 
-  // What the folder holds, at other ring sizes.
+  // Asks for the cases of the records at other ring sizes.
   void ask_records(const std::vector<std::int64_t>& rings) {
     for (const RingFit& fit : fits_)
       for (const RingSample& sample : fit.samples())
@@ -110,14 +110,14 @@ class Asker {
       fitted = true;
     }
     if (!fitted && asks_for(question, ""))
-      refuse(question, "the records hold no rings of its device, kernel, dtype and head_dim");
+      refuse(question, "the records hold no rings with its device, kernel, dtype and head_dim");
   }
 
   static std::string name_of(const RingQuestion& question) {
     return fmt::format("{}/{}", case_id(question.work), variant_id(question.variant));
   }
 
-  // Whether the filter finds it, and it was not asked of that group before.
+  // True if the filter finds the question and this group was not asked it before.
   bool asks_for(const RingQuestion& question, const std::string& group) {
     const std::string name = name_of(question);
     if (!asked_.insert(group + name).second || !std::regex_search(name, filter_)) return false;
@@ -133,7 +133,7 @@ class Asker {
     if (!asks_for(question, fit.group().text())) return;
     if (question.work.sequence_length > kMostPositions)
       return refuse(question, "rings have at most 2^31 - 1 rows");
-    if (question.work.pass == Pass::backward) return refuse(question, "rings compute the forward pass alone");
+    if (question.work.pass == Pass::backward) return refuse(question, "rings compute only the forward pass");
     if (const auto reason = why_not_ring(question.work, question.variant)) return refuse(question, *reason);
     if (report_.predictions.size() == kMostPredictions)
       throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
@@ -148,7 +148,8 @@ class Asker {
   bool found_ = false;
 };
 
-// Memory of a rank's device: what the user says, else what the records' GPU has. Ranks on a CPU share it.
+// Memory of a rank's device: the amount that the user names, else that of the records' GPU. Nothing for a
+// CPU, whose memory the ranks share.
 std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& arguments) {
   Gpu gpu{.name = "device"};
   if (arguments.memory_bytes) {
@@ -195,9 +196,9 @@ void check_arguments(const PredictArguments& arguments, bool given_folder) {
   if (given_folder && !arguments.calibration.empty())
     throw UsageError({.what = "two folders of records",
                       .where = "--calibration",
-                      .remedy = "give a sweep file beside --calibration, or the folder alone"});
+                      .remedy = "give a sweep file with --calibration, or the folder alone"});
   if (!given_folder && arguments.calibration.empty())
-    throw UsageError({.what = fmt::format("'{}' is no folder of records", arguments.subject.string()),
+    throw UsageError({.what = fmt::format("'{}' is not a folder of records", arguments.subject.string()),
                       .remedy = "name one; for a sweep file, name the records with --calibration DIR"});
 }
 
@@ -235,23 +236,26 @@ ExitCode predict_command(const PredictArguments& arguments) {
 
 void add_predict(Commands& commands) {
   auto arguments = std::make_shared<PredictArguments>();
-  Options options =
-      commands.add("predict", "time and memory of rings that were not measured, from records of small ones",
-                   [arguments] { return predict_command(*arguments); });
+  Options options = commands.add(
+      "predict", "predict time and memory of rings that were not measured, from records of smaller rings",
+      [arguments] { return predict_command(*arguments); });
   options.argument(
       "DIR|SWEEP.yaml", arguments->subject,
-      "folder of results that hold rings: their cases at other ring sizes; or a sweep file, with "
+      "folder with results of rings, to predict their cases at other ring sizes; or a sweep file, with "
       "--calibration");
-  options.path("--calibration", arguments->calibration, "folder of results to fit on, for a sweep file",
+  options.path("--calibration", arguments->calibration, "for a sweep file: folder with the results to fit on",
                Empty::allowed);
   options.integers("--fit-ranks", arguments->fit_ranks,
-                   "ring sizes to fit on; default: 1,2. Larger ones check");
+                   "ring sizes to fit on; default: 1,2. Larger rings check the fit");
   options.integers("--ring", arguments->rings, "ring sizes to predict; default: the sweep's, or 2,4,8,16");
-  options.texts("--axis", arguments->axes, "NAME=V,V: replace a parameter in every case of the sweep");
+  options.texts("--axis", arguments->axes,
+                "NAME=V,V: replace the values of a parameter in every case of the sweep; may be repeated");
   options.text("--filter", arguments->filter,
-               "only variants whose CASE/VARIANT this regular expression finds", Empty::allowed);
+               "keep only variants whose CASE/VARIANT contains a match of this regular expression",
+               Empty::allowed);
   options.bytes("--memory", arguments->memory_bytes,
-                "longest sequence for devices with so much memory (80GB, 8GiB); default: the records' GPU");
+                "print the longest sequences for devices with this much memory (80GB, 8GiB); default: that "
+                "of the records' GPU");
   options.text("--format", arguments->format, "text, markdown or json; default: text", Empty::allowed);
 }
 

@@ -1,4 +1,4 @@
-// `hilbench run --profile VARIANT`: one execution for a profiler to look at.
+// `hilbench run --profile VARIANT`: one execution for a profiler.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace hilbench {
 
-// Runs `variant_id` in this process, once to warm up and once between the profiler's start and stop marks (on
-// a GPU cudaProfilerStart and -Stop), of the first comparison of the plan that can run it. Nothing is
-// verified or stored. Gives the case's id. Throws UsageError where no comparison can run the variant.
+// Runs `variant_id` in this process, in the first comparison of the plan that can run it: once to warm
+// up, and once between the profiler's start and stop marks (on a GPU cudaProfilerStart and
+// cudaProfilerStop). Nothing is verified or stored. Returns the case's id. Throws UsageError if no
+// comparison can run the variant.
 std::string profile_variant(const Sweep& sweep, const Plan& plan, const Site& site,
                             const std::string& variant_id);
 

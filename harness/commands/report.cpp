@@ -15,9 +15,9 @@ namespace {
 
 struct ReportArguments {
   std::filesystem::path folder;
-  std::filesystem::path output;  // empty: beside the store
-  std::filesystem::path claims;  // empty: those of this build
-  std::filesystem::path charts;  // empty: as packages install it
+  std::filesystem::path output;  // empty: the folder of the results
+  std::filesystem::path claims;  // empty: the claims of this build
+  std::filesystem::path charts;  // empty: the file that packages install
 };
 
 ExitCode report_command(const ReportArguments& arguments) {
@@ -36,13 +36,17 @@ ExitCode report_command(const ReportArguments& arguments) {
 
 void add_report(Commands& commands) {
   auto arguments = std::make_shared<ReportArguments>();
-  Options options = commands.add("report", "write report.html, report.md, tables and figures",
-                                 [arguments] { return report_command(*arguments); });
-  options.argument("DIR", arguments->folder, "folder of the results: a store, or exported records.jsonl");
+  Options options =
+      commands.add("report", "write a report of a run: report.html, report.md, tables and figures",
+                   [arguments] { return report_command(*arguments); });
+  options.argument("DIR", arguments->folder,
+                   "folder with the results of a run: a store, or exported records.jsonl");
   options.path("-o", arguments->output, "folder to write to; default: DIR");
-  options.path("--claims", arguments->claims, "claims file; default: those of the seed reports");
-  options.path("--charts", arguments->charts,
-               "Chart.js for report.html: its minified file, or none; default: where packages put it");
+  options.path("--claims", arguments->claims,
+               "claims file; default: the claims of this build (`hilbench list claims`)");
+  options.path(
+      "--charts", arguments->charts,
+      "Chart.js for report.html: a minified file, or `none`; default: the file that packages install");
 }
 
 }  // namespace hilbench

@@ -27,7 +27,7 @@
 namespace hilbench {
 namespace {
 
-// Whether `folder` could be made and written to, without making it.
+// Throws unless `folder` can be created and written to. Does not create it.
 void check_dump_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::path existing = std::filesystem::absolute(folder);
@@ -39,7 +39,7 @@ void check_dump_folder(const std::filesystem::path& folder) {
                              .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
 }
 
-// A line for each of the commonest reasons why records are of that status.
+// One line for each of the most frequent reasons for this status.
 std::string reasons_text(Status status, const std::map<std::string, std::int64_t>& counts) {
   constexpr std::size_t kMostShown = 10;
   std::vector<std::pair<std::int64_t, std::string>> reasons;
@@ -50,7 +50,7 @@ std::string reasons_text(Status status, const std::map<std::string, std::int64_t
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostShown); ++i)
     text += fmt::format("{} {}: {}\n", to_string(status), reasons[i].first, one_line(reasons[i].second));
   if (reasons.size() > kMostShown)
-    text += fmt::format("and {} other reasons: the report lists them\n", reasons.size() - kMostShown);
+    text += fmt::format("and {} other reasons, which the report lists\n", reasons.size() - kMostShown);
   return text;
 }
 
@@ -77,7 +77,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
 }
 
-// Rank 0's part. What ends the run is told before the others leave: a launcher ends all when one does.
+// Rank 0's part. Prints what ended the run before the other ranks exit: when one does, a launcher ends all.
 ExitCode lead(const RunArguments& arguments, const AgreedRun& run, LaunchedProcesses& processes) {
   ExitCode status = ExitCode::done;
   try {
@@ -104,7 +104,7 @@ AgreedRun agree_on(const RunArguments& arguments, LaunchedProcesses& processes) 
              if (gpu_ordinal(arguments.sweep))
                throw UsageError({.what = "a GPU is named",
                                  .where = "--device",
-                                 .why = "under an MPI launcher every process takes one of its own",
+                                 .why = "under an MPI launcher every process uses a GPU of its own",
                                  .remedy = "--device cuda"});
              return find_site(sweep,
                               {.memory_bytes = arguments.sweep.memory_bytes, .local_rank = local_rank});
@@ -112,16 +112,17 @@ AgreedRun agree_on(const RunArguments& arguments, LaunchedProcesses& processes) 
        .plan = [&](const Sweep& sweep, const Site& site) { return plan_of(arguments.sweep, sweep, site); }});
 }
 
-// This process is one of several that an MPI launcher started. Rank 0 speaks for all.
+// Runs this process as one of several that an MPI launcher started. Only rank 0 prints.
 ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
-  constexpr std::chrono::seconds kToBeHeard{1};  // a launcher ends all processes when the first fails
+  constexpr std::chrono::seconds kToBeHeard{
+      1};  // time for rank 0 to print: a launcher ends all processes when one fails
   std::optional<LaunchedProcesses> processes;
   try {
     if (const std::string absence = mpi_absence(); !absence.empty())
       throw EnvironmentError(
           {.what = fmt::format("one of {} processes of a launcher", launch.processes), .why = absence});
     if (!arguments.profile.empty())
-      throw UsageError({.what = "a profile is of one process", .where = "--profile"});
+      throw UsageError({.what = "only a single process can be profiled", .where = "--profile"});
     processes.emplace(launch);
     const AgreedRun run = agree_on(arguments, *processes);
     return processes->leads() ? lead(arguments, run, *processes)
@@ -129,7 +130,7 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
   } catch (const Error& error) {
     if (launch.rank == 0) throw;
     std::this_thread::sleep_for(kToBeHeard);
-    if (!processes)  // nobody ended this process: there may be no rank 0
+    if (!processes)  // they never connected, so there may be no rank 0 that prints
       fmt::print(stderr, "hilbench: note: rank {} of {} of an MPI launcher ends: {}\n", launch.rank,
                  launch.processes, error.what());
     return error.code();
@@ -157,16 +158,17 @@ void add_run(Commands& commands) {
   auto arguments = std::make_shared<RunArguments>();
   arguments->command = commands.as_typed();
   Options options = commands.add("run",
-                                 "measure a sweep; resumes what an earlier run left. Under mpirun -n P, "
-                                 "P processes are ranks of rings, on GPUs with one each",
+                                 "measure a sweep and store the records; resumes an earlier run. Under "
+                                 "mpirun -n P, the P processes are ranks of rings, on GPUs with one GPU each",
                                  [arguments] { return run_command(*arguments); });
   add_sweep_options(options, arguments->sweep);
-  options.path("-o", arguments->folder, "folder of the results; default: results/<sweep name>");
-  options.flag("--fresh", arguments->fresh, "start over instead of resuming");
-  options.flag("--dry-run", arguments->dry_run, "print the plan, measure nothing");
+  options.path("-o", arguments->folder, "folder for the results; default: results/<sweep name>");
+  options.flag("--fresh", arguments->fresh,
+               "delete the records in the folder and start over, instead of resuming");
+  options.flag("--dry-run", arguments->dry_run, "print the plan and measure nothing");
   options.text("--profile", arguments->profile,
-               "run this variant once, in this process, for a profiler; nothing is stored");
-  options.path("--dump", arguments->dump, "folder for q, k, v, o and lse of every variant as .npy");
+               "run only this variant, once, in this process, for a profiler; nothing is stored");
+  options.path("--dump", arguments->dump, "folder for q, k, v, o and lse of every variant, as .npy files");
 }
 
 }  // namespace hilbench

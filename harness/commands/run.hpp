@@ -15,11 +15,11 @@ struct RunArguments {
   bool fresh = false;
   bool dry_run = false;
   std::filesystem::path dump;
-  std::string profile;  // variant to run once for a profiler; empty: none
+  std::string profile;  // the variant to run once for a profiler; empty: none
   std::string command;  // as typed
 };
 
-// Measures the sweep, in one process or in those that an MPI launcher started.
+// Measures the sweep, as a single process or as one of the processes that an MPI launcher started.
 ExitCode run_command(const RunArguments& arguments);
 
 }  // namespace hilbench

@@ -10,7 +10,7 @@ namespace {
 
 struct DeviceChoice {
   DeviceKind kind = DeviceKind::automatic;
-  std::optional<int> ordinal;  // of a GPU, where one is named
+  std::optional<int> ordinal;  // number of the GPU, if one is named
 };
 
 DeviceChoice parse_device(const std::string& device) {
@@ -29,17 +29,18 @@ DeviceChoice parse_device(const std::string& device) {
 void add_sweep_options(Options& options, SweepArguments& arguments) {
   options.argument("SWEEP.yaml", arguments.file, "sweep file; sweeps/example.yaml explains every key");
   options.text("--filter", arguments.filter,
-               "only variants whose CASE/VARIANT this regular expression finds");
-  options.texts("--axis", arguments.axes, "NAME=V,V: replace a parameter in every case; may be repeated");
-  options.text("--device", arguments.device, "cpu or cuda[:i]: replace the device in every case");
+               "keep only variants whose CASE/VARIANT contains a match of this regular expression");
+  options.texts("--axis", arguments.axes,
+                "NAME=V,V: replace the values of a parameter in every case; may be repeated");
+  options.text("--device", arguments.device, "cpu or cuda[:i]: replace the device of every case");
   options.bytes("--memory", arguments.memory_bytes,
-                "plan for a device with so much memory (80GB, 8GiB), whatever it has");
+                "plan for a device with this much memory (80GB, 8GiB), whatever it has");
   options.number("--budget", arguments.budget_s,
-                 "seconds to time one comparison for, in place of the sweep's budget_s");
+                 "seconds for timing one comparison, in place of the sweep's budget_s");
   options.number("--execution-limit", arguments.execution_limit_s,
-                 "skip cases of which one execution is estimated to take more seconds than this");
+                 "skip a case if one execution is estimated to take more seconds than this");
   options.flag("--allow-external", arguments.allow_external,
-               "run the programs behind external baselines; without it they are skipped");
+               "run the programs of external baselines; without this they are skipped");
 }
 
 Sweep sweep_of(const SweepArguments& arguments) {

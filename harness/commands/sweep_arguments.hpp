@@ -1,4 +1,4 @@
-// What `run` and `plan` are told alike: a sweep, and what the command line changes in it.
+// The options that `run` and `plan` share: a sweep, and changes to it.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct SweepArguments {
   std::string filter;
   std::vector<std::string> axes;
   std::string device;                        // "", "cpu" or "cuda[:i]"
-  std::optional<std::int64_t> memory_bytes;  // to plan with in place of the device's
+  std::optional<std::int64_t> memory_bytes;  // planned with, in place of the device's memory
   std::optional<double> budget_s;            // in place of the sweep's measure.budget_s
-  std::optional<double> execution_limit_s;   // cases whose executions are estimated to be longer are skipped
+  std::optional<double> execution_limit_s;   // a case is skipped if one execution is estimated to take longer
   bool allow_external = false;
 };
 void add_sweep_options(Options& options, SweepArguments& arguments);
 
-// The sweep as the command line has changed it.
+// The sweep with the changes of the command line.
 Sweep sweep_of(const SweepArguments& arguments);
-// Of a GPU, if --device names one.
+// The number of the GPU, if --device names one.
 std::optional<int> gpu_ordinal(const SweepArguments& arguments);
 Plan plan_of(const SweepArguments& arguments, const Sweep& sweep, const Site& site);
 

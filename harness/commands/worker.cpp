@@ -1,4 +1,4 @@
-// The hidden command of worker processes: `worker TASK_FD EVENT_FD`.
+// The hidden command that worker processes run: `worker TASK_FD EVENT_FD`.
 #include "harness/worker/worker.hpp"
 
 #include <memory>

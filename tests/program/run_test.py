@@ -470,8 +470,8 @@ class RingTest(unittest.TestCase):
                                   "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
         self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
         self.assertIn("Against records of larger rings", out)
-        for axis, why in (("head_dim=32", "the records hold no rings of its device, kernel, dtype and head_dim"),
-                          ("pass=backward", "rings compute the forward pass alone")):
+        for axis, why in (("head_dim=32", "the records hold no rings with its device, kernel, dtype and head_dim"),
+                          ("pass=backward", "rings compute only the forward pass")):
             out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis)
             self.assertIn(f"dilated/linear: {why}", out)
             out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis, "--filter", "linear")

@@ -165,8 +165,8 @@ TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
 }
 
-// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of short segments
-// nothing.
+// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of
+// short segments nothing.
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +
