@@ -87,9 +87,9 @@ bool in_path(const std::string& program) {
   return false;
 }
 
-Finding look_at_program(const std::string& program, std::string_view purpose, std::string_view package) {
-  if (in_path(program)) return {true, fmt::format("{}", purpose)};
-  return {.text = fmt::format("{} is not in PATH, so no {}; install {}", program, purpose, package)};
+Finding look_at_gnuplot() {
+  if (in_path("gnuplot")) return {true, "SVG and PNG figures in reports"};
+  return {.text = "gnuplot is not in PATH, so reports have no figures; install gnuplot-nox"};
 }
 
 Finding look_at_driver() {
@@ -183,14 +183,12 @@ constexpr auto kParts = std::to_array<Part>({
     {"BLAS (baseline gemm)", look_at_blas},
     {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
     {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},
-    {"gnuplot", [] { return look_at_program("gnuplot", "figures in reports", "gnuplot-nox"); }},
+    {"gnuplot", look_at_gnuplot},
     {"Chart.js",
      [] {
        const ChartLibrary charts = find_chart_library({});
        return Finding{!charts.script.empty(), charts.note.empty() ? "charts in report.html" : charts.note};
      }},
-    {"rsvg-convert",
-     [] { return look_at_program("rsvg-convert", "PNG figures in reports", "librsvg2-bin"); }},
 });
 
 constexpr auto kGpuParts = std::to_array<Part>({
