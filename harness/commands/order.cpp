@@ -115,6 +115,7 @@ void print_slots(std::span<const std::int64_t> slots) {
   }
 }
 
+// Prints the map even if it is no bijection; the description then says so, and the status is `failed`.
 ExitCode order_command(const OrderArguments& arguments) {
   const OrderRequest request = request_of(arguments);
   require_memory(request.length);
@@ -122,7 +123,7 @@ ExitCode order_command(const OrderArguments& arguments) {
   if (!arguments.output.empty()) write_npy(arguments.output, slots);
   fmt::print(stderr, "{}", describe_order(request, slots));
   if (arguments.output.empty()) print_slots(slots);
-  return ExitCode::done;
+  return check_order(request, slots).bijection() ? ExitCode::done : ExitCode::failed;
 }
 
 }  // namespace

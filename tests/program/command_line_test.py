@@ -290,6 +290,13 @@ class BadInput(CommandLine):
                                      ", ".join("grouped.%d" % group for group in range(1, 451))))
         self.refused(["plan", "sweep.yaml"], r"1000000 cases with 900 variants each are too many to plan")
 
+    def test_order_that_is_no_bijection(self):
+        result = self.run_it(["order", "seed_d2xy", "--length", "16"])
+        self.assert_runs(result, status=1)
+        self.assertEqual(len(result.stdout.split()), 16, "the map is printed all the same")
+        self.assertRegex(result.stderr.decode(), r"(?m)^invalid: order seed_d2xy is no bijection: 9 of 16 positions")
+        self.assert_runs(self.run_it(["order", "seed_list", "--length", "16"]))  # a bijection, but no curve
+
     def test_largest_seed(self):
         result = self.run_it(["order", "random.%d" % 2**62, "--length", "5"])
         self.assert_runs(result)
