@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/run/environment.hpp"
 #include "harness/run/stop_signal.hpp"
@@ -75,12 +78,55 @@ int finish_output(int status) {
   return report_error("cannot write to standard output", ExitCode::environment);
 }
 
+// The name that `word` begins, or else is most like; "" if there is none. Dashes in front do not count.
+std::string meant_name(const std::string& word, const std::vector<std::string>& names) {
+  const auto bare = [](const std::string& name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
+  for (const std::string& name : names)
+    if (!bare(word).empty() && bare(name).starts_with(bare(word))) return name;
+  return nearest_name(word, names);
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // hidden ones have no group
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// What is wrong with a command line that CLI11 refused with `message`. Unknown words come first.
+std::string refusal(const CLI::App& app, const std::string& message) {
+  const std::vector<CLI::App*> typed = app.get_subcommands();
+  const CLI::App& last = typed.empty() ? app : *typed.front();
+  const CLI::App& at = app.remaining().empty() ? last : app;  // where the first unknown word is
+  const std::string name = &at == &app ? "hilbench" : "hilbench " + at.get_name();
+  const std::string help = fmt::format("see {} --help", name);
+  if (at.remaining().empty()) return fmt::format("{}; {}", one_line(message, 1000), help);
+  const std::string word = at.remaining().front().substr(0, at.remaining().front().find('='));
+  const bool is_option = word.starts_with('-');
+  if (!is_option && &at != &app)
+    return fmt::format("{} takes no argument '{}'; {}", name, one_line(word, 80), help);
+  const std::string meant = meant_name(word, is_option ? option_names(at) : command_names(app));
+  return fmt::format("unknown {} '{}'; {}", is_option ? "option" : "command", one_line(word, 80),
+                     meant.empty() ? help : fmt::format("did you mean '{}'?", meant));
+}
+
 // Reports the exception that ended the command. To be called in a catch block.
-int report_caught() {
+int report_caught(const CLI::App& app) {
   try {
     throw;
   } catch (const CLI::ParseError& error) {
-    return report_error(one_line(error.what(), 1000) + "; see hilbench --help", ExitCode::usage);
+    return report_error(refusal(app, error.what()), ExitCode::usage);
   } catch (const Error& error) {
     return report_error(error.what(), error.code());
   } catch (const Interrupted&) {
@@ -113,7 +159,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return finish_output(app.exit(success));
   } catch (...) {
-    return report_caught();
+    return report_caught(app);
   }
 }
 

@@ -132,7 +132,17 @@ BAD_SWEEPS = [
 # Commands beside a good sweep.yaml: expected exit status, arguments, what the message says.
 BAD_COMMANDS = [
     (2, [], r"subcommand"),
-    (2, ["fly"], r"fly|subcommand"),
+    (2, ["fly"], r"error: unknown command 'fly'; see hilbench --help\n"),
+    (2, ["pln", "sweep.yaml"], r"error: unknown command 'pln'; did you mean 'plan'\?\n"),
+    (2, ["rep"], r"error: unknown command 'rep'; did you mean 'report'\?\n"),
+    (2, ["work"], r"error: unknown command 'work'; see hilbench --help\n"),
+    (2, ["fly", "plan", "sweep.yaml"], r"error: unknown command 'fly'; see hilbench --help\n"),
+    (2, ["-v"], r"error: unknown option '-v'; did you mean '--version'\?\n"),
+    (2, ["-v", "plan", "sweep.yaml"], r"error: unknown option '-v'; did you mean '--version'\?\n"),
+    (2, ["plan", "--fliter=x", "sweep.yaml"], r"error: unknown option '--fliter'; did you mean '--filter'\?\n"),
+    (2, ["plan", "--fresh", "sweep.yaml"], r"error: unknown option '--fresh'; see hilbench plan --help\n"),
+    (2, ["plan", "sweep.yaml", "more.yaml"], r"error: hilbench plan takes no argument 'more\.yaml'; see hilbench plan --help\n"),
+    (2, ["\x1b[31m" + "x" * 10000], r"error: unknown command ' \[31mx+[^\n]*'; see hilbench --help\n"),
     (2, ["run"], r"SWEEP\.yaml is required"),
     (2, ["run", "--colour", "sweep.yaml"], r"--colour"),
     (2, ["run", "nosuch.yaml"], r"no such sweep file \(nosuch\.yaml\)"),
