@@ -82,7 +82,7 @@ double number(CUpti_MetricID metric, CUpti_MetricValue value) {
     case CUPTI_METRIC_VALUE_KIND_UTILIZATION_LEVEL:
       return static_cast<double>(value.metricValueUtilizationLevel);
     default:
-      throw CuptiError("the metric is no number");
+      throw CuptiError("the metric is not a number");
   }
 }
 

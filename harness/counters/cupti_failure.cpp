@@ -24,7 +24,7 @@ constexpr Meaning kMeanings[] = {
      "another profiler holds the counting hardware; end Nsight tools, DCGM profiling and other counting "
      "programs on this machine"},
     {{27, 38},
-     "this CUPTI does not support the device's architecture: the Range Profiler wants compute "
+     "this CUPTI does not support the device's architecture: the Range Profiler needs compute "
      "capability 7.5 and up, the Event API less than that, CUDA 12.9 or older and a driver before 580"},
     {{33, 40},
      "this is a virtual GPU and its hypervisor does not allow profiling; ask for it to be enabled there"},

@@ -5,7 +5,8 @@ namespace hilbench {
 namespace {
 
 constexpr const char* kReason =
-    "this build has no CUPTI Range Profiler; configure it where the headers of CUDA 12.6 or later are found";
+    "this build has no CUPTI Range Profiler; build it where CMake finds the CUPTI headers of CUDA 12.6 or "
+    "later";
 
 }  // namespace
 

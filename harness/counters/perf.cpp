@@ -132,7 +132,7 @@ Counted open_event(const CounterEvent& event, int threads) {
   Counted counted{.name = event.name};
   const std::optional<PerfEvent> wanted = parse_perf_event(event.event);
   if (!wanted) {
-    counted.reason = fmt::format("'{}' is no perf event", event.event);
+    counted.reason = fmt::format("'{}' is not a perf event", event.event);
     return counted;
   }
   counted.threads.reserve(static_cast<std::size_t>(threads));

@@ -117,7 +117,7 @@ class Recording {
         std::fputs("cuptiActivityDisable failed\n", stderr);
   }
 
-  std::size_t enabled_ = 0;  // the first so many of kKinds
+  std::size_t enabled_ = 0;  // this many of kKinds, from the first
 };
 
 // The records of `body`, sorted by their start.

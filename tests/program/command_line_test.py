@@ -60,7 +60,7 @@ ORDER_FILE = variants("[{kernel: dilated, order: [linear, file], order_file: map
 TENSORS = sweep(more="inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}\n")
 TENSOR_FILES = {name: tensor(FULL) for name in ("q.npy", "k.npy", "v.npy")}
 
-# Sweeps that `run` and `plan` refuse: what the message says, the text, files beside it.
+# Sweeps that `run` and `plan` refuse: what the message says, the sweep, other files in its folder.
 BAD_SWEEPS = [
     (r"unknown key 'axis'.*allowed are name, title.*did you mean 'axes'", HEAD + "axis: {}\n", {}),
     (r"unknown key 'sequnce_length'.*did you mean 'sequence_length'", axes("{sequnce_length: 64}"), {}),
@@ -129,7 +129,7 @@ BAD_SWEEPS = [
     (r"nested too deep|condition too long", SMALL + "skip_when: '%s'\n" % ("(" * 5000), {}),
 ]
 
-# Commands beside a good sweep.yaml: expected exit status, arguments, what the message says.
+# Commands in a folder with a good sweep.yaml: expected exit status, arguments, what the message says.
 BAD_COMMANDS = [
     (2, [], r"subcommand"),
     (2, ["fly"], r"error: unknown command 'fly'; see hilbench --help\n"),

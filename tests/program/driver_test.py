@@ -1,5 +1,5 @@
-"""What the program says where NVIDIA's driver is missing, too old or out of order, with libraries in place of the
-driver's (tests/fakes/). Nothing here needs a GPU.
+"""What the program says if NVIDIA's driver is missing, too old or broken, with other libraries in place of the driver's
+(tests/fakes/). Nothing here needs a GPU.
 
 Usage: driver_test.py PATH_OF_HILBENCH FOLDER_OF_STUBS [unittest arguments]
 """
@@ -96,7 +96,7 @@ class DriverTest(unittest.TestCase):
     def test_no_driver(self):
         folder = self.program.folder / "broken"
         folder.mkdir()
-        (folder / "libcuda.so.1").touch()  # stands before one that this machine may have
+        (folder / "libcuda.so.1").touch()  # found before one that this machine may have
         self.expect(self.literally(NO_DRIVER), self.surroundings(folder))
         self.expect_doctor("NVIDIA driver", r".*libcuda\.so\.1.*; install NVIDIA's driver if there is an NVIDIA GPU",
                            self.surroundings(folder))

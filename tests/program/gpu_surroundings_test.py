@@ -1,5 +1,5 @@
-"""The program on a GPU in surroundings that it does not choose: other programs beside it, other users, profilers, and
-the state that NVML tells (from fakes/nvml.cpp, over the real driver). Timing goes on in all of them.
+"""The program on a GPU that is not its own: other programs, other users and profilers use it too, and NVML reports
+different states (tests/fakes/nvml.cpp, over the real driver). Timing works in all of these.
 
 Usage: gpu_surroundings_test.py PATH_OF_HILBENCH FOLDER_OF_STUBS [unittest arguments]
 """
@@ -46,7 +46,7 @@ class GpuTest(unittest.TestCase):
         return records
 
     def hardware_counters(self, records):
-        """By name, those that CUPTI counts or tells the absence of."""
+        """By name, those that CUPTI counts or reports as absent."""
         counters = {name: counter for record in records for name, counter in record["counters"].items()
                     if counter.get("source") not in ("layout", "measured")}
         self.assertTrue(counters)

@@ -1,4 +1,4 @@
-"""What the harness itself costs, beside the measuring: start-up, plans and records. Run by hand on a quiet machine.
+"""What the harness itself costs besides measuring: start-up, plans and records. Run by hand on a quiet machine.
 
 usage: overhead_bench.py HILBENCH
 """

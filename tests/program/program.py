@@ -11,12 +11,12 @@ import subprocess
 import tempfile
 import time
 
-# These tests are about the program, on processors alone: where there is a GPU, it is not to be seen.
+# These tests run the program on processors alone and hide any GPU.
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
 
 class Program:
-    """`hilbench` in a folder of its own, which is where its processes are found again."""
+    """`hilbench` in a folder of its own, by which its processes are found again."""
 
     def __init__(self, binary):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hilbench-test-"))

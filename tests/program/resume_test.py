@@ -104,7 +104,7 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(self.check_finished(texts), texts)
 
     def test_worker_in_a_long_execution_dies_with_its_supervisor(self):
-        # Seconds without a word: no broken pipe would tell the worker.
+        # Seconds without output, so that no broken pipe ends the worker.
         process = self.start(self.program.sweep("""
 name: silent
 axes: {sequence_length: 32768, segments: [[32768]], heads: 4, head_dim: 64, threads: 1}

@@ -378,7 +378,7 @@ class RingTest(unittest.TestCase):
                 self.assertEqual(params["transport"], "threads")
                 self.assertEqual(record["environment"]["transport"],
                                  {"name": "threads", "threads_per_rank": 2 // params["ring_size"] or 1})
-                clock = counters["task_clock"]  # counted by every rank, where the kernel lets us
+                clock = counters["task_clock"]  # counted by every rank, if the kernel permits it
                 if clock["value"] is None:
                     self.assertTrue(clock["reason"])
                 else:

@@ -1,4 +1,4 @@
-// What a record tells of a GPU's state, with stubs/nvml.cpp in place of the driver's library.
+// The state of a GPU in a record, with tests/fakes/nvml.cpp in place of the driver's library.
 #include "harness/device/nvml.hpp"
 
 #include <gtest/gtest.h>

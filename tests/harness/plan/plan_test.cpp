@@ -67,7 +67,7 @@ TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
   const std::string work = "sequence_length: 8192, segments: [2048]";
   const Comparison roomy = comparison_of(work, site);
   for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.id;
-  // Room for the reference and the case's tensors, not for permuted copies beside them.
+  // Room for the reference and the case's tensors, but not for permuted copies.
   site.host.available_memory_bytes =
       static_cast<std::int64_t>((*roomy.variants[0].memory_bytes + (1 << 20)) / 0.9);
   const Comparison narrow = comparison_of(work, site);
@@ -165,8 +165,8 @@ TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
 }
 
-// LongNet sends what is packed, at once: of a causal case to the ranks that follow, of
-// short segments nothing.
+// LongNet sends packed rows all at once: for a causal case to the ranks that follow, for short segments
+// nothing.
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +

@@ -102,7 +102,7 @@ TEST(RingFit, FindsTheModelThatMadeTheRecords) {
   }
 }
 
-// Few tiles on a large device: the time of a piece falls no further where each rank has fewer of them.
+// Few tiles on a large device: the time of a piece does not fall if each rank has fewer tiles.
 TEST(RingFit, TellsThatFewTilesDoNotFillAGpu) {
   RingModel truth = known_model();
   truth.ns[static_cast<std::size_t>(Coefficient::tile)] *= 4;

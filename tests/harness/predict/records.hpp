@@ -1,4 +1,4 @@
-// Records of rings whose times follow a model that is known, with noise where it is asked for.
+// Records of rings whose times follow a known model, with noise on request.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ inline Record ring_record(const Case& work, const Variant& variant, const RingMo
   return record;
 }
 
-// Lengths, patterns and numbers of heads on so many ranks. `more` is added beside linear order, `factor`
-// times its computation.
+// Records of several lengths, patterns and numbers of heads on rings of these sizes. `more`, if given, is an
+// order whose computation takes `factor` times that of linear order.
 inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, const RingModel& model,
                                         Noise noise, const std::string& more = "", double factor = 1) {
   RingModel other = model;
