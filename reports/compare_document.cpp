@@ -125,7 +125,7 @@ Document compare_document(const ComparedRuns& runs, const std::vector<std::strin
   pairs.blocks.push_back(Paragraph{
       "A / B is the time in A / the time in B. Above 1, B is faster. Rounds of different runs do not pair, "
       "so the 95 % interval resamples each median separately. Differences below 1 % can come from the "
-      "process alone."});
+      "process alone; if one process measured, their sign is not settled."});
   if (!runs.pairs.empty()) pairs.blocks.push_back(compare_table(runs));
   for (const auto& [name, records] : {std::pair{"A", &runs.only_a}, std::pair{"B", &runs.only_b}})
     if (!records->empty())

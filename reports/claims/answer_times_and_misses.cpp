@@ -46,8 +46,8 @@ std::string counting_text(const LevelAnswer& level, const Record& record) {
                      count.passes, count.passes == 1 ? "" : "es");
 }
 
-// By the levels that were counted, otherwise by the count of lines in the layout. `record`: any that was
-// counted.
+// By the levels that were counted, otherwise by the count of lines in the layout. `record`: any
+// that was counted.
 void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, const Record& record) {
   answer.verdict = combined(answer.levels);
   std::vector<std::string> said, unread;

@@ -77,7 +77,7 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
                    : above_faster == above ? ClaimVerdict::reproduced
                                            : ClaimVerdict::no_difference;
   answer.why = fmt::format("speedup by length: {}", fmt::join(seen, "; "));
-  if (unsettled > 0) answer.why += fmt::format("; in {} of the cases: {}", unsettled, kUnsettled);
+  if (unsettled > 0) answer.why += fmt::format("; in {} of the cases: {}", unsettled, kUnsettledWhy);
   return answer;
 }
 
@@ -107,7 +107,7 @@ void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
   answer.verdict = judge(*answer.claim->claimed, answer.measured->ci);
   if (answer.measured->processes > 0 && !sign_settled(answer.measured->ci, answer.measured->processes))
-    answer.why += std::string(answer.why.empty() ? "" : "; ") + std::string(kUnsettled);
+    answer.why += std::string(answer.why.empty() ? "" : "; ") + std::string(kUnsettledWhy);
 }
 
 std::optional<Measured> over_all(const std::vector<Measured>& each) {

@@ -31,8 +31,8 @@ std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, cons
 // Sets the verdict by the interval. Adds to `why` if a single process does not settle the sign.
 void settle(ClaimAnswer& answer);
 
-// One ratio for many cases: the median, and an interval that spans all their intervals. Nothing if there are
-// none.
+// One ratio for many cases: the median, and an interval that spans all their intervals. Nothing if
+// there are none.
 std::optional<Measured> over_all(const std::vector<Measured>& each);
 
 }  // namespace hilbench

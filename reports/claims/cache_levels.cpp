@@ -15,8 +15,8 @@ namespace {
 // up to 0.7 % at the L1.
 constexpr double kMemoryLevelSpread = 0.1;
 constexpr double kFirstLevelSpread = 0.02;
-// With less than one miss in a thousand reads the cache holds everything, and a ratio of misses means
-// nothing.
+// With less than one miss in a thousand reads the cache holds everything, and a ratio of
+// misses means nothing.
 constexpr double kLeastMissShare = 0.001;
 
 std::string_view reads_name(const MissLevel& level, const Record& record) {

@@ -35,8 +35,8 @@ struct ClaimRow {
   // What a row states of the case, even if it is not a whole case.
   std::optional<std::int64_t> sequence_length, ring_size;  // ring_size: `gpus` too
   std::string device;                                      // "a100-80gb"
-  // States no pattern: all cases of a store with its length and ring size, if it states them, answer
-  // together.
+  // States no pattern: all cases of a store with its length and ring size, if it states
+  // them, answer together.
   bool any_case = false;
   std::int64_t order_chunk = 4096;        // of the hilbert side
   std::optional<double> claimed;          // ratio standard / hilbert (c), or the value claimed

@@ -166,8 +166,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                     .answer = main_sentences(view),
                     .tiles = claim_tiles(answers),
                     .sections = {}};
-  document.answer.push_back(claims_sentence(answers));
   document.answer.push_back(status_sentence(view));
+  document.answer.push_back(claims_sentence(answers));
   if (!view.title.empty()) document.title += ": " + view.title;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));

@@ -30,8 +30,10 @@ struct Tally {
     ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
   }
   std::string text() const {
-    return fmt::format("faster in {}, slower in {}, no difference shown in {}; speedup {} to {}", faster,
-                       slower, undecided, number_text(low), number_text(high));
+    return fmt::format(
+        "was faster than linear order in {} of {}, slower in {}; no difference is shown in {} (speedup of "
+        "kernel time {} to {})",
+        faster, plural(cases(), "case", "cases"), slower, undecided, number_text(low), number_text(high));
   }
 };
 
@@ -49,12 +51,10 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
     if (const auto control = time_ratio(*records.standard, *records.random)) random.add(*control);
   }
   if (hilbert.cases() == 0) return "";
-  std::string said = fmt::format("Hilbert order{} against linear order (kernel time, {}): {}.", chunk_text,
-                                 plural(hilbert.cases(), "case", "cases"), hilbert.text());
-  if (hilbert.unsettled > 0) said += fmt::format(" In {} of them: {}.", hilbert.unsettled, kUnsettled);
+  std::string said = fmt::format("Hilbert order{} {}.", chunk_text, hilbert.text());
+  if (hilbert.unsettled > 0) said += fmt::format(" In {} of them: {}.", hilbert.unsettled, kUnsettledWhy);
   if (random.cases() == 0) return said + " Random order was not measured with it, so this may be chance.";
-  return said + fmt::format(" Random order, the negative control, in {} of these cases: {}.", random.cases(),
-                            random.text());
+  return said + fmt::format(" Random order, the negative control, {}.", random.text());
 }
 
 // Each kernel in linear order against each rival, over all cases; empty if there is no pair.
@@ -102,8 +102,10 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   if (tested.empty())
     return fmt::format("These records test none of the {} of the seed reports.",
                        plural(claims.size(), "claim", "claims"));
-  return fmt::format("These records test {} of the {} of the seed reports.", tested.size(),
-                     plural(claims.size(), "claim", "claims"));
+  return fmt::format(
+      "These records test {} of the {} of the seed reports. Verdicts on all claims, one for each case and "
+      "quantity:",
+      tested.size(), plural(claims.size(), "claim", "claims"));
 }
 
 std::string status_sentence(const View& view) {

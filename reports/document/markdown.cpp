@@ -39,7 +39,7 @@ std::string to_markdown(const Document& document) {
   std::string text = fmt::format("# {}\n\n{}\n\nMachine: **{}**\n\n", markdown_text(document.title),
                                  markdown_text(document.question), markdown_text(document.machine));
   for (const std::string& sentence : document.answer) text += markdown_text(sentence) + "\n\n";
-  if (!document.tiles.empty()) text += "| claims | |\n|---|---:|\n";
+  if (!document.tiles.empty()) text += "| verdict | claims |\n|---|---:|\n";
   for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
   for (const Section& section : document.sections) {
     text += fmt::format("\n## {}\n", markdown_text(section.title));

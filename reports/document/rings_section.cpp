@@ -19,7 +19,7 @@ Section rings_section(Table rings, const std::vector<std::string>& predicted) {
                 "exchange that is hidden behind computation. The share is left out if repeated runs differ "
                 "by more than the exchange takes."});
   section.blocks.push_back(Bullets{
-      {"Over one rank, same work: time on one rank / time of the ring.",
+      {"Speedup over one rank, same work: time of one rank / time of the ring.",
        "Efficiency, same work: the same ratio divided by the number of devices of the ring. Ranks on a CPU "
        "share the threads that one rank has, so there both numbers are equal. If there are more ranks than "
        "threads, the ranks take turns.",

@@ -77,8 +77,8 @@ std::string field_of(const json& value) {
   return fmt::format("{}", fmt::join(members, " "));
 }
 
-// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, and their quotes are
-// doubled.
+// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, and their
+// quotes are doubled.
 std::string quoted(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";

@@ -17,8 +17,7 @@ std::span<const std::string_view> export_formats();
 // - csv: one record per row, parameters and results as columns, RFC 4180
 // - gbench: Google Benchmark JSON, one run per sample, for its compare.py
 // - gbench-summary: Google Benchmark JSON, one row per case and variant with its median, no aggregate rows
-// - bencher: Bencher Metric Format: CASE/VARIANT -> latency (ns), tflops, speedup, with lower and upper
-// values
+// - bencher: Bencher Metric Format, CASE/VARIANT -> latency (ns), tflops, speedup, with their intervals
 // - github: customSmallerIsBetter of github-action-benchmark: times in ns
 // - github-bigger: customBiggerIsBetter of github-action-benchmark: speedups over the reference, and TFLOP/s
 //

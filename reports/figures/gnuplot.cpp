@@ -102,8 +102,8 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
-  // The PNG has 1.4 times the pixels. A point there is 4/3 of a pixel, so fonts are scaled by 1.4 * 3/4 =
-  // 1.05.
+  // The PNG has 1.4 times the pixels. A point there is 4/3 of a pixel, so fonts are scaled by 1.4 *
+  // 3/4 = 1.05.
   const std::string svg =
       fmt::format("svg dynamic size {},{} font 'DejaVu Sans,13' noenhanced background rgb 'white'",
                   plot.width, plot.height);

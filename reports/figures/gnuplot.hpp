@@ -1,5 +1,5 @@
-// Static figures by gnuplot, run without a shell. Text from outside reaches gnuplot only as quoted strings
-// and data.
+// Static figures by gnuplot, run without a shell. Text from outside reaches gnuplot only as quoted
+// strings and data.
 #pragma once
 
 #include <chrono>

@@ -30,8 +30,8 @@ constexpr std::array<Look, kMostSeries> kLooks = {{{7, "#0072B2"},
                                                    {4, "#3E7FA8"},
                                                    {12, "#666666"}}};
 // At most `most` points: one for each x, or, if there are more, one for each of `most` sections of a
-// logarithmic axis. Each is the median of its group; the interval goes from the lowest low end to the highest
-// high end.
+// logarithmic axis. Each is the median of its group; the interval goes from the lowest low end to the
+// highest high end.
 std::vector<Point> collapsed(const std::vector<Point>& points, std::size_t most) {
   std::map<double, std::vector<Point>> groups;
   for (const Point& point : points) groups[point.x].push_back(point);

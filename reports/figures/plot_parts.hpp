@@ -22,8 +22,8 @@ using Series = std::vector<std::pair<std::string, std::vector<Point>>>;
 
 // The points of series `name`; a new name adds a series.
 std::vector<Point>& points_of(Series& series, const std::string& name);
-// Leaves out series, and joins points, until the figure is readable. Returns a sentence about it for the
-// caption.
+// Leaves out series, and joins points, until the figure is readable. Returns a sentence about it
+// for the caption.
 std::string thin(Series& series);
 // Data file of a series: x times `x_factor`, y, low, high.
 std::string point_lines(const std::vector<Point>& points, double x_factor);

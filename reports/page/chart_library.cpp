@@ -31,8 +31,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// Text that would end or confuse a <script> element occurs only in strings, where a backslash changes
-// nothing.
+// Text that would end or confuse a <script> element occurs only in strings, where a
+// backslash changes nothing.
 std::string as_element(std::string script) {
   replace_all(script, "</script", "<\\/script");
   replace_all(script, "<!--", "<\\!--");

@@ -1,5 +1,6 @@
 // The figures of the page.
 const MOST_ROWS = 60;
+const CASE_WORDS = "Cases: n sequence length, segment/dilation of each branch, h heads, d head_dim.";
 const timed = DATA.records.filter((record) => record.status === "ok" && record.time && record.id !== "peak");
 const compared = timed.filter((record) => record.speedup && !record.baseline);
 
@@ -123,7 +124,7 @@ function claimsFigure() {
     series: [{name: "claimed", points: claimed}, {name: "measured here", points: points("measured", 0), bars: "x"},
              {name: "random order here (control)", points: points("control", 0.22), bars: "x"},
              {name: "@tokens here (different function)", points: points("tokens", 0.22), bars: "x", hidden: true}],
-    caption: `Bars: 95 % intervals. In brackets: how the authors of the claim obtained it.${DATA.claims.length > MOST_ROWS
+    caption: `Bars: 95 % intervals. In brackets: how the authors of the claim obtained it. ${CASE_WORDS}${DATA.claims.length > MOST_ROWS
       ? ` The first ${MOST_ROWS} of ${DATA.claims.length} rows are drawn; the table holds all.` : ""} ${DATA.machine}.`})});
 }
 
@@ -135,10 +136,10 @@ function rivalsFigure() {
                        y: names.indexOf(`${pair.kernel}: ${pair.work}`), title: `${pair.kernel} against ${rival}`,
                        lines: () => [pair.work, `time of the rival / of the kernel: ${ratioInterval(pair.ratio)}`]}))
       .filter((point) => point.y >= 0)}));
-  return figure({id: "figure-rivals", title: "Time of the rival / time of the kernel", spec: () => ({
+  return figure({id: "figure-rivals", title: `Time of ${series.length === 1 ? series[0].name : "the rival"} / time of the kernel`, spec: () => ({
     rows: names, x: {log: true, title: "time of the rival / time of the kernel (right of 1: the kernel is faster)"},
     y: rowsAxis(names), lines: [["x", 1]], series,
-    caption: `Kernel and rival computed the same case in the same rounds, the kernel in linear order. Bars: 95 % intervals. ${DATA.machine}.`})});
+    caption: `Kernel and rival computed the same case in the same rounds, the kernel in linear order. Bars: 95 % intervals. ${CASE_WORDS} ${DATA.machine}.`})});
 }
 
 function rooflineFigure() {

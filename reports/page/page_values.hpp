@@ -11,8 +11,8 @@
 
 namespace hilbench {
 
-// Whole numbers are exact, others have six digits: tables/*.csv have all digits. Null if `value` is not
-// finite.
+// Whole numbers are exact, others have six digits: tables/*.csv have all digits. Null if `value`
+// is not finite.
 nlohmann::json number_json(double value);
 nlohmann::json interval_json(double value, const Interval& ci);      // [value, low, high]
 nlohmann::json measured_json(const std::optional<Measured>& ratio);  // the same; null if there is none

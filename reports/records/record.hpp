@@ -79,8 +79,8 @@ struct Record {
   nlohmann::json environment;  // host, device, build, time; `library` if a library computed it
 };
 
-// Number of other processes that used the device during the timing. If there are any, its times give no
-// ratio.
+// Number of other processes that used the device during the timing. If there are any, its times
+// give no ratio.
 std::int64_t foreign_processes(const Record& record);
 
 // The counter of that name, read or not; null if the record has none.

@@ -1,5 +1,5 @@
-// Members of the JSON form of a record, by type. All throw UsageError if a member is missing or of another
-// type.
+// Members of the JSON form of a record, by type. All throw UsageError if a member is missing or
+// of another type.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,8 @@ json number(double value) {
 json number(const std::optional<double>& value) {
   return value ? number(*value) : json(nullptr);
 }
-// Bytes that are not UTF-8 (in a path, in a message of a library) become U+FFFD, so that every record can be
-// dumped.
+// Bytes that are not UTF-8 (in a path, in a message of a library) become U+FFFD, so that every record
+// can be dumped.
 json text(const std::string& value) {
   if (value.empty()) return nullptr;
   return json::parse(json(value).dump(-1, ' ', false, json::error_handler_t::replace));

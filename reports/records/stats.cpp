@@ -149,8 +149,8 @@ bool sign_settled(const Interval& ratio, std::size_t processes) {
   return processes > 1 || verdict_of(ratio) == Verdict::no_difference || ratio.high < low || ratio.low > high;
 }
 
-// Williams (1949): the sequence 0, 1, n-1, 2, n-2, ... and its n rotations; odd n needs the reversed ones
-// too.
+// Williams (1949): the sequence 0, 1, n-1, 2, n-2, ... and its n rotations; odd n needs the
+// reversed ones too.
 std::vector<std::size_t> round_order(std::size_t variants, std::size_t round) {
   std::vector<std::size_t> order(variants);
   if (variants == 0) return order;

@@ -29,8 +29,8 @@ struct Ratio {
 };
 Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
 
-// For samples that do not pair, such as those of two runs: the ratio of the medians, each resampled
-// separately.
+// For samples that do not pair, such as those of two runs: the ratio of the medians,
+// each resampled separately.
 Ratio unpaired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
 
 // `faster` if the interval lies above 1, `slower` if it lies below, otherwise `no_difference`.

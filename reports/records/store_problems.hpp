@@ -15,9 +15,9 @@ Problem explain(const SqliteError& error, const std::filesystem::path& file);
 
 [[noreturn]] void refuse_damaged(const std::filesystem::path& file, const std::string& why);
 
-// Runs `body` and turns a SqliteError into an error of the program. UsageError if the file is not a store or
-// is damaged; EnvironmentError otherwise. While a store is opened, also UsageError if the path is not
-// possible.
+// Runs `body` and turns a SqliteError into an error of the program. UsageError if the file is not a
+// store or is damaged; EnvironmentError otherwise. While a store is opened, also UsageError if the path
+// is not possible.
 template <class Body>
 auto while_running(const std::filesystem::path& file, const Body& body) {
   try {

@@ -15,8 +15,8 @@ Tone tone_of(ClaimVerdict verdict);
 // order. `gain`: claims_a_gain().
 Cell shown_verdict(ClaimVerdict verdict, bool gain);
 
-// What the claim compares: "kernel time". For caches the level that decided, or the layout if none was
-// counted.
+// What the claim compares: "kernel time". For caches the level that decided, or the layout if
+// none was counted.
 std::string compared(const ClaimAnswer& answer);
 
 Cell ratio_cell(const std::optional<Measured>& measured);

@@ -13,8 +13,8 @@ namespace hilbench {
 // One row for each record.
 Table commands_table(std::span<const CaseView> cases, const View& view);
 
-// The command that repeats a record is head + '^CASE/VARIANT$' + tail, with the ids as repeat_word() writes
-// them.
+// The command that repeats a record is head + '^CASE/VARIANT$' + tail, with the ids as
+// repeat_word() writes them.
 struct RepeatCommand {
   std::string head, tail;
 };

@@ -45,9 +45,9 @@ constexpr char kL2First[] = "l2_first_hit_rate", kL2[] = "l2_read_hit_rate", kL1
                kLlc[] = "llc_read_hit_rate", kL1d[] = "l1d_read_hit_rate", kIpc[] = "instructions_per_cycle";
 
 constexpr std::array<Explaining, 11> kExplaining = {{
-    {"dram_of_compulsory", "DRAM bytes / compulsory", "DRAM bytes per compulsory byte",
+    {"dram_of_compulsory", "DRAM bytes / compulsory bytes", "DRAM bytes per compulsory byte",
      [](const Row& row) { return quotient(dram_bytes(*row.record), row.record->min_bytes); }},
-    {"dram_of_copy", "DRAM rate / copy rate", "share of the copy bandwidth",
+    {"dram_of_copy", "DRAM rate / copy bandwidth", "share of the copy bandwidth",
      [](const Row& row) -> std::optional<double> {
        if (!row.record->time) return std::nullopt;
        const auto per_s = quotient(dram_bytes(*row.record), row.record->time->median_ns * 1e-9);

@@ -12,8 +12,8 @@
 
 namespace hilbench {
 
-// One row for each variant that was counted: its speedup and its counters. Columns without any value are left
-// out.
+// One row for each variant that was counted: its speedup and its counters. Columns without any value
+// are left out.
 Table explained_table(std::span<const CaseView> cases);
 // A column of explained_table for one record; `value` is empty if it was not counted.
 struct CounterFigure {

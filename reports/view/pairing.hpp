@@ -27,7 +27,8 @@ std::optional<Measured> counter_ratio(const Record& reference, const Record& var
                                       const std::string& name);
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant);
 
-// For a ratio whose sign is not settled: see sign_settled (stats.hpp).
-inline constexpr std::string_view kUnsettled = "sign not settled (one process, within 1 % of 1)";
+// Of a ratio whose sign is not settled (see sign_settled in stats.hpp); and the same with the reason.
+inline constexpr std::string_view kUnsettled = "sign not settled";
+inline constexpr std::string_view kUnsettledWhy = "sign not settled (one process, within 1 % of 1)";
 
 }  // namespace hilbench

@@ -7,8 +7,8 @@
 
 namespace hilbench {
 
-// True if `folder` holds records.jsonl or records.jsonl.gz, as `export --format jsonl` prints them, and no
-// store.
+// True if `folder` holds records.jsonl or records.jsonl.gz, as `export --format jsonl` prints them,
+// and no store.
 bool holds_export(const std::filesystem::path& folder);
 // Reads the records and, if it exists, meta.json: the meta of the store as an object of texts. Throws
 // UsageError with file and line if a record or meta.json cannot be read, or a record is there twice.

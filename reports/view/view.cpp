@@ -70,8 +70,8 @@ std::optional<std::string> roof_of(const Record& peak) {
                      peak.threads, environment_text(peak, "library", "bf16_products"));
 }
 
-// A disturbance can only lower a measured peak. So all cases of one machine, dtype and number of threads get
-// the highest.
+// A disturbance can only lower a measured peak. So all cases of one machine, dtype and number of threads
+// get the highest.
 void raise_roofs(View& view) {
   struct Roof {
     std::optional<double> peak, copy;  // nothing is below all

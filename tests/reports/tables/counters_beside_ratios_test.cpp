@@ -29,7 +29,7 @@ TEST(Tables, TellWhatExplainsARatio) {
   const View view = view_of(input);
   const Table table = explained_table(view.cases);
   ASSERT_EQ(table.rows.size(), 2u) << "variants without counters are left out";
-  EXPECT_NE(to_markdown(table).find("| DRAM bytes / compulsory |"), std::string::npos);
+  EXPECT_NE(to_markdown(table).find("| DRAM bytes / compulsory bytes |"), std::string::npos);
   EXPECT_EQ(to_markdown(table).find("last-level"), std::string::npos)
       << "columns without values are left out";
   const std::string said = explanation(view.cases[0]);
