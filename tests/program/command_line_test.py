@@ -611,34 +611,36 @@ class RunTime(CommandLine):
             self.refused(["report", "plain"], r"not a file of meta")
             (self.folder / "plain/meta.json").unlink()
 
-    def scaled_export(self, factor, name):
-        """The run as an export whose times are multiplied."""
+    def steady_export(self, factor, name):
+        """The run as an export with its medians multiplied, and samples close to them, whatever else the machine did."""
         lines = []
         for line in self.run_it(["export", "results/small", "--format", "jsonl"]).stdout.splitlines():
             record = json.loads(line)
             time = record["time_ns"]
-            time["median"], time["ci"] = time["median"] * factor, [end * factor for end in time["ci"]]
-            time["samples"] = [sample * factor for sample in time["samples"]]
+            time["median"] *= factor
+            time["ci"] = [time["median"] * 0.999, time["median"] * 1.001]
+            time["samples"] = [time["median"] * (1 + (i % 3 - 1) / 1000) for i in range(len(time["samples"]))]
             lines.append(json.dumps(record) + "\n")
         (self.folder / name).mkdir()
         (self.folder / name / "records.jsonl").write_text("".join(lines))
 
     def test_two_runs(self):
         self.measured()
-        self.scaled_export(3, "slow")
+        self.steady_export(1, "steady")
+        self.steady_export(3, "slow")
         result = self.run_it(["compare", "results/small", "results/small"])
         self.assert_runs(result)
         self.assertIn(b"no difference shown in 2", result.stdout)
-        result = self.run_it(["compare", "results/small", "slow", "-o", "out", "--format", "markdown"])
+        result = self.run_it(["compare", "steady", "slow", "-o", "out", "--format", "markdown"])
         self.assert_runs(result)
         self.assertIn(b"B is slower", result.stdout)
         self.assertEqual((self.folder / "out/compare.md").read_bytes(), result.stdout)
         self.assertIn("B is slower", (self.folder / "out/compare.csv").read_text())
         self.assertIn("<h1>hilbench: two runs compared</h1>", (self.folder / "out/compare.html").read_text())
-        gate = ["compare", "results/small", "slow", "--fail-above"]
+        gate = ["compare", "steady", "slow", "--fail-above"]
         self.assert_runs(self.run_it([*gate, "10"]), 1)
         self.assert_runs(self.run_it([*gate, "2000"]))
-        self.assert_runs(self.run_it(["compare", "slow", "results/small", "--fail-above", "10"]))
+        self.assert_runs(self.run_it(["compare", "slow", "steady", "--fail-above", "10"]))
         self.measured(arguments=["--device", "cuda", "-o", "other"])
         self.assert_runs(self.run_it(["compare", "results/small", "other", "--fail-above", "10"]), 3)
 

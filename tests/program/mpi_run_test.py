@@ -298,7 +298,7 @@ class FaultTest(LaunchedTest):
         self.program.sweep(QUICK)
         self.program.sweep(QUICK.replace("measure: {", "measure: {processes: 2, "), "two.yaml")
         for arguments, said in ((["absent.yaml"], "all ranks: .*absent.yaml"),
-                                (["sweep.yaml", "--device", "cuda:0"], "every process takes one"),
+                                (["sweep.yaml", "--device", "cuda:0"], "every process uses a GPU of its own"),
                                 (["sweep.yaml", "--profile", "dilated/linear"], "--profile"),
                                 (["two.yaml"], "measure.processes is 2"),
                                 (["sweep.yaml", "-o", "/proc/out"], "/proc/out")):

@@ -469,7 +469,7 @@ class RingTest(unittest.TestCase):
         out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", "sequence_length=1000",
                                   "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
         self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
-        self.assertIn("Against records of larger rings", out)
+        self.assertIn("Compared with records of larger rings", out)
         for axis, why in (("head_dim=32", "the records hold no rings with its device, kernel, dtype and head_dim"),
                           ("pass=backward", "rings compute only the forward pass")):
             out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis)
@@ -480,7 +480,7 @@ class RingTest(unittest.TestCase):
     def test_what_cannot_be_predicted_is_told(self):
         alone = self.program.sweep(RING, "alone.yaml")
         self.program.run("run", alone, "--axis", "ring_size=1", "--filter", "dilated/linear$", "-o", "alone")
-        for arguments, said in ((["alone"], "no rings to fit on"), (["nosuch"], "no folder of records"),
+        for arguments, said in ((["alone"], "no rings to fit on"), (["nosuch"], "is not a folder of records"),
                                 (["out", "--fit-ranks", "3"], "no rings to fit on"), ([alone], "--calibration DIR"),
                                 (["out", "--ring", "0"], "rings have 1 to 256 ranks"),
                                 (["out", "--format", "xml"], "text, markdown or json"),

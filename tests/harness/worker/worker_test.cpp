@@ -329,7 +329,7 @@ TEST_P(CrashingVariant, CostsItselfAlone) {
       measure_comparison(task_of({"dilated_cpu", kernel, "boaster"}), [](const TaskEvent&) {});
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[1].status, Status::failed);
-  EXPECT_EQ(records[1].reason.find(std::string(phase) + ": worker "), 0u) << records[1].reason;
+  EXPECT_EQ(records[1].reason.find(std::string(phase) + ": the worker "), 0u) << records[1].reason;
   EXPECT_FALSE(records[1].time);
   for (const std::size_t other : {0u, 2u}) {
     EXPECT_EQ(records[other].status, Status::ok) << records[other].reason;
