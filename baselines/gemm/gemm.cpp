@@ -18,8 +18,8 @@
 
 #include "baselines/gemm/blas.hpp"
 #include "baselines/gemm/softmax.hpp"
+#include "kernels/base/float16.hpp"
 #include "kernels/case/pattern.hpp"
-#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {

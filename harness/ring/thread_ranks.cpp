@@ -8,7 +8,7 @@
 
 #include "harness/ring/rank.hpp"
 #include "harness/ring/rank_resources.hpp"
-#include "harness/ring/rank_threads.hpp"
+#include "harness/ring/thread_team.hpp"
 #include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
@@ -104,7 +104,7 @@ class ThreadRanks final : public RingRanks {
 
   const std::unique_ptr<RankResources> resources_;
   std::vector<std::unique_ptr<RingRank>> ranks_;
-  RankThreads threads_;
+  ThreadTeam threads_;
 };
 
 class ThreadRings final : public RingHost {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/float16.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
 
@@ -208,15 +209,6 @@ Header read_header(const fs::path& file, std::ifstream& in) {
   return header;
 }
 
-float half_to_float(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const int fraction = bits & 1023;
-  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 31) return fraction != 0 ? std::nanf("") : sign * HUGE_VALF;
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-}
-
 template <class Element>
 Element element_at(const std::vector<char>& bytes, std::int64_t i) {
   Element element;
@@ -237,7 +229,7 @@ void for_each_chunk(const fs::path& file, std::ifstream& in, const Header& heade
 }
 
 float float_at(const Header& header, const std::vector<char>& bytes, std::int64_t i) {
-  if (header.size == 2) return half_to_float(element_at<std::uint16_t>(bytes, i));
+  if (header.size == 2) return fp16_value(element_at<std::uint16_t>(bytes, i));
   if (header.size == 4) return element_at<float>(bytes, i);
   return static_cast<float>(element_at<double>(bytes, i));
 }

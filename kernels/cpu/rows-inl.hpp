@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/case/rounding.hpp"
+#include "kernels/base/float16.hpp"
+#include "kernels/case/case.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

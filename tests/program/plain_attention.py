@@ -1,10 +1,10 @@
-"""Attention of README, Definitions, in plain Python: slow and obvious."""
+"""Attention as docs/definitions.md defines it, in plain Python: slow and obvious."""
 
 import math
 
 
 def attention(params, q, k, v):
-    """O and LSE of the case in `params` from flat [batch, sequence, heads, head_dim] lists, by README, Definitions:
+    """O and LSE of the case in `params` from flat [batch, sequence, heads, head_dim] lists, by docs/definitions.md:
     one softmax over the keys of all branches together is what merging by softmax denominators gives."""
     n, heads, kv_heads, d = (params[name] for name in ("sequence_length", "heads", "kv_heads", "head_dim"))
     branches = list(zip(params["segments"], params["dilations"]))

@@ -1,5 +1,5 @@
-"""One small sweep over everything that a sweep can ask of the CPU, its records against the contract of README, Files
-and formats, and its outputs against attention computed here.
+"""One small sweep over everything that a sweep can ask of the CPU: its records against what docs/formats.md promises,
+its outputs against attention computed here.
 
 Usage: run_test.py PATH_OF_HILBENCH [unittest arguments]
 """

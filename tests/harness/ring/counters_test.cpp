@@ -8,7 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "harness/ring/rank_threads.hpp"
+#include "harness/ring/thread_team.hpp"
 #include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
@@ -140,7 +140,7 @@ class Ranks {
   std::vector<std::unique_ptr<Transport>> transports_;
   std::vector<std::unique_ptr<RankCounters>> counters_;
   std::vector<int> executions_;
-  RankThreads threads_;
+  ThreadTeam threads_;
 };
 
 TEST(RingCounters, AllBeginBeforeOneWorksAndEndAfterAllHave) {

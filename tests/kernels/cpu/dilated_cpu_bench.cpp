@@ -10,8 +10,8 @@
 
 #include "baselines/gemm/gemm.hpp"
 #include "baselines/peak/peak.hpp"
+#include "kernels/base/float16.hpp"
 #include "kernels/case/pattern.hpp"
-#include "kernels/case/rounding.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 
 namespace hilbench {

@@ -9,13 +9,13 @@
 
 namespace hilbench {
 
-class RankThreads {
+class ThreadTeam {
  public:
   // Throws std::system_error if a thread cannot be started.
-  explicit RankThreads(int ranks);
-  ~RankThreads();
-  RankThreads(const RankThreads&) = delete;
-  RankThreads& operator=(const RankThreads&) = delete;
+  explicit ThreadTeam(int ranks);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   // Runs part(rank) on the thread of every rank, all at once, and waits for all of them. `part` must not
   // throw.

@@ -1,8 +1,8 @@
-#include "harness/ring/rank_threads.hpp"
+#include "harness/ring/thread_team.hpp"
 
 namespace hilbench {
 
-RankThreads::RankThreads(int ranks) {
+ThreadTeam::ThreadTeam(int ranks) {
   try {
     for (int rank = 0; rank < ranks; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
   } catch (...) {
@@ -11,11 +11,11 @@ RankThreads::RankThreads(int ranks) {
   }
 }
 
-RankThreads::~RankThreads() {
+ThreadTeam::~ThreadTeam() {
   end();
 }
 
-void RankThreads::end() noexcept {
+void ThreadTeam::end() noexcept {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -24,7 +24,7 @@ void RankThreads::end() noexcept {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void RankThreads::run(const std::function<void(int)>& part) {
+void ThreadTeam::run(const std::function<void(int)>& part) {
   std::unique_lock lock(mutex_);
   part_ = &part;
   working_ = static_cast<int>(threads_.size());
@@ -33,7 +33,7 @@ void RankThreads::run(const std::function<void(int)>& part) {
   ended_.wait(lock, [this] { return working_ == 0; });
 }
 
-void RankThreads::serve(int rank) {
+void ThreadTeam::serve(int rank) {
   std::unique_lock lock(mutex_);
   for (int call = 1;; ++call) {
     begun_.wait(lock, [&] { return over_ || calls_ == call; });
