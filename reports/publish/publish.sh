@@ -60,4 +60,4 @@ if [[ $# -eq 2 ]]; then
   for archive in "${archives[@]}"; do publish_store "$archive"; done
 fi
 python3 "$here/pages.py" "${pages[@]}" "$folder"
-python3 "$here/findings.py" page "$folder"
+python3 "$here/generated_blocks.py" fill "$folder"

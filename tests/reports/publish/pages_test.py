@@ -68,21 +68,21 @@ class Pages(PublishTest):
 class Findings(PublishTest):
     def test_marks_are_filled_and_a_changed_number_is_found(self):
         folder = self.published(f"# Rings\n\n<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n\nBy hand.\n")
-        self.assertIn("differs", self.start("findings.py", "check", folder, status=1))
-        self.start("findings.py", "page", folder)
-        self.assertIn("as generated", self.start("findings.py", "check", folder))
+        self.assertIn("differs", self.start("generated_blocks.py", "check", folder, status=1))
+        self.start("generated_blocks.py", "fill", folder)
+        self.assertIn("as generated", self.start("generated_blocks.py", "check", folder))
         page = (folder / "README.md").read_text()
         self.assertIn("| n 65536, 65536/16, h 16, d 128, bf16 | dilated/linear/ring_packed | ring_packed | 2 |", page)
         self.assertTrue(page.endswith("<!-- end -->\n\nBy hand.\n"))
         (folder / "README.md").write_text(page.replace("| 512 |", "| 513 |", 1))
-        self.start("findings.py", "check", folder, status=1)
+        self.start("generated_blocks.py", "check", folder, status=1)
 
     def test_unknown_blocks_are_refused_and_missing_sweeps_are_said(self):
         folder = self.published("<!-- generated: rings nothing -->\n<!-- end -->\n")
-        self.start("findings.py", "page", folder)
+        self.start("generated_blocks.py", "fill", folder)
         self.assertIn("`nothing` has not been published yet.", (folder / "README.md").read_text())
         (folder / "README.md").write_text("<!-- generated: wishes -->\n<!-- end -->\n")
-        self.assertIn("no block 'wishes'", self.start("findings.py", "check", folder, status=1))
+        self.assertIn("no block 'wishes'", self.start("generated_blocks.py", "check", folder, status=1))
 
 
 class Documents(PublishTest):
@@ -90,25 +90,25 @@ class Documents(PublishTest):
         file = self.place / "page.md"
         file.write_text("Before.\n<!-- generated: table_price h200 cache-order -->\n<!-- end -->\n"
                         "<!-- generated: runs h200-x2 -->\n<!-- end -->\n")
-        self.start("findings.py", "page", file)
+        self.start("generated_blocks.py", "fill", file)
         page = file.read_text()
         self.assertIn("\n| `dilated_wgmma` | 6 | ", page)
         self.assertIn("\n| [counters-launched](counters-launched/) | ", page)
         file.write_text(page.replace("| `dilated_wgmma` | 6 |", "| `dilated_wgmma` | 7 |"))
-        said = self.start("findings.py", "check", self.place, status=1)
+        said = self.start("generated_blocks.py", "check", self.place, status=1)
         self.assertIn("page.md: table_price h200 cache-order differs from the records; fill it anew", said)
 
     def test_what_is_not_published_is_said(self):
         file = self.place / "page.md"
         file.write_text("<!-- generated: rivals_said h200 nothing -->\n<!-- end -->\n"
                         "<!-- generated: gains_said nowhere -->\n<!-- end -->\n")
-        self.start("findings.py", "page", file)
+        self.start("generated_blocks.py", "fill", file)
         self.assertIn("`nothing` of `h200` has not been published yet.", file.read_text())
         self.assertIn("`nowhere` has not been published yet.", file.read_text())
 
     def test_the_picture_shows_claims(self):
         file = self.place / "claimed-and-measured.svg"
-        self.start("findings.py", "page", file)
+        self.start("generated_blocks.py", "fill", file)
         picture = xml.etree.ElementTree.parse(file).getroot()
         texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn("claimed", texts)
@@ -118,7 +118,7 @@ class Documents(PublishTest):
     def test_a_file_that_is_not_generated_here_is_refused(self):
         file = self.place / "notes.txt"
         file.write_text("By hand.\n")
-        self.assertIn("neither a Markdown file nor a picture", self.start("findings.py", "page", file, status=1))
+        self.assertIn("neither a Markdown file nor a picture", self.start("generated_blocks.py", "fill", file, status=1))
 
 
 class Store(PublishTest):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fills the generated parts of Markdown pages, and draws the picture of README.md, from published records.
 
-findings.py page [PATH...]    writes every block '<!-- generated: NAME [ARGUMENT...] -->' ... '<!-- end -->' anew
-findings.py check [PATH...]   says which blocks that would change: exit 1 if there are any
+generated_blocks.py fill [PATH...]    writes every block between '<!-- generated: NAME [ARGUMENT...] -->' and '<!-- end -->'
+generated_blocks.py check [PATH...]   says which blocks that would change: exit 1 if there are any
 
 PATH is a published folder (its README.md is the page), a Markdown file, a picture, or a folder of Markdown files and
 pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
@@ -103,7 +103,7 @@ def difference(file, written, generated):
         return ""
     blocks = stale_blocks(written, generated) if file.suffix == ".md" else []
     what = f"{', '.join(blocks)} differ{'s' if len(blocks) == 1 else ''}" if blocks else "it differs"
-    return f"{file}: {what} from the records; fill it anew: reports/publish/findings.py page {file}"
+    return f"{file}: {what} from the records; fill it anew: reports/publish/generated_blocks.py fill {file}"
 
 
 def main(command, paths):
@@ -111,7 +111,7 @@ def main(command, paths):
     for file in (file for path in paths or default_paths() for file in files_of(pathlib.Path(path))):
         written = file.read_text() if file.exists() else ""
         generated = generated_text(file, written, published)
-        if command == "page":
+        if command == "fill":
             file.write_text(generated)
         elif said := difference(file, written, generated):
             stale.append(said)
@@ -120,10 +120,10 @@ def main(command, paths):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in ("page", "check"):
+    if len(sys.argv) < 2 or sys.argv[1] not in ("fill", "check"):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:
         sys.exit(main(sys.argv[1], sys.argv[2:]))
     except (OSError, KeyError, TypeError, ValueError, re.error, RenderError) as error:
-        sys.exit(f"findings.py: {type(error).__name__}: {error}")
+        sys.exit(f"generated_blocks.py: {type(error).__name__}: {error}")
