@@ -5,6 +5,9 @@ endif()
 target_compile_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)
 target_link_options(hilbench_options INTERFACE -fsanitize=${HILBENCH_SANITIZE})
+# Where the compiler is GCC 12, Highway falls back to its target SCALAR, elsewhere to EMU128. The library of Debian is
+# built with GCC 12; and EMU128 takes a sanitizer half a minute a file.
+target_compile_definitions(hilbench_options INTERFACE HWY_BROKEN_EMU128=1)
 
 # CTest reads this file before it runs the tests. Archer tells the thread sanitizer how LLVM's OpenMP synchronises.
 if(HILBENCH_SANITIZE STREQUAL "thread")

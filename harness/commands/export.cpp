@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
 #include "harness/commands/command_line.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/view/results.hpp"
 
@@ -21,7 +24,19 @@ struct ExportArguments {
   std::filesystem::path output;  // empty: standard output
 };
 
+// Writing there would replace the records that are exported, or a store.
+void refuse_records(const std::filesystem::path& folder, const std::filesystem::path& output) {
+  for (const char* name : {"results.sqlite", "records.jsonl", "records.jsonl.gz", "meta.json"}) {
+    std::error_code absent;
+    if (std::filesystem::equivalent(folder / name, output, absent) || output.filename() == "results.sqlite")
+      throw UsageError({.what = "an export must not replace records",
+                        .where = fmt::format("-o {}", output.string()),
+                        .remedy = "give another file"});
+  }
+}
+
 ExitCode export_command(const ExportArguments& arguments) {
+  if (!arguments.output.empty()) refuse_records(arguments.folder, arguments.output);
   const std::vector<Record> records = read_results(arguments.folder).records;
   std::ostringstream text;
   export_records(arguments.format, records, text);

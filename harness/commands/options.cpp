@@ -20,8 +20,11 @@ CLI::Validator not_empty() {
 CLI::Validator up_to_a_million() {
   return CLI::Validator(
       [](std::string& text) {
-        const double value = std::strtod(text.c_str(), nullptr);
-        return value >= 0 && value <= 1e6 ? std::string() : std::string("is 0 to 1e6");
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool whole = end != text.c_str() && *end == '\0';
+        return whole && value >= 0 && value <= 1e6 ? std::string()
+                                                   : std::string("must be a number from 0 to 1e6");
       },
       "");
 }

@@ -1,13 +1,10 @@
 #include "harness/commands/run.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -23,20 +20,18 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
+#include "reports/records/store_folder.hpp"
 
 namespace hilbench {
 namespace {
 
-// Throws unless `folder` can be created and written to. Does not create it.
+// Throws unless `folder` can be created and written to. Leaves no folder behind.
 void check_dump_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::path existing = std::filesystem::absolute(folder);
-  while (!std::filesystem::exists(existing, error) && existing.has_relative_path())
-    existing = existing.parent_path();
-  if (::access((existing / "").c_str(), W_OK | X_OK) != 0)
-    throw_file_error(errno, {.what = fmt::format("cannot write to '{}'", folder.string()),
-                             .where = "--dump",
-                             .why = fmt::format("{}: {}", existing.string(), std::strerror(errno))});
+  const std::vector<std::filesystem::path> made = make_writable_folder(folder, "--dump");
+  for (const std::filesystem::path& each : made) {
+    std::error_code in_use;  // another process may have begun to write there
+    std::filesystem::remove(each, in_use);
+  }
 }
 
 // One line for each of the most frequent reasons for this status.

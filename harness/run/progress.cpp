@@ -51,7 +51,7 @@ void Progress::comparison(const std::string& case_id, double budget_s) {
   expected_after_s_ -= budget_s;
   started_ = std::chrono::steady_clock::now();
   if (style_ == Style::plain)
-    print(fmt::format("[{}/{}] {} (at most about {} left)\n", current_, comparisons_, case_id,
+    print(fmt::format("[{}/{}] {} (about {} left)\n", current_, comparisons_, case_id,
                       duration_text(seconds_left())));
 }
 

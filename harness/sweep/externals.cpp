@@ -34,8 +34,10 @@ bool is_brought(const std::string& name) {
 External parse_external(const YamlValue& value, const std::filesystem::path& folder) {
   External external{.folder = folder};
   if (value.is_map())
-    for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"}))
-      for (const YamlValue& word : command.scalar_or_items()) external.command.push_back(word.text());
+    for (const auto& [key, command] : value.entries(std::vector<std::string>{"command"})) {
+      const std::vector<YamlValue> words = command.is_list() ? command.items() : std::vector{command};
+      for (const YamlValue& word : words) external.command.push_back(word.text());
+    }
   if (external.command.empty() || external.command.front().empty())
     value.fail("command missing", "an external baseline is a program", "{command: [python3, rival.py]}");
   return external;

@@ -40,6 +40,9 @@ class VariantParser {
     return distinct(variants);
   }
 
+  // Refuses a value that the option does not have, also if no entry takes it.
+  void check(const std::string& name, const YamlValue& value) const { settings(name, value); }
+
   static const std::vector<std::string>& names() {
     static const std::vector<std::string> kNames = [] {
       std::vector<std::string> all = {"kernel"};
@@ -220,6 +223,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
   }
 
   const VariantParser parser(sweep);
+  for (const auto& [name, value] : defaults) parser.check(name, value);
   VariantList list(sweep);
   for (const YamlValue& entry : entries) {
     std::map<std::string, YamlValue> options = defaults;

@@ -74,9 +74,11 @@ void write_file(const fs::path& file, const std::function<void(std::ostream&)>& 
   if (!error && !special) fs::rename(part, file, error);
   if (!error) return;
   if (!special) fs::remove(part, ignored);
+  const bool no_space = error == std::errc::no_space_on_device || error.value() == EDQUOT;
   throw_file_error(error.value(), {.what = "cannot write the file",
                                    .where = file.string(),
-                                   .remedy = "free some space, or give another place with -o"});
+                                   .remedy = no_space ? "free some space, or give another place with -o"
+                                                      : "give another place with -o"});
 }
 
 void write_file(const fs::path& file, std::string_view text) {

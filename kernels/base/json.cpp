@@ -33,7 +33,9 @@ nlohmann::json parse_json(std::string_view text, std::string_view what) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw UsageError({.what = fmt::format("{} cannot be read", what), .why = one_line(error.what(), 200)});
+    std::string why = error.what();
+    if (why.starts_with('[')) why.erase(0, why.find("] ") + 2);  // the name of the exception's class
+    throw UsageError({.what = fmt::format("{} cannot be read", what), .why = one_line(why, 200)});
   }
 }
 

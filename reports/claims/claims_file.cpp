@@ -21,6 +21,7 @@ std::string_view embedded_claims();  // claims.yaml of this folder, built into t
 namespace {
 
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
+constexpr std::array<std::string_view, 3> kFileKeys = {"seeds", "claims", "invalid_orders"};
 constexpr std::array<std::string_view, 8> kClaimKeys = {"id",     "title",   "source", "provenance",
                                                         "metric", "assumed", "config", "rows"};
 // Keys of a row, of `config` and of `assumed` that describe the case.
@@ -76,6 +77,10 @@ constexpr std::array<MetricInfo, 7> kMetrics = {{
     {"break_even_sequence_length", Quantity::break_even, Form::value, ""},
 }};
 
+// Metrics of rows whose keys say what they hold: standard, hilbert, memory_gb ...
+constexpr std::array<std::string_view, 4> kOtherMetrics = {"time_ms", "peak_memory_gb", "max_sequence_length",
+                                                           "tokens_per_second"};
+
 using Value = std::optional<YamlValue>;  // of a key that may be left out
 
 class Loader {
@@ -84,6 +89,7 @@ class Loader {
     const Value claims = root.find("claims");
     if (!claims || !claims->is_list())
       refuse_claim(root, "not a claims file", "it needs a list under the key 'claims'");
+    check_keys(root, kFileKeys);
     if (const Value seeds = root.find("seeds")) load_titles(*seeds);
     for (const YamlValue& claim : claims->items()) load_claim(claim);
     return std::move(rows_);
@@ -99,7 +105,20 @@ class Loader {
   std::string source_of(const YamlValue& source) const {
     const std::string file = text_of(source, "seed");
     const auto title = titles_.find(file);
+    if (title == titles_.end() && !titles_.empty())
+      refuse_claim(source, fmt::format("seed '{}' is not under 'seeds'", one_line(file, 80)),
+                   "'seeds' gives each FILE its TITLE");
     return fmt::format("{}: {}", title == titles_.end() ? file : title->second, text_of(source, "section"));
+  }
+
+  static std::string metric_of(const YamlValue& map) {
+    const std::string metric = text_of(map, "metric");
+    std::vector<std::string_view> names(kOtherMetrics.begin(), kOtherMetrics.end());
+    for (const MetricInfo& info : kMetrics) names.push_back(info.name);
+    if (std::find(names.begin(), names.end(), metric) == names.end())
+      refuse_claim(map, fmt::format("unknown metric '{}'", one_line(metric, 60)),
+                   fmt::format("allowed: {}", fmt::join(names, ", ")));
+    return metric;
   }
 
   void load_claim(const YamlValue& claim) {
@@ -117,7 +136,7 @@ class Loader {
       refuse_claim(claim, "claim without source", "'source' is {seed: FILE, section: TITLE}");
     base.source = source_of(*source);
     base.provenance = choice_of(claim, "provenance", kProvenances);
-    if (claim.find("metric")) base.metric = text_of(claim, "metric");
+    if (claim.find("metric")) base.metric = metric_of(claim);
     if (claim.find("note")) base.note = text_of(claim, "note");
     for (const char* key : {"config", "assumed"})
       if (const Value part = claim.find(key)) check_keys(*part, kWorkKeys);
@@ -133,7 +152,7 @@ class Loader {
     allowed.insert(allowed.end(), kFigureKeys.begin(), kFigureKeys.end());
     allowed.insert(allowed.end(), kOtherRowKeys.begin(), kOtherRowKeys.end());
     check_keys(row, allowed);
-    if (row.find("metric")) base.metric = text_of(row, "metric");
+    if (row.find("metric")) base.metric = metric_of(row);
     if (row.find("provenance")) base.provenance = choice_of(row, "provenance", kProvenances);
     if (row.find("note")) base.note = text_of(row, "note");
     base.configuration = configuration_of(claim, row);
@@ -185,12 +204,9 @@ class Loader {
   void add_metric(const YamlValue& row, const ClaimRow& base) {
     const auto metric = std::find_if(kMetrics.begin(), kMetrics.end(),
                                      [&](const MetricInfo& info) { return info.name == base.metric; });
-    if (metric == kMetrics.end()) {
-      std::vector<std::string_view> names;
-      for (const MetricInfo& info : kMetrics) names.push_back(info.name);
-      refuse_claim(row, fmt::format("unknown metric '{}'", one_line(base.metric, 60)),
-                   fmt::format("allowed: {}", fmt::join(names, ", ")));
-    }
+    if (metric == kMetrics.end())
+      refuse_claim(row, fmt::format("'value' or 'low' with metric '{}'", base.metric),
+                   "these keys hold a ratio, a reduction or a length");
     ClaimRow claim = base;
     claim.untestable = metric->untestable;
     const bool range = row.find("low").has_value();
@@ -253,6 +269,14 @@ class Loader {
   }
 
   std::optional<Case> work_of(const YamlValue& claim, const YamlValue& row) {
+    Case work;
+    for (const Field<Case>& field : case_fields()) {
+      const Value value = find(claim, row, field.name);
+      if (value && field.name != "device") field.set(work, claimed_value(*value, field));
+    }
+    for (const char* key : {"segments", "dilations"})
+      if (const Value list = row.find(key); list && !list->is_list())
+        refuse_claim(*list, fmt::format("'{}' is not a list", key), "it has one number for each branch");
     const Value length = find(claim, row, "sequence_length"), segment_list = find(claim, row, "segments"),
                 dilation_list = find(claim, row, "dilations");
     if (!length || !segment_list || !dilation_list || !segment_list->is_list() || !dilation_list->is_list())
@@ -260,15 +284,10 @@ class Loader {
     const std::vector<YamlValue> segments = segment_list->items(), dilations = dilation_list->items();
     if (segments.size() != dilations.size() || segments.empty())
       refuse_claim(row, "segments and dilations differ in number", "they pair one to one");
-    Case work;
     work.sequence_length = integer_of(*length);
     work.pattern.clear();
     for (std::size_t i = 0; i < segments.size(); ++i)
       work.pattern.push_back({integer_of(segments[i]), integer_of(dilations[i])});
-    for (const Field<Case>& field : case_fields()) {
-      const Value value = find(claim, row, field.name);
-      if (value && field.name != "device") field.set(work, claimed_value(*value, field));
-    }
     if (const Value model = find(claim, row, "model_dim")) {
       if (integer_of(*model) % work.heads != 0)
         refuse_claim(row, "model_dim is no multiple of heads", "head_dim is their quotient");

@@ -21,19 +21,22 @@ struct Tally {
   std::size_t faster = 0, slower = 0, undecided = 0, unsettled = 0;
   double low = 0, high = 0;
 
-  std::size_t cases() const { return faster + slower + undecided; }
+  std::size_t cases() const { return faster + slower + undecided + unsettled; }
   void add(const Measured& ratio) {
     low = cases() == 0 ? ratio.ratio : std::min(low, ratio.ratio);
     high = std::max(high, ratio.ratio);
-    unsettled += !sign_settled(ratio.ci, ratio.processes);
     const Verdict verdict = verdict_of(ratio.ci);
-    ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
+    if (!sign_settled(ratio.ci, ratio.processes))
+      ++unsettled;
+    else
+      ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
   }
   std::string text() const {
-    return fmt::format(
-        "was faster than linear order in {} of {}, slower in {}; no difference is shown in {} (speedup of "
-        "kernel time {} to {})",
-        faster, plural(cases(), "case", "cases"), slower, undecided, number_text(low), number_text(high));
+    std::string said = fmt::format("was faster than linear order in {} of {}, slower in {}; ", faster,
+                                   plural(cases(), "case", "cases"), slower);
+    if (unsettled > 0) said += fmt::format("in {}: {}; ", unsettled, kUnsettledWhy);
+    return said + fmt::format("no difference is shown in {} (speedup of kernel time {} to {})", undecided,
+                              number_text(low), number_text(high));
   }
 };
 
@@ -52,7 +55,6 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
   }
   if (hilbert.cases() == 0) return "";
   std::string said = fmt::format("Hilbert order{} {}.", chunk_text, hilbert.text());
-  if (hilbert.unsettled > 0) said += fmt::format(" In {} of them: {}.", hilbert.unsettled, kUnsettledWhy);
   if (random.cases() == 0) return said + " Random order was not measured with it, so this may be chance.";
   return said + fmt::format(" Random order, the negative control, {}.", random.text());
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
+#include "kernels/base/text.hpp"
 #include "reports/records/sqlite.hpp"
 #include "reports/records/store_environment.hpp"
 #include "reports/records/store_folder.hpp"
@@ -45,9 +46,10 @@ void check_schema(SqliteConnection& db, const fs::path& file) {
                              version, kStoreSchema),
          .where = file.string(),
          .remedy = "use that version"});
-  if (std::stoll(version) != kStoreSchema ||
-      db.value("SELECT value FROM meta WHERE key = 'schema'") != version)
-    refuse_damaged(file, fmt::format("its schema is '{}'", version));
+  const std::string noted = db.value("SELECT value FROM meta WHERE key = 'schema'").value_or("");
+  if (std::stoll(version) != kStoreSchema || noted != version)
+    refuse_damaged(file,
+                   fmt::format("its schema is {}, its table meta says '{}'", version, one_line(noted, 40)));
 }
 
 void create_tables(SqliteConnection& db) {
@@ -112,7 +114,7 @@ Store Store::open_for_reading(const fs::path& folder) {
   if (!found)
     throw UsageError({.what = "no results here",
                       .where = folder.string(),
-                      .why = fmt::format("there is no {} in it", kFileName),
+                      .why = fmt::format("there is no file {} in it", kFileName),
                       .remedy = "give the folder that `hilbench run` wrote"});
   while_opening(handle->file, [&] {
     // Not SQLITE_OPEN_READONLY: the journal of a killed writer must be rolled back first. If the file or its

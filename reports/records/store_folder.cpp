@@ -1,6 +1,7 @@
 #include "reports/records/store_folder.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::vector<fs::path> make_writable_folder(const fs::path& folder) {
+std::vector<fs::path> make_writable_folder(const fs::path& folder, std::string_view option) {
   std::error_code error;
   std::vector<fs::path> made;
   for (fs::path each = fs::absolute(folder, error);
@@ -41,7 +42,7 @@ std::vector<fs::path> make_writable_folder(const fs::path& folder) {
   if (error)
     throw_file_error(error.value(), {.what = "cannot write to the output folder",
                                      .where = folder.string(),
-                                     .remedy = "give another folder with -o"});
+                                     .remedy = fmt::format("give another folder with {}", option)});
   return made;
 }
 

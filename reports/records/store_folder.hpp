@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,8 @@ class FolderLock {
 };
 
 // Creates the folder and its parents as needed, and returns those created, the innermost first. Throws if it
-// cannot be written.
-std::vector<std::filesystem::path> make_writable_folder(const std::filesystem::path& folder);
+// cannot be written; `option` is the option of the command line that names the folder.
+std::vector<std::filesystem::path> make_writable_folder(const std::filesystem::path& folder,
+                                                        std::string_view option = "-o");
 
 }  // namespace hilbench

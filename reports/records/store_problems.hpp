@@ -23,8 +23,8 @@ auto while_running(const std::filesystem::path& file, const Body& body) {
   try {
     return body();
   } catch (const SqliteError& error) {
-    if (error.code() == SQLITE_CORRUPT || error.code() == SQLITE_NOTADB)
-      throw UsageError(explain(error, file));
+    const bool damaged = error.code() == SQLITE_CORRUPT || error.code() == SQLITE_ERROR;  // see explain
+    if (damaged || error.code() == SQLITE_NOTADB) throw UsageError(explain(error, file));
     throw EnvironmentError(explain(error, file));
   }
 }

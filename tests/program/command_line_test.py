@@ -68,6 +68,10 @@ BAD_SWEEPS = [
     (r"expects an integer.*found a map|expects", axes("{heads: [{}]}"), {}),
     (r"expects true or false .*: found 'yes'", axes("{causal: yes}"), {}),
     (r"expects one of fp32, bf16, fp16 .*: found 'fp8'", axes("{dtype: fp8}"), {}),
+    # Wrong also if every variant sets the option itself.
+    (r"unknown order 'bogus'.*axes\.order", axes("{sequence_length: 64, order: bogus}"), {}),
+    (r"traversal 'nope'.*axes\.traversal", sweep(AXES.replace("threads", "traversal: nope, threads"),
+                                                 "variants: [{kernel: dilated, traversal: sawtooth}]\n"), {}),
     (r"expects a map .*: found a list", axes("[1, 2]"), {}),
     (r"empty list", axes("{heads: []}"), {}),
     (r"empty axis", axes("{heads: {range: [5, 1, 1]}}"), {}),
@@ -171,6 +175,9 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--device="], r"--device"),
     (2, ["run", "sweep.yaml", "--profile", ""], r"--profile: must not be empty"),
     (2, ["run", "sweep.yaml", "--filter", ""], r"--filter: must not be empty"),
+    (2, ["run", "sweep.yaml", "--dump", "/proc/dump"], r"cannot write to the output folder \(/proc/dump\)"),
+    (2, ["run", "sweep.yaml", "--budget", "-1"], r"--budget: must be a number from 0 to 1e6"),
+    (2, ["run", "sweep.yaml", "--budget", "abc"], r"--budget: must be a number from 0 to 1e6"),
     (2, ["run", "sweep.yaml", "--dump", ""], r"--dump: must not be empty"),
     (2, ["run", "sweep.yaml", "-o", ""], r"-o: must not be empty"),
     (2, ["run", "sweep.yaml", "--profile", "nosuch"], r"no case runs the variant 'nosuch'"),
@@ -480,6 +487,16 @@ class Surroundings(CommandLine):
                     db.execute("PRAGMA user_version = 99")
                 db.close()
                 self.refused(commands, r"written by a newer hilbench")
+                store.write_bytes(good)
+                with sqlite3.connect(store) as db:
+                    db.execute("UPDATE meta SET value = 'zzz' WHERE key = 'schema'")
+                db.close()
+                self.refused(commands, r"damaged.*its schema is 1, its table meta says 'zzz'")
+                store.write_bytes(good)
+                with sqlite3.connect(store) as db:
+                    db.execute("DROP TABLE record")
+                db.close()
+                self.refused(commands, r"damaged.*no such table: record")
                 store.write_bytes(b"this is no database, though it is long enough" * 200)
                 self.refused(commands, r"not a store of hilbench")
                 store.write_bytes(good[:100] + os.urandom(len(good) - 100))
@@ -597,6 +614,19 @@ class RunTime(CommandLine):
         self.refused(["export", "plain", "--format", "csv"], r"line 3\): .* is already in line 1")
         (self.folder / "plain/records.jsonl").write_bytes(b'{"schema": ' + b"[" * 1000000)
         self.refused(["report", "plain"], r"nested deeper")
+
+    def test_an_export_replaces_no_records(self):
+        self.measured()
+        text = self.run_it(["export", "results/small", "--format", "jsonl"]).stdout
+        (self.folder / "plain").mkdir()
+        (self.folder / "plain/records.jsonl").write_bytes(text)
+        (self.folder / "link.csv").symlink_to("plain/records.jsonl")
+        for folder, output in (("results/small", "results/small/results.sqlite"), ("plain", "plain/records.jsonl"),
+                               ("plain", "link.csv"), ("plain", "results/small/results.sqlite")):
+            self.refused(["export", folder, "--format", "csv", "-o", output], "an export must not replace records")
+        self.assertEqual((self.folder / "plain/records.jsonl").read_bytes(), text)
+        self.assertEqual(self.run_it(["export", "results/small", "--format", "jsonl"]).stdout, text)
+        self.assert_runs(self.run_it(["export", "plain", "--format", "csv", "-o", "plain/records.csv"]))
 
     def test_special_files_are_not_read(self):
         self.measured()

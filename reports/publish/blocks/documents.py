@@ -35,8 +35,8 @@ def block_gains(published):
         beats = sum(float(row["measured"]) / float(row["random"]) > 1 + NEGLIGIBLE for row in found if row["random"])
         rows.append([f"{name}, {dtype}", len(found), sum(row["verdict"] == "reproduced" for row in found),
                      span(row["measured"] for row in found), span(row["random"] for row in found), beats])
-    return markdown(["machine", "claims tested", "reproduced", "Hilbert order", "random order",
-                     "Hilbert faster than random by over 1 %"], rows)
+    return markdown(["machine", "tests", "reproduced", "Hilbert order", "random order",
+                     "tests with Hilbert over 1 % faster than random"], rows)
 
 
 def block_gains_said(published):
@@ -63,7 +63,7 @@ def block_order_gains_said(published, name):
     said = ", ".join(f"`{variant}` gains in {len(group)} (by at most {max(p.ratio for p in group) * 100 - 100:.0f} %)"
                      for variant, group in counted)
     cases = len({pair.record["case"] for pair in pairs})
-    return wrapped(f"On the {short_name(folder).partition(',')[0]}, of {plural(cases, 'case')} of the order studies, "
+    return wrapped(f"On the {short_name(folder).partition(',')[0]}, in {plural(cases, 'case')}: "
                    f"{said or 'no order gains in any'}.")
 
 

@@ -221,7 +221,7 @@ TEST(Sweep, UnknownNamesComeWithTheNearest) {
               "a name of this build");
   EXPECT_SAYS(variants_refusal("external: {rival: r}\nbaselines: gemm"), "command missing");
   EXPECT_SAYS(variants_refusal("external: {rival: {command: ''}}\nbaselines: gemm"), "command missing");
-  EXPECT_SAYS(variants_refusal("external: {rival: {command: []}}\nbaselines: gemm"), "empty list");
+  EXPECT_SAYS(variants_refusal("external: {rival: {command: []}}\nbaselines: gemm"), "command missing");
   EXPECT_SAYS(variants_refusal("external: {rival: {comand: r}}\nbaselines: gemm"), "did you mean 'command'?");
   EXPECT_SAYS(variants_refusal("variants: [{kernel: dilated}]\ncounters: [defalt]"),
               "did you mean 'default'?");

@@ -14,6 +14,7 @@
 #include "kernels/base/float16.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "tests/kernels/cpu/emulated_tiles.hpp"
+#include "tests/sanitized.hpp"
 
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
@@ -135,8 +136,10 @@ TEST_F(TilePairsTest, AgreeWithWidenedProducts) {
   for (const std::int64_t head_dim : {16, 40, 64, 128, 200})
     for (const std::int64_t rows : {1, 31, 33, 100})
       for (const std::int64_t keys : {1, 2, 31, 128, 161, 300})
-        for (const Mask mask : {Mask::full, Mask::causal})
+        for (const Mask mask : {Mask::full, Mask::causal}) {
+          if (kSanitized && (mask == Mask::causal) != (keys % 2 == 0)) continue;
           expect_agreement(TileProblem(head_dim, rows, keys, mask, 1));
+        }
 }
 
 // Scores that exceed the maximum by less and by more than the slack.

@@ -64,6 +64,20 @@ TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   EXPECT_EQ(other[0].rfind("No case here has times of linear order", 0), 0u) << other[0];
 }
 
+// One process, and an interval within 1 % of 1: neither faster nor slower.
+TEST(FirstSentences, CountASignThatIsNotSettledApart) {
+  ReportInput input;
+  const Case work = sample::work(16384, {{4096, 2}});
+  for (const auto& [order, factor] : {std::pair{"linear", 1.0}, {"hilbert", 1.005}}) {
+    input.records.push_back(sample::record(work, "dilated", order));
+    sample::time(input.records.back(), 1, factor, 0);
+  }
+  const std::string said = document_without_pictures(input).answer[0];
+  EXPECT_NE(said.find("faster than linear order in 0 of 1 case, slower in 0; in 1: sign not settled"),
+            std::string::npos)
+      << said;
+}
+
 TEST(FirstSentences, SayNothingOfHilbertOrderWithoutItsControl) {
   ReportInput input = sample::input();
   EXPECT_NE(document_without_pictures(input).answer[0].find(
