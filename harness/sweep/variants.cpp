@@ -193,6 +193,26 @@ void check_option_used(const AxisOverride& axis, const std::vector<YamlValue>& e
   axis.value().fail("changes nothing", "every entry of `variants` sets it itself");
 }
 
+// The options under `axes` and in --axis, which are the defaults of every entry.
+std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
+                                                 std::span<const AxisOverride> overrides,
+                                                 const std::vector<YamlValue>& entries) {
+  const auto& option_names = variant_option_names();
+  const auto is_option = [&](const std::string& name) {
+    return std::find(option_names.begin(), option_names.end(), name) != option_names.end();
+  };
+  std::map<std::string, YamlValue> defaults;
+  if (source.axes)
+    for (auto& [name, value] : source.axes->entries(axis_names()))
+      if (is_option(name)) defaults.insert_or_assign(name, value);
+  for (const AxisOverride& axis : overrides) {
+    if (!is_option(axis.name)) continue;
+    check_option_used(axis, entries);
+    defaults.insert_or_assign(axis.name, axis.value());
+  }
+  return defaults;
+}
+
 }  // namespace
 
 const std::vector<std::string>& variant_option_names() {
@@ -206,22 +226,9 @@ const std::vector<std::string>& variant_option_names() {
 
 void parse_variants(const VariantSource& source, std::span<const AxisOverride> overrides,
                     const YamlValue& place, Sweep& sweep) {
-  const auto& option_names = variant_option_names();
-  const auto is_option = [&](const std::string& name) {
-    return std::find(option_names.begin(), option_names.end(), name) != option_names.end();
-  };
   const std::vector<YamlValue> entries =
       source.variants ? source.variants->items() : std::vector<YamlValue>{};
-  std::map<std::string, YamlValue> defaults;
-  if (source.axes)
-    for (auto& [name, value] : source.axes->entries(axis_names()))
-      if (is_option(name)) defaults.insert_or_assign(name, value);
-  for (const AxisOverride& axis : overrides) {
-    if (!is_option(axis.name)) continue;
-    check_option_used(axis, entries);
-    defaults.insert_or_assign(axis.name, axis.value());
-  }
-
+  const std::map<std::string, YamlValue> defaults = option_defaults(source, overrides, entries);
   const VariantParser parser(sweep);
   for (const auto& [name, value] : defaults) parser.check(name, value);
   VariantList list(sweep);
