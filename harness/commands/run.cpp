@@ -63,6 +63,7 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
                  const std::function<void(const Comparison&)>& committed) {
   RunOptions options{.folder = arguments.folder, .dump = arguments.dump, .command = arguments.command};
   if (options.folder.empty()) options.folder = std::filesystem::path("results") / run.sweep.name;
+  if (arguments.mix_builds) options.start = Start::mix_builds;
   if (arguments.fresh) options.start = Start::fresh;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
@@ -160,6 +161,8 @@ void add_run(Commands& commands) {
   options.path("-o", arguments->folder, "folder for the results; default: results/<sweep name>");
   options.flag("--fresh", arguments->fresh,
                "delete the records in the folder and start over, instead of resuming");
+  options.flag("--mix-builds", arguments->mix_builds,
+               "resume even if another build, processor or HILBENCH_BF16 measured what is there");
   options.flag("--dry-run", arguments->dry_run, "print the plan and measure nothing");
   options.text("--profile", arguments->profile,
                "run only this variant, once, in this process, for a profiler; nothing is stored");

@@ -13,6 +13,7 @@ struct RunArguments {
   SweepArguments sweep;
   std::filesystem::path folder;  // empty: results/<sweep name>
   bool fresh = false;
+  bool mix_builds = false;
   bool dry_run = false;
   std::filesystem::path dump;
   std::string profile;  // the variant to run once for a profiler; empty: none

@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 
-#include "harness/run/build_info.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/resume.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
-#include "kernels/cpu/bf16_products.hpp"
 
 namespace hilbench {
 namespace {
@@ -21,11 +17,6 @@ using Json = nlohmann::json;
 
 std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", fnv1a(text));
-}
-
-std::string content_of(const char* file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Returns the values of all processes. If one has none, all throw the Error of the first such process.
@@ -69,15 +60,8 @@ void expect_alike(const std::vector<Json>& values, const char* key, const char* 
                         .remedy = remedy});
 }
 
-Json build_facts() {
-  const BuildInfo& build = build_info();
-  const std::string text = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
-  return {{"name", text}, {"hash", hash_of(text + content_of("/proc/self/exe"))}};
-}
-
-Json instruction_facts(const Host& host) {
-  const std::string text = fmt::format("{}, bf16 by {}", host.simd, name_of(chosen_bf16_products().products));
-  return {{"name", text}, {"hash", hash_of(text)}};
+Json facts_of(const Identity& identity) {
+  return {{"name", identity.name}, {"hash", identity.hash}};
 }
 
 Json gpu_facts(const Site& site) {
@@ -161,9 +145,9 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
     run.sweep = planner.load();
     expect_one_process_each(run.sweep);
     run.site = planner.inspect(run.sweep, processes.local_rank());
-    return {{"build", build_facts()},
+    return {{"build", facts_of(build_identity())},
             {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_of(run.sweep.text)}}},
-            {"instructions", instruction_facts(run.site.host)},
+            {"instructions", facts_of(instructions_identity(run.site.host.simd))},
             {"cores", run.site.host.cores},
             {"ghz", run.site.host.nominal_ghz},
             {"memory", run.site.host.available_memory_bytes},

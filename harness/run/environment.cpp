@@ -5,14 +5,22 @@
 #include <sqlite3.h>
 
 #include <ctime>
+#include <fstream>
+#include <iterator>
 
 #include "harness/run/build_info.hpp"
+#include "kernels/base/hash.hpp"
+#include "kernels/cpu/bf16_products.hpp"
 #include "kernels/machine/host_json.hpp"
 
 namespace hilbench {
 namespace {
 
 using nlohmann::json;
+
+std::string hash_text(const std::string& text) {
+  return fmt::format("{:016x}", fnv1a(text));
+}
 
 json build_json() {
   const BuildInfo& build = build_info();
@@ -41,6 +49,18 @@ json environment_json(const Site& site, DeviceKind device) {
           {"device", on_gpu ? to_json(*site.gpu) : json()},
           {"build", build_json()},
           {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
+}
+
+Identity build_identity() {
+  const BuildInfo& build = build_info();
+  const std::string name = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  return {name, hash_text(name + std::string(std::istreambuf_iterator<char>(program), {}))};
+}
+
+Identity instructions_identity(const std::string& simd) {
+  const std::string name = fmt::format("{}, bf16 by {}", simd, name_of(chosen_bf16_products().products));
+  return {name, hash_text(name)};
 }
 
 std::string version_text() {

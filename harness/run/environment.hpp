@@ -15,4 +15,12 @@ nlohmann::json environment_json(const Site& site, DeviceKind device);
 
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
 
+// What must be equal if results stand together. The name is for messages, the hash is compared.
+struct Identity {
+  std::string name;
+  std::string hash;  // 16 hexadecimal digits
+};
+Identity build_identity();                                // version, compiler, flags and the program's bytes
+Identity instructions_identity(const std::string& simd);  // instruction set, and what multiplies bf16
+
 }  // namespace hilbench

@@ -4,11 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <utility>
 
+#include "harness/run/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
+#include "kernels/base/json.hpp"
 
 namespace hilbench {
 namespace {
@@ -71,6 +76,39 @@ bool covers(std::string_view stored, std::string_view wanted) {
     if (stored.find(wanted.substr(at, 16), settings_of(stored).size()) == std::string_view::npos)
       return false;
   return true;
+}
+
+std::string maker_of(const Site& site) {
+  const Identity build = build_identity(), instructions = instructions_identity(site.host.simd);
+  return nlohmann::json{{"build", {{"name", build.name}, {"hash", build.hash}}},
+                        {"processor", {{"name", site.host.cpu}}},
+                        {"instructions", {{"name", instructions.name}}}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void expect_same_maker(const Store& store, const std::string& maker, const std::filesystem::path& folder) {
+  const std::map<std::string, std::string> meta = store.meta();
+  if (!meta.contains("sweep")) return;  // nothing was measured yet
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    throw UsageError(
+        {.what = "the results here were measured " + what,
+         .where = folder.string(),
+         .why = why,
+         .remedy = "use --fresh to start over, -o for another folder, or --mix-builds to add to them"});
+  };
+  const auto stored = meta.find("maker");
+  if (stored == meta.end()) refuse("by an older hilbench", "it noted no build");
+  const auto before = parse_json(stored->second, "the maker in the store"), now = parse_json(maker, "it");
+  for (const auto& [part, what] : {std::pair{"build", "by another build"},
+                                   {"processor", "on another processor"},
+                                   {"instructions", "with other instructions (HILBENCH_BF16)"}}) {
+    const auto at = before.find(part);
+    if (at != before.end() && *at == now.at(part)) continue;
+    const std::string there = at != before.end() && at->is_object() ? at->value("name", "") : "unknown";
+    const std::string here = now.at(part).at("name");
+    refuse(what, there == here ? fmt::format("both are {}, but the programs differ", here)
+                               : fmt::format("there {}, here {}", there, here));
+  }
 }
 
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison) {

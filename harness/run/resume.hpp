@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/plan/plan.hpp"
+#include "harness/plan/site.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
@@ -23,6 +24,13 @@ bool covers(std::string_view stored, std::string_view wanted);
 // that was measured with other settings. `folder`: the store's, for the message.
 std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
                             const std::filesystem::path& folder);
+// What measures here: the build, the processor and its instructions, as JSON. A store holds it as meta
+// `maker`.
+std::string maker_of(const Site& site);
+// Throws UsageError if the results of the store were measured by another maker than `maker`, or by one that
+// it does not name. `folder`: the store's, for the message.
+void expect_same_maker(const Store& store, const std::string& maker, const std::filesystem::path& folder);
+
 // The stored records of the comparison's variants. The store may hold more: a filter leaves variants out.
 std::vector<Record> stored_records(const Store& store, const Comparison& comparison);
 

@@ -72,7 +72,9 @@ std::string outcome_text(const std::vector<Record>& records) {
 }
 
 // Stores what the records come from. Called only if records will be added: else the old text stays true.
-void describe_run(Store& store, const Sweep& sweep, const RunOptions& options) {
+void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, const std::string& maker) {
+  if (!store.meta().contains("sweep"))
+    store.set_meta("maker", maker);  // of the first results, if builds are mixed
   store.set_meta("sweep", sweep.name);
   store.set_meta("title", sweep.title);
   store.set_meta("description", sweep.description);
@@ -119,9 +121,11 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
                     const std::function<void(const Comparison&)>& committed) {
   Store store = Store::open_for_writing(options.folder);
   if (options.start == Start::fresh) store.erase_all();
+  const std::string maker = maker_of(site);
+  if (options.start == Start::resume) expect_same_maker(store, maker, options.folder);
   const std::vector<bool> done = find_done(store, sweep, plan, options.folder);
   const auto to_do = std::count(done.begin(), done.end(), false);
-  if (to_do > 0) describe_run(store, sweep, options);
+  if (to_do > 0) describe_run(store, sweep, options, maker);
   announce(sweep, plan, site, done, progress);
   RunSummary summary{.resumed = static_cast<std::int64_t>(done.size()) - to_do};
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {

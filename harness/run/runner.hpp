@@ -13,7 +13,8 @@
 
 namespace hilbench {
 
-enum class Start { resume, fresh };
+// mix_builds: resume, whatever build and processor measured the results that are there.
+enum class Start { resume, mix_builds, fresh };
 
 struct RunOptions {
   std::filesystem::path folder;  // of the results
@@ -29,7 +30,8 @@ struct RunSummary {
 };
 
 // Measures every comparison of `plan` that the store does not hold yet, and commits each when it is done.
-// Throws UsageError if the folder cannot be used or holds a comparison measured with other settings,
+// Throws UsageError if the folder cannot be used or holds a comparison measured with other settings or by
+// another build,
 // EnvironmentError if the store is lost, and Interrupted after Ctrl-C; what was committed stays. `runner`
 // runs the tasks, by default in worker processes. `committed` is called after each comparison of this run; if
 // it throws, the run ends.

@@ -13,6 +13,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/view/format.hpp"
+#include "reports/view/table.hpp"
 
 namespace hilbench {
 namespace {
@@ -77,20 +78,11 @@ std::string field_of(const json& value) {
   return fmt::format("{}", fmt::join(members, " "));
 }
 
-// RFC 4180, section 2: fields with separators, quotes or line breaks are quoted, and their
-// quotes are doubled.
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
-
 void export_csv(const std::vector<Record>& records, std::ostream& out) {
   const std::vector<Column> columns = columns_of(records);
   const auto write_row = [&](const auto& field_text) {
     for (std::size_t i = 0; i < columns.size(); ++i)
-      out << (i == 0 ? "" : ",") << quoted(printable(field_text(columns[i])));
+      out << (i == 0 ? "" : ",") << csv_field(printable(field_text(columns[i])));
     out << "\r\n";
   };
   write_row([](const Column& column) { return column.name; });

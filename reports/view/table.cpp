@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "reports/view/format.hpp"
 
@@ -11,14 +12,13 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+// True if a spreadsheet would take the field for a formula: it begins like one and is not a number.
+bool looks_like_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@").find(text.front()) == std::string_view::npos) return false;
+  const std::string field(text);
+  char* end = nullptr;
+  std::strtod(field.c_str(), &end);
+  return *end != '\0';
 }
 
 std::string classes(const Column& column, Tone tone) {
@@ -78,6 +78,18 @@ std::string markdown_text(std::string_view text) {
     safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   }
   return safe;
+}
+
+std::string csv_field(std::string_view text) {
+  std::string field(text);
+  if (looks_like_formula(text)) field.insert(field.begin(), '\'');
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 std::string to_csv(const Table& table) {

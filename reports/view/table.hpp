@@ -53,7 +53,10 @@ Table make_table(std::string name, std::string caption, const std::vector<Column
   return table;
 }
 
-std::string to_csv(const Table& table);       // RFC 4180, header first
+// A field of CSV (RFC 4180, section 2): quoted if it holds separators, quotes or line breaks. An apostrophe
+// stands in front of text that a spreadsheet would run as a formula.
+std::string csv_field(std::string_view text);
+std::string to_csv(const Table& table);       // header first
 std::string to_markdown(const Table& table);  // without its caption
 std::string to_html(const Table& table);      // <table> in a box that scrolls
 

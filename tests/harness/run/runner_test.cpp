@@ -63,6 +63,54 @@ TEST_F(RunnerTest, RecordsSkipsAndResumes) {
   EXPECT_EQ(summary.resumed, 2);
 }
 
+// A build, a processor or a product of bf16 that is not that of the results is refused, unless the user
+// insists.
+TEST_F(RunnerTest, ResultsOfAnotherMakerAreNotResumed) {
+  const Sweep sweep = parse(
+      "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
+  Site site = test_site();
+  const Plan plan = make_plan(sweep, site);
+  Progress progress(stderr, Progress::Style::silent);
+  RunOptions options{.folder = folder_ / "out"};
+  run_plan(sweep, plan, site, options, progress);
+  const auto refusal = [&] {
+    try {
+      run_plan(sweep, plan, site, options, progress);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto set_maker = [&](const std::string& maker) {
+    Store::open_for_writing(options.folder).set_meta("maker", maker);
+  };
+  const std::string mine = Store::open_for_reading(options.folder).meta().at("maker");
+  EXPECT_EQ(refusal(), "");
+  site.host.cpu = "Another Processor";
+  EXPECT_NE(refusal().find("on another processor"), std::string::npos);
+  options.start = Start::mix_builds;
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(Store::open_for_reading(options.folder).meta().at("maker"), mine) << "that of the first results";
+  options.start = Start::resume;
+  site = test_site();
+  nlohmann::json maker = nlohmann::json::parse(mine);
+  maker["build"]["hash"] = "0";
+  set_maker(maker.dump());
+  EXPECT_NE(refusal().find("but the programs differ"), std::string::npos) << refusal();
+  maker["build"]["name"] = "hilbench 0.0.1";
+  set_maker(maker.dump());
+  EXPECT_NE(refusal().find("by another build"), std::string::npos) << refusal();
+  maker = nlohmann::json::parse(mine);
+  maker["instructions"] = {{"name", "SCALAR"}};
+  set_maker(maker.dump());
+  EXPECT_NE(refusal().find("with other instructions (HILBENCH_BF16)"), std::string::npos) << refusal();
+  for (const char* damaged : {"3", "{", "{}", "[]"}) {
+    set_maker(damaged);
+    EXPECT_NE(refusal(), "") << damaged;
+  }
+}
+
 TEST_F(RunnerTest, AFilterFindsItsVariantsDone) {
   const Sweep sweep = parse(
       "axes: {sequence_length: 1024, segments: [[1024]], dtype: fp16}\n"

@@ -19,6 +19,13 @@ TEST(Table, CsvQuotesAndLeavesPageColumnsOut) {
   EXPECT_EQ(to_csv(small()), "a,b\r\nx|y,\"1,5\"\"q\"\"\"\r\n");
 }
 
+TEST(Table, CsvFieldsAreNoFormulas) {
+  for (const char* formula : {"=1+1", "=HYPERLINK(\"x\")", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-"})
+    EXPECT_EQ(csv_field(formula).find_first_not_of('"'), csv_field(formula).find('\'')) << csv_field(formula);
+  for (const char* number : {"-2", "+3.5", "-1e-9", "0.5", ""}) EXPECT_EQ(csv_field(number), number);
+  EXPECT_EQ(csv_field("a=b"), "a=b");
+}
+
 TEST(Table, NoFormKeepsWhatATerminalWouldActOn) {
   Table table = small();
   table.rows[0][0].text = "\x1b]0;owned\x07 a\rb\x7f";
