@@ -110,8 +110,8 @@ AgreedRun agree_on(const RunArguments& arguments, LaunchedProcesses& processes) 
 
 // Runs this process as one of several that an MPI launcher started. Only rank 0 prints.
 ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
-  constexpr std::chrono::seconds kToBeHeard{
-      1};  // time for rank 0 to print: a launcher ends all processes when one fails
+  // Time for rank 0 to print: a launcher ends all processes when one fails.
+  constexpr std::chrono::seconds kToBeHeard{1};
   std::optional<LaunchedProcesses> processes;
   try {
     if (const std::string absence = mpi_absence(); !absence.empty())

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int kApplicationId = 0x68696c62;  // "hilb"
-constexpr int kBusyMs = 10'000;
 constexpr const char* kFileName = "results.sqlite";
 
 constexpr const char* kTables = R"(
@@ -74,7 +73,7 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
-Store Store::open_for_writing(const fs::path& folder) {
+Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
   const std::vector<fs::path> made = make_writable_folder(folder);
   auto handle = std::make_unique<Handle>();
   handle->file = folder / kFileName;
@@ -87,7 +86,7 @@ Store Store::open_for_writing(const fs::path& folder) {
                       .remedy = "remove the link, or give another folder with -o"});
   try {
     while_opening(handle->file, [&] {
-      handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, kBusyMs);
+      handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, busy_ms);
       SqliteConnection& db = *handle->db;
       // If the process that created it was killed, there is a database without tables.
       if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0")
@@ -104,7 +103,7 @@ Store Store::open_for_writing(const fs::path& folder) {
   return Store(std::move(handle));
 }
 
-Store Store::open_for_reading(const fs::path& folder) {
+Store Store::open_for_reading(const fs::path& folder, int busy_ms) {
   auto handle = std::make_unique<Handle>();
   handle->file = folder / kFileName;
   std::error_code error;
@@ -119,7 +118,7 @@ Store Store::open_for_reading(const fs::path& folder) {
   while_opening(handle->file, [&] {
     // Not SQLITE_OPEN_READONLY: the journal of a killed writer must be rolled back first. If the file or its
     // folder cannot be written, SQLite opens it for reading.
-    handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::existing, kBusyMs);
+    handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::existing, busy_ms);
     check_schema(*handle->db, handle->file);
     handle->db->execute("PRAGMA query_only = ON");
   });

@@ -28,6 +28,7 @@
 namespace hilbench {
 
 inline constexpr int kStoreSchema = 1;
+inline constexpr int kBusyMs = 10'000;  // how long opening waits for a program that holds the store
 
 class Store {
  public:
@@ -35,10 +36,10 @@ class Store {
   // no lock file remains). Throws UsageError if another hilbench holds the lock, the file is not a store or
   // has a newer schema, or the path is not possible; EnvironmentError if permission or room is missing, or
   // another program holds the store.
-  static Store open_for_writing(const std::filesystem::path& folder);
+  static Store open_for_writing(const std::filesystem::path& folder, int busy_ms = kBusyMs);
   // Works in a read-only folder too. Throws UsageError if there is no store or it is damaged,
   // EnvironmentError if permission is missing.
-  static Store open_for_reading(const std::filesystem::path& folder);
+  static Store open_for_reading(const std::filesystem::path& folder, int busy_ms = kBusyMs);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

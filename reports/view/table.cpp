@@ -12,13 +12,16 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
 
-// True if a spreadsheet would take the field for a formula: it begins like one and is not a number.
+// True if a spreadsheet might run the field as a formula: it begins like one, and is neither a number nor a
+// number with words behind it ("-1.5 %").
 bool looks_like_formula(std::string_view text) {
   if (text.empty() || std::string_view("=+-@").find(text.front()) == std::string_view::npos) return false;
   const std::string field(text);
   char* end = nullptr;
   std::strtod(field.c_str(), &end);
-  return *end != '\0';
+  const std::string_view rest(end);
+  const bool words = end != field.c_str() && rest.starts_with(' ') && rest.find_first_of("|(!=") == rest.npos;
+  return !rest.empty() && !words;
 }
 
 std::string classes(const Column& column, Tone tone) {

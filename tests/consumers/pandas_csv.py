@@ -24,7 +24,7 @@ def main(write_exports):
     with tempfile.TemporaryDirectory() as parent:
         folder = os.path.join(parent, "store")
         subprocess.run([write_exports, folder, "1.0"], check=True)
-        frame = pandas.read_csv(os.path.join(folder, "csv"))
+        frame = pandas.read_csv(os.path.join(folder, "csv"), float_precision="round_trip")
         with open(os.path.join(folder, "jsonl"), encoding="utf-8") as file:
             records = [json.loads(line) for line in file]
     check(len(frame) == len(records), "a row for each record")

@@ -284,7 +284,7 @@ TEST_F(StoreTest, NewerSchemaIsNamed) {
   (void)Store::open_for_writing(folder_);
   SqliteConnection(file(), OpenMode::existing, 0).execute("PRAGMA user_version = 2");
   for (const auto open : {&Store::open_for_writing, &Store::open_for_reading}) {
-    const std::string message = message_of<UsageError>([&] { (void)open(folder_); });
+    const std::string message = message_of<UsageError>([&] { (void)open(folder_, 0); });
     EXPECT_NE(message.find("newer hilbench (schema 2, this one knows 1)"), std::string::npos) << message;
     EXPECT_NE(message.find("use that version"), std::string::npos);
   }
@@ -380,9 +380,10 @@ TEST_F(StoreTest, StoreThatAnotherProgramHoldsIsAnEnvironmentError) {
   (void)Store::open_for_writing(folder_);
   SqliteConnection other(file(), OpenMode::existing, 0);
   other.execute("BEGIN EXCLUSIVE");
-  EXPECT_NE(
-      message_of<EnvironmentError>([&] { (void)Store::open_for_reading(folder_); }).find("another program"),
-      std::string::npos);
+  EXPECT_NE(message_of<EnvironmentError>([&] {
+              (void)Store::open_for_reading(folder_, 200);
+            }).find("another program"),
+            std::string::npos);
 }
 
 TEST_F(StoreTest, LinkToNothingIsRefusedAndStays) {
