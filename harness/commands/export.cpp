@@ -26,13 +26,15 @@ struct ExportArguments {
 
 // Writing there would replace the records that are exported, or a store.
 void refuse_records(const std::filesystem::path& folder, const std::filesystem::path& output) {
+  bool replaces = output.filename() == "results.sqlite";
   for (const char* name : {"results.sqlite", "records.jsonl", "records.jsonl.gz", "meta.json"}) {
     std::error_code absent;
-    if (std::filesystem::equivalent(folder / name, output, absent) || output.filename() == "results.sqlite")
-      throw UsageError({.what = "an export must not replace records",
-                        .where = fmt::format("-o {}", output.string()),
-                        .remedy = "give another file"});
+    replaces = replaces || std::filesystem::equivalent(folder / name, output, absent);
   }
+  if (replaces)
+    throw UsageError({.what = "an export must not replace records",
+                      .where = fmt::format("-o {}", output.string()),
+                      .remedy = "give another file"});
 }
 
 ExitCode export_command(const ExportArguments& arguments) {

@@ -15,10 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", fnv1a(text));
-}
-
 // Returns the values of all processes. If one has none, all throw the Error of the first such process.
 std::vector<Json> gather_values(LaunchedProcesses& processes, const std::function<Json()>& own) {
   Json mine;
@@ -146,7 +142,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
     expect_one_process_each(run.sweep);
     run.site = planner.inspect(run.sweep, processes.local_rank());
     return {{"build", facts_of(build_identity())},
-            {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_of(run.sweep.text)}}},
+            {"sweep", {{"name", run.sweep.file.string()}, {"hash", hash_text(run.sweep.text)}}},
             {"instructions", facts_of(instructions_identity(run.site.host.simd))},
             {"cores", run.site.host.cores},
             {"ghz", run.site.host.nominal_ghz},
@@ -163,7 +159,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
     run.plan = planner.plan(run.sweep, run.site);
     return {{"plan",
              {{"name", fmt::format("{} cases", run.plan.comparisons.size())},
-              {"hash", hash_of(text_of(run.sweep, run.plan))}}}};
+              {"hash", hash_text(text_of(run.sweep, run.plan))}}}};
   });
   expect_alike(plans, "plan", "has another plan",
                "start all ranks with the same options, environment and files");

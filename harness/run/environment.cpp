@@ -18,10 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string hash_text(const std::string& text) {
-  return fmt::format("{:016x}", fnv1a(text));
-}
-
 json build_json() {
   const BuildInfo& build = build_info();
   return {{"version", build.version},

@@ -22,10 +22,6 @@ std::string_view settings_of(std::string_view fingerprint) {
   return fingerprint.substr(0, fingerprint.find(':'));
 }
 
-std::string hash_text(std::string_view text) {
-  return fmt::format("{:016x}", fnv1a(text));
-}
-
 // True if all stored records of the case are skipped but the comparison can run now: the reason is gone.
 // Records of variants that the comparison does not have count too, since a commit replaces them all.
 bool was_only_skipped(const Store& store, const Comparison& comparison) {
@@ -91,7 +87,7 @@ void expect_same_maker(const Store& store, const std::string& maker, const std::
   if (!meta.contains("sweep")) return;  // nothing was measured yet
   const auto refuse = [&](const std::string& what, const std::string& why) {
     throw UsageError(
-        {.what = "the results here were measured " + what,
+        {.what = "the results in the folder were measured " + what,
          .where = folder.string(),
          .why = why,
          .remedy = "use --fresh to start over, -o for another folder, or --mix-builds to add to them"});
@@ -104,7 +100,8 @@ void expect_same_maker(const Store& store, const std::string& maker, const std::
                                    {"instructions", "with other instructions (HILBENCH_BF16)"}}) {
     const auto at = before.find(part);
     if (at != before.end() && *at == now.at(part)) continue;
-    const std::string there = at != before.end() && at->is_object() ? at->value("name", "") : "unknown";
+    const bool named = at != before.end() && at->contains("name") && at->at("name").is_string();
+    const std::string there = named ? at->at("name") : "an unknown one";
     const std::string here = now.at(part).at("name");
     refuse(what, there == here ? fmt::format("both are {}, but the programs differ", here)
                                : fmt::format("there {}, here {}", there, here));

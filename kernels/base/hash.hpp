@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hilbench {
@@ -15,6 +16,8 @@ constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnvB
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
   return hash;
 }
+// The hash as 16 hexadecimal digits.
+std::string hash_text(std::string_view bytes);
 constexpr std::uint32_t fnv1a_32(std::string_view bytes, std::uint32_t hash = kFnvBasis32) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime32;
   return hash;

@@ -34,7 +34,8 @@ nlohmann::json parse_json(std::string_view text, std::string_view what) {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();
-    if (why.starts_with('[')) why.erase(0, why.find("] ") + 2);  // the name of the exception's class
+    if (const std::size_t end = why.find("] "); why.starts_with('[') && end != why.npos)
+      why.erase(0, end + 2);  // the name of the exception's class
     throw UsageError({.what = fmt::format("{} cannot be read", what), .why = one_line(why, 200)});
   }
 }

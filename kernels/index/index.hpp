@@ -50,8 +50,8 @@ struct Index {
 };
 
 // `tile_rows`: query rows of a kernel's tile. A baseline gets the linear order. So does order_scope tokens,
-// because there the harness permutes the tensors. Throws UsageError if the order cannot be built or gives a slot
-// outside the sequence, or if there are 2^31 positions or grid rows (rows are numbered with 32 bits).
+// because there the harness permutes the tensors. Throws UsageError if the order cannot be built or gives a
+// slot outside the sequence, or if there are 2^31 positions or grid rows (rows are numbered with 32 bits).
 Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows);
 
 // Upper bound of the bytes of the index in host memory, without building it.

@@ -105,7 +105,7 @@ TEST_F(RunnerTest, ResultsOfAnotherMakerAreNotResumed) {
   maker["instructions"] = {{"name", "SCALAR"}};
   set_maker(maker.dump());
   EXPECT_NE(refusal().find("with other instructions (HILBENCH_BF16)"), std::string::npos) << refusal();
-  for (const char* damaged : {"3", "{", "{}", "[]"}) {
+  for (const char* damaged : {"3", "{", "{}", "[]", R"({"build": 3})", R"({"build": {"name": 3}})"}) {
     set_maker(damaged);
     EXPECT_NE(refusal(), "") << damaged;
   }

@@ -194,7 +194,8 @@ TEST(RingClaims, CommunicationIsJudgedByTheBytesCounted) {
   EXPECT_EQ(answer().verdict, ClaimVerdict::no_difference);
   EXPECT_EQ(answer().measured->ratio, 1);
   EXPECT_NE(answer().why.find("of 2 rings"), std::string::npos) << answer().why;
-  EXPECT_NE(answer().why.find("sends 0.250 to 0.250 of the bytes of whole shards"), std::string::npos) << answer().why;
+  EXPECT_NE(answer().why.find("sends 0.250 to 0.250 of the bytes of whole shards"), std::string::npos)
+      << answer().why;
   for (Record& record : input.records)
     if (record.variant.order == "hilbert") *record.comm_bytes *= 0.85;
   EXPECT_EQ(answer().verdict, ClaimVerdict::reproduced);
