@@ -30,11 +30,10 @@ struct RunSummary {
 };
 
 // Measures every comparison of `plan` that the store does not hold yet, and commits each when it is done.
-// Throws UsageError if the folder cannot be used or holds a comparison measured with other settings or by
-// another build,
-// EnvironmentError if the store is lost, and Interrupted after Ctrl-C; what was committed stays. `runner`
-// runs the tasks, by default in worker processes. `committed` is called after each comparison of this run; if
-// it throws, the run ends.
+// Throws UsageError if the folder cannot be used, or holds results of another build or a comparison measured
+// with other settings; EnvironmentError if the store is lost; Interrupted after Ctrl-C. What was committed
+// stays. `runner` runs the tasks, by default in worker processes. `committed` is called after each comparison
+// of this run; if it throws, the run ends.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner = nullptr,
                     const std::function<void(const Comparison&)>& committed = nullptr);
