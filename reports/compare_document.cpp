@@ -13,7 +13,7 @@ namespace {
 std::string verdict(const RunPair& pair) {
   if (!pair.ratio) return pair.withheld;
   const Verdict said = verdict_of(pair.ratio->ci);
-  if (said == Verdict::no_difference) return std::string(to_string(said));
+  if (said == Verdict::inconclusive) return std::string(to_string(said));
   std::string text = said == Verdict::faster ? "B is faster" : "B is slower";
   if (!sign_settled(pair.ratio->ci, pair.ratio->processes)) text += fmt::format("; {}", kUnsettled);
   return text;
@@ -50,7 +50,7 @@ std::vector<std::string> sentences(const ComparedRuns& runs) {
   for (const RunPair& pair : runs.pairs) {
     if (!pair.ratio)
       ++none;
-    else if (const Verdict said = verdict_of(pair.ratio->ci); said == Verdict::no_difference)
+    else if (const Verdict said = verdict_of(pair.ratio->ci); said == Verdict::inconclusive)
       ++undecided;
     else
       ++(said == Verdict::faster ? faster : slower);

@@ -15,6 +15,7 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.kernel = resolved ? std::string(planned.implementation->name) : planned.variant.kernel;
   record.kind = planned.variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
   record.threads = comparison.threads;
+  if (comparison.reference) record.reference = comparison.variants[*comparison.reference].id;
   record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
   record.flops = planned.flops;
   record.min_bytes = planned.min_bytes;

@@ -121,12 +121,12 @@ std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& 
                             const std::filesystem::path& folder) {
   std::vector<bool> done;
   for (const Comparison& comparison : plan.comparisons) {
-    const std::optional<std::string> stored = store.fingerprint(comparison.case_id);
+    const std::optional<StoredComparison> stored = store.comparison(comparison.case_id);
     done.push_back(stored.has_value());
     const std::string wanted = fingerprint(sweep, comparison);
     if (stored && was_only_skipped(store, comparison)) done.back() = false;
-    if (!done.back() || covers(*stored, wanted)) continue;
-    const bool same_settings = settings_of(*stored) == settings_of(wanted);
+    if (!done.back() || covers(stored->fingerprint, wanted)) continue;
+    const bool same_settings = settings_of(stored->fingerprint) == settings_of(wanted);
     throw UsageError(
         {.what = same_settings
                      ? fmt::format("the store holds {} without some of the variants that are asked for now",

@@ -143,7 +143,9 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
           [&](const TaskEvent& event) { progress.event(event); }, runner);
     std::vector<Record> records = assemble(sweep, comparison, measured);
     describe_environment(records, environment_json(site, comparison.work.device));
-    store.commit(comparison.case_id, fingerprint(sweep, comparison), records);
+    store.commit(comparison.case_id,
+                 {.fingerprint = fingerprint(sweep, comparison), .processes = sweep.measure.processes},
+                 records);
     tally(records, summary);
     progress.settled(outcome_text(records));
     if (committed) committed(comparison);

@@ -100,7 +100,7 @@ std::vector<Record> measure_comparison(const ComparisonTask& task,
     const std::vector<Record> parts = settle(rest, run, progress);
     for (const Record& part : parts) join(*find_record(records, part.variant_id), part);
   }
-  finish_statistics(records, task.reference, task.measure.seed);
+  finish_statistics(records);
   return records;
 }
 

@@ -16,6 +16,8 @@ struct Counter {
   int passes = 0;
   std::string reason;         // why there is no value
   std::vector<double> ranks;  // of a ring: the value that each rank counted, if ranks count
+  std::vector<double>
+      counts;  // each count, in the sequence counted; `value` is their median. Empty: one count
 };
 
 // Checks a counter named NAME_hit_rate, which must lie between 0 and 1. Counts that are taken while work is

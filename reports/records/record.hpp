@@ -15,13 +15,14 @@
 
 namespace hilbench {
 
-inline constexpr int kRecordSchema = 1;
+inline constexpr int kRecordSchema = 2;
+inline constexpr int kOldestRecordSchema = 1;  // still read
 
 enum class Status { ok, skipped, failed, invalid };
-enum class Verdict { faster, slower, no_difference, different_function };
+enum class Verdict { faster, slower, equivalent, inconclusive, different_function };
 
 std::string_view to_string(Status status);
-std::string_view to_string(Verdict verdict);  // "no difference shown", "different function", ...
+std::string_view to_string(Verdict verdict);  // "faster", "different function", ...
 
 struct Interval {
   double low = 0;
@@ -44,12 +45,17 @@ struct Timing {
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
+// Found from the samples of all records when they are read (reports/view/judge.hpp); never stored.
 struct Speedup {
   std::string against;
   double ratio = 0;  // reference time / this time; above 1, this is faster
   Interval ci;
-  Verdict verdict = Verdict::no_difference;
+  std::int64_t processes = 0;  // that timed both
+  double margin = 0;           // the smallest effect worth a name, as a share
+  Verdict verdict = Verdict::inconclusive;
 };
+
+inline constexpr double kDefaultMargin = 0.01;
 
 struct Record {
   std::string sweep;
@@ -57,7 +63,10 @@ struct Record {
   Variant variant;
   std::string case_id;
   std::string variant_id;
-  std::string kernel;  // resolved: "dilated_cpu"
+  bool twin = false;               // a second instance of the reference: what it differs by is noise
+  std::string reference;           // variant that the others of its comparison are compared with; empty: none
+  double margin = kDefaultMargin;  // `measure.margin` of the sweep
+  std::string kernel;              // resolved: "dilated_cpu"
   ImplementationKind kind = ImplementationKind::kernel;
   std::int64_t order_chunk = 0;  // resolved; 0: not applicable
   std::int64_t threads = 0;      // resolved
@@ -93,7 +102,8 @@ std::string environment_text(const Record& record, const char* part, const char*
 
 // All keys are always present: null if unknown or not applicable; never NaN or Infinity.
 nlohmann::json to_json(const Record& record);
-// Throws UsageError if `json` is not a record of this schema.
+// Throws UsageError if `json` is not a record of schema 1 or 2. `speedup` is not read: only what it is
+// against.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace hilbench

@@ -73,11 +73,20 @@ Variant variant_from(const Record& record, const json& params, const json& asked
 }
 
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
-Timing timing_from(const json& time) {
+// Schema 1 holds all samples in one list, and the number of each process beside it.
+Timing timing_from(const json& time, std::int64_t schema) {
   Timing timing;
   timing.median_ns = amount_at(time, "median");
   timing.ci_ns = interval_at(time, "ci");
   timing.timer = text_at(time, "timer");
+  if (schema == 2) {
+    for (const json& process : array_at(time, "samples")) {
+      if (!process.is_array()) refuse_record("'samples' is not a list for each process");
+      for (const json& sample : process) timing.samples_ns.push_back(to_amount(sample, "samples"));
+      timing.process_rounds.push_back(std::ssize(process));
+    }
+    return timing;
+  }
   for (const json& sample : array_at(time, "samples"))
     timing.samples_ns.push_back(to_amount(sample, "samples"));
   std::int64_t left = std::ssize(timing.samples_ns);
@@ -89,17 +98,8 @@ Timing timing_from(const json& time) {
   }
   if (left > 0 && !timing.process_rounds.empty())
     refuse_record("'process_rounds' are fewer than the 'samples'");
+  if (left > 0) timing.process_rounds.push_back(left);
   return timing;
-}
-
-Speedup speedup_from(const json& from) {
-  Speedup speedup;
-  speedup.against = string_at(from, "against");
-  speedup.ratio = amount_at(from, "ratio");
-  if (speedup.ratio == 0) refuse_record("'ratio' is 0");
-  speedup.ci = interval_at(from, "ci");
-  speedup.verdict = name_at<Verdict>(from, "verdict", kVerdicts);
-  return speedup;
 }
 
 Counter counter_from(const std::string& name, const json& from) {
@@ -109,20 +109,24 @@ Counter counter_from(const std::string& name, const json& from) {
   counter.source = text_at(from, "source");
   counter.passes = static_cast<int>(positive_at(from, "passes"));
   counter.reason = text_at(from, "reason");
-  if (from.contains("ranks"))
-    for (const json& value : array_at(from, "ranks")) counter.ranks.push_back(to_double(value, "ranks"));
+  const auto list = [&from](const char* key, std::vector<double>& values) {
+    if (!from.contains(key)) return;
+    for (const json& value : array_at(from, key)) values.push_back(to_double(value, key));
+  };
+  list("ranks", counter.ranks);
+  list("counts", counter.counts);
   check_share(name, counter);
   return counter;
 }
 
-void read_results(const json& from, Record& record) {
+void read_results(const json& from, std::int64_t schema, Record& record) {
   if (const json& verify = member(from, "verify"); !verify.is_null())
     record.verify = {.max_abs = amount_at(verify, "max_abs"),
                      .rel_l2 = amount_at(verify, "rel_l2"),
                      .lse_max_abs = amount_at(verify, "lse_max_abs"),
                      .rows = integer_at(verify, "rows"),
                      .tolerance = amount_at(verify, "tolerance")};
-  if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time);
+  if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time, schema);
   if (const json& permute = member(from, "permute_ns"); !permute.is_null())
     record.permute_ns = amount_at(permute, "median");
   record.flops = optional_amount_at(from, "flops");
@@ -130,17 +134,28 @@ void read_results(const json& from, Record& record) {
   record.tflops = optional_amount_at(from, "tflops");
   record.memory_bytes = optional_amount_at(from, "memory_bytes");
   record.comm_bytes = optional_amount_at(from, "comm_bytes");
-  if (const json& speedup = member(from, "speedup"); !speedup.is_null())
-    record.speedup = speedup_from(speedup);
   const json& counters = member(from, "counters");
   if (!counters.is_object()) refuse_record("'counters' is not an object");
   for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);
 }
 
+// What the record is compared with. Schema 1 says it only where there was a ratio.
+void read_comparison(const json& from, const json& asked, std::int64_t schema, Record& record) {
+  if (schema == 1) {
+    if (const json& speedup = member(from, "speedup"); !speedup.is_null())
+      record.reference = string_at(speedup, "against");
+    return;
+  }
+  record.twin = boolean_at(from, "twin");
+  record.reference = text_at(asked, "reference");
+  record.margin = amount_at(asked, "margin");
+}
+
 }  // namespace
 
 Record record_from_json(const json& from) {
-  if (const std::int64_t schema = integer_at(from, "schema"); schema != kRecordSchema)
+  const std::int64_t schema = integer_at(from, "schema");
+  if (schema < kOldestRecordSchema || schema > kRecordSchema)
     refuse_record(fmt::format("its schema is {}", schema));
   Record record;
   record.sweep = string_at(from, "sweep");
@@ -160,7 +175,8 @@ Record record_from_json(const json& from) {
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");
-  read_results(from, record);
+  read_results(from, schema, record);
+  read_comparison(from, asked, schema, record);
   return record;
 }
 

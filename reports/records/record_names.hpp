@@ -9,8 +9,8 @@ namespace hilbench {
 
 inline constexpr std::array<std::string_view, 4> kStatuses = {"ok", "skipped", "failed", "invalid"};
 inline constexpr std::array<std::string_view, 2> kKinds = {"kernel", "baseline"};
-inline constexpr std::array<std::string_view, 4> kVerdicts = {"faster", "slower", "no difference shown",
-                                                              "different function"};
+inline constexpr std::array<std::string_view, 5> kVerdicts = {"faster", "slower", "equivalent",
+                                                              "inconclusive", "different function"};
 
 // Options that only apply to rings of several ranks.
 inline constexpr std::array<std::string_view, 4> kRingOptions = {"order_span", "ring_algorithm", "sharding",

@@ -72,7 +72,9 @@ json asked_json(const Record& record) {
                 {"order_chunk", positive(variant.order_chunk)},
                 {"chunk_in_id", variant.chunk_in_id},
                 {"order_file", text(variant.order_file.string())},
-                {"order_file_hash", positive(variant.order_file_hash)}};
+                {"order_file_hash", positive(variant.order_file_hash)},
+                {"reference", text(record.reference)},
+                {"margin", number(record.margin)}};
   for (const Field<Variant>& field : variant_fields())
     if (of_rings(field.name)) asked[field.name] = field_json(field, variant);
   return asked;
@@ -87,12 +89,15 @@ json verify_json(const Verification& verify) {
 }
 
 json timing_json(const Timing& time) {
-  json samples = json::array();
-  for (const double sample : time.samples_ns) samples.push_back(number(sample));
+  json samples = json::array();  // a list for each process
+  auto next = time.samples_ns.begin();
+  for (const std::int64_t rounds : time.process_rounds) {
+    json& process = samples.emplace_back(json::array());
+    for (std::int64_t round = 0; round < rounds; ++round) process.push_back(number(*next++));
+  }
   return {{"median", number(time.median_ns)},
           {"ci", interval(time.ci_ns)},
           {"samples", std::move(samples)},
-          {"process_rounds", time.process_rounds},
           {"timer", text(time.timer)}};
 }
 
@@ -104,18 +109,20 @@ json counter_json(const Counter& counter) {
                {"source", text(counter.source)},
                {"passes", positive(counter.passes)},
                {"reason", lost ? json("not a finite number") : text(counter.reason)}};
-  if (!counter.ranks.empty()) {
-    json& ranks = made["ranks"] = json::array();
-    for (const double value_of_rank : counter.ranks) ranks.push_back(number(value_of_rank));
-  }
+  const auto put = [&made](const char* key, const std::vector<double>& values) {
+    if (values.empty()) return;
+    json& list = made[key] = json::array();
+    for (const double each : values) list.push_back(number(each));
+  };
+  put("ranks", counter.ranks);
+  put("counts", counter.counts);
   return made;
 }
 
 json speedup_json(const Speedup& speedup) {
-  return {{"against", speedup.against},
-          {"ratio", number(speedup.ratio)},
-          {"ci", interval(speedup.ci)},
-          {"verdict", to_string(speedup.verdict)}};
+  return {{"against", speedup.against},       {"ratio", number(speedup.ratio)},
+          {"ci", interval(speedup.ci)},       {"processes", speedup.processes},
+          {"margin", number(speedup.margin)}, {"verdict", to_string(speedup.verdict)}};
 }
 
 }  // namespace
@@ -127,6 +134,7 @@ json to_json(const Record& record) {
           {"sweep", record.sweep},
           {"case", record.case_id},
           {"variant", record.variant_id},
+          {"twin", record.twin},
           {"params", params_json(record)},
           {"asked", asked_json(record)},
           {"kind", kKinds[static_cast<std::size_t>(record.kind)]},

@@ -51,10 +51,6 @@ std::optional<std::string> SqliteConnection::value(const std::string& sql) {
   return statement.text(0);
 }
 
-std::int64_t SqliteConnection::last_id() const {
-  return sqlite3_last_insert_rowid(db_);
-}
-
 SqliteStatement::SqliteStatement(SqliteConnection& connection, const std::string& sql)
     : db_(connection.get()) {
   const int status = sqlite3_prepare_v2(db_, sql.c_str(), static_cast<int>(sql.size()), &statement_, nullptr);

@@ -40,7 +40,6 @@ class SqliteConnection {
 
   void execute(const std::string& sql);                      // any number of statements; rows are ignored
   std::optional<std::string> value(const std::string& sql);  // first column of the first row
-  std::int64_t last_id() const;
   sqlite3* get() const { return db_; }
 
  private:

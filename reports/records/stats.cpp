@@ -141,12 +141,12 @@ Ratio unpaired_ratio(const Rounds& reference, const Rounds& variant, std::uint64
 Verdict verdict_of(const Interval& ratio) {
   if (ratio.low > 1) return Verdict::faster;
   if (ratio.high < 1) return Verdict::slower;
-  return Verdict::no_difference;
+  return Verdict::inconclusive;
 }
 
 bool sign_settled(const Interval& ratio, std::size_t processes) {
   const double low = 1 - kProcessSpread, high = 1 + kProcessSpread;
-  return processes > 1 || verdict_of(ratio) == Verdict::no_difference || ratio.high < low || ratio.low > high;
+  return processes > 1 || verdict_of(ratio) == Verdict::inconclusive || ratio.high < low || ratio.low > high;
 }
 
 // Williams (1949): the sequence 0, 1, n-1, 2, n-2, ... and its n rotations; odd n needs the

@@ -25,13 +25,14 @@ constexpr const char* kFileName = "results.sqlite";
 constexpr const char* kTables = R"(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE);
-CREATE TABLE comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT);
+CREATE TABLE comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT, processes INTEGER,
+  retried INTEGER);
 CREATE TABLE record(id INTEGER PRIMARY KEY, comparison_id INTEGER REFERENCES comparison(id), case_id TEXT,
-  variant_id TEXT, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, speedup_ratio REAL,
-  environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
+  variant_id TEXT, twin INTEGER, kind TEXT, status TEXT, reason TEXT, time_median_ns REAL, environment_id INTEGER REFERENCES environment(id), json TEXT, UNIQUE(case_id, variant_id));
 )";
 
-// Throws UsageError if the file is not a store of this schema. An empty database is not one.
+// Throws UsageError if the file is not a store of a schema that this program reads. An empty database is not
+// one.
 void check_schema(SqliteConnection& db, const fs::path& file) {
   const std::string version = db.value("PRAGMA user_version").value_or("0");
   if (db.value("PRAGMA application_id") != std::to_string(kApplicationId))
@@ -46,18 +47,16 @@ void check_schema(SqliteConnection& db, const fs::path& file) {
          .where = file.string(),
          .remedy = "use that version"});
   const std::string noted = db.value("SELECT value FROM meta WHERE key = 'schema'").value_or("");
-  if (std::stoll(version) != kStoreSchema || noted != version)
+  if (std::stoll(version) < kOldestStoreSchema || noted != version)
     refuse_damaged(file,
                    fmt::format("its schema is {}, its table meta says '{}'", version, one_line(noted, 40)));
 }
 
 void create_tables(SqliteConnection& db) {
-  SqliteTransaction transaction(db);
   db.execute(kTables);
   db.execute(fmt::format("INSERT INTO meta VALUES ('schema', '{}')", kStoreSchema));
   db.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   db.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
-  transaction.commit();
 }
 
 }  // namespace
@@ -89,8 +88,11 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
       handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, busy_ms);
       SqliteConnection& db = *handle->db;
       // If the process that created it was killed, there is a database without tables.
-      if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0")
+      if (db.value("SELECT count(*) FROM sqlite_master") == "0" && db.value("PRAGMA application_id") == "0") {
+        SqliteTransaction transaction(db);
         create_tables(db);
+        transaction.commit();
+      }
       check_schema(db, handle->file);
       db.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
     });
@@ -128,9 +130,8 @@ Store Store::open_for_reading(const fs::path& folder, int busy_ms) {
 void Store::erase_all() {
   while_running(handle_->file, [&] {
     SqliteTransaction transaction(*handle_->db);
-    handle_->db->execute(
-        "DELETE FROM record; DELETE FROM comparison; DELETE FROM environment;"
-        "DELETE FROM meta WHERE key <> 'schema'");
+    handle_->db->execute("DROP TABLE record; DROP TABLE comparison; DROP TABLE environment; DROP TABLE meta");
+    create_tables(*handle_->db);
     transaction.commit();
     handle_->db->execute("VACUUM");
   });
@@ -151,12 +152,19 @@ std::map<std::string, std::string> Store::meta() const {
   });
 }
 
-std::optional<std::string> Store::fingerprint(const std::string& case_id) const {
-  return while_running(handle_->file, [&]() -> std::optional<std::string> {
-    SqliteStatement rows(*handle_->db, "SELECT fingerprint FROM comparison WHERE case_id = ?");
+int Store::schema() const {
+  return while_running(handle_->file,
+                       [&] { return std::stoi(handle_->db->value("PRAGMA user_version").value_or("0")); });
+}
+
+std::optional<StoredComparison> Store::comparison(const std::string& case_id) const {
+  return while_running(handle_->file, [&]() -> std::optional<StoredComparison> {
+    SqliteStatement rows(*handle_->db,
+                         "SELECT fingerprint, processes, retried FROM comparison WHERE case_id = ?");
     rows.bind(case_id);
     if (!rows.step()) return std::nullopt;
-    return rows.text(0);
+    return StoredComparison{
+        .fingerprint = rows.text(0), .processes = rows.integer(1), .retried = rows.integer(2) != 0};
   });
 }
 
@@ -177,12 +185,12 @@ void insert_record(SqliteConnection& db, std::int64_t comparison, const Record& 
   const std::int64_t shared = environment_id(db, environment.dump());
   const std::string kind = body["kind"];
   SqliteStatement insert(db,
-                         "INSERT INTO record(comparison_id, case_id, variant_id, kind, status, reason, "
-                         "time_median_ns, speedup_ratio, environment_id, json) VALUES (?,?,?,?,?,?,?,?,?,?)");
-  insert.bind(comparison).bind(record.case_id).bind(record.variant_id).bind(kind);
+                         "INSERT INTO record(comparison_id, case_id, variant_id, twin, kind, status, reason, "
+                         "time_median_ns, environment_id, json) VALUES (?,?,?,?,?,?,?,?,?,?)");
+  insert.bind(comparison).bind(record.case_id).bind(record.variant_id);
+  insert.bind(std::int64_t{record.twin}).bind(kind);
   insert.bind(to_string(record.status)).bind(record.reason);
   insert.bind(record.time ? std::optional(record.time->median_ns) : std::nullopt);
-  insert.bind(record.speedup ? std::optional(record.speedup->ratio) : std::nullopt);
   insert.bind(shared).bind(text).run();
 }
 
@@ -213,26 +221,31 @@ constexpr const char* kSelect =
 
 }  // namespace
 
-void Store::commit(const std::string& case_id, const std::string& fingerprint,
+void Store::commit(const std::string& case_id, const StoredComparison& comparison,
                    const std::vector<Record>& records) {
   while_running(handle_->file, [&] {
     SqliteConnection& db = *handle_->db;
     SqliteTransaction transaction(db);
     SqliteStatement(db, "DELETE FROM record WHERE case_id = ?").bind(case_id).run();
-    SqliteStatement(db, "DELETE FROM comparison WHERE case_id = ?").bind(case_id).run();
-    SqliteStatement(db, "INSERT INTO comparison(case_id, fingerprint) VALUES (?, ?)")
+    SqliteStatement(db,
+                    "INSERT INTO comparison(case_id, fingerprint, processes, retried) VALUES (?, ?, ?, ?) "
+                    "ON CONFLICT(case_id) DO UPDATE SET fingerprint = excluded.fingerprint, "
+                    "processes = excluded.processes, retried = excluded.retried")
         .bind(case_id)
-        .bind(fingerprint)
+        .bind(comparison.fingerprint)
+        .bind(comparison.processes)
+        .bind(std::int64_t{comparison.retried})
         .run();
-    const std::int64_t comparison = db.last_id();
-    for (const Record& record : records) insert_record(db, comparison, record);
+    SqliteStatement found(db, "SELECT id FROM comparison WHERE case_id = ?");
+    found.bind(case_id).step();
+    for (const Record& record : records) insert_record(db, found.integer(0), record);
     transaction.commit();
   });
 }
 
 std::vector<Record> Store::records() const {
   return while_running(handle_->file, [&] {
-    SqliteStatement rows(*handle_->db, std::string(kSelect) + "ORDER BY record.id");
+    SqliteStatement rows(*handle_->db, std::string(kSelect) + "ORDER BY comparison_id, record.id");
     return read_records(rows, handle_->file);
   });
 }

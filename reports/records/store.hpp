@@ -1,15 +1,17 @@
 // The store: one SQLite file, DIR/results.sqlite. A commit saves all records of a comparison together.
 //
-// Schema 1 (PRAGMA user_version and meta.schema; PRAGMA application_id is "hilb"):
+// Schema 2 (PRAGMA user_version and meta.schema; PRAGMA application_id is "hilb"):
 //   meta(key TEXT PRIMARY KEY, value TEXT)               schema, sweep name, title, sweep file text, command
 //   environment(id INTEGER PRIMARY KEY, json TEXT UNIQUE)
-//   comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT)
-//   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, kind, status, reason, time_median_ns,
-//          speedup_ratio, environment_id, json TEXT, UNIQUE(case_id, variant_id))
-// record.json is the record as `export --format jsonl` prints it, without its environment. Records share
-// environments: environment.json holds an environment without the members that change from record to record
-// (time, load average, free memory), and equal ones only once. Those members are in record.json under
-// "environment", by JSON pointer.
+//   comparison(id INTEGER PRIMARY KEY, case_id TEXT UNIQUE, fingerprint TEXT, processes INTEGER,
+//              retried INTEGER)
+//   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, twin INTEGER, kind, status, reason,
+//          time_median_ns, environment_id, json TEXT, UNIQUE(case_id, variant_id))
+// Schema 1 has no comparison.processes and .retried, no record.twin, and record.speedup_ratio. It is read,
+// and erase_all() makes schema 2 of it. record.json is the record as `export --format jsonl` prints it,
+// without its environment. Records share environments: environment.json holds an environment without the
+// members that change from record to record (time, load average, free memory), and equal ones only once.
+// Those members are in record.json under "environment", by JSON pointer.
 //
 // Journal mode is DELETE and synchronous is FULL: between commits the store is one plain file. If a process
 // is killed during a commit, a journal file remains; the next opening rolls it back.
@@ -27,8 +29,16 @@
 
 namespace hilbench {
 
-inline constexpr int kStoreSchema = 1;
-inline constexpr int kBusyMs = 10'000;  // how long opening waits for a program that holds the store
+inline constexpr int kStoreSchema = 2;
+inline constexpr int kOldestStoreSchema = 1;  // still read
+inline constexpr int kBusyMs = 10'000;        // how long opening waits for a program that holds the store
+
+// How far the comparison of a case has come.
+struct StoredComparison {
+  std::string fingerprint;     // of what it depends on
+  std::int64_t processes = 0;  // that measured it
+  bool retried = false;        // measured once more because a variant had failed
+};
 
 class Store {
  public:
@@ -49,13 +59,17 @@ class Store {
   void set_meta(std::string_view key, std::string_view value);
   std::map<std::string, std::string> meta() const;
 
-  // The fingerprint with which the comparison of a case was committed, or nothing.
-  std::optional<std::string> fingerprint(const std::string& case_id) const;
+  // The schema of the store. Only one of kStoreSchema can be written to; erase_all() makes it that.
+  int schema() const;
+
+  // As it was committed; nothing if the case is not there.
+  std::optional<StoredComparison> comparison(const std::string& case_id) const;
   // Saves the records of one comparison in one transaction, in place of earlier ones of that case. Throws
   // EnvironmentError if the disk is full or the store is gone.
-  void commit(const std::string& case_id, const std::string& fingerprint, const std::vector<Record>& records);
+  void commit(const std::string& case_id, const StoredComparison& comparison,
+              const std::vector<Record>& records);
 
-  // In the order of the commits.
+  // In the order in which their comparisons were first committed.
   std::vector<Record> records() const;
   std::vector<Record> records_of(const std::string& case_id) const;
 

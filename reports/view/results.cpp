@@ -14,6 +14,7 @@
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
+#include "reports/view/judge.hpp"
 
 namespace hilbench {
 namespace {
@@ -108,6 +109,7 @@ ReportInput read_exported(const fs::path& folder) {
     }
   }
   if (input.records.empty()) throw UsageError({"no records", file.string(), "it is empty", ""});
+  judge(input.records);
   return input;
 }
 
@@ -116,6 +118,7 @@ ReportInput read_results(const fs::path& folder) {
   const Store store = Store::open_for_reading(folder);
   ReportInput input;
   input.records = store.records();
+  judge(input.records);
   input.meta = store.meta();
   input.source = folder;
   return input;

@@ -49,7 +49,7 @@ TEST(ComparedRuns, TheSameRunTwiceShowsNoDifference) {
     }
     ASSERT_TRUE(pair.ratio) << pair.withheld;
     EXPECT_DOUBLE_EQ(pair.ratio->ratio, 1);
-    EXPECT_EQ(verdict_of(pair.ratio->ci), Verdict::no_difference);
+    EXPECT_EQ(verdict_of(pair.ratio->ci), Verdict::inconclusive);
   }
   const GateAnswer answer = gate(runs, 25);
   EXPECT_EQ(answer.code, ExitCode::done) << answer.reasons.front();

@@ -55,7 +55,7 @@ Record kernel_record() {
   record.counters["page_faults"] = {.value = 3, .unit = "count", .source = "perf", .passes = 1};
   record.counters["task_clock"] = {.value = 5, .unit = "ns", .source = "perf", .passes = 1, .ranks = {2, 3}};
   record.counters["l1d_read_misses"] = {.unit = "count", .source = "perf", .reason = "no such event"};
-  record.speedup = {"dilated/linear", 1.01, {0.99, 1.03}, Verdict::no_difference};
+  record.speedup = {"dilated/linear", 1.01, {0.99, 1.03}, Verdict::inconclusive};
   record.environment = {{"host", {{"cpu", "x"}}}, {"device", nullptr}, {"build", {}}, {"time", "now"}};
   return record;
 }
@@ -97,7 +97,7 @@ TEST(RecordJson, KeepsSamplesAndCountersExactly) {
   EXPECT_EQ(back.counters.at("page_faults").value, 3);
   EXPECT_EQ(back.counters.at("l1d_read_misses").value, std::nullopt);
   EXPECT_EQ(back.counters.at("l1d_read_misses").reason, "no such event");
-  EXPECT_EQ(back.speedup->verdict, Verdict::no_difference);
+  EXPECT_EQ(back.speedup->verdict, Verdict::inconclusive);
   EXPECT_EQ(back.environment, record.environment);
 }
 

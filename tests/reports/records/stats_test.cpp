@@ -129,7 +129,7 @@ int verdicts(double slowdown, Verdict wanted) {
 }
 
 TEST(PairedRatio, OfTheSameThingMostlyShowsNoDifference) {
-  EXPECT_GE(verdicts(1.0, Verdict::no_difference), 180);
+  EXPECT_GE(verdicts(1.0, Verdict::inconclusive), 180);
 }
 
 TEST(PairedRatio, SeesATenPercentChange) {
@@ -140,8 +140,8 @@ TEST(PairedRatio, SeesATenPercentChange) {
 TEST(Verdict, HoldsOneMeansNoDifference) {
   EXPECT_EQ(verdict_of({1.01, 1.2}), Verdict::faster);
   EXPECT_EQ(verdict_of({0.8, 0.99}), Verdict::slower);
-  EXPECT_EQ(verdict_of({1.0, 1.2}), Verdict::no_difference);
-  EXPECT_EQ(verdict_of({0.8, 1.0}), Verdict::no_difference);
+  EXPECT_EQ(verdict_of({1.0, 1.2}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of({0.8, 1.0}), Verdict::inconclusive);
 }
 
 TEST(Verdict, OneProcessDoesNotSettleTheSignOfLessThanOnePerCent) {
