@@ -162,7 +162,9 @@ std::optional<double> device_bytes(const RingFit& fit, const PredictArguments& a
     if (!bytes.is_number_integer() || bytes.get<std::int64_t>() <= 0) return std::nullopt;
     gpu.memory_bytes = bytes.get<std::int64_t>();
   }
-  return usable_memory({.device = DeviceKind::cuda}, {.gpu = gpu}).device;
+  Site site;
+  site.gpu = gpu;
+  return usable_memory({.device = DeviceKind::cuda}, site).device;
 }
 
 void add_longest(const RingFit& fit, const PredictArguments& arguments,

@@ -65,6 +65,9 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   if (options.folder.empty()) options.folder = std::filesystem::path("results") / run.sweep.name;
   if (arguments.mix_builds) options.start = Start::mix_builds;
   if (arguments.fresh) options.start = Start::fresh;
+  if (run.site.processes > 1) options.processes = Processes::one;
+  if (arguments.append_process) options.processes = Processes::one_more;
+  if (arguments.retry_failed) options.retry = Retry::always;
   if (!options.dump.empty()) check_dump_folder(options.dump);
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
@@ -163,6 +166,12 @@ void add_run(Commands& commands) {
                "delete the records in the folder and start over, instead of resuming");
   options.flag("--mix-builds", arguments->mix_builds,
                "resume even if another build, processor or HILBENCH_BF16 measured what is there");
+  options.flag(
+      "--append-process", arguments->append_process,
+      "measure every case once more in a fresh process with other inputs, beside what is there. Under "
+      "mpirun each run measures one process: this adds the next");
+  options.flag("--retry-failed", arguments->retry_failed,
+               "measure cases with a failed variant again, from the start; without it, once only");
   options.flag("--dry-run", arguments->dry_run, "print the plan and measure nothing");
   options.text("--profile", arguments->profile,
                "run only this variant, once, in this process, for a profiler; nothing is stored");

@@ -14,6 +14,8 @@ struct RunArguments {
   std::filesystem::path folder;  // empty: results/<sweep name>
   bool fresh = false;
   bool mix_builds = false;
+  bool append_process = false;
+  bool retry_failed = false;
   bool dry_run = false;
   std::filesystem::path dump;
   std::string profile;  // the variant to run once for a profiler; empty: none

@@ -30,8 +30,12 @@ enum class Direction { into_order, out_of_order };
 class Device {
  public:
   virtual ~Device() = default;
-  // Throws EnvironmentError if the allocation fails.
-  virtual Buffer allocate(std::size_t bytes) = 0;
+  // Throws EnvironmentError if the allocation fails. The buffer starts at a random offset of up to 64 KiB, a
+  // multiple of 1 KiB, from where the system would put it, so that chance alignments of two buffers differ
+  // from process to process.
+  Buffer allocate(std::size_t bytes);
+  // Seed of these offsets; 0: none.
+  void set_offset_seed(std::uint64_t seed) { offset_seed_ = seed; }
   // Copies `bytes` between host memory and the buffer, starting at byte `offset` of the buffer.
   virtual void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) = 0;
   virtual void download(const Buffer& from, std::size_t offset, std::size_t bytes, void* to) = 0;
@@ -69,6 +73,12 @@ class Device {
   // The name that CUDA_VISIBLE_DEVICES takes for it; empty: no GPU.
   virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;
+
+ private:
+  virtual Buffer allocate_aligned(std::size_t bytes) = 0;
+
+  std::uint64_t offset_seed_ = 0;
+  std::uint64_t buffers_ = 0;  // allocated so far
 };
 
 std::unique_ptr<Device> open_cpu_device(int threads);

@@ -10,6 +10,7 @@
 #include "baselines/peak/peak.hpp"
 #include "harness/device/device.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/machine/host.hpp"
 
@@ -25,7 +26,7 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(int threads) : threads_(threads) {}
 
-  Buffer allocate(std::size_t bytes) override {
+  Buffer allocate_aligned(std::size_t bytes) override {
     const std::size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded);
@@ -97,6 +98,15 @@ class CpuDevice final : public Device {
 };
 
 }  // namespace
+
+Buffer Device::allocate(std::size_t bytes) {
+  constexpr std::uint64_t kOffsets = 64, kUnit = 1024;
+  if (offset_seed_ == 0) return allocate_aligned(bytes);
+  const std::size_t offset = mix(offset_seed_ + buffers_++) % kOffsets * kUnit;
+  const Buffer whole = allocate_aligned(bytes + offset);
+  return {.memory = std::shared_ptr<void>(whole.memory, static_cast<std::byte*>(whole.data()) + offset),
+          .bytes = bytes};
+}
 
 nlohmann::json Device::state() const {
   return nullptr;

@@ -45,11 +45,14 @@ class Follower {
 };
 
 std::unique_ptr<Follower> follower_of(LaunchedProcesses& processes, const AgreedRun& run,
-                                      const std::string& case_id) {
+                                      const ProcessOrder& order) {
   const auto& comparisons = run.plan.comparisons;
-  const auto at = std::find_if(comparisons.begin(), comparisons.end(),
-                               [&](const Comparison& comparison) { return comparison.case_id == case_id; });
-  return std::make_unique<Follower>(processes, make_task(run.sweep, *at, run.site, {}));
+  const auto at = std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& comparison) {
+    return comparison.case_id == order.case_id;
+  });
+  ComparisonTask task = make_task(run.sweep, *at, run.site, {});
+  task.measure.seed = order.seed;
+  return std::make_unique<Follower>(processes, std::move(task));
 }
 
 int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
@@ -67,7 +70,7 @@ int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
         processes.set_broken("a ring of other ranks failed");
         break;
       case ProcessAction::comparison:
-        follower = follower_of(processes, run, order.case_id);
+        follower = follower_of(processes, run, order);
         break;
       default:
         processes.answer(follower->obey(order));

@@ -93,7 +93,9 @@ std::unique_ptr<RingRanks> LaunchedRings::ranks(Bench& bench, const Record& reco
   if (!processes_.broken().empty())
     throw std::runtime_error(fmt::format("the ranks cannot go on: {}", processes_.broken()));
   if (own_ == nullptr) {
-    processes_.tell(processes_.size(), {.action = ProcessAction::comparison, .case_id = record.case_id});
+    processes_.tell(
+        processes_.size(),
+        {.action = ProcessAction::comparison, .case_id = record.case_id, .seed = task_.measure.seed});
     own_ = std::make_unique<HostedRanks>(processes_, record.work, &bench, task_.records);
   }
   return std::make_unique<LaunchedRanks>(*this, bench, record, made_++);

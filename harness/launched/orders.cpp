@@ -5,17 +5,16 @@ namespace hilbench {
 using Json = nlohmann::json;
 
 Json to_json(const ProcessOrder& order) {
-  return {{"action", order.action},
-          {"case", order.case_id},
-          {"variant", order.variant_id},
-          {"ring", order.ring},
-          {"rank_order", to_json(order.rank_order)},
-          {"exit_status", order.exit_status}};
+  return {
+      {"action", order.action},          {"case", order.case_id}, {"seed", order.seed},
+      {"variant", order.variant_id},     {"ring", order.ring},    {"rank_order", to_json(order.rank_order)},
+      {"exit_status", order.exit_status}};
 }
 
 ProcessOrder process_order_from_json(const Json& json) {
   return {.action = json.at("action").get<ProcessAction>(),
           .case_id = json.at("case"),
+          .seed = json.at("seed"),
           .variant_id = json.at("variant"),
           .ring = json.at("ring"),
           .rank_order = rank_order_from_json(json.at("rank_order")),

@@ -26,6 +26,7 @@ enum class ProcessAction {
 struct ProcessOrder {
   ProcessAction action = ProcessAction::wait;
   std::string case_id;
+  std::uint64_t seed = 0;  // comparison: of the inputs
   std::string variant_id;
   int ring = 0;
   RankOrder rank_order;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/hash.hpp"
 #include "kernels/machine/gpu.hpp"
 
 namespace hilbench {
@@ -39,6 +40,8 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
       inputs(work, task.inputs, seed),
       externals(task.externals),
       rings(std::move(ring_host)) {
+  device->set_offset_seed(mix(seed + 1));
+  for (const auto& further : further_devices) further->set_offset_seed(mix(seed + 1));
   if (work.ring_size > 1) return;
   stored = {allocate(Tensor::q), allocate(Tensor::k), allocate(Tensor::v)};
   const std::int64_t rows = work.batch * work.sequence_length;

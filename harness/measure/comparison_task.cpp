@@ -36,6 +36,7 @@ Json to_json(const ComparisonTask& task) {
             {"k", task.inputs.k.string()},
             {"v", task.inputs.v.string()}}},
           {"counters", task.counters},
+          {"counts", task.counts},
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
           {"externals", externals}};
@@ -57,6 +58,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.inputs.k = inputs.at("k").get<std::string>();
   task.inputs.v = inputs.at("v").get<std::string>();
   task.counters = json.at("counters").get<std::vector<std::string>>();
+  task.counts = json.at("counts");
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
   for (const auto& [name, external] : json.at("externals").items())

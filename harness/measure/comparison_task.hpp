@@ -17,9 +17,10 @@ namespace hilbench {
 struct ComparisonTask {
   std::vector<Record> records;           // variants to measure, filled as far as the plan knows
   std::optional<std::size_t> reference;  // index into records
-  Measure measure;                       // budget_s is for this process
+  Measure measure;                       // budget_s and seed are for this process
   Inputs inputs;
   std::vector<std::string> counters;  // names of counter sets; empty: do not count
+  std::int64_t counts = 1;            // how often each variant is counted in this process
   int device_ordinal = 0;             // number of the GPU
   std::filesystem::path dump;         // write inputs and outputs here; empty: do not
   Externals externals;                // baselines that are separate programs

@@ -1,6 +1,7 @@
 #include "harness/measure/one_rank_variant.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "baselines/table.hpp"
@@ -30,6 +31,7 @@ class OneRankVariant final : public PreparedVariant {
   std::unique_ptr<Execution> make_execution() const;
   Buffer permuted(const Buffer& from, std::int64_t heads);
   void permute_inputs();
+  void copy_keys();
   void unpermute_output();
   void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
 
@@ -50,6 +52,7 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
       inputs_(bench.stored) {
   if (implementation().tile_rows != nullptr) index_ = build();
   permute_inputs();
+  if (record.twin && inputs_.k.data() == bench.stored.k.data()) copy_keys();
   if (variant_.buffers == Buffers::pooled) {
     execution_ = make_execution();
     execution_->load(index_);
@@ -156,6 +159,18 @@ void OneRankVariant::permute_inputs() {
   moved_lse_ = bench_.device->allocate(bench_.lse.bytes);
   unpermute_output();
   *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
+}
+
+// K and V in buffers of their own, as every other order has them.
+void OneRankVariant::copy_keys() {
+  std::vector<std::int32_t> same(static_cast<std::size_t>(bench_.work.sequence_length));
+  std::iota(same.begin(), same.end(), 0);
+  for (Buffer* keys : {&inputs_.k, &inputs_.v}) {
+    Buffer copy = bench_.device->allocate(keys->bytes);
+    bench_.device->permute(*keys, copy, bench_.work.batch, same, row_bytes(bench_.work, bench_.work.kv_heads),
+                           Direction::into_order);
+    *keys = std::move(copy);
+  }
 }
 
 void OneRankVariant::unpermute_output() {

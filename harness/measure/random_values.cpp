@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "harness/measure/random_values.cpp"
@@ -108,6 +110,14 @@ double unit_interval(std::uint64_t word) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> sequence(count);
+  std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+  for (std::size_t left = count; left > 1; --left)
+    std::swap(sequence[left - 1], sequence[mix(mix(seed) + left) % left]);
+  return sequence;
+}
 
 float random_value(std::uint64_t key, std::uint64_t i) {
   const std::uint64_t word = mix(key + 2 * i);

@@ -1,19 +1,17 @@
 // Random numbers for the inputs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
+
+#include "kernels/base/hash.hpp"
 
 namespace hilbench {
 
-// The output function of SplitMix64 (Steele, Lea, Flood 2014). It turns a counter into a word that looks
-// random.
-inline std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+// 0, 1 ... count - 1 in a random sequence, the same for the same seed (Fisher-Yates).
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed);
 
 // Number `i` of the stream `key`: N(0, 1) by the Box-Muller transform. One in a thousand is from N(0, 100)
 // instead.

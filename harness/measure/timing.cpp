@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/measure/random_values.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
 #include "reports/records/stats.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kFewestRounds = 6;
 constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least this long
+constexpr double kBatchedBelowNs = 25e3;   // reading the clock takes up to a microsecond
 constexpr double kRewarmBelowNs = 50e6;    // a longer execution fills the cache itself
 constexpr std::int64_t kMostIterations = 10000;
 constexpr double kFurtherWarmUp = 0.2;  // share of the device's warm-up, for all variants but the first
@@ -52,8 +54,9 @@ class VariantTimer {
     warm_up(warm_up_ns);
     const double longest = std::max(estimate_ns_, 1.0);
     const auto wanted = static_cast<std::int64_t>(std::ceil(kShortestSampleNs / longest));
-    const std::int64_t iterations =
+    std::int64_t iterations =
         cache_ == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
+    if (estimate_ns_ < kBatchedBelowNs && !prepared_.times_itself()) std::swap(iterations, batch_);
     benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
                                  [this](benchmark::State& state) { time(state); })
         ->Iterations(iterations)
@@ -88,7 +91,7 @@ class VariantTimer {
     if (prepared_.times_itself()) return take_own_times(state);
     for (auto _ : state) {
       if (cache_ == CacheState::cold) device_.evict_caches();
-      state.SetIterationTime(device_.time_ns(run_, clock_) * 1e-9);
+      state.SetIterationTime(device_.time_ns(batch_run_, clock_) * 1e-9 / static_cast<double>(batch_));
     }
   }
 
@@ -106,28 +109,37 @@ class VariantTimer {
   const std::string& id_;
   PreparedVariant& prepared_;
   const std::function<void()> run_ = [this] { prepared_.run(); };
+  const std::function<void()> batch_run_ = [this] {
+    for (std::int64_t i = 0; i < batch_; ++i) prepared_.run();
+  };
   const std::string filter_;
   double estimate_ns_ = 0;
+  std::int64_t batch_ = 1;  // executions between two readings of the clock
   Clock clock_ = Clock::ordinary;
 };
 
-bool tight(const Interval& interval, double centre, double wanted) {
-  return interval.high - interval.low <= 2 * wanted * centre;
+// The standard deviation that normal values with this median of absolute deviations have.
+double robust_deviation(std::vector<double> values) {
+  const double centre = median(values);
+  for (double& value : values) value = std::abs(value - centre);
+  return 1.4826 * median(values);
 }
 
-bool all_tight(const std::vector<VerifiedVariant>& variants, const std::vector<TimedSamples>& samples,
-               std::optional<std::size_t> reference, const Measure& measure) {
+// Rounds after which the medians of all variants have intervals of the wanted width, by the scatter of the
+// samples so far.
+std::int64_t rounds_wanted(const std::vector<VerifiedVariant>& variants,
+                           const std::vector<TimedSamples>& samples, std::optional<std::size_t> reference,
+                           const Measure& measure) {
+  constexpr double kMedianWidth = 1.96 * 1.2533;  // half-width of 95 %, in deviations / sqrt(rounds)
+  double wanted = 0;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (!variants[v].prepared->implementation().has_output || v == reference) continue;
-    const Rounds own{samples[v].ns, {static_cast<std::int64_t>(samples[v].ns.size())}};
-    if (reference) {
-      const Ratio ratio = paired_ratio({samples[*reference].ns, own.process_rounds}, own, measure.seed);
-      if (!tight(ratio.ci, ratio.value, measure.interval)) return false;
-    } else if (!tight(median_interval(own, measure.seed), median(samples[v].ns), measure.interval)) {
-      return false;
-    }
+    std::vector<double> logs(samples[v].ns.size());
+    for (std::size_t i = 0; i < logs.size(); ++i)
+      logs[i] = std::log(samples[v].ns[i]) - (reference ? std::log(samples[*reference].ns[i]) : 0);
+    wanted = std::max(wanted, std::pow(kMedianWidth * robust_deviation(logs) / measure.interval, 2));
   }
-  return true;
+  return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e9)));
 }
 
 }  // namespace
@@ -146,12 +158,17 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
   std::vector<TimedSamples> samples(variants.size());
   for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = timers[v]->timer();
   const auto start = std::chrono::steady_clock::now();
+  const std::vector<std::size_t> numbers = shuffled(variants.size(), measure.seed);
+  std::int64_t rounds = measure.min_rounds;
   for (std::int64_t round = 0;; ++round) {
-    const bool enough = round >= measure.min_rounds && all_tight(variants, samples, reference, measure);
+    if (round == measure.min_rounds)
+      rounds = std::max(rounds, rounds_wanted(variants, samples, reference, measure));
+    const bool enough = round >= rounds;
     const bool spent =
         round >= std::min(kFewestRounds, measure.min_rounds) && seconds_since(start) >= measure.budget_s;
     if (enough || spent) break;
-    for (const std::size_t v : round_order(variants.size(), static_cast<std::size_t>(round))) {
+    for (const std::size_t place : round_order(variants.size(), static_cast<std::size_t>(round))) {
+      const std::size_t v = numbers[place];
       progress(variants[v].record.variant_id, round, seconds_since(start));
       samples[v].ns.push_back(timers[v]->sample_ns());
     }

@@ -26,10 +26,13 @@ struct TimedSamples {
 // variant that times itself.
 // Not timed are the warm-up and, with a warm cache, one execution before a short sample. With a cold cache,
 // the caches are evicted before every execution.
-// Stops when min_rounds are done and every paired ratio against `reference` (without one: every median) has
-// an interval of relative half-width `measure.interval`, or when the budget is spent. It runs at least 6
-// rounds, because a 95 % interval of a median needs them, unless min_rounds is smaller. Intervals of variants
-// without output (`peak`) are not waited for.
+// Each round has a sequence of its own; measure.seed decides which. Executions under 25 us are timed in
+// batches: one pair of clock readings around many.
+// min_rounds come first. How much their ratios against `reference` (without one: their times) scatter decides
+// once how many rounds there are in all, so that a 95 % interval within this process has the relative
+// half-width `measure.interval`. The ratios themselves play no part, so stopping does not bias them (Stein
+// 1945). It ends before if the budget is spent, but runs at least 6 rounds, because a 95 % interval of a
+// median needs them, unless min_rounds is smaller. Variants without output (`peak`) are not waited for.
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
                                         const TimingProgress& progress);

@@ -19,8 +19,8 @@ constexpr std::regex::flag_type kRegexFlags = std::regex::ECMAScript
 #endif
     ;
 
-// Keeps the variants that `pattern` finds, the variants that are measured in their place, and the reference,
-// which ratios need. Keeps nothing if `pattern` finds no variant.
+// Keeps the variants that `pattern` finds, the variants that are measured in their place, and the reference
+// with its twin, which ratios need. Keeps nothing if `pattern` finds no variant.
 void keep_matches(Comparison& comparison, const std::regex& pattern) {
   const std::vector<PlannedVariant> variants = std::exchange(comparison.variants, {});
   const std::optional<std::size_t> reference = std::exchange(comparison.reference, std::nullopt);
@@ -29,7 +29,7 @@ void keep_matches(Comparison& comparison, const std::regex& pattern) {
     if (std::regex_search(comparison.case_id + "/" + variant.id, pattern))
       kept.insert({variant.id, variant.measured_as});
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (!kept.contains(variants[i].id) && reference != i) continue;
+    if (!kept.contains(variants[i].id) && reference != i && !variants[i].twin) continue;
     if (reference == i) comparison.reference = comparison.variants.size();
     comparison.variants.push_back(variants[i]);
   }

@@ -116,6 +116,10 @@ std::string gib(double bytes) {
 
 }  // namespace
 
+double copies_of_keys(const Case& work) {
+  return 2 * tensor_elements(work, work.kv_heads) * static_cast<double>(dtype_bytes(work.dtype));
+}
+
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // in a ring each rank has its own
   const double harness = harness_bytes(work, inputs);

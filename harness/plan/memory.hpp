@@ -24,6 +24,8 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
 
 // What all variants share: Q, K, V, O and LSE (not for a ring), and what is needed to fill and verify them.
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
+// Bytes of K and V on the case's device.
+double copies_of_keys(const Case& work);
 // What one variant needs besides: permuted copies, index and workspace. For a ring: everything that its
 // ranks hold on this host or, with several `gpus`, on the GPU that holds most. `variant` must be able to
 // compute the case.

@@ -124,6 +124,18 @@ void skip_if_measured_already(const Sweep& sweep, const Comparison& comparison, 
   planned.measured_as = measured;
 }
 
+// A second instance of the reference, with K and V of its own. None if there is no reference, or it is no
+// attention, or a program of its own.
+std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison) {
+  if (!comparison.reference) return std::nullopt;
+  PlannedVariant twin = comparison.variants[*comparison.reference];
+  if (twin.skip || !twin.implementation->has_output || twin.implementation->external) return std::nullopt;
+  twin.twin = true;
+  twin.id += "@twin";
+  if (comparison.work.ring_size == 1) twin.own.device += copies_of_keys(comparison.work);
+  return twin;
+}
+
 // All variants of a comparison are in memory at the same time. They are admitted one after another as long as
 // memory lasts, the reference first.
 void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Site& site) {
@@ -177,6 +189,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
     if (planned.flops) planned.seconds = *planned.flops / rate;
     comparison.variants.push_back(std::move(planned));
   }
+  if (auto twin = twin_of_reference(comparison)) comparison.variants.push_back(std::move(*twin));
   admit_by_memory(comparison, sweep.inputs, site);
   if (comparison.reference && comparison.variants[*comparison.reference].skip) comparison.reference.reset();
   return comparison;

@@ -17,6 +17,7 @@ struct PlannedVariant {
   std::string id;
   const Implementation* implementation = nullptr;  // null only if `skip` says why
   std::optional<std::string> skip;                 // why it is not measured
+  bool twin = false;                               // a second instance of the reference, see docs/method.md
   std::string measured_as;  // on one rank: the id of an equal variant, which is measured in its place
   std::optional<double> flops;
   std::optional<double> min_bytes;

@@ -24,6 +24,7 @@ std::string plan_table(const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
     for (const PlannedVariant& planned : comparison.variants) {
+      if (planned.twin) continue;
       fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
                      number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
@@ -35,6 +36,8 @@ std::string plan_table(const Plan& plan) {
   fmt::format_to(out,
                  "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
                  plan.comparisons.size(), measured, skipped, seconds);
+  fmt::format_to(out,
+                 "Each case also measures a second instance of its reference (its twin), for the noise.\n");
   fmt::format_to(
       out,
       "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
@@ -52,6 +55,7 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
     if (!seen.insert(case_id(swept.work)).second) continue;
     const Comparison comparison = plan_case(sweep, swept, site);
     for (const PlannedVariant& planned : comparison.variants) {
+      if (planned.twin) continue;
       Case work = comparison.work;
       const auto threads = static_cast<int>(comparison.threads);
       work.sequence_length = planned.skip ? 0

@@ -22,10 +22,11 @@ std::string machine_of(const Record& record) {
 
 bool usable(const Record& record) {
   const Variant& variant = record.variant;
-  return record.kind == ImplementationKind::kernel && record.status == Status::ok && record.time &&
-         record.time->median_ns > 0 && foreign_processes(record) == 0 && record.work.pass == Pass::forward &&
-         variant.order_scope == OrderScope::memory && variant.buffers == Buffers::pooled &&
-         variant.index == IndexUse::cached && !why_not_ring(record.work, variant);
+  return !record.twin && record.kind == ImplementationKind::kernel && record.status == Status::ok &&
+         record.time && record.time->median_ns > 0 && foreign_processes(record) == 0 &&
+         record.work.pass == Pass::forward && variant.order_scope == OrderScope::memory &&
+         variant.buffers == Buffers::pooled && variant.index == IndexUse::cached &&
+         !why_not_ring(record.work, variant);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.variant = planned.variant;
   record.case_id = comparison.case_id;
   record.variant_id = planned.id;
+  record.twin = planned.twin;
+  record.margin = sweep.measure.margin;
   const bool resolved = planned.implementation != nullptr && !planned.implementation->external;
   record.kernel = resolved ? std::string(planned.implementation->name) : planned.variant.kernel;
   record.kind = planned.variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;

@@ -22,15 +22,6 @@ std::string_view settings_of(std::string_view fingerprint) {
   return fingerprint.substr(0, fingerprint.find(':'));
 }
 
-// True if all stored records of the case are skipped but the comparison can run now: the reason is gone.
-// Records of variants that the comparison does not have count too, since a commit replaces them all.
-bool was_only_skipped(const Store& store, const Comparison& comparison) {
-  const std::vector<Record> records = store.records_of(comparison.case_id);
-  return comparison.runnable() && std::all_of(records.begin(), records.end(), [](const Record& record) {
-           return record.status == Status::skipped;
-         });
-}
-
 // Name, size and time of an input file. The content may be too large to be read once more.
 std::string file_version(const std::filesystem::path& file) {
   if (file.empty()) return "";
@@ -51,7 +42,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   const Measure& measure = sweep.measure;
   text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
-                      static_cast<int>(measure.cache), measure.seed, measure.processes, measure.timeout_s);
+                      static_cast<int>(measure.cache), measure.seed, measure.margin, measure.timeout_s);
   if (measure.oversubscribe) text += "oversubscribe|";
   for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
     text += file_version(file) + "|";
@@ -117,27 +108,64 @@ std::vector<Record> stored_records(const Store& store, const Comparison& compari
   return records;
 }
 
-std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
-                            const std::filesystem::path& folder) {
-  std::vector<bool> done;
+namespace {
+
+// What the store holds of a comparison, as far as this run keeps it.
+Standing standing_of(const Store& store, const Comparison& comparison, const StoredComparison& stored,
+                     Retry retry) {
+  // Records of variants that the comparison does not have count too, since a commit replaces them all.
+  const std::vector<Record> records = store.records_of(comparison.case_id);
+  const auto with = [&](Status status) {
+    return std::count_if(records.begin(), records.end(),
+                         [status](const Record& record) { return record.status == status; });
+  };
+  Standing standing{.measured = stored.processes, .retried = stored.retried};
+  if (!comparison.runnable()) return standing;
+  const bool only_skipped = with(Status::skipped) == std::ssize(records);  // and now the reason is gone
+  const bool again = with(Status::failed) > 0 && (retry == Retry::always || !stored.retried);
+  if (again) standing.retried = true;
+  if (only_skipped || again) standing.measured = 0;
+  return standing;
+}
+
+// Why the stored comparison cannot be kept or extended.
+struct Mismatch {
+  std::string how, why;
+};
+std::optional<Mismatch> find_mismatch(std::string_view stored, std::string_view asked,
+                                      const Standing& standing) {
+  if (settings_of(stored) != settings_of(asked))
+    return Mismatch{"measured with other settings", "measure, inputs or counters have changed since"};
+  if (!covers(stored, asked))
+    return Mismatch{"without some of the variants that are asked for now",
+                    "variants of a case are measured together, or not at all"};
+  if (!standing.done() && !covers(asked, stored))
+    return Mismatch{"with more variants than are asked for now",
+                    "a further process has to measure the same variants"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, const Plan& plan,
+                                    Processes processes, Retry retry, const std::filesystem::path& folder) {
+  std::vector<Standing> standings;
   for (const Comparison& comparison : plan.comparisons) {
     const std::optional<StoredComparison> stored = store.comparison(comparison.case_id);
-    done.push_back(stored.has_value());
-    const std::string wanted = fingerprint(sweep, comparison);
-    if (stored && was_only_skipped(store, comparison)) done.back() = false;
-    if (!done.back() || covers(stored->fingerprint, wanted)) continue;
-    const bool same_settings = settings_of(stored->fingerprint) == settings_of(wanted);
-    throw UsageError(
-        {.what = same_settings
-                     ? fmt::format("the store holds {} without some of the variants that are asked for now",
-                                   comparison.case_id)
-                     : fmt::format("the store holds {} measured with other settings", comparison.case_id),
-         .where = folder.string(),
-         .why = same_settings ? "variants of a case are measured together, or not at all"
-                              : "measure, inputs or counters have changed since",
-         .remedy = "use --fresh to start over, or -o for another folder"});
+    const std::string asked = fingerprint(sweep, comparison);
+    Standing standing = stored ? standing_of(store, comparison, *stored, retry) : Standing{};
+    if (comparison.runnable() && processes == Processes::of_sweep)
+      standing.wanted = std::max(standing.measured, sweep.measure.processes);
+    if (comparison.runnable() && processes == Processes::one_more) standing.wanted = standing.measured + 1;
+    if (stored && standing.measured > 0)
+      if (const std::optional<Mismatch> fault = find_mismatch(stored->fingerprint, asked, standing))
+        throw UsageError({.what = fmt::format("the store holds {} {}", comparison.case_id, fault->how),
+                          .where = folder.string(),
+                          .why = fault->why,
+                          .remedy = "use --fresh to start over, or -o for another folder"});
+    standings.push_back(standing);
   }
-  return done;
+  return standings;
 }
 
 }  // namespace hilbench

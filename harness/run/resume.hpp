@@ -1,4 +1,4 @@
-// Finds which comparisons of a plan a store already holds.
+// Finds how far the comparisons of a plan have come in a store.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,35 @@
 
 namespace hilbench {
 
-// A text for everything that a comparison's records depend on: 16 hexadecimal digits for case, measure,
-// inputs and counters, a colon, then 16 for each variant with all its options, separated by commas.
+// A text for everything that a comparison's records depend on: 16 hexadecimal digits for case, measure (but
+// for the number of processes), inputs and counters, a colon, then 16 for each variant with all its options,
+// separated by commas.
 std::string fingerprint(const Sweep& sweep, const Comparison& comparison);
 // True if a comparison with the fingerprint `stored` holds everything that `wanted` asks for: the same
 // settings and at least the same variants. So a run with a filter can reuse what a run without it measured,
 // but not the other way round.
 bool covers(std::string_view stored, std::string_view wanted);
 
-// For each comparison of `plan`: whether the store already holds it. Throws UsageError if the store holds one
-// that was measured with other settings. `folder`: the store's, for the message.
-std::vector<bool> find_done(const Store& store, const Sweep& sweep, const Plan& plan,
-                            const std::filesystem::path& folder);
+// How many processes measure each comparison in this run. of_sweep: as many as lack to `measure.processes`.
+// one: the first, if it is not there. one_more: one beside those that are there.
+enum class Processes { of_sweep, one, one_more };
+// once: a comparison with a failed variant is measured once more, from its first process. always: again in
+// every run.
+enum class Retry { once, always };
+
+// What a run has to do for a comparison.
+struct Standing {
+  std::int64_t measured = 0;  // processes whose records it keeps
+  std::int64_t wanted = 1;    // processes when it is done
+  bool retried = false;       // it is, or was, measured again because a variant had failed
+  bool done() const { return measured >= wanted; }
+};
+
+// For each comparison of `plan`. Throws UsageError if the store holds one that was measured with other
+// settings, or with other variants than a further process would measure. `folder`: the store's, for the
+// message.
+std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, const Plan& plan,
+                                    Processes processes, Retry retry, const std::filesystem::path& folder);
 // What measures here: the build, the processor and its instructions, as JSON. A store holds it as meta
 // `maker`.
 std::string maker_of(const Site& site);

@@ -40,6 +40,7 @@ void describe_environment(std::vector<Record>& records, const nlohmann::json& en
 
 void tally(const std::vector<Record>& records, RunSummary& summary) {
   for (const Record& record : records) {
+    if (record.twin && record.status != Status::failed) continue;
     if (record.status != Status::ok) ++summary.reasons[record.status][record.reason];
     switch (record.status) {
       case Status::ok:
@@ -102,16 +103,76 @@ std::string busy_note(const Host& host) {
                      host.cores);
 }
 
+double step_budget_s(const Sweep& sweep) {
+  return sweep.measure.budget_s / static_cast<double>(sweep.measure.processes);
+}
+
+bool all_done(const std::vector<Standing>& standings) {
+  return std::all_of(standings.begin(), standings.end(), [](const Standing& each) { return each.done(); });
+}
+
 // Prints what is to come, and what may disturb it.
-void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std::vector<bool>& done,
+void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std::vector<Standing>& standings,
               Progress& progress) {
-  std::int64_t to_measure = 0;
-  for (std::size_t i = 0; i < plan.comparisons.size(); ++i)
-    if (!done[i] && plan.comparisons[i].runnable()) ++to_measure;
-  progress.begin(std::count(done.begin(), done.end(), false),
-                 sweep.measure.budget_s * static_cast<double>(to_measure));
+  std::int64_t steps = 0, to_measure = 0;
+  for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
+    const std::int64_t missing = std::max<std::int64_t>(0, standings[i].wanted - standings[i].measured);
+    steps += missing;
+    if (plan.comparisons[i].runnable()) to_measure += missing;
+  }
+  progress.begin(steps, step_budget_s(sweep) * static_cast<double>(to_measure));
   if (const std::string busy = busy_note(site.host); to_measure > 0 && !busy.empty()) progress.note(busy);
   if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
+}
+
+// One run of a plan, with its store.
+class PlanRun {
+ public:
+  PlanRun(const Sweep& sweep, const Site& site, const RunOptions& options, Progress& progress,
+          const TaskRunner& runner, Store& store)
+      : sweep_(sweep), site_(site), options_(options), progress_(progress), runner_(runner), store_(store) {}
+
+  // Measures the comparison in one more process, and commits it.
+  void step(const Comparison& comparison, Standing& standing) {
+    const std::string of_several =
+        standing.wanted > 1 ? fmt::format(", process {} of {}", standing.measured + 1, standing.wanted) : "";
+    progress_.comparison(comparison.case_id + of_several, comparison.runnable() ? step_budget_s(sweep_) : 0);
+    std::vector<Record> measured;
+    if (comparison.runnable()) {
+      if (standing.measured > 0) measured = stored_records(store_, comparison);
+      measured = measure_process(
+          make_task(sweep_, comparison, site_, options_.dump), std::move(measured), standing.measured,
+          [&](const TaskEvent& event) { progress_.event(event); }, runner_);
+    }
+    std::vector<Record> records = assemble(sweep_, comparison, measured);
+    describe_environment(records, environment_json(site_, comparison.work.device));
+    ++standing.measured;
+    store_.commit(comparison.case_id,
+                  {.fingerprint = fingerprint(sweep_, comparison),
+                   .processes = standing.measured,
+                   .retried = standing.retried},
+                  records);
+    progress_.settled(outcome_text(records));
+  }
+
+ private:
+  const Sweep& sweep_;
+  const Site& site_;
+  const RunOptions& options_;
+  Progress& progress_;
+  const TaskRunner& runner_;
+  Store& store_;
+};
+
+Store open_store(const RunOptions& options) {
+  Store store = Store::open_for_writing(options.folder);
+  if (options.start == Start::fresh) store.erase_all();
+  if (store.schema() == kStoreSchema) return store;
+  throw UsageError(
+      {.what = "the store was written by an older hilbench and can only be read",
+       .where = options.folder.string(),
+       .why = fmt::format("its schema is {}, this program writes {}", store.schema(), kStoreSchema),
+       .remedy = "use --fresh to start over, or -o for another folder"});
 }
 
 }  // namespace
@@ -119,37 +180,24 @@ void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std:
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner,
                     const std::function<void(const Comparison&)>& committed) {
-  Store store = Store::open_for_writing(options.folder);
-  if (options.start == Start::fresh) store.erase_all();
+  Store store = open_store(options);
   const std::string maker = maker_of(site);
   if (options.start == Start::resume) expect_same_maker(store, maker, options.folder);
-  const std::vector<bool> done = find_done(store, sweep, plan, options.folder);
-  const auto to_do = std::count(done.begin(), done.end(), false);
-  if (to_do > 0) describe_run(store, sweep, options, maker);
-  announce(sweep, plan, site, done, progress);
-  RunSummary summary{.resumed = static_cast<std::int64_t>(done.size()) - to_do};
-  for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
-    const Comparison& comparison = plan.comparisons[i];
-    if (done[i]) {
-      tally(stored_records(store, comparison), summary);
-      continue;
+  std::vector<Standing> standings =
+      find_standing(store, sweep, plan, options.processes, options.retry, options.folder);
+  RunSummary summary{.resumed = std::count_if(standings.begin(), standings.end(),
+                                              [](const Standing& standing) { return standing.done(); })};
+  if (summary.resumed < std::ssize(standings)) describe_run(store, sweep, options, maker);
+  announce(sweep, plan, site, standings, progress);
+  PlanRun run(sweep, site, options, progress, runner, store);
+  for (std::int64_t process = 0; !all_done(standings); ++process)
+    for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
+      if (standings[i].done() || standings[i].measured != process) continue;
+      if (stop_signal() != 0) throw Interrupted{};
+      run.step(plan.comparisons[i], standings[i]);
+      if (committed) committed(plan.comparisons[i]);
     }
-    if (stop_signal() != 0) throw Interrupted{};
-    progress.comparison(comparison.case_id, comparison.runnable() ? sweep.measure.budget_s : 0);
-    std::vector<Record> measured;
-    if (comparison.runnable())
-      measured = measure_comparison(
-          make_task(sweep, comparison, site, options.dump),
-          [&](const TaskEvent& event) { progress.event(event); }, runner);
-    std::vector<Record> records = assemble(sweep, comparison, measured);
-    describe_environment(records, environment_json(site, comparison.work.device));
-    store.commit(comparison.case_id,
-                 {.fingerprint = fingerprint(sweep, comparison), .processes = sweep.measure.processes},
-                 records);
-    tally(records, summary);
-    progress.settled(outcome_text(records));
-    if (committed) committed(comparison);
-  }
+  for (const Comparison& comparison : plan.comparisons) tally(stored_records(store, comparison), summary);
   store.finish();
   return summary;
 }

@@ -8,6 +8,7 @@
 
 #include "harness/plan/plan.hpp"
 #include "harness/run/progress.hpp"
+#include "harness/run/resume.hpp"
 #include "harness/run/task_runner.hpp"
 #include "harness/sweep/sweep.hpp"
 
@@ -19,21 +20,25 @@ enum class Start { resume, mix_builds, fresh };
 struct RunOptions {
   std::filesystem::path folder;  // of the results
   Start start = Start::resume;
+  Processes processes = Processes::of_sweep;
+  Retry retry = Retry::once;
   std::filesystem::path dump;  // empty: none
   std::string command;         // as typed; stored with the records
 };
 
 struct RunSummary {
-  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;  // records of this plan, including resumed ones
-  std::int64_t resumed = 0;                                   // comparisons that the store already held
+  // Records of this plan, including resumed ones, without twins unless they failed.
+  std::int64_t ok = 0, failed = 0, invalid = 0, skipped = 0;
+  std::int64_t resumed = 0;                                       // comparisons that the store already held
   std::map<Status, std::map<std::string, std::int64_t>> reasons;  // of records that are not ok, counted
 };
 
-// Measures every comparison of `plan` that the store does not hold yet, and commits each when it is done.
-// Throws UsageError if the folder cannot be used, or holds results of another build or a comparison measured
-// with other settings; EnvironmentError if the store is lost; Interrupted after Ctrl-C. What was committed
-// stays. `runner` runs the tasks, by default in worker processes. `committed` is called after each comparison
-// of this run; if it throws, the run ends.
+// Measures every comparison of `plan` that the store does not hold yet, process by process: the first process
+// of all comparisons, then the second of all, and so on. Commits a comparison after each process. Throws
+// UsageError if the folder cannot be used, or holds results of another build or a comparison measured with
+// other settings; EnvironmentError if the store is lost; Interrupted after Ctrl-C. What was committed stays.
+// `runner` runs the tasks, by default in worker processes. `committed` is called after each commit; if it
+// throws, the run ends.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner = nullptr,
                     const std::function<void(const Comparison&)>& committed = nullptr);

@@ -5,10 +5,15 @@
 #include <algorithm>
 
 #include "harness/run/worker_process.hpp"
+#include "kernels/base/hash.hpp"
+#include "reports/records/counts.hpp"
 #include "reports/records/finish_statistics.hpp"
 
 namespace hilbench {
 namespace {
+
+// An interval of counts needs at least this many of each variant.
+constexpr std::int64_t kFewestCounts = 5;
 
 void fail(Record& record, std::string reason) {
   record.status = Status::failed;
@@ -34,6 +39,7 @@ ComparisonTask remaining(const ComparisonTask& task, std::vector<Record>& settle
   return rest;
 }
 
+// Adds what another process measured.
 void join(Record& total, const Record& part) {
   if (total.status != Status::ok) return;
   if (part.status != Status::ok) {
@@ -44,6 +50,11 @@ void join(Record& total, const Record& part) {
   }
   if (foreign_processes(part) > foreign_processes(total))
     total.environment["device_state"] = part.environment["device_state"];
+  if (part.environment.contains("processes") && total.environment.contains("processes"))
+    for (const nlohmann::json& process : part.environment["processes"])
+      total.environment["processes"].push_back(process);
+  if (part.verify && total.verify && part.verify->max_abs > total.verify->max_abs) total.verify = part.verify;
+  add_counts(total.counters, part.counters);
   auto& into = *total.time;
   into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
   into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),
@@ -82,26 +93,31 @@ std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
   return ordered;
 }
 
-std::vector<Record> measure_comparison(const ComparisonTask& task,
-                                       const std::function<void(const TaskEvent&)>& progress,
-                                       const TaskRunner& runner) {
+std::uint64_t process_seed(std::uint64_t seed, std::int64_t process) {
+  return process == 0 ? seed : mix(mix(seed) + static_cast<std::uint64_t>(process)) >> 2;  // seeds go to 2^62
+}
+
+std::vector<Record> measure_process(const ComparisonTask& task, std::vector<Record> before,
+                                    std::int64_t process,
+                                    const std::function<void(const TaskEvent&)>& progress,
+                                    const TaskRunner& runner) {
   const TaskRunner run = runner ? runner : in_worker(task.measure.timeout_s);
-  ComparisonTask share = task;
+  std::vector<Record> out;
+  for (const Record& record : before)
+    if (record.status != Status::ok) out.push_back(record);
+  ComparisonTask share = remaining(task, out);
+  const std::int64_t processes = std::max(task.measure.processes, process + 1);
   share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
-  std::vector<Record> records = settle(share, run, progress);
-  share.counters.clear();
-  share.dump.clear();
-  for (std::int64_t process = 1; process < task.measure.processes; ++process) {
-    std::vector<Record> failed;
-    for (const Record& record : records)
-      if (record.status != Status::ok) failed.push_back(record);
-    ComparisonTask rest = remaining(share, failed);
-    if (rest.records.empty()) break;
-    const std::vector<Record> parts = settle(rest, run, progress);
-    for (const Record& part : parts) join(*find_record(records, part.variant_id), part);
-  }
-  finish_statistics(records);
-  return records;
+  share.measure.seed = process_seed(task.measure.seed, process);
+  share.counts = (kFewestCounts + processes - 1) / processes;
+  if (process > 0) share.dump.clear();
+  std::vector<Record> parts;
+  if (!share.records.empty()) parts = settle(share, run, progress);
+  if (before.empty()) before = std::move(parts);
+  for (const Record& part : parts)
+    if (Record* total = find_record(before, part.variant_id)) join(*total, part);
+  finish_statistics(before);
+  return before;
 }
 
 }  // namespace hilbench

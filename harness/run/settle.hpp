@@ -13,10 +13,16 @@ namespace hilbench {
 std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
                            const std::function<void(const TaskEvent&)>& progress);
 
-// The same, repeated `measure.processes` times with the samples joined; then medians, intervals and speedups.
-// The default `runner` runs tasks in worker processes.
-std::vector<Record> measure_comparison(const ComparisonTask& task,
-                                       const std::function<void(const TaskEvent&)>& progress,
-                                       const TaskRunner& runner = nullptr);
+// The seed of process number `process` of a comparison; that of the first is `seed` itself.
+std::uint64_t process_seed(std::uint64_t seed, std::int64_t process);
+
+// Measures a comparison in one more process, number `process`, with inputs, buffer offsets and sequence of
+// its own. `before`: the records of the earlier processes, empty for the first. Returns the joined records,
+// with medians and intervals. A variant that was not `ok` before is not measured again. The default `runner`
+// runs tasks in worker processes.
+std::vector<Record> measure_process(const ComparisonTask& task, std::vector<Record> before,
+                                    std::int64_t process,
+                                    const std::function<void(const TaskEvent&)>& progress,
+                                    const TaskRunner& runner = nullptr);
 
 }  // namespace hilbench

@@ -14,12 +14,13 @@ enum class CacheState { warm, cold };
 enum class InputSource { random, npy };
 
 struct Measure {
-  double interval = 0.02;        // timing stops when every ratio's 95 % interval is +- this share or less
+  double interval = 0.02;        // half-width wanted of every ratio's 95 % interval within one process
   double budget_s = 30;          // time for one comparison, all processes together
   std::int64_t min_rounds = 10;  // per process
   CacheState cache = CacheState::warm;
   std::uint64_t seed = 1;
-  std::int64_t processes = 1;  // independent worker processes per comparison
+  std::int64_t processes = 1;  // fresh worker processes per comparison, each with inputs of its own
+  double margin = 0.01;        // the smallest effect worth a name, as a share
   double timeout_s = 300;      // limit for one phase of one variant: after that it counts as hung
   bool oversubscribe = false;  // a ring may have more ranks than GPUs; ranks then share GPUs
   bool operator==(const Measure&) const = default;

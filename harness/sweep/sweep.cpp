@@ -48,11 +48,15 @@ std::string parse_sweep_name(const YamlValue& value) {
 Measure parse_measure(const YamlValue& value) {
   static constexpr std::string_view kCaches[] = {"warm", "cold"};
   const Entries entries = entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "seed",
-                                             "processes", "timeout_s", "oversubscribe"});
+                                             "processes", "margin", "timeout_s", "oversubscribe"});
   Measure measure;
   if (const auto v = entry(entries, "interval")) {
     measure.interval = v->number(0, 1);
     if (measure.interval == 1) v->fail("1 is out of range", "expects a number above 0 and below 1");
+  }
+  if (const auto v = entry(entries, "margin")) {
+    measure.margin = v->number(0, 1);
+    if (measure.margin == 1) v->fail("1 is out of range", "expects a number above 0 and below 1");
   }
   if (const auto v = entry(entries, "budget_s")) measure.budget_s = v->number(0, kLongestSeconds);
   if (const auto v = entry(entries, "timeout_s")) measure.timeout_s = v->number(0, kLongestSeconds);

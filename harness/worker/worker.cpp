@@ -11,7 +11,9 @@
 #include "harness/counters/counters.hpp"
 #include "harness/external/program.hpp"
 #include "harness/measure/bench.hpp"
+#include "harness/measure/disturbance.hpp"
 #include "harness/measure/dump.hpp"
+#include "harness/measure/random_values.hpp"
 #include "harness/measure/timing.hpp"
 #include "harness/process/pipe.hpp"
 #include "harness/worker/make_variant.hpp"
@@ -21,6 +23,7 @@
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/shard_keys.hpp"
+#include "reports/records/counts.hpp"
 
 namespace hilbench {
 namespace {
@@ -57,15 +60,14 @@ class TaskRun {
     const NvtxRange in_case(task_.records.front().case_id);
     tell_({.phase = Phase::prepare});
     bench_ = std::make_unique<Bench>(task_, std::move(rings_));
-    for (const Record& planned : task_.records) admit(planned);
+    for (const std::size_t i : shuffled(task_.records.size(), task_.measure.seed)) admit(task_.records[i]);
     if (verified_.empty()) return;
     time();
     for (VerifiedVariant& variant : verified_)
       measure_itself(variant);  // before counting, which slows executions
     // All variants count one set before the next set, because the profiler of a GPU restarts when the set
     // changes.
-    for (const std::string& name : task_.counters)
-      for (VerifiedVariant& variant : verified_) count(variant, name);
+    for (const std::string& name : task_.counters) count_all(name);
     for (VerifiedVariant& variant : verified_) {
       describe(variant);
       variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight
@@ -119,7 +121,8 @@ class TaskRun {
     prepared.fill_output(kPoison);
     prepared.run();
     bench_->device->synchronize();
-    if (!task_.dump.empty()) dump_tensors(task_.dump, record, bench_->inputs, prepared.output());
+    if (!task_.dump.empty() && !record.twin)
+      dump_tensors(task_.dump, record, bench_->inputs, prepared.output());
     return prepared.verify();
   }
 
@@ -135,7 +138,9 @@ class TaskRun {
       bench_->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
+    const Disturbance disturbance;
     const auto samples = time_variants(*bench_->device, verified_, reference(), task_.measure, progress);
+    const nlohmann::json process = process_json(disturbance);
     for (std::size_t i = 0; i < verified_.size(); ++i) {
       Timing timing;
       timing.samples_ns = samples[i].ns;
@@ -144,33 +149,55 @@ class TaskRun {
       timing.timer = prepared.times_itself() ? prepared.timer() : samples[i].timer;
       verified_[i].record.time = timing;
       verified_[i].record.environment["device_state"] = bench_->device_state();
+      verified_[i].record.environment["processes"] = nlohmann::json::array({process});
     }
     check_against_peak(verified_, bench_->work, *bench_->device);
   }
 
-  void count(VerifiedVariant& variant, const std::string& name) {
+  // What one process of a comparison was like.
+  nlohmann::json process_json(const Disturbance& disturbance) const {
+    nlohmann::json process = disturbance.seen();
+    process["seed"] = task_.measure.seed;
+    // Programs and ranks outside of this process would count as disturbers.
+    if (!task_.externals.empty() || bench_->rings->spans_processes()) process["other_busy_cores"] = nullptr;
+    return process;
+  }
+
+  // Every variant `counts` times. Each pass over them has a random sequence of its own.
+  void count_all(const std::string& name) {
+    std::vector<std::map<std::string, Counter>> found(verified_.size());
+    for (std::int64_t pass = 0; pass < task_.counts; ++pass)
+      for (const std::size_t i :
+           shuffled(verified_.size(), task_.measure.seed + static_cast<std::uint64_t>(pass)))
+        add_counts(found[i], count(verified_[i], name));
+    for (std::size_t i = 0; i < found.size(); ++i) verified_[i].record.counters.merge(found[i]);
+  }
+
+  std::map<std::string, Counter> count(VerifiedVariant& variant, const std::string& name) {
     Record& record = variant.record;
     PreparedVariant& prepared = *variant.prepared;
     const NvtxRange in_variant(record.variant_id), in_phase("count");
     tell_({.phase = Phase::count, .variant_id = record.variant_id});
     const CounterSet set = counter_set(name, counter_target(record.work.device));
-    if (const std::string why = prepared.why_not_counted(); !why.empty())
-      return mark_uncounted(record, set, why);
-    if (auto counters = prepared.count(set)) return record.counters.merge(*counters);
+    if (const std::string why = prepared.why_not_counted(); !why.empty()) return uncounted(set, why);
+    if (auto counters = prepared.count(set)) return *counters;
     // With warm caches one execution suffices: each leaves them warm for the next.
     bool warm = false;
     const auto restore = [&] {
       if (task_.measure.cache == CacheState::cold) return bench_->device->evict_caches();
       if (!std::exchange(warm, true)) prepared.run();
     };
-    record.counters.merge(hilbench::count(set, bench_->threads, restore, [&] { prepared.run(); }));
+    auto counters = hilbench::count(set, bench_->threads, restore, [&] { prepared.run(); });
     bench_->device->synchronize();  // shows a failed kernel here, while its variant is in flight
+    return counters;
   }
 
-  static void mark_uncounted(Record& record, const CounterSet& set, const std::string& why) {
+  static std::map<std::string, Counter> uncounted(const CounterSet& set, const std::string& why) {
+    std::map<std::string, Counter> counters;
     const Counter unread{.reason = why};
-    for (const CounterEvent& event : set.events) record.counters.emplace(event.name, unread);
-    for (const DerivedCounter& derived : set.derived) record.counters.emplace(derived.name, unread);
+    for (const CounterEvent& event : set.events) counters.emplace(event.name, unread);
+    for (const DerivedCounter& derived : set.derived) counters.emplace(derived.name, unread);
+    return counters;
   }
 
   void measure_itself(VerifiedVariant& variant) {

@@ -29,4 +29,13 @@ constexpr std::uint64_t hash_integer(std::uint64_t hash, std::int64_t value) {
   return hash ^ hash >> 29;
 }
 
+// The output function of SplitMix64 (Steele, Lea, Flood 2014). It turns a counter into a word that looks
+// random.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
 }  // namespace hilbench

@@ -12,7 +12,7 @@ namespace {
 // A device whose clock the test sets: an execution takes as long as its body says.
 class ScriptedDevice final : public Device {
  public:
-  Buffer allocate(std::size_t) override { return {}; }
+  Buffer allocate_aligned(std::size_t) override { return {}; }
   void upload(const void*, std::size_t, Buffer&, std::size_t) override {}
   void download(const Buffer&, std::size_t, std::size_t, void*) override {}
   void fill(Buffer&, std::byte) override {}
