@@ -47,9 +47,10 @@ class Device {
   // moves it back.
   virtual void permute(const Buffer& from, Buffer& to, std::int64_t batch,
                        std::span<const std::int32_t> slots, std::int64_t row_bytes, Direction direction) = 0;
-  // Duration of one complete execution of `body`, by the device's own clock.
-  virtual double time_ns(const std::function<void()>& body, Clock clock) = 0;
-  double time_ns(const std::function<void()>& body) { return time_ns(body, Clock::ordinary); }
+  // Mean duration of a complete execution of `body`, by the device's own clock, over `executions` between two
+  // readings of the clock.
+  virtual double time_ns(const std::function<void()>& body, Clock clock, std::int64_t executions) = 0;
+  double time_ns(const std::function<void()>& body) { return time_ns(body, Clock::ordinary, 1); }
   // The clock to use for executions of about `estimate_ns`.
   virtual Clock clock_for(double) const { return Clock::ordinary; }
   virtual std::string_view name_of(Clock clock) const = 0;

@@ -54,10 +54,11 @@ class CpuDevice final : public Device {
       unpermute_rows(from.data(), to.data(), batch, slots, row_bytes, threads_);
   }
 
-  double time_ns(const std::function<void()>& body, Clock) override {
+  double time_ns(const std::function<void()>& body, Clock, std::int64_t executions) override {
     const auto start = std::chrono::steady_clock::now();
-    body();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    for (std::int64_t i = 0; i < executions; ++i) body();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+           static_cast<double>(executions);
   }
 
   std::string_view name_of(Clock) const override { return "steady_clock"; }

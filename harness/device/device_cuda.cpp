@@ -25,9 +25,10 @@ namespace {
 constexpr double kFineBelowNs = 20e3;
 // The stream is blocked while start, work and end are enqueued, so that no host latency is timed.
 constexpr double kHoldNs = 40e3;
-constexpr double kFineHoldNs = 120e3;        // each launch takes longer while activity is recorded
-constexpr double kWarmUpNs = 100e6;          // clocks rise from idle within tens of milliseconds
-constexpr std::int64_t kEvictionFactor = 4;  // this many times the L2's size is read to evict its contents
+constexpr std::int64_t kHeldExecutions = 50;  // of a batch: the queue of launches is finite
+constexpr double kFineHoldNs = 120e3;         // each launch takes longer while activity is recorded
+constexpr double kWarmUpNs = 100e6;           // clocks rise from idle within tens of milliseconds
+constexpr std::int64_t kEvictionFactor = 4;   // this many times the L2's size is read to evict its contents
 
 // Makes the device's context current for the rest of the process.
 struct Context {
@@ -69,18 +70,13 @@ class CudaDevice final : public Device {
                        device_map_.data(), row_bytes, move, nullptr);
   }
 
-  double time_ns(const std::function<void()>& body, Clock clock) override {
-    if (clock == Clock::fine)
-      return kernel_time_ns([&] {
-        hold(kFineHoldNs);
-        body();
-        synchronize();
-      });
-    hold(kHoldNs);
+  double time_ns(const std::function<void()>& body, Clock clock, std::int64_t executions) override {
+    if (clock == Clock::fine) return fine_time_ns(body, executions);
+    hold(kHoldNs * static_cast<double>(std::min(executions, kHeldExecutions)));
     start_.record();
-    body();
+    for (std::int64_t i = 0; i < executions; ++i) body();
     end_.record();
-    return end_.ns_since(start_);
+    return end_.ns_since(start_) / static_cast<double>(executions);
   }
 
   Clock clock_for(double estimate_ns) const override {
@@ -141,6 +137,19 @@ class CudaDevice final : public Device {
   nlohmann::json state() const override { return monitor_.summary(); }
 
  private:
+  // Activity records are exact for each execution, and launches are too slow meanwhile for a batch without
+  // gaps. So each execution is timed alone.
+  double fine_time_ns(const std::function<void()>& body, std::int64_t executions) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < executions; ++i)
+      sum += kernel_time_ns([&] {
+        hold(kFineHoldNs);
+        body();
+        synchronize();
+      });
+    return sum / static_cast<double>(executions);
+  }
+
   void hold(double ns) const {
     cuda::hold(static_cast<std::int64_t>(ns * std::max(gpu_.clock_ghz, 1.0)), nullptr);
   }

@@ -91,7 +91,7 @@ class VariantTimer {
     if (prepared_.times_itself()) return take_own_times(state);
     for (auto _ : state) {
       if (cache_ == CacheState::cold) device_.evict_caches();
-      state.SetIterationTime(device_.time_ns(batch_run_, clock_) * 1e-9 / static_cast<double>(batch_));
+      state.SetIterationTime(device_.time_ns(run_, clock_, batch_) * 1e-9);
     }
   }
 
@@ -109,9 +109,6 @@ class VariantTimer {
   const std::string& id_;
   PreparedVariant& prepared_;
   const std::function<void()> run_ = [this] { prepared_.run(); };
-  const std::function<void()> batch_run_ = [this] {
-    for (std::int64_t i = 0; i < batch_; ++i) prepared_.run();
-  };
   const std::string filter_;
   double estimate_ns_ = 0;
   std::int64_t batch_ = 1;  // executions between two readings of the clock

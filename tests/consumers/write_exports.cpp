@@ -51,7 +51,7 @@ void write_exports(const std::filesystem::path& folder, double speed) {
     records.back().reason = "made up, with a comma";
     records.back().time.reset();
     for (Record& record : records) record.environment = environment;
-    store.commit(case_id(work), "made-up", records);
+    store.commit(case_id(work), {"made-up", 1}, records);
   }
   store.finish();
   for (const std::string_view format : export_formats()) {

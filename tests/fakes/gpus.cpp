@@ -34,8 +34,8 @@ class FakeGpu final : public Device {
                std::int64_t row_bytes, Direction direction) override {
     memory_->permute(from, to, batch, slots, row_bytes, direction);
   }
-  double time_ns(const std::function<void()>& body, Clock clock) override {
-    return memory_->time_ns(body, clock);
+  double time_ns(const std::function<void()>& body, Clock clock, std::int64_t executions) override {
+    return memory_->time_ns(body, clock, executions);
   }
   std::string_view name_of(Clock clock) const override { return memory_->name_of(clock); }
   void evict_caches() override {}

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <thread>
 
@@ -18,9 +20,14 @@ class ScriptedDevice final : public Device {
   void fill(Buffer&, std::byte) override {}
   void permute(const Buffer&, Buffer&, std::int64_t, std::span<const std::int32_t>, std::int64_t,
                Direction) override {}
-  double time_ns(const std::function<void()>& body, Clock) override {
-    body();
-    return next_ns;
+  double time_ns(const std::function<void()>& body, Clock, std::int64_t executions) override {
+    most_executions = std::max(most_executions, executions);
+    double sum = 0;
+    for (std::int64_t i = 0; i < executions; ++i) {
+      body();
+      sum += next_ns;
+    }
+    return sum / static_cast<double>(executions);
   }
   std::string_view name_of(Clock) const override { return "scripted"; }
   void evict_caches() override { ++evictions; }
@@ -29,6 +36,7 @@ class ScriptedDevice final : public Device {
 
   double next_ns = 0;
   double warm_up = 0;
+  std::int64_t most_executions = 0;
   int evictions = 0;
 };
 
@@ -74,7 +82,7 @@ void expect_all(const std::vector<double>& samples, std::size_t count, double ns
 
 void no_progress(const std::string&, std::int64_t, double) {}
 
-TEST(Timing, GivesEveryVariantEveryRoundAndStopsWhenIntervalsAreTight) {
+TEST(Timing, GivesEveryVariantEveryRoundAndTakesTheFewestRoundsIfNothingScatters) {
   ScriptedDevice device;
   std::vector<std::string> sequence;
   const auto variants = scripted({{"a",
@@ -116,7 +124,7 @@ TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {
   EXPECT_EQ(leading(21), 1 + 4);
 }
 
-TEST(Timing, GoesOnWhileIntervalsAreWideAndStopsWithTheBudget) {
+TEST(Timing, TakesMoreRoundsIfRatiosScatterAndStopsWithTheBudget) {
   ScriptedDevice device;
   int calls = 0;
   const auto variants = scripted(
@@ -148,6 +156,50 @@ TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
   EXPECT_EQ(executions, 2 + 6 * (20 + 1)) << "two to warm up; per round 20 timed after an untimed one";
 }
 
+// Half-width of the median's interval: 1.96 * 1.2533 * deviation / sqrt(rounds).
+TEST(Timing, TheScatterOfTheFirstRoundsAloneDecidesHowManyThereAre) {
+  ScriptedDevice device;
+  int calls = 0;
+  const auto variants = scripted({{"a", [&] { device.next_ns = 60e6; }},
+                                  {"b", [&] { device.next_ns = 60e6 * (++calls % 2 == 0 ? 0.99 : 1.01); }}});
+  const auto samples =
+      time_variants(device, variants, 0, {.interval = 0.005, .budget_s = 60, .min_rounds = 10}, no_progress);
+  const double deviation = 1.4826 * 0.01;
+  const double rounds = std::pow(1.96 * 1.2533 * deviation / 0.005, 2);
+  EXPECT_NEAR(static_cast<double>(samples[0].ns.size()), rounds, 2);
+}
+
+TEST(Timing, TheSeedDecidesTheSequenceOfVariants) {
+  const auto sequence_of = [](std::uint64_t seed) {
+    ScriptedDevice device;
+    std::string sequence;
+    std::vector<Script> scripts;
+    for (const char* id : {"a", "b", "c", "d"})
+      scripts.push_back({id, [&device, &sequence, id] {
+                           device.next_ns = 60e6;
+                           sequence += id;
+                         }});
+    time_variants(device, scripted(scripts), 0, {.min_rounds = 8, .seed = seed}, no_progress);
+    return sequence;
+  };
+  EXPECT_EQ(sequence_of(1), sequence_of(1));
+  EXPECT_NE(sequence_of(1), sequence_of(2));
+}
+
+TEST(Timing, ShortExecutionsAreTimedInBatches) {
+  ScriptedDevice device;
+  const auto variants = scripted({{"a", [&] { device.next_ns = 20e3; }}});
+  const auto samples = time_variants(device, variants, {}, {.min_rounds = 6}, no_progress);
+  expect_all(samples[0].ns, 6, 20e3);
+  EXPECT_EQ(device.most_executions, 100) << "2 ms between two readings of the clock";
+  device.most_executions = 0;
+  time_variants(device, scripted({{"b", [&] { device.next_ns = 26e3; }}}), {}, {.min_rounds = 6},
+                no_progress);
+  EXPECT_EQ(device.most_executions, 1);
+  time_variants(device, variants, {}, {.min_rounds = 6, .cache = CacheState::cold}, no_progress);
+  EXPECT_EQ(device.most_executions, 1) << "a batch would warm the caches";
+}
+
 TEST(Timing, EvictsCachesBeforeEveryColdExecution) {
   ScriptedDevice device;
   const auto variants = scripted({{"a", [&] { device.next_ns = 1e5; }}});
@@ -173,6 +225,28 @@ TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
       << "an estimate of 0.3 ms; samples of 2 ms after one untimed execution";
   expect_all(samples[0].ns, 6, (6 * 1e5 + 3e5) / 7);
   EXPECT_EQ(untimed, 1) << "to warm up";
+}
+
+TEST(CpuDevice, BuffersStartAtOffsetsThatTheSeedDecides) {
+  const auto places = [](std::uint64_t seed) {
+    const auto device = open_cpu_device(1);
+    device->set_offset_seed(seed);
+    std::vector<std::uintptr_t> found;
+    std::vector<Buffer> kept;
+    for (int i = 0; i < 8; ++i) {
+      kept.push_back(device->allocate(std::size_t{4} << 20));
+      std::memset(kept.back().data(), 1, kept.back().bytes);
+      found.push_back(reinterpret_cast<std::uintptr_t>(kept.back().data()) % (std::size_t{2} << 20));
+    }
+    return found;
+  };
+  EXPECT_EQ(places(0), std::vector<std::uintptr_t>(8, 0));
+  EXPECT_EQ(places(5), places(5));
+  EXPECT_NE(places(5), places(6));
+  for (const std::uintptr_t place : places(5)) {
+    EXPECT_EQ(place % 1024, 0u);
+    EXPECT_LT(place, 64u * 1024);
+  }
 }
 
 TEST(CpuDevice, ClockAgreesWithSleep) {

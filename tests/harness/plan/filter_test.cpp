@@ -28,7 +28,8 @@ std::vector<std::string> ids(const Comparison& comparison) {
 TEST(PlanSelection, AFilterKeepsTheReferenceBesideWhatItFinds) {
   const Plan plan = filtered(two_lengths(), "^n64-.*hilbert$");
   ASSERT_EQ(plan.comparisons.size(), 1u);
-  EXPECT_EQ(ids(plan.comparisons[0]), (std::vector<std::string>{"dilated/linear", "dilated/hilbert"}));
+  EXPECT_EQ(ids(plan.comparisons[0]),
+            (std::vector<std::string>{"dilated/linear", "dilated/hilbert", "dilated/linear@twin"}));
   EXPECT_EQ(plan.comparisons[0].reference, 0u);
   EXPECT_EQ(filtered(two_lengths(), "").comparisons.size(), 2u);
 }

@@ -40,10 +40,14 @@ TEST(Plan, ResolvesDeviceThreadsAndVariants) {
   EXPECT_EQ(comparison.work.device, DeviceKind::cpu);
   EXPECT_EQ(comparison.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu-threads.3");
   EXPECT_EQ(comparison.threads, 3);
-  ASSERT_EQ(comparison.variants.size(), 4u);
+  ASSERT_EQ(comparison.variants.size(), 5u);
   EXPECT_EQ(comparison.variants[1].id, "dilated/hilbert");
   EXPECT_EQ(comparison.variants[1].implementation->name, "dilated_cpu");
   EXPECT_TRUE(comparison.runnable());
+  const PlannedVariant& twin = comparison.variants.back();
+  EXPECT_TRUE(twin.twin);
+  EXPECT_EQ(twin.id, "dilated/linear@twin");
+  EXPECT_GT(twin.own.device, comparison.variants[0].own.device) << "K and V of its own";
 }
 
 TEST(Plan, CountsWorkMemoryAndTime) {

@@ -39,7 +39,7 @@ std::string fingerprint_of(const Sweep& sweep) {
 
 TEST(Fingerprint, IsTheSameForTheSameSettings) {
   EXPECT_EQ(fingerprint_of(base_sweep()), fingerprint_of(base_sweep()));
-  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u + 1 + 2 * 16 + 1) << "settings and two variants";
+  EXPECT_EQ(fingerprint_of(base_sweep()).size(), 16u + 1 + 3 * 16 + 2) << "settings, two variants and a twin";
 }
 
 TEST(Fingerprint, CoversWhatAsksForFewerVariants) {
@@ -64,7 +64,7 @@ TEST(Fingerprint, DiffersWithEachSetting) {
       {"min_rounds", [](Sweep& sweep) { sweep.measure.min_rounds = 11; }},
       {"cache", [](Sweep& sweep) { sweep.measure.cache = CacheState::cold; }},
       {"seed", [](Sweep& sweep) { sweep.measure.seed = 2; }},
-      {"processes", [](Sweep& sweep) { sweep.measure.processes = 2; }},
+      {"margin", [](Sweep& sweep) { sweep.measure.margin = 0.02; }},
       {"timeout_s", [](Sweep& sweep) { sweep.measure.timeout_s = 301; }},
       {"counters", [](Sweep& sweep) { sweep.counters = {"default"}; }},
       {"reference", [](Sweep& sweep) { sweep.reference = "dilated/hilbert"; }},
@@ -88,6 +88,12 @@ TEST(Fingerprint, DiffersWithEachSetting) {
     EXPECT_TRUE(seen.insert(fingerprint(sweep, make_plan(sweep, other).comparisons.at(0))).second)
         << "threads";
   }
+}
+
+TEST(Fingerprint, IsTheSameForMoreProcesses) {
+  Sweep more = base_sweep();
+  more.measure.processes = 5;
+  EXPECT_EQ(fingerprint_of(more), fingerprint_of(base_sweep()));
 }
 
 class FingerprintOfFiles : public testing::Test {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/records/store.hpp"
 
@@ -151,6 +152,107 @@ TEST_F(RunnerTest, RefusesAComparisonMeasuredOtherwiseUnlessFresh) {
   EXPECT_EQ(Store::open_for_reading(options.folder).records().size(), 2u);
   options.start = Start::fresh;
   EXPECT_EQ(run_plan(sweep, make_plan(sweep, site), site, options, progress).resumed, 0);
+}
+
+// Stands for the workers: every variant is `ok` after one round, but `failing` fails.
+class FakeWorkers {
+ public:
+  TaskRunner runner() {
+    return [this](const ComparisonTask& task, const std::function<void(const TaskEvent&)>&) {
+      cases.push_back(task.records.front().case_id);
+      seeds.push_back(task.measure.seed);
+      TaskResult result{.settled = task.records};
+      for (Record& record : result.settled) {
+        record.verify = Verification{.rows = 1};
+        record.time.emplace();
+        record.time->samples_ns = {1e6};
+        record.time->process_rounds = {1};
+        if (record.variant_id != failing) continue;
+        record.status = Status::failed;
+        record.reason = "wrong";
+        record.time.reset();
+      }
+      return result;
+    };
+  }
+  std::string failing;
+  std::vector<std::string> cases;
+  std::vector<std::uint64_t> seeds;
+};
+
+class RunnerWithWorkers : public RunnerTest {
+ protected:
+  RunSummary run() {
+    return run_plan(sweep_, make_plan(sweep_, site_), site_, options_, progress_, workers_.runner());
+  }
+  std::vector<std::int64_t> rounds() const {
+    std::vector<std::int64_t> rounds;
+    for (const Record& record : Store::open_for_reading(options_.folder).records())
+      rounds.push_back(record.time ? std::ssize(record.time->process_rounds) : 0);
+    return rounds;
+  }
+  Sweep sweep_ = parse(
+      "axes: {sequence_length: [1024, 2048], segments: [[1024]], device: cpu}\n"
+      "variants: [{kernel: dilated, order: [linear, hilbert]}]\n"
+      "measure: {processes: 3}\n");
+  Site site_ = test_site();
+  Progress progress_{stderr, Progress::Style::silent};
+  RunOptions options_{.folder = folder_ / "out"};
+  FakeWorkers workers_;
+};
+
+TEST_F(RunnerWithWorkers, ProcessesAreInterleavedOverComparisonsAndAppended) {
+  EXPECT_EQ(run().ok, 4) << "twins do not count";
+  ASSERT_EQ(workers_.cases.size(), 6u);
+  EXPECT_NE(workers_.cases[0], workers_.cases[1]);
+  EXPECT_EQ(workers_.cases[0], workers_.cases[2]);
+  EXPECT_EQ(std::set(workers_.seeds.begin(), workers_.seeds.end()).size(), 3u);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 3))) << "two variants and a twin in each case";
+  EXPECT_EQ(run().resumed, 2);
+  sweep_.measure.processes = 4;
+  EXPECT_EQ(run().resumed, 0);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 4)));
+  options_.processes = Processes::one_more;
+  run();
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 5)));
+  EXPECT_EQ(std::set(workers_.seeds.begin(), workers_.seeds.end()).size(), 5u);
+  options_.processes = Processes::one;
+  EXPECT_EQ(run().resumed, 2) << "the first process is there";
+}
+
+TEST_F(RunnerWithWorkers, AKilledRunKeepsItsPartialComparisons) {
+  const std::function<void(const Comparison&)> after_three = [&](const Comparison&) {
+    if (workers_.cases.size() == 3) throw Interrupted{};
+  };
+  EXPECT_THROW(
+      run_plan(sweep_, make_plan(sweep_, site_), site_, options_, progress_, workers_.runner(), after_three),
+      Interrupted);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>{2, 2, 2, 1, 1, 1}));
+  run();
+  EXPECT_EQ(workers_.cases.size(), 6u);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 3)));
+}
+
+TEST_F(RunnerWithWorkers, FailedVariantsAreTriedAgainOnceOrAlways) {
+  sweep_.measure.processes = 1;
+  workers_.failing = "dilated/hilbert";
+  EXPECT_EQ(run().failed, 2);
+  EXPECT_EQ(run().failed, 2) << "measured again";
+  EXPECT_EQ(workers_.cases.size(), 4u);
+  EXPECT_EQ(run().resumed, 2) << "once only";
+  options_.retry = Retry::always;
+  workers_.failing.clear();
+  EXPECT_EQ(run().ok, 4);
+  EXPECT_EQ(run().resumed, 2);
+}
+
+TEST_F(RunnerWithWorkers, AFurtherProcessMeasuresTheSameVariants) {
+  sweep_.measure.processes = 1;
+  run();
+  sweep_.variants.pop_back();
+  EXPECT_EQ(run().resumed, 2);
+  options_.processes = Processes::one_more;
+  EXPECT_THROW(run(), UsageError);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "harness/process/pipe.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
+#include "reports/view/judge.hpp"
 
 namespace hilbench {
 namespace {
@@ -95,6 +96,17 @@ int play_worker(int task_fd, int event_fd) {
   return 0;
 }
 
+// All processes of a comparison, judged as a reader of the records judges them.
+std::vector<Record> measure_comparison(const ComparisonTask& task,
+                                       const std::function<void(const TaskEvent&)>& progress) {
+  std::vector<Record> records;
+  for (std::int64_t process = 0; process < task.measure.processes; ++process)
+    records = measure_process(task, std::move(records), process, progress);
+  for (Record& record : records) record.reference = task.records.front().variant_id;
+  judge(records);
+  return records;
+}
+
 class BadWorker : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(BadWorker, CostsTheVariantInFlightAndNothingElse) {
@@ -141,6 +153,37 @@ TEST(Settle, JoinsTheSamplesOfSeveralProcesses) {
   EXPECT_DOUBLE_EQ(records[0].time->median_ns, 1e6);
   EXPECT_DOUBLE_EQ(*records[0].tflops, 2.0);
   EXPECT_FALSE(records[0].speedup) << "the reference has none";
+}
+
+TEST(Settle, EachProcessHasASeedOfItsOwnAndAShareOfBudgetAndCounts) {
+  std::vector<ComparisonTask> seen;
+  const TaskRunner runner = [&](const ComparisonTask& given, const std::function<void(const TaskEvent&)>&) {
+    seen.push_back(given);
+    TaskResult result{.settled = given.records};
+    for (Record& record : result.settled) {
+      record.time.emplace();
+      record.time->samples_ns = {1e6};
+      record.time->process_rounds = {1};
+      record.counters["misses"] = {.value = static_cast<double>(seen.size())};
+    }
+    return result;
+  };
+  ComparisonTask task = task_of("fine", {"good", "slow"});
+  task.measure.processes = 3;
+  task.measure.budget_s = 30;
+  std::vector<Record> records;
+  for (std::int64_t process = 0; process < 3; ++process)
+    records = measure_process(task, std::move(records), process, ignore, runner);
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].measure.seed, task.measure.seed);
+  EXPECT_NE(seen[1].measure.seed, seen[0].measure.seed);
+  EXPECT_NE(seen[2].measure.seed, seen[1].measure.seed);
+  for (const ComparisonTask& each : seen) {
+    EXPECT_EQ(each.measure.budget_s, 10);
+    EXPECT_EQ(each.counts, 2) << "three times two are at least five";
+  }
+  EXPECT_EQ(records[0].counters.at("misses").counts, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(records[0].counters.at("misses").value, 2);
 }
 
 TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {

@@ -124,7 +124,7 @@ skip_when: heads == 3
 variants: [{kernel: dilated, order: [linear, hilbert]}]
 baselines: gemm
 reference: dilated/hilbert
-measure: {interval: 0.5, budget_s: 1.5, min_rounds: 3, cache: cold, seed: 0, processes: 2, timeout_s: 7, oversubscribe: true}
+measure: {interval: 0.5, budget_s: 1.5, min_rounds: 3, cache: cold, seed: 0, processes: 2, margin: 0.02, timeout_s: 7, oversubscribe: true}
 counters: [default, software]
 inputs: {source: random}
 )");
@@ -134,7 +134,7 @@ inputs: {source: random}
   EXPECT_EQ(sweep.skip_when.text(), "heads == 3");
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "gemm"}));
   EXPECT_EQ(sweep.reference, "dilated/hilbert");
-  EXPECT_EQ(sweep.measure, (Measure{0.5, 1.5, 3, CacheState::cold, 0, 2, 7, true}));
+  EXPECT_EQ(sweep.measure, (Measure{0.5, 1.5, 3, CacheState::cold, 0, 2, 0.02, 7, true}));
   EXPECT_EQ(sweep.counters, (Ids{"default", "software"}));
   EXPECT_EQ(sweep.inputs.source, InputSource::random);
   EXPECT_NE(sweep.text.find("my-sweep_1"), std::string::npos);

@@ -104,10 +104,10 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
     Store store = Store::open_for_writing(folder_);
     store.set_meta("sweep", "x");
     store.set_meta("sweep", "quick");
-    store.commit("b", "f1", first);
-    store.commit("a", "f2", second);
-    EXPECT_EQ(store.fingerprint("b"), "f1");
-    EXPECT_EQ(store.fingerprint("c"), std::nullopt);
+    store.commit("b", {"f1", 1}, first);
+    store.commit("a", {"f2", 1}, second);
+    EXPECT_EQ(store.comparison("b")->fingerprint, "f1");
+    EXPECT_FALSE(store.comparison("c"));
     store.finish();
   }
   const Store store = Store::open_for_reading(folder_);
@@ -121,36 +121,36 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
 
 TEST_F(StoreTest, ReplacesTheComparisonOfACase) {
   Store store = Store::open_for_writing(folder_);
-  store.commit("a", "old", make_comparison("a", 5));
-  store.commit("a", "new", make_comparison("a", 2));
+  store.commit("a", {"old", 1}, make_comparison("a", 5));
+  store.commit("a", {"new", 1}, make_comparison("a", 2));
   EXPECT_EQ(store.records().size(), 2u);
-  EXPECT_EQ(store.fingerprint("a"), "new");
+  EXPECT_EQ(store.comparison("a")->fingerprint, "new");
 }
 
 TEST_F(StoreTest, ResumesAndErases) {
-  Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
+  Store::open_for_writing(folder_).commit("a", {"f", 1}, make_comparison("a"));
   {
     Store store = Store::open_for_writing(folder_);
-    EXPECT_EQ(store.fingerprint("a"), "f");
+    EXPECT_EQ(store.comparison("a")->fingerprint, "f");
     store.set_meta("title", "t");
     store.erase_all();
     EXPECT_TRUE(store.records().empty());
-    EXPECT_EQ(store.fingerprint("a"), std::nullopt);
+    EXPECT_FALSE(store.comparison("a"));
   }
   EXPECT_EQ(Store::open_for_reading(folder_).meta().size(), 1u);
 }
 
 TEST_F(StoreTest, SharesEqualEnvironmentsAndKeepsWhatVaries) {
   Store store = Store::open_for_writing(folder_);
-  store.commit("a", "f", make_comparison("a"));
-  store.commit("b", "f", make_comparison("b"));
+  store.commit("a", {"f", 1}, make_comparison("a"));
+  store.commit("b", {"f", 1}, make_comparison("b"));
   Record other = make_record("c", "linear");
   other.environment["host"]["cpu"] = "y";
-  store.commit("c", "f", {other});
+  store.commit("c", {"f", 1}, {other});
   SqliteConnection db(file(), OpenMode::existing, 1000);
   EXPECT_EQ(db.value("SELECT count(*) FROM environment"), "2");
   EXPECT_EQ(store.records().back().environment, other.environment);
-  store.commit("c", "f", {make_record("c", "linear")});
+  store.commit("c", {"f", 1}, {make_record("c", "linear")});
   store.finish();
   EXPECT_EQ(db.value("SELECT count(*) FROM environment"), "1");
 }
@@ -160,13 +160,13 @@ TEST_F(StoreTest, KeepsTextThatIsNotUtf8Readable) {
   Record record = make_record("a", "linear");
   record.status = Status::failed;
   record.reason = "worker said \xff\xfe";
-  store.commit("a", "f", {record});
+  store.commit("a", {"f", 1}, {record});
   EXPECT_EQ(store.records().at(0).reason.substr(0, 12), "worker said ");
 }
 
 TEST_F(StoreTest, FinishLeavesOneFile) {
   Store store = Store::open_for_writing(folder_);
-  store.commit("a", "f", make_comparison("a"));
+  store.commit("a", {"f", 1}, make_comparison("a"));
   store.finish();
   int files = 0;
   for (const auto& entry : fs::directory_iterator(folder_)) files += entry.path() == file() ? 1 : 100;
@@ -198,13 +198,13 @@ TEST_F(StoreTest, ForkedChildThatEndsDoesNotReleaseTheLock) {
 }
 
 TEST_F(StoreTest, ReadsWhileAnotherProcessWrites) {
-  Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
+  Store::open_for_writing(folder_).commit("a", {"f", 1}, make_comparison("a"));
   const pid_t writer = fork();
   if (writer == 0) {
     try {
       Store store = Store::open_for_writing(folder_);
       for (;;) {
-        store.commit("a", "f", make_comparison("a"));
+        store.commit("a", {"f", 1}, make_comparison("a"));
         usleep(1000);  // locks of SQLite are not fair: without a pause a reader may wait forever
       }
     } catch (const std::exception& error) {
@@ -220,7 +220,7 @@ TEST_F(StoreTest, ReadsWhileAnotherProcessWrites) {
 }
 
 TEST_F(StoreTest, ReadsFromAReadOnlyFolder) {
-  Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
+  Store::open_for_writing(folder_).commit("a", {"f", 1}, make_comparison("a"));
   fs::permissions(root_, fs::perms(0755));
   fs::permissions(file(), fs::perms(0444));
   fs::permissions(folder_, fs::perms(0555));
@@ -280,12 +280,38 @@ TEST_F(StoreTest, DatabaseOfAnotherProgramIsRefused) {
   EXPECT_THROW((void)Store::open_for_reading(folder_), UsageError);
 }
 
+// A store as schema 1 had it.
+TEST_F(StoreTest, AnOlderSchemaIsReadAndErasedButNotWritten) {
+  std::vector<Record> records = make_comparison("a");
+  Store::open_for_writing(folder_).commit("a", {"f", 1}, records);
+  SqliteConnection(file(), OpenMode::existing, 0)
+      .execute(
+          "ALTER TABLE comparison DROP COLUMN processes; ALTER TABLE comparison DROP COLUMN retried;"
+          "ALTER TABLE record DROP COLUMN twin; ALTER TABLE record ADD COLUMN speedup_ratio REAL;"
+          "UPDATE meta SET value = '1' WHERE key = 'schema'; PRAGMA user_version = 1");
+  EXPECT_EQ(Store::open_for_reading(folder_).records().size(), records.size());
+  Store store = Store::open_for_writing(folder_);
+  EXPECT_EQ(store.schema(), 1);
+  store.erase_all();
+  EXPECT_EQ(store.schema(), 2);
+  store.commit("a", {"f", 2, true}, records);
+  EXPECT_EQ(store.comparison("a")->processes, 2);
+  EXPECT_TRUE(store.comparison("a")->retried);
+}
+
+TEST_F(StoreTest, ComparisonsKeepTheirPlaceWhenTheyAreCommittedAgain) {
+  Store store = Store::open_for_writing(folder_);
+  for (const char* id : {"b", "a", "b"}) store.commit(id, {"f", 1}, make_comparison(id, 1));
+  ASSERT_EQ(store.records().size(), 2u);
+  EXPECT_EQ(store.records().front().case_id, "b");
+}
+
 TEST_F(StoreTest, NewerSchemaIsNamed) {
   (void)Store::open_for_writing(folder_);
-  SqliteConnection(file(), OpenMode::existing, 0).execute("PRAGMA user_version = 2");
+  SqliteConnection(file(), OpenMode::existing, 0).execute("PRAGMA user_version = 3");
   for (const auto open : {&Store::open_for_writing, &Store::open_for_reading}) {
     const std::string message = message_of<UsageError>([&] { (void)open(folder_, 0); });
-    EXPECT_NE(message.find("newer hilbench (schema 2, this one knows 1)"), std::string::npos) << message;
+    EXPECT_NE(message.find("newer hilbench (schema 3, this one knows 2)"), std::string::npos) << message;
     EXPECT_NE(message.find("use that version"), std::string::npos);
   }
 }
@@ -294,7 +320,7 @@ TEST_F(StoreTest, TruncatedAtAnyPageIsRefused) {
   {
     Store store = Store::open_for_writing(folder_);
     for (int i = 0; i < 20; ++i)
-      store.commit(fmt::format("c{}", i), "f", make_comparison(fmt::format("c{}", i)));
+      store.commit(fmt::format("c{}", i), {"f", 1}, make_comparison(fmt::format("c{}", i)));
   }
   const auto size = fs::file_size(file());
   for (const auto length : {size / 100, size / 3, size / 2, size - 1, size - 4096}) {
@@ -316,7 +342,7 @@ TEST_F(StoreTest, FlippedBytesNeverCrash) {
   {
     Store store = Store::open_for_writing(folder_);
     for (int i = 0; i < 5; ++i)
-      store.commit(fmt::format("c{}", i), "f", make_comparison(fmt::format("c{}", i)));
+      store.commit(fmt::format("c{}", i), {"f", 1}, make_comparison(fmt::format("c{}", i)));
   }
   std::ifstream in(file(), std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -397,7 +423,7 @@ TEST_F(StoreTest, LinkToNothingIsRefusedAndStays) {
 }
 
 TEST_F(StoreTest, LostEnvironmentIsDamage) {
-  Store::open_for_writing(folder_).commit("a", "f", make_comparison("a"));
+  Store::open_for_writing(folder_).commit("a", {"f", 1}, make_comparison("a"));
   SqliteConnection(file(), OpenMode::existing, 0).execute("DELETE FROM environment");
   const Store store = Store::open_for_reading(folder_);
   EXPECT_NE(message_of<UsageError>([&] { (void)store.records(); }).find("the store is damaged"),
@@ -406,13 +432,14 @@ TEST_F(StoreTest, LostEnvironmentIsDamage) {
 }
 
 TEST_F(StoreTest, FullDiskLaterIsAnEnvironmentErrorAndKeepsWhatWasCommitted) {
-  EXPECT_EQ(on_full_disk(200'000,
-                         [&] {
-                           Store store = Store::open_for_writing(folder_);
-                           for (int i = 0; i < 10'000; ++i)
-                             store.commit(fmt::format("c{}", i), "f", make_comparison(fmt::format("c{}", i)));
-                         }),
-            4);
+  EXPECT_EQ(
+      on_full_disk(200'000,
+                   [&] {
+                     Store store = Store::open_for_writing(folder_);
+                     for (int i = 0; i < 10'000; ++i)
+                       store.commit(fmt::format("c{}", i), {"f", 1}, make_comparison(fmt::format("c{}", i)));
+                   }),
+      4);
   const std::size_t records = Store::open_for_reading(folder_).records().size();
   EXPECT_GT(records, 0u);
   EXPECT_EQ(records % 3, 0u);
@@ -421,9 +448,9 @@ TEST_F(StoreTest, FullDiskLaterIsAnEnvironmentErrorAndKeepsWhatWasCommitted) {
 
 TEST_F(StoreTest, StoreRemovedWhileOpenIsAnEnvironmentError) {
   Store store = Store::open_for_writing(folder_);
-  store.commit("a", "f", make_comparison("a"));
+  store.commit("a", {"f", 1}, make_comparison("a"));
   fs::remove_all(folder_);
-  EXPECT_THROW(store.commit("b", "f", make_comparison("b")), EnvironmentError);
+  EXPECT_THROW(store.commit("b", {"f", 1}, make_comparison("b")), EnvironmentError);
 }
 
 // The child commits comparisons k0, k1, ... of 1 + i % 7 records again and again until it is killed.
@@ -431,7 +458,7 @@ TEST_F(StoreTest, StoreRemovedWhileOpenIsAnEnvironmentError) {
   Store store = Store::open_for_writing(folder);
   for (int i = 0;; ++i) {
     const std::string id = fmt::format("k{}", i % 40);
-    store.commit(id, std::to_string(1 + i % 7), make_comparison(id, 1 + i % 7));
+    store.commit(id, {std::to_string(1 + i % 7), 1}, make_comparison(id, 1 + i % 7));
   }
 }
 
@@ -448,7 +475,8 @@ TEST_F(StoreTest, KilledAtAnyMomentHoldsWholeComparisonsOnly) {
     EXPECT_EQ(SqliteConnection(file(), OpenMode::existing, 1000).value("PRAGMA integrity_check"), "ok");
     std::map<std::string, std::size_t> sizes;
     for (const Record& record : store.records()) ++sizes[record.case_id];
-    for (const auto& [id, size] : sizes) EXPECT_EQ(store.fingerprint(id), std::to_string(size)) << id;
+    for (const auto& [id, size] : sizes)
+      EXPECT_EQ(store.comparison(id)->fingerprint, std::to_string(size)) << id;
     EXPECT_GE(sizes.size(), largest) << "a committed comparison was lost";
     largest = std::max(largest, sizes.size());
   }
