@@ -24,6 +24,7 @@ void add_counts(std::map<std::string, Counter>& total, const std::map<std::strin
     sum.counts = counts_of(sum);
     sum.counts.insert(sum.counts.end(), more.begin(), more.end());
     sum.value = median(sum.counts);
+    sum.ranks = counter.ranks;
   }
 }
 

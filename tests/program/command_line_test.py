@@ -138,7 +138,7 @@ class RunTime(CommandLine):
         (self.folder / "packed/records.jsonl.gz").write_bytes(gzip.compress(text)[:-20])
         self.refused(["export", "packed", "--format", "csv"], r"cannot be read")
         (self.folder / "plain/records.jsonl").write_bytes(text + text)
-        self.refused(["export", "plain", "--format", "csv"], r"line 3\): .* is already in line 1")
+        self.refused(["export", "plain", "--format", "csv"], r"line 4\): .* is already in line 1")
         (self.folder / "plain/records.jsonl").write_bytes(b'{"schema": ' + b"[" * 1000000)
         self.refused(["report", "plain"], r"nested deeper")
 

@@ -66,9 +66,10 @@ class Program:
     def wait_until_no_worker(self):
         wait_until(lambda: not self.workers(), 2, "a worker outlived its supervisor by 2 s")
 
-    def records(self, folder):
+    def records(self, folder, twins=False):
         out, _ = self.run("export", folder, "--format", "jsonl")
-        return [json.loads(line, parse_constant=refuse_constant) for line in out.splitlines()]
+        records = [json.loads(line, parse_constant=refuse_constant) for line in out.splitlines()]
+        return [record for record in records if twins or not record["twin"]]
 
 
 def refuse_constant(name):

@@ -106,7 +106,7 @@ class Surroundings(CommandLine):
                 with sqlite3.connect(store) as db:
                     db.execute("UPDATE meta SET value = 'zzz' WHERE key = 'schema'")
                 db.close()
-                self.refused(commands, r"damaged.*its schema is 1, its table meta says 'zzz'")
+                self.refused(commands, r"damaged.*its schema is 2, its table meta says 'zzz'")
                 store.write_bytes(good)
                 with sqlite3.connect(store) as db:
                     db.execute("DROP TABLE record")
