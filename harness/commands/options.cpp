@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "kernels/base/byte_size.hpp"
+#include "kernels/base/share.hpp"
 #include "kernels/base/text.hpp"
 
 namespace hilbench {
@@ -99,6 +100,16 @@ void Options::integers(const std::string& name, std::vector<std::int64_t>& value
 void Options::bytes(const std::string& name, std::optional<std::int64_t>& value, const std::string& help) {
   command_.add_option_function<std::string>(
       name, [&value, name](const std::string& text) { value = parse_bytes(text, name); }, help);
+}
+
+void Options::share(const std::string& name, std::optional<double>& value, const std::string& help) {
+  command_.add_option_function<std::string>(
+      name, [&value, name](const std::string& text) { value = parse_share(text, name); }, help);
+}
+
+void Options::duration(const std::string& name, std::optional<double>& value, const std::string& help) {
+  command_.add_option_function<std::string>(
+      name, [&value, name](const std::string& text) { value = parse_duration(text, name); }, help);
 }
 
 void Options::require(const std::string& name) {

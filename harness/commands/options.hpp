@@ -39,6 +39,10 @@ class Options {
               const std::string& help);
   // A number from 0 to a million.
   void number(const std::string& name, std::optional<double>& value, const std::string& help);
+  // A share: 0.05 or 5%.
+  void share(const std::string& name, std::optional<double>& value, const std::string& help);
+  // A duration in seconds: 90, 90s, 3m or 1h.
+  void duration(const std::string& name, std::optional<double>& value, const std::string& help);
   // A decimal integer: 010 and 0x10 are refused.
   void integer(const std::string& name, std::int64_t& value, const std::string& help);
   void integer(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);

@@ -26,7 +26,7 @@ DeviceChoice parse_device(const std::string& device) {
 
 }  // namespace
 
-void add_sweep_options(Options& options, SweepArguments& arguments) {
+void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget) {
   options.argument("SWEEP.yaml", arguments.file, "sweep file; sweeps/example.yaml explains every key");
   options.text("--filter", arguments.filter,
                "keep only variants whose CASE/VARIANT contains a match of this regular expression");
@@ -35,8 +35,9 @@ void add_sweep_options(Options& options, SweepArguments& arguments) {
   options.text("--device", arguments.device, "cpu or cuda[:i]: replace the device of every case");
   options.bytes("--memory", arguments.memory_bytes,
                 "plan for a device with this much memory (80GB, 8GiB), whatever it has");
-  options.number("--budget", arguments.budget_s,
-                 "seconds for timing one comparison, in place of the sweep's budget_s");
+  if (budget == Budget::of_comparison)
+    options.duration("--budget", arguments.budget_s,
+                     "time for one comparison (90, 90s, 3m), in place of the sweep's budget_s");
   options.number("--execution-limit", arguments.execution_limit_s,
                  "skip a case if one execution is estimated to take more seconds than this");
   options.flag("--allow-external", arguments.allow_external,

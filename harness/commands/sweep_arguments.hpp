@@ -24,7 +24,9 @@ struct SweepArguments {
   std::optional<double> execution_limit_s;   // a case is skipped if one execution is estimated to take longer
   bool allow_external = false;
 };
-void add_sweep_options(Options& options, SweepArguments& arguments);
+// of_comparison: --budget is the time for one comparison. of_command: the command has a --budget of its own.
+enum class Budget { of_comparison, of_command };
+void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget = Budget::of_comparison);
 
 // The sweep with the changes of the command line.
 Sweep sweep_of(const SweepArguments& arguments);

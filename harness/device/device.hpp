@@ -51,6 +51,8 @@ class Device {
   // readings of the clock.
   virtual double time_ns(const std::function<void()>& body, Clock clock, std::int64_t executions) = 0;
   double time_ns(const std::function<void()>& body) { return time_ns(body, Clock::ordinary, 1); }
+  // Keeps the device at work for about `ns`: for gates that test themselves.
+  virtual void work(double ns) = 0;
   // The clock to use for executions of about `estimate_ns`.
   virtual Clock clock_for(double) const { return Clock::ordinary; }
   virtual std::string_view name_of(Clock clock) const = 0;

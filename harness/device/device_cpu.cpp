@@ -61,6 +61,12 @@ class CpuDevice final : public Device {
            static_cast<double>(executions);
   }
 
+  // Additions that depend on each other, so many that they take this long.
+  void work(double ns) override {
+    if (additions_per_ns_ == 0) additions_per_ns_ = measure_additions();
+    add(static_cast<std::int64_t>(ns * additions_per_ns_));
+  }
+
   std::string_view name_of(Clock) const override { return "steady_clock"; }
 
   // Writes twice the last-level cache, from every thread.
@@ -88,6 +94,26 @@ class CpuDevice final : public Device {
   }
 
  private:
+  static void add(std::int64_t count) {
+    double sum = 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+      sum += 1e-9;
+      asm volatile("" : "+x"(sum));  // keeps the loop
+    }
+  }
+
+  static double measure_additions() {
+    constexpr std::int64_t kCount = 200'000;
+    double best_ns = 1e18;
+    for (int attempt = 0; attempt < 9; ++attempt) {
+      const auto start = std::chrono::steady_clock::now();
+      add(kCount);
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+      best_ns = std::min(best_ns, took.count());
+    }
+    return kCount / std::max(best_ns, 1.0);
+  }
+
   static std::size_t last_level_bytes() {
     std::int64_t bytes = std::int64_t{32} << 20;
     for (const CacheLevel& cache : inspect_host().data_caches) bytes = std::max(bytes, cache.bytes);
@@ -95,6 +121,7 @@ class CpuDevice final : public Device {
   }
 
   int threads_;
+  double additions_per_ns_ = 0;  // 0: not measured yet
   std::vector<unsigned char> scratch_;
 };
 

@@ -85,6 +85,7 @@ class CudaDevice final : public Device {
   std::string_view name_of(Clock clock) const override {
     return clock == Clock::fine ? "cupti_activity" : "cuda_events";
   }
+  void work(double ns) override { hold(ns); }
   double warm_up_ns() const override { return kWarmUpNs; }
 
   void synchronize() override { HILBENCH_CUDA(cudaDeviceSynchronize()); }

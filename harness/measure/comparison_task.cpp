@@ -29,7 +29,8 @@ Json to_json(const ComparisonTask& task) {
             {"budget_s", measure.budget_s},
             {"min_rounds", measure.min_rounds},
             {"cold", measure.cache == CacheState::cold},
-            {"seed", measure.seed}}},
+            {"seed", measure.seed},
+            {"shortest_sample_ns", measure.shortest_sample_ns}}},
           {"inputs",
            {{"npy", task.inputs.source == InputSource::npy},
             {"q", task.inputs.q.string()},
@@ -37,6 +38,7 @@ Json to_json(const ComparisonTask& task) {
             {"v", task.inputs.v.string()}}},
           {"counters", task.counters},
           {"counts", task.counts},
+          {"verify", task.verify == Verify::yes},
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
           {"externals", externals}};
@@ -52,6 +54,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.measure.min_rounds = measure.at("min_rounds");
   task.measure.cache = measure.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
   task.measure.seed = measure.at("seed");
+  task.measure.shortest_sample_ns = measure.at("shortest_sample_ns");
   const Json& inputs = json.at("inputs");
   task.inputs.source = inputs.at("npy").get<bool>() ? InputSource::npy : InputSource::random;
   task.inputs.q = inputs.at("q").get<std::string>();
@@ -59,6 +62,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.inputs.v = inputs.at("v").get<std::string>();
   task.counters = json.at("counters").get<std::vector<std::string>>();
   task.counts = json.at("counts");
+  task.verify = json.at("verify").get<bool>() ? Verify::yes : Verify::no;
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
   for (const auto& [name, external] : json.at("externals").items())

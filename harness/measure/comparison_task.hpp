@@ -13,6 +13,11 @@
 
 namespace hilbench {
 
+// Of the tasks and events below. A gate drives workers of another build only if both speak the same.
+inline constexpr int kTaskProtocol = 1;
+
+enum class Verify { yes, no };  // no: another process of the same build and case has done it
+
 // The part of a comparison that one process measures.
 struct ComparisonTask {
   std::vector<Record> records;           // variants to measure, filled as far as the plan knows
@@ -21,9 +26,10 @@ struct ComparisonTask {
   Inputs inputs;
   std::vector<std::string> counters;  // names of counter sets; empty: do not count
   std::int64_t counts = 1;            // how often each variant is counted in this process
-  int device_ordinal = 0;             // number of the GPU
-  std::filesystem::path dump;         // write inputs and outputs here; empty: do not
-  Externals externals;                // baselines that are separate programs
+  Verify verify = Verify::yes;
+  int device_ordinal = 0;      // number of the GPU
+  std::filesystem::path dump;  // write inputs and outputs here; empty: do not
+  Externals externals;         // baselines that are separate programs
 };
 nlohmann::json to_json(const ComparisonTask& task);
 ComparisonTask task_from_json(const nlohmann::json& json);

@@ -16,11 +16,11 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kFewestRounds = 6;
-constexpr double kShortestSampleNs = 2e6;  // executions are repeated until a sample is at least this long
-constexpr double kBatchedBelowNs = 25e3;   // reading the clock takes up to a microsecond
-constexpr double kRewarmBelowNs = 50e6;    // a longer execution fills the cache itself
+constexpr double kBatchedBelowNs = 25e3;  // reading the clock takes up to a microsecond
+constexpr double kRewarmBelowNs = 50e6;   // a longer execution fills the cache itself
 constexpr std::int64_t kMostIterations = 10000;
-constexpr double kFurtherWarmUp = 0.2;  // share of the device's warm-up, for all variants but the first
+constexpr std::size_t kCalibrations = 9;  // executions that tell how long injected work takes
+constexpr double kFurtherWarmUp = 0.2;    // share of the device's warm-up, for all variants but the first
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -52,8 +52,9 @@ class VariantTimer {
         prepared_(*variant.prepared),
         filter_(fmt::format("^v{}/", number)) {
     warm_up(warm_up_ns);
+    inject(variant.record.injected);
     const double longest = std::max(estimate_ns_, 1.0);
-    const auto wanted = static_cast<std::int64_t>(std::ceil(kShortestSampleNs / longest));
+    const auto wanted = static_cast<std::int64_t>(std::ceil(measure.shortest_sample_ns / longest));
     std::int64_t iterations =
         cache_ == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
     if (estimate_ns_ < kBatchedBelowNs && !prepared_.times_itself()) std::swap(iterations, batch_);
@@ -85,6 +86,17 @@ class VariantTimer {
     if (!prepared_.times_itself()) clock_ = device_.clock_for(estimate_ns_);
   }
 
+  // Adds work to each execution: this share of the time that it takes without.
+  void inject(double share) {
+    if (share == 0) return;
+    if (prepared_.times_itself())
+      throw EnvironmentError(
+          {.what = "work cannot be injected into a variant that times itself", .where = id_});
+    std::vector<double> times(kCalibrations);
+    for (double& each : times) each = device_.time_ns(run_, clock_, 1);
+    injected_ns_ = share * median(times);
+  }
+
   bool rewarms() const { return cache_ == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
 
   void time(benchmark::State& state) {
@@ -108,9 +120,13 @@ class VariantTimer {
   const CacheState cache_;
   const std::string& id_;
   PreparedVariant& prepared_;
-  const std::function<void()> run_ = [this] { prepared_.run(); };
+  const std::function<void()> run_ = [this] {
+    prepared_.run();
+    if (injected_ns_ > 0) device_.work(injected_ns_);
+  };
   const std::string filter_;
   double estimate_ns_ = 0;
+  double injected_ns_ = 0;
   std::int64_t batch_ = 1;  // executions between two readings of the clock
   Clock clock_ = Clock::ordinary;
 };

@@ -14,8 +14,6 @@
 #include "kernels/machine/host_json.hpp"
 
 namespace hilbench {
-namespace {
-
 using nlohmann::json;
 
 json build_json() {
@@ -36,8 +34,6 @@ json build_json() {
             {"highway", build.highway},
             {"hwloc", build.hwloc}}}};
 }
-
-}  // namespace
 
 json environment_json(const Site& site, DeviceKind device) {
   const bool on_gpu = device == DeviceKind::cuda && site.gpu;

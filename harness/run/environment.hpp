@@ -13,6 +13,9 @@ namespace hilbench {
 // (version, commit, compiler, flags, libraries), time (ISO 8601, UTC), and device (the GPU; null for a CPU).
 nlohmann::json environment_json(const Site& site, DeviceKind device);
 
+// How this program was built: `environment.build` of its records.
+nlohmann::json build_json();
+
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
 
 // What must be equal if results stand together. The name is for messages, the hash is compared.

@@ -19,10 +19,11 @@ struct Measure {
   std::int64_t min_rounds = 10;  // per process
   CacheState cache = CacheState::warm;
   std::uint64_t seed = 1;
-  std::int64_t processes = 1;  // fresh worker processes per comparison, each with inputs of its own
-  double margin = 0.01;        // the smallest effect worth a name, as a share
-  double timeout_s = 300;      // limit for one phase of one variant: after that it counts as hung
-  bool oversubscribe = false;  // a ring may have more ranks than GPUs; ranks then share GPUs
+  std::int64_t processes = 1;       // fresh worker processes per comparison, each with inputs of its own
+  double margin = 0.01;             // the smallest effect worth a name, as a share
+  double timeout_s = 300;           // limit for one phase of one variant: after that it counts as hung
+  bool oversubscribe = false;       // a ring may have more ranks than GPUs; ranks then share GPUs
+  double shortest_sample_ns = 2e6;  // executions are repeated until a sample is so long; no key of sweeps
   bool operator==(const Measure&) const = default;
 };
 

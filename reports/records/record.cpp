@@ -19,6 +19,15 @@ std::int64_t foreign_processes(const Record& record) {
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
 }
 
+std::vector<std::string> throttle_reasons(const Record& record) {
+  std::vector<std::string> reasons;
+  const auto state = record.environment.find("device_state");
+  if (state == record.environment.end() || !state->is_object()) return reasons;
+  for (const nlohmann::json& reason : state->value("throttle", nlohmann::json::array()))
+    if (reason.is_string()) reasons.push_back(reason.get<std::string>());
+  return reasons;
+}
+
 const Counter* find_counter(const Record& record, std::string_view name) {
   const auto found = record.counters.find(std::string(name));
   return found == record.counters.end() ? nullptr : &found->second;

@@ -63,8 +63,9 @@ struct Record {
   Variant variant;
   std::string case_id;
   std::string variant_id;
-  bool twin = false;               // a second instance of the reference: what it differs by is noise
-  std::string reference;           // variant that the others of its comparison are compared with; empty: none
+  bool twin = false;      // a second instance of the reference: what it differs by is noise
+  std::string reference;  // variant that the others of its comparison are compared with; empty: none
+  double injected = 0;    // share of work that a gate added to its time, to see whether it is noticed
   double margin = kDefaultMargin;  // `measure.margin` of the sweep
   std::string kernel;              // resolved: "dilated_cpu"
   ImplementationKind kind = ImplementationKind::kernel;
@@ -96,6 +97,9 @@ std::int64_t foreign_processes(const Record& record);
 const Counter* find_counter(const Record& record, std::string_view name);
 // Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
+
+// Why the GPU ran slower during the timing, by NVML: "power cap", "hardware thermal" ...
+std::vector<std::string> throttle_reasons(const Record& record);
 
 // The text of environment.PART.KEY on one line; "" if there is none.
 std::string environment_text(const Record& record, const char* part, const char* key);

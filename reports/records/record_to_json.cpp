@@ -74,7 +74,8 @@ json asked_json(const Record& record) {
                 {"order_file", text(variant.order_file.string())},
                 {"order_file_hash", positive(variant.order_file_hash)},
                 {"reference", text(record.reference)},
-                {"margin", number(record.margin)}};
+                {"margin", number(record.margin)},
+                {"injected", number(record.injected)}};
   for (const Field<Variant>& field : variant_fields())
     if (of_rings(field.name)) asked[field.name] = field_json(field, variant);
   return asked;
@@ -135,6 +136,7 @@ json to_json(const Record& record) {
           {"case", record.case_id},
           {"variant", record.variant_id},
           {"twin", record.twin},
+          {"injected", record.injected > 0},
           {"params", params_json(record)},
           {"asked", asked_json(record)},
           {"kind", kKinds[static_cast<std::size_t>(record.kind)]},

@@ -39,6 +39,7 @@ class FakeGpu final : public Device {
   }
   std::string_view name_of(Clock clock) const override { return memory_->name_of(clock); }
   void evict_caches() override {}
+  void work(double ns) override { memory_->work(ns); }
   void observe() override { ++observed_; }
   std::optional<int> gpu_ordinal() const override { return gpu_.ordinal; }
   std::string gpu_uuid() const override { return gpu_.uuid; }

@@ -31,6 +31,7 @@ class ScriptedDevice final : public Device {
   }
   std::string_view name_of(Clock) const override { return "scripted"; }
   void evict_caches() override { ++evictions; }
+  void work(double ns) override { worked_ns += ns; }
 
   double warm_up_ns() const override { return warm_up; }
 
@@ -38,6 +39,7 @@ class ScriptedDevice final : public Device {
   double warm_up = 0;
   std::int64_t most_executions = 0;
   int evictions = 0;
+  double worked_ns = 0;
 };
 
 struct Script {

@@ -1,0 +1,23 @@
+// A build of hilbench that a gate drives: its workers measure tasks that this program makes.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace hilbench {
+
+struct Build {
+  std::filesystem::path program;
+  std::string version;         // "hilbench 0.1.0 (commit abc1234)"
+  nlohmann::json environment;  // `environment.build` of its records
+};
+
+// Asks the program who it is. Throws UsageError if it is no hilbench, or one whose workers do not understand
+// the tasks of this program.
+Build inspect_build(const std::filesystem::path& program);
+
+// What a build answers, as one line of JSON.
+std::string describe_this_build();
+
+}  // namespace hilbench

@@ -1,0 +1,153 @@
+#include "harness/gate/gate_builds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/gate/paired_measurement.hpp"
+
+namespace hilbench {
+namespace {
+
+using Subject = PairedMeasurement::Subject;
+
+class Gate {
+ public:
+  Gate(PairedMeasurement& measurement, const GateOptions& options, const GateProgress& progress)
+      : measurement_(measurement), options_(options), progress_(progress) {
+    std::size_t judged = 0;
+    for (const Subject& subject : measurement_.subjects())
+      for (const Record& record : subject.task.records) {
+        GateRow& row = rows_.emplace_back();
+        row.case_id = record.case_id;
+        row.variant_id = record.variant_id;
+        row.judged = record.kind == ImplementationKind::kernel;
+        judged += row.judged;
+      }
+    rule_ = gate_rule(options.threshold, judged);
+  }
+
+  void run() {
+    round("round 1", [](const GateRow& row) { return row.judged && row.verdict == GateVerdict::undecided; });
+    std::vector<std::string> alarmed;  // cases
+    for (GateRow& row : rows_)
+      if (row.judged && row.verdict == GateVerdict::slower) {
+        row.confirmed = true;
+        row.verdict = GateVerdict::undecided;
+        alarmed.push_back(row.case_id);
+      }
+    if (alarmed.empty()) return;
+    for (Subject& subject : measurement_.subjects())
+      if (std::find(alarmed.begin(), alarmed.end(), subject.task.records.front().case_id) != alarmed.end())
+        subject.slowdowns.clear();
+    round("round 2, to confirm",
+          [](const GateRow& row) { return row.confirmed && row.verdict == GateVerdict::undecided; });
+    for (GateRow& row : rows_)
+      if (row.confirmed && row.verdict != GateVerdict::slower) {
+        row.verdict = GateVerdict::undecided;
+        row.reason = "slower in the first round, which the second did not confirm";
+      }
+  }
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  const GateRule& rule() const { return rule_; }
+  const std::vector<GateRow>& rows() const { return rows_; }
+
+ private:
+  // Two looks; the second only at cases with a row that is still open.
+  template <class Open>
+  void round(const char* name, const Open& open) {
+    for (std::size_t look = 1; look <= kLooks; ++look) {
+      const std::size_t wanted = look * options_.processes;
+      for (std::size_t pair = (look - 1) * options_.processes; pair < wanted; ++pair) {
+        progress_(fmt::format("{}: pair {} of {}", name, pair + 1, wanted));
+        for (Subject& subject : measurement_.subjects()) {
+          if (!any_open(subject, open)) continue;
+          if (seconds() >= options_.budget_s) return judge(open, "the budget was spent");
+          measurement_.measure_pair(subject);
+        }
+      }
+      judge(open, look == kLooks ? "the processes differ too much" : "");
+    }
+  }
+
+  template <class Open>
+  bool any_open(const Subject& subject, const Open& open) const {
+    const std::string& case_id = subject.task.records.front().case_id;
+    return std::any_of(rows_.begin(), rows_.end(),
+                       [&](const GateRow& row) { return row.case_id == case_id && open(row); });
+  }
+
+  template <class Open>
+  void judge(const Open& open, const std::string& why_undecided) {
+    for (Subject& subject : measurement_.subjects())
+      for (GateRow& row : rows_) {
+        if (row.case_id != subject.task.records.front().case_id) continue;
+        if (note_failure(row)) continue;
+        const bool is_open = open(row);
+        if (row.judged && !is_open) continue;
+        const Slowdowns& slowdowns = subject.slowdowns[row.variant_id];
+        row.slowdown = mean_of(slowdowns);
+        row.processes = slowdowns.size();
+        row.seen = smallest_seen(row.slowdown, rule_);
+        if (!row.judged) continue;
+        row.verdict = decide(row.slowdown, rule_);
+        row.reason = row.verdict == GateVerdict::undecided ? why_undecided : "";
+      }
+  }
+
+  // True if a build could not measure the row.
+  bool note_failure(GateRow& row) {
+    const Record* before = find(measurement_.baseline(), row);
+    const Record* after = find(measurement_.candidate(), row);
+    if (before == nullptr || after == nullptr) return false;
+    const bool before_ok = before->status == Status::ok, after_ok = after->status == Status::ok;
+    if (before_ok && after_ok) return false;
+    row.processes = 0;
+    row.broken = before_ok && row.judged;
+    row.verdict = GateVerdict::undecided;
+    const Record& bad = after_ok ? *before : *after;
+    row.reason = fmt::format("{} in the {}: {}", to_string(bad.status), after_ok ? "baseline" : "candidate",
+                             bad.reason);
+    if (!before_ok) row.judged = false;  // nothing to compare with
+    return true;
+  }
+
+  static const Record* find(const MeasuredSide& side, const GateRow& row) {
+    for (const Record& record : side.records(row.case_id))
+      if (record.variant_id == row.variant_id) return &record;
+    return nullptr;
+  }
+
+  PairedMeasurement& measurement_;
+  const GateOptions& options_;
+  const GateProgress& progress_;
+  GateRule rule_;
+  std::vector<GateRow> rows_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
+                       const Build& candidate, const GateOptions& options, const GateProgress& progress) {
+  PairedMeasurement measurement(sweep, plan, site, baseline, candidate, options);
+  Gate gate(measurement, options, progress);
+  gate.run();
+  GateResult result{.sweep = sweep.name,
+                    .baseline = fmt::format("{} ({})", baseline.program.string(), baseline.version),
+                    .candidate = fmt::format("{} ({})", candidate.program.string(), candidate.version),
+                    .rule = gate.rule(),
+                    .rows = gate.rows(),
+                    .disturbances = measurement.disturbances(),
+                    .seconds = gate.seconds()};
+  if (!options.injections.empty()) result.notes.push_back("extra work was injected into the candidate");
+  if (!options.folder.empty()) measurement.save(options.folder);
+  withhold_alarms(result);
+  return result;
+}
+
+}  // namespace hilbench

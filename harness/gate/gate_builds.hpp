@@ -1,0 +1,38 @@
+// The regression gate between two builds: fresh processes of both, alternating, on the same tasks.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "harness/gate/build.hpp"
+#include "harness/plan/plan.hpp"
+#include "reports/gate/gate.hpp"
+
+namespace hilbench {
+
+// Extra work in the candidate's timed region: this share of the time of each variant whose CASE/VARIANT
+// contains a match.
+struct Injection {
+  std::regex pattern;
+  double share = 0;
+};
+
+struct GateOptions {
+  double threshold = kDefaultThreshold;
+  double budget_s = 180;
+  std::size_t processes = 6;  // of each build and case in the first look; twice as many in the second
+  std::vector<Injection> injections;
+  std::filesystem::path folder;  // for baseline/ and candidate/ with their records; empty: not kept
+};
+
+using GateProgress = std::function<void(const std::string& line)>;
+
+// Measures and judges. Throws UsageError if no case can be compared, EnvironmentError if the store fails, and
+// Interrupted after Ctrl-C.
+GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
+                       const Build& candidate, const GateOptions& options, const GateProgress& progress);
+
+}  // namespace hilbench

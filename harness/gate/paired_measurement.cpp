@@ -1,0 +1,176 @@
+#include "harness/gate/paired_measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "harness/run/environment.hpp"
+#include "harness/run/make_task.hpp"
+#include "harness/run/settle.hpp"
+#include "harness/run/worker_process.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/records/stats.hpp"
+#include "reports/records/store.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::int64_t kRounds = 9;      // samples of each variant in a process
+constexpr double kSampleNs = 5e6;        // shorter executions are repeated until a sample is so long
+constexpr double kOthersAllowed = 0.15;  // cores that others keep busy, as a share of all cores
+constexpr double kStealAllowed = 0.05;   // the same of what the hypervisor takes away
+
+bool judged(const Record& record) {
+  return record.kind == ImplementationKind::kernel;
+}
+
+ComparisonTask gate_task(const Sweep& sweep, const Comparison& comparison, const Site& site) {
+  ComparisonTask task = make_task(sweep, comparison, site, {});
+  std::erase_if(task.records, [](const Record& record) { return record.twin; });  // they come last
+  task.counters.clear();
+  task.measure.processes = 1;
+  task.measure.interval = 1;  // as many rounds as min_rounds says
+  task.measure.min_rounds = kRounds;
+  task.measure.shortest_sample_ns = kSampleNs;
+  return task;
+}
+
+// ln(median) of the last process of the record.
+std::optional<double> last_ln(const Record& record) {
+  if (record.status != Status::ok || !record.time || record.time->process_rounds.empty()) return std::nullopt;
+  const auto rounds = static_cast<std::size_t>(record.time->process_rounds.back());
+  const std::vector<double>& samples = record.time->samples_ns;
+  if (rounds == 0 || rounds > samples.size()) return std::nullopt;
+  return std::log(median(std::span(samples).last(rounds)));
+}
+
+// A member of `processes` of the record's environment, for every process that gives it.
+std::vector<double> seen_by_processes(const Record& record, const char* name, const char* over = nullptr) {
+  std::vector<double> values;
+  const auto processes = record.environment.find("processes");
+  if (processes == record.environment.end()) return values;
+  for (const nlohmann::json& process : *processes) {
+    if (!process.value(name, nlohmann::json()).is_number()) continue;
+    const double whole = over != nullptr ? process.value(over, 0.0) : 1;
+    if (whole > 0) values.push_back(process[name].get<double>() / whole);
+  }
+  return values;
+}
+
+}  // namespace
+
+MeasuredSide::MeasuredSide(const Build& build, double timeout_s)
+    : build_(build), runner_(in_worker(timeout_s, build.program)) {}
+
+std::map<std::string, double> MeasuredSide::measure(const ComparisonTask& task, std::int64_t process) {
+  const std::string& case_id = task.records.front().case_id;
+  const auto [at, first] = records_.try_emplace(case_id);
+  if (first) cases_.push_back(case_id);
+  ComparisonTask asked = task;
+  asked.verify = first ? Verify::yes : Verify::no;
+  at->second = measure_process(
+      asked, std::move(at->second), process, [](const TaskEvent&) {}, runner_);
+  std::map<std::string, double> times;
+  for (const Record& record : at->second)
+    if (const auto ln = last_ln(record)) times[record.variant_id] = *ln;
+  return times;
+}
+
+const std::vector<Record>& MeasuredSide::records(const std::string& case_id) const {
+  static const std::vector<Record> kNone;
+  const auto found = records_.find(case_id);
+  return found == records_.end() ? kNone : found->second;
+}
+
+void MeasuredSide::save(const std::filesystem::path& folder, const Sweep& sweep, const Site& site) const {
+  Store store = Store::open_for_writing(folder);
+  store.erase_all();
+  for (const auto& [key, value] : {std::pair{"sweep", sweep.name},
+                                   {"title", sweep.title},
+                                   {"sweep_file", sweep.file.string()},
+                                   {"sweep_text", sweep.text},
+                                   {"command", std::string("hilbench gate")}})
+    store.set_meta(key, value);
+  for (const std::string& case_id : cases_) {
+    std::vector<Record> records = records_.at(case_id);
+    std::int64_t processes = 0;
+    for (Record& record : records) {
+      nlohmann::json environment = environment_json(site, record.work.device);
+      environment["build"] = build_.environment;
+      if (record.environment.is_object()) environment.update(record.environment);
+      record.environment = std::move(environment);
+      if (record.time) processes = std::max(processes, std::ssize(record.time->process_rounds));
+    }
+    store.commit(case_id, {.fingerprint = "gate", .processes = processes}, records);
+  }
+}
+
+PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const Site& site,
+                                     const Build& baseline, const Build& candidate,
+                                     const GateOptions& options)
+    : sweep_(sweep),
+      site_(site),
+      baseline_(baseline, sweep.measure.timeout_s),
+      candidate_(candidate, sweep.measure.timeout_s) {
+  for (const Comparison& comparison : plan.comparisons) {
+    if (!comparison.runnable()) continue;
+    Subject subject{.task = gate_task(sweep, comparison, site)};
+    subject.candidate_task = subject.task;
+    for (Record& record : subject.candidate_task.records)
+      for (const Injection& injection : options.injections)
+        if (judged(record) && std::regex_search(record.case_id + "/" + record.variant_id, injection.pattern))
+          record.injected += injection.share;
+    subjects_.push_back(std::move(subject));
+  }
+  if (subjects_.empty())
+    throw UsageError({.what = "no case can be measured here",
+                      .where = sweep.file.string(),
+                      .remedy = "`hilbench plan` gives the reasons"});
+}
+
+void PairedMeasurement::measure_pair(Subject& subject) {
+  const std::int64_t number = subject.pairs++;
+  std::map<std::string, double> before, after;
+  // A B, B A, B A, A B, ...: neither build comes first more often, or later in a drift.
+  const bool baseline_first = number % 4 == 0 || number % 4 == 3;
+  if (baseline_first) before = baseline_.measure(subject.task, number);
+  after = candidate_.measure(subject.candidate_task, number);
+  if (!baseline_first) before = baseline_.measure(subject.task, number);
+  for (const auto& [variant, ln] : after)
+    if (const auto found = before.find(variant); found != before.end())
+      subject.slowdowns[variant].push_back(ln - found->second);
+}
+
+void PairedMeasurement::save(const std::filesystem::path& folder) const {
+  baseline_.save(folder / "baseline", sweep_, site_);
+  candidate_.save(folder / "candidate", sweep_, site_);
+}
+
+std::vector<std::string> PairedMeasurement::disturbances() const {
+  std::vector<double> busy, steal;
+  std::set<std::string> others;
+  for (const Subject& subject : subjects_)
+    for (const MeasuredSide* side : {&baseline_, &candidate_}) {
+      const std::vector<Record>& records = side->records(subject.task.records.front().case_id);
+      if (records.empty()) continue;
+      for (const double each : seen_by_processes(records.front(), "other_busy_cores")) busy.push_back(each);
+      for (const double each : seen_by_processes(records.front(), "steal_s", "seconds"))
+        steal.push_back(each);
+      for (const Record& record : records)
+        if (foreign_processes(record) > 0) others.insert("another process used the GPU");
+      for (const Record& record : records)
+        for (const auto& reason : throttle_reasons(record))
+          if (reason.find("thermal") != std::string::npos) others.insert("the GPU was throttled: " + reason);
+    }
+  std::vector<std::string> found(others.begin(), others.end());
+  const double cores = std::max(1, site_.host.cores);
+  if (!busy.empty() && median(busy) > kOthersAllowed * cores)
+    found.push_back(fmt::format("other programs kept {:.1f} of {} cores busy", median(busy), cores));
+  if (!steal.empty() && median(steal) > kStealAllowed * cores)
+    found.push_back(fmt::format("the hypervisor took {:.1f} of {} cores away", median(steal), cores));
+  return found;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,64 @@
+// Measures comparisons by pairs of fresh processes, one of each build.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/gate/gate_builds.hpp"
+#include "harness/run/task_runner.hpp"
+
+namespace hilbench {
+
+// One build, and what its processes have measured of each comparison.
+class MeasuredSide {
+ public:
+  MeasuredSide(const Build& build, double timeout_s);
+  // Measures the task in a fresh process. Returns ln(median time) of each variant that was measured.
+  std::map<std::string, double> measure(const ComparisonTask& task, std::int64_t process);
+  // The records of a comparison so far; empty if it was not measured.
+  const std::vector<Record>& records(const std::string& case_id) const;
+  // Replaces the store in `folder` by these records.
+  void save(const std::filesystem::path& folder, const Sweep& sweep, const Site& site) const;
+
+ private:
+  const Build& build_;
+  TaskRunner runner_;
+  std::map<std::string, std::vector<Record>> records_;
+  std::vector<std::string> cases_;  // in the sequence first measured
+};
+
+// The slowdowns ln(candidate / baseline) of the pairs of one variant.
+using Slowdowns = std::vector<double>;
+
+class PairedMeasurement {
+ public:
+  PairedMeasurement(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
+                    const Build& candidate, const GateOptions& options);
+
+  struct Subject {
+    ComparisonTask task;  // of the baseline; the candidate's has injections
+    ComparisonTask candidate_task;
+    std::map<std::string, Slowdowns> slowdowns;  // of the present round, by variant
+    std::int64_t pairs = 0;                      // measured in all rounds
+  };
+  std::vector<Subject>& subjects() { return subjects_; }
+  const MeasuredSide& baseline() const { return baseline_; }
+  const MeasuredSide& candidate() const { return candidate_; }
+
+  // Measures one more pair of processes of the subject. Which build comes first alternates.
+  void measure_pair(Subject& subject);
+  void save(const std::filesystem::path& folder) const;
+  // Why the machine was not fit to judge, by what the processes saw; empty if it was.
+  std::vector<std::string> disturbances() const;
+
+ private:
+  const Sweep& sweep_;
+  const Site& site_;
+  MeasuredSide baseline_, candidate_;
+  std::vector<Subject> subjects_;
+};
+
+}  // namespace hilbench

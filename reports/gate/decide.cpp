@@ -1,0 +1,46 @@
+#include "reports/gate/decide.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "reports/records/student.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kMissed = 0.025;  // a slowdown above the threshold is called ok at most so often
+constexpr double kPower = 0.9;     // of smallest_seen()
+
+double quantile(double level, const Mean& mean) {
+  return student_quantile(1 - level, mean.freedom);
+}
+
+}  // namespace
+
+GateRule gate_rule(double threshold, std::size_t judged_cases) {
+  const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
+  return {.threshold = threshold, .alarm_level = std::sqrt(kFalseAlarms / cases) / kLooks};
+}
+
+std::string_view to_string(GateVerdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames = {"ok", "slower", "faster", "undecided"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+double smallest_seen(const Mean& slowdown, const GateRule& rule) {
+  if (slowdown.freedom <= 0) return std::numeric_limits<double>::infinity();
+  return std::expm1((quantile(rule.alarm_level, slowdown) + quantile(1 - kPower, slowdown)) * slowdown.error);
+}
+
+GateVerdict decide(const Mean& slowdown, const GateRule& rule) {
+  if (slowdown.freedom <= 0) return GateVerdict::undecided;
+  const double threshold = std::log1p(rule.threshold);
+  const double alarm = quantile(rule.alarm_level, slowdown) * slowdown.error;
+  if (slowdown.value - alarm > threshold) return GateVerdict::slower;
+  if (slowdown.value + alarm < -threshold) return GateVerdict::faster;
+  const bool below = slowdown.value + quantile(kMissed, slowdown) * slowdown.error < threshold;
+  return below && smallest_seen(slowdown, rule) <= rule.threshold ? GateVerdict::ok : GateVerdict::undecided;
+}
+
+}  // namespace hilbench

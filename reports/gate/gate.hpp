@@ -1,0 +1,56 @@
+// The result of a regression gate: a candidate against a baseline, case by case.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "reports/gate/decide.hpp"
+
+namespace hilbench {
+
+// A case and variant.
+struct GateRow {
+  std::string case_id, variant_id;
+  bool judged = true;         // false: a rival, measured and shown only
+  Mean slowdown;              // ln(candidate / baseline): of the last round
+  double seen = 0;            // smallest_seen()
+  std::size_t processes = 0;  // pairs in the last round
+  bool confirmed = false;     // measured in a second, independent round
+  GateVerdict verdict = GateVerdict::undecided;
+  std::string reason;   // why it is undecided, or failed; empty otherwise
+  bool broken = false;  // the candidate fails where the baseline works
+};
+
+struct GateResult {
+  std::string sweep;
+  std::string baseline, candidate;  // builds or folders, by name
+  GateRule rule;
+  std::vector<GateRow> rows;
+  std::vector<std::string> disturbances;  // reasons why the machine was not fit to judge; then the exit is 3
+  std::vector<std::string> notes;         // what else a reader has to know
+  double seconds = 0;                     // of measuring
+};
+
+// failed: a judged row is slower, or broken. inconclusive: the machine was disturbed, or a judged row is
+// undecided. done otherwise.
+ExitCode exit_code(const GateResult& result);
+// One sentence, the answer first: "slower: 1 of 32 ...".
+std::string headline(const GateResult& result);
+
+// On a disturbed machine nothing counts as slower: such rows become undecided, and say so.
+void withhold_alarms(GateResult& result);
+
+// The rows with the worst first: broken, slower, undecided, then by slowdown.
+std::vector<GateRow> worst_first(const GateResult& result);
+
+// For a terminal; a summary in Markdown, at most 64 KiB; a JUnit report; CSV.
+std::string gate_text(const GateResult& result);
+std::string gate_markdown(const GateResult& result);
+std::string gate_junit(const GateResult& result);
+std::string gate_csv(const GateResult& result);
+// Lines that GitHub shows beside the change: one for each row that is not accepted.
+std::string gate_annotations(const GateResult& result);
+
+}  // namespace hilbench

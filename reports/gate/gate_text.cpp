@@ -1,0 +1,188 @@
+// The result of a gate as text, Markdown, CSV, JUnit's XML and GitHub's annotations.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/text.hpp"
+#include "reports/gate/gate.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/table.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kLongestSummary = 64 * 1024;  // of a step in GitHub
+
+// "+3.1 %": a slowdown on the log scale as a share.
+std::string share_text(double ln) {
+  return std::isfinite(ln) ? fmt::format("{:+.2f} %", 100 * std::expm1(ln)) : "";
+}
+
+Interval interval_of(const GateRow& row) {
+  return mean_interval(row.slowdown);
+}
+
+std::string interval_text(const GateRow& row) {
+  const Interval ci = interval_of(row);
+  return std::isfinite(ci.low) ? fmt::format("{} to {}", share_text(ci.low), share_text(ci.high)) : "";
+}
+
+std::string seen_text(const GateRow& row) {
+  return std::isfinite(row.seen) && row.processes > 0 ? fmt::format("{:.2f} %", 100 * row.seen) : "";
+}
+
+std::string verdict_text(const GateRow& row) {
+  if (row.broken) return "failed";
+  return row.judged ? std::string(to_string(row.verdict)) : "rival, not judged";
+}
+
+Table gate_table(const std::vector<GateRow>& rows) {
+  using Row = GateRow;
+  const auto share = [](double ln) { return data_text(std::expm1(ln)); };
+  const std::vector<ColumnOf<Row>> columns = {
+      {{"case", "case"}, [](const Row& r) { return Cell{r.case_id}; }},
+      {{"variant", "variant"}, [](const Row& r) { return Cell{r.variant_id}; }},
+      {{"verdict", "verdict"}, [](const Row& r) { return Cell{verdict_text(r)}; }},
+      {{"slowdown_text", "slowdown", Align::right, Show::page},
+       [](const Row& r) { return Cell{r.processes > 0 ? share_text(r.slowdown.value) : ""}; }},
+      {{"interval_text", "95 % interval", Align::right, Show::page},
+       [](const Row& r) { return Cell{interval_text(r)}; }},
+      {{"seen_text", "smallest that could be seen", Align::right, Show::page},
+       [](const Row& r) { return Cell{seen_text(r)}; }},
+      {{"slowdown", "", Align::right, Show::data},
+       [share](const Row& r) { return Cell{r.processes > 0 ? share(r.slowdown.value) : ""}; }},
+      {{"slowdown_low", "", Align::right, Show::data},
+       [share](const Row& r) { return Cell{share(interval_of(r).low)}; }},
+      {{"slowdown_high", "", Align::right, Show::data},
+       [share](const Row& r) { return Cell{share(interval_of(r).high)}; }},
+      {{"smallest_seen", "", Align::right, Show::data}, [](const Row& r) { return Cell{data_text(r.seen)}; }},
+      {{"processes", "pairs", Align::right}, [](const Row& r) { return Cell{std::to_string(r.processes)}; }},
+      {{"confirmed", "", Align::left, Show::data},
+       [](const Row& r) { return Cell{r.confirmed ? "true" : "false"}; }},
+      {{"reason", "why", Align::wrapped}, [](const Row& r) { return Cell{r.reason}; }},
+  };
+  return make_table("gate", "", columns, rows);
+}
+
+std::string compared_text(const GateResult& result) {
+  return fmt::format("Baseline: {}. Candidate: {}. Measured in {:.0f} s.", result.baseline, result.candidate,
+                     result.seconds);
+}
+
+std::string rule_text(const GateResult& result) {
+  return fmt::format(
+      "Slower: the lower bound of the slowdown is above {:g} %, in two independent rounds; a whole gate of "
+      "equal "
+      "builds says so with a probability of at most {:g} %. Ok: a slowdown of {:g} % is excluded and could "
+      "have "
+      "been seen. Undecided: neither.",
+      100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
+}
+
+std::string xml_text(std::string_view text) {
+  return html_text(printable(text));
+}
+
+// GitHub ends an annotation at a line break; % starts an escape.
+std::string annotation_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : one_line(text)) escaped += c == '%' ? "%25" : std::string(1, c);
+  return escaped;
+}
+
+std::string row_sentence(const GateRow& row) {
+  std::string text = fmt::format("{} {}: {}", row.case_id, row.variant_id, verdict_text(row));
+  if (row.processes > 0) text += fmt::format(", {} ({})", share_text(row.slowdown.value), interval_text(row));
+  if (!row.reason.empty()) text += fmt::format("; {}", row.reason);
+  return text;
+}
+
+bool accepted(const GateRow& row) {
+  return !row.broken && (!row.judged || row.verdict == GateVerdict::ok || row.verdict == GateVerdict::faster);
+}
+
+std::string notes_text(const GateResult& result, const char* bullet) {
+  std::string text;
+  for (const auto* lines : {&result.disturbances, &result.notes})
+    for (const std::string& line : *lines) text += fmt::format("{}{}\n", bullet, line);
+  return text;
+}
+
+}  // namespace
+
+std::string gate_text(const GateResult& result) {
+  std::string text = fmt::format("{}\n{}\n{}\n", headline(result), compared_text(result), rule_text(result));
+  text += notes_text(result, "- ");
+  std::size_t width = 0;
+  for (const GateRow& row : result.rows)
+    width = std::max(width, row.case_id.size() + row.variant_id.size() + 1);
+  for (const GateRow& row : worst_first(result)) {
+    text += fmt::format("{:<10} {:<{}}", verdict_text(row), row.case_id + " " + row.variant_id, width);
+    if (row.processes > 0)
+      text += fmt::format("  {:>9}  [{}], seen from {}, {} pairs", share_text(row.slowdown.value),
+                          interval_text(row), seen_text(row), row.processes);
+    text += row.reason.empty() ? "\n" : fmt::format("; {}\n", row.reason);
+  }
+  return text;
+}
+
+std::string gate_markdown(const GateResult& result) {
+  const std::string head = fmt::format("### hilbench gate: {}\n\n{}\n\n{}\n", markdown_text(headline(result)),
+                                       markdown_text(compared_text(result)), notes_text(result, "- "));
+  const std::string tail = fmt::format("\n{}\n", rule_text(result));
+  std::vector<GateRow> rows = worst_first(result);
+  for (std::size_t left_out = 0;; ++left_out) {
+    std::string text = head + to_markdown(gate_table(rows));
+    if (left_out > 0)
+      text += fmt::format("\n{} more rows, none worse than these.\n", result.rows.size() - rows.size());
+    text += tail;
+    if (text.size() < kLongestSummary || rows.empty()) return text;
+    rows.resize(rows.size() * 3 / 4);
+  }
+}
+
+std::string gate_junit(const GateResult& result) {
+  std::size_t failures = 0, skipped = 0;
+  std::string cases;
+  for (const GateRow& row : worst_first(result)) {
+    if (!row.judged && !row.broken) continue;
+    const std::string open = fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(row.case_id),
+                                         xml_text(row.variant_id));
+    const std::string message = xml_text(row_sentence(row));
+    if (row.broken || row.verdict == GateVerdict::slower) {
+      ++failures;
+      cases += fmt::format("{}<failure message=\"{}\"/></testcase>\n", open, message);
+    } else if (row.verdict == GateVerdict::undecided) {
+      ++skipped;
+      cases += fmt::format("{}<skipped message=\"{}\"/></testcase>\n", open, message);
+    } else {
+      cases += fmt::format("{}<system-out>{}</system-out></testcase>\n", open, message);
+    }
+  }
+  const std::size_t tests = static_cast<std::size_t>(std::count(cases.begin(), cases.end(), '\n'));
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hilbench gate {}\" tests=\"{}\" "
+      "failures=\"{}\" "
+      "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
+      xml_text(result.sweep), tests, failures, skipped, result.seconds, cases);
+}
+
+std::string gate_csv(const GateResult& result) {
+  return to_csv(gate_table(worst_first(result)));
+}
+
+std::string gate_annotations(const GateResult& result) {
+  std::string text;
+  for (const std::string& line : result.disturbances)
+    text += fmt::format("::warning title=hilbench gate::{}\n", annotation_text(line));
+  for (const GateRow& row : worst_first(result)) {
+    if (accepted(row)) continue;
+    const char* level = row.broken || row.verdict == GateVerdict::slower ? "error" : "warning";
+    text += fmt::format("::{} title=hilbench gate::{}\n", level, annotation_text(row_sentence(row)));
+  }
+  return text;
+}
+
+}  // namespace hilbench
