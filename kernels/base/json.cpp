@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,14 +40,15 @@ class KeysOnce {
     using Event = nlohmann::json::parse_event_t;
     if (event == Event::object_start) open_.emplace_back();
     if (event == Event::object_end) open_.pop_back();
-    if (event == Event::key && !open_.back().insert(parsed.get<std::string>()).second) twice_ = parsed;
+    if (event == Event::key && !open_.back().insert(parsed.get<std::string>()).second)
+      twice_ = parsed.get<std::string>();
     return true;
   }
-  const std::string& twice() const { return twice_; }
+  const std::optional<std::string>& twice() const { return twice_; }
 
  private:
   std::vector<std::set<std::string>> open_;  // keys of the objects that have begun, the innermost last
-  std::string twice_;
+  std::optional<std::string> twice_;
 };
 
 }  // namespace
@@ -58,10 +60,10 @@ nlohmann::json parse_json(std::string_view text, std::string_view what) {
   try {
     KeysOnce keys;
     nlohmann::json parsed = nlohmann::json::parse(text, std::ref(keys));
-    if (keys.twice().empty()) return parsed;
+    if (!keys.twice()) return parsed;
     throw UsageError(
         {.what = fmt::format("{} cannot be read", what),
-         .why = fmt::format("its JSON has the key '{}' twice in one object", one_line(keys.twice(), 80))});
+         .why = fmt::format("its JSON has the key '{}' twice in one object", one_line(*keys.twice(), 80))});
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();
     if (const std::size_t end = why.find("] "); why.starts_with('[') && end != why.npos)

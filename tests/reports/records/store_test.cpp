@@ -120,6 +120,17 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
   EXPECT_EQ(store.meta().at("schema"), "1");
 }
 
+TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
+  std::vector<Record> records = make_comparison("a");
+  records[1].time->median_ns *= 2;
+  Store::open_for_writing(folder_).commit("a", "", records);
+  const std::string message = message_of<UsageError>([&] { Store::open_for_reading(folder_).records(); });
+  EXPECT_NE(message.find("a/dilated/order1): its median is 202 ns, that of its samples 101 ns"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find(file().string()), std::string::npos) << message;
+}
+
 TEST_F(StoreTest, ReplacesTheComparisonOfACase) {
   Store store = Store::open_for_writing(folder_);
   store.commit("a", {"old", 1}, make_comparison("a", 5));
