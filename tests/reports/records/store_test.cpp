@@ -123,7 +123,7 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
 TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
   std::vector<Record> records = make_comparison("a");
   records[1].time->median_ns *= 2;
-  Store::open_for_writing(folder_).commit("a", "", records);
+  Store::open_for_writing(folder_).commit("a", {}, records);
   const std::string message = message_of<UsageError>([&] { Store::open_for_reading(folder_).records(); });
   EXPECT_NE(message.find("a/dilated/order1): its median is 202 ns, that of its samples 101 ns"),
             std::string::npos)
