@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "baselines/peak/peak.hpp"
+#include "kernels/base/run_in_child.hpp"
 
 namespace hilbench {
 namespace {
+
+constexpr double kPatience_s = 10;  // a library that loads takes some 20 ms
 
 // Values of CBLAS.
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
@@ -27,9 +30,13 @@ struct Library {
   std::string absence;
 };
 
-Library load() {
+void choose_core_type() {
   const std::string core_type = blas_core_type();
   if (!core_type.empty()) setenv("OPENBLAS_CORETYPE", core_type.c_str(), 0);
+}
+
+Library load() {
+  choose_core_type();
   void* handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return {.absence = fmt::format("OpenBLAS not loaded ({}); install libopenblas0", dlerror())};
@@ -47,6 +54,19 @@ Library load() {
 const Library& library() {
   static const Library loaded = load();
   return loaded;
+}
+
+// Loads the library in a child process, where it may crash or hang.
+std::string ask_for_absence() {
+  choose_core_type();
+  const Finding finding = probe(
+      [] {
+        setenv("OPENBLAS_NUM_THREADS", "1", 1);  // a child must not start threads
+        return Finding{true, library().absence};
+      },
+      kPatience_s);
+  if (finding.works) return finding.text;
+  return fmt::format("OpenBLAS {}; install libopenblas0 again", finding.text);
 }
 
 // FLOP/s of both products of one attention block (256 queries and keys, head_dim 64), best of some runs.
@@ -72,7 +92,7 @@ std::string version_of(const std::string& config) {
 }
 
 nlohmann::json describe() {
-  if (!blas_absence().empty()) return {{"name", "OpenBLAS"}, {"note", blas_absence()}};
+  if (!library().absence.empty()) return {{"name", "OpenBLAS"}, {"note", library().absence}};
   const double rate = block_rate();
   const double peak = measure_peak(1, 0.02).fp32_fma_flops;
   const std::string note = rate >= peak / 2
@@ -106,7 +126,8 @@ std::string blas_core_type() {
 }
 
 const std::string& blas_absence() {
-  return library().absence;
+  static const std::string absence = ask_for_absence();
+  return absence;
 }
 
 void sgemm(Transposed b_is, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,

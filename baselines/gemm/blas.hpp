@@ -11,8 +11,10 @@ namespace hilbench {
 // OpenBLAS, it would decide for its slowest kernels.
 std::string blas_core_type();
 
-// Empty if OpenBLAS could be loaded, else the reason and what to install. The first call loads it and sets
-// OPENBLAS_CORETYPE to blas_core_type() unless the user has set it; it must be made before other threads run.
+// Empty if a child process could load OpenBLAS, else the reason and what to install: a library that crashes
+// or hangs harms nobody. The first call sets OPENBLAS_CORETYPE to blas_core_type() unless the user has set
+// it; it must be made before other threads run. This process loads the library when sgemm() or blas_record()
+// needs it.
 const std::string& blas_absence();
 
 // Row-major C[m x n] = alpha * A[m x k] * B + beta * C, on the calling thread. B is [k x n], or [n x k]

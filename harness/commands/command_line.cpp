@@ -121,10 +121,18 @@ std::string refusal(const CLI::App& app, const std::string& message) {
                      meant.empty() ? help : fmt::format("did you mean '{}'?", meant));
 }
 
+// CLI11 says "-o: 1 required TEXT missing".
+std::string mismatch_text(const std::string& message) {
+  const bool missing = message.ends_with(" missing");
+  return missing ? fmt::format("{} needs a value", message.substr(0, message.find(':'))) : message;
+}
+
 // Reports the exception that ended the command. To be called in a catch block.
 int report_caught(const CLI::App& app) {
   try {
     throw;
+  } catch (const CLI::ArgumentMismatch& error) {
+    return report_error(refusal(app, mismatch_text(error.what())), ExitCode::usage);
   } catch (const CLI::ParseError& error) {
     return report_error(refusal(app, error.what()), ExitCode::usage);
   } catch (const Error& error) {

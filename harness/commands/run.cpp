@@ -90,7 +90,12 @@ ExitCode lead(const RunArguments& arguments, const AgreedRun& run, LaunchedProce
     status = error.code();
   }
   if (!processes.broken().empty()) processes.abandon(static_cast<int>(status));
-  end_followers(processes, static_cast<int>(status));
+  try {
+    end_followers(processes, static_cast<int>(status));
+  } catch (const Error& error) {
+    fmt::print(stderr, "hilbench: error: {}\n", error.what());
+    processes.abandon(static_cast<int>(error.code()));
+  }
   return status;
 }
 

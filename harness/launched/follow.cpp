@@ -61,6 +61,7 @@ int obey_all(LaunchedProcesses& processes, const AgreedRun& run) {
     const ProcessOrder order = processes.hear();
     switch (order.action) {
       case ProcessAction::end:
+        processes.answer({});
         return order.exit_status;
       case ProcessAction::comparison_done:
         follower.reset();

@@ -14,7 +14,8 @@ TaskRunner in_processes(LaunchedProcesses& processes);
 // committed already.
 void expect_unbroken(const LaunchedProcesses& processes, const Comparison& comparison);
 
-// Tells the other processes to end with this exit status.
+// Tells the other processes to end with this exit status. Throws EnvironmentError if one does not answer
+// within the timeout: MPI would wait for it without end.
 void end_followers(LaunchedProcesses& processes, int exit_status);
 
 }  // namespace hilbench

@@ -20,7 +20,7 @@ enum class ProcessAction {
   device_state,     // report the GPU's state; ranks above 0
   comparison_done,  // free the comparison
   roll_call,        // a ring of other processes failed: call the roll
-  end               // end with `exit_status`
+  end               // answer, then end with `exit_status`
 };
 
 struct ProcessOrder {

@@ -175,6 +175,7 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   if (work.device == DeviceKind::cuda && site.gpu) comparison.gpu = site.gpu->name;
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
+  if (work.device == DeviceKind::cpu && work.threads == 0 && !skipped) expect_threads(site.host);
   comparison.threads = work.threads > 0 ? work.threads : default_threads(site.host);
   // A case that skip_when skips may be impossible, and one that is too large is refused below: the work of
   // neither is counted.

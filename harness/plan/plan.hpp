@@ -44,6 +44,8 @@ struct Plan {
   std::vector<Comparison> comparisons;
 };
 
+// Both throw UsageError if a case of the processor takes its threads from an OMP_NUM_THREADS that is above
+// the machine's.
 Plan make_plan(const Sweep& sweep, const Site& site);
 // The comparison for one case of the sweep.
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);

@@ -71,7 +71,9 @@ ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& com
     : name_(std::move(name)) {
   ::signal(SIGPIPE, SIG_IGN);  // a write to a program that has ended then returns an error
   Pipe trouble;
-  const std::vector<std::string> lines = environment_with(variables);
+  std::map<std::string, std::string> own = variables;
+  own[Offspring::kVariable] = offspring_.mark();
+  const std::vector<std::string> lines = environment_with(own);
   const std::vector<char*> arguments = pointers(command), environment = pointers(lines);
   const pid_t parent = ::getpid();
   pid_ = ::fork();

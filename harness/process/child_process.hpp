@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/process/offspring.hpp"
 #include "harness/process/pipe.hpp"
 
 namespace hilbench {
@@ -20,7 +21,8 @@ class ChildProcess {
   // environment. Throws EnvironmentError if the program cannot be started.
   ChildProcess(std::string name, const std::vector<std::string>& command, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables = {});
-  // Closes the program's input, waits a second for it to exit, then kills it.
+  // Closes the program's input, waits a second for it to exit, then kills it; and kills what it left behind,
+  // in whatever session that is.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -37,6 +39,7 @@ class ChildProcess {
   std::string how_it_ended();
   bool reap(int timeout_ms);
 
+  const Offspring offspring_;  // the last member to be destroyed
   std::string name_;
   Pipe to_, from_, errors_;
   pid_t pid_ = -1;

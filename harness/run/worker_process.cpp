@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <set>
+#include <thread>
 
+#include "harness/process/offspring.hpp"
 #include "harness/process/pipe.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
@@ -23,54 +27,57 @@ namespace {
 // A worker process. The destructor kills it and waits for its end.
 class Worker {
  public:
-  explicit Worker(const ComparisonTask& task) {
-    const std::string text = to_json(task).dump();
-    Pipe task_pipe, event_pipe;
-    event_fd_ = ::fcntl(event_pipe.read_end(), F_DUPFD_CLOEXEC, 0);
-    if (event_fd_ < 0) throw EnvironmentError({.what = "cannot watch a worker", .why = std::strerror(errno)});
+  explicit Worker(const ComparisonTask& task) : task_(to_json(task).dump()), children_(own_children()) {
+    adopt_orphans();
+    if (::fcntl(task_pipe_.write_end(), F_SETFL, O_NONBLOCK) != 0)
+      throw EnvironmentError({.what = "cannot talk to a worker", .why = std::strerror(errno)});
     const pid_t parent = ::getpid();
     pid_ = ::fork();
-    if (pid_ < 0) {
-      const int error = errno;
-      ::close(event_fd_);
-      throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(error)});
-    }
-    if (pid_ == 0) become_worker(task_pipe.read_end(), event_pipe.write_end(), parent);
-    task_pipe.close_read();
-    try {
-      write_all(task_pipe.write_end(), text);
-    } catch (const EnvironmentError&) {
-      // The worker has already ended; its exit status says more than the broken pipe.
-    }
+    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
+    if (pid_ == 0) become_worker(task_pipe_.read_end(), event_pipe_.write_end(), parent);
+    task_pipe_.close_read();
+    event_pipe_.close_write();
   }
 
   ~Worker() {
-    kill();
-    if (event_fd_ >= 0) ::close(event_fd_);
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    reap();
   }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  int event_fd() const { return event_fd_; }
+  int event_fd() const { return event_pipe_.read_end(); }
+  int task_fd() const { return task_pipe_.write_end(); }  // -1: nothing is left to write
 
-  void kill() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    wait();
+  // Writes what the pipe takes without waiting: a worker that hangs never reads the rest.
+  void write_task() {
+    const ssize_t put = ::write(task_fd(), task_.data() + written_, task_.size() - written_);
+    if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (put > 0) written_ += static_cast<std::size_t>(put);
+    // If the write failed, the worker has already ended; its exit status says more than the broken pipe.
+    if (put < 0 || written_ == task_.size()) task_pipe_.close_write();
   }
 
-  // Waits for the end of the worker. Returns why it ended, as a reason; empty for exit status 0.
-  std::string wait() {
+  bool has_ended() const {
+    siginfo_t ended = {};
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG) < 0 && errno != EINTR)
+      throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
+    return ended.si_pid != 0;
+  }
+
+  // Waits for the end of the worker, and ends what it leaves behind. Returns why it ended, as a reason; empty
+  // for exit status 0.
+  std::string reap() {
     siginfo_t ended = {};
     while (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
-    // Kills its process group, which still has its number: processes that its programs started
-    // and left behind.
-    ::kill(-pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);  // its process group, which still has its number
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
     pid_ = -1;
+    end_children_except(children_);  // what has a group of its own
     if (WIFSIGNALED(status)) return signal_reason(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0) return fmt::format("the worker exited with status {}", WEXITSTATUS(status));
     return "";
@@ -94,19 +101,23 @@ class Worker {
     return reason;
   }
 
+  const std::string task_;
+  const std::set<pid_t> children_;  // of this process before the worker
+  std::size_t written_ = 0;         // bytes of the task
+  Pipe task_pipe_, event_pipe_;
   pid_t pid_ = -1;
-  int event_fd_ = -1;
 };
 
-// Reads a worker's lines as they arrive.
-class EventReader {
+// Gives a worker its task, and reads its lines as they arrive. Every wait ends at the time limit, and by
+// Interrupted after a stop signal.
+class Conversation {
  public:
-  EventReader(int fd, double timeout_s) : fd_(fd), timeout_s_(timeout_s) {}
+  Conversation(Worker& worker, double timeout_s) : worker_(worker), timeout_s_(timeout_s) {}
 
   enum class Outcome { line, end, timeout };
 
   Outcome next(std::string& line) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s_);
+    const Clock::time_point deadline = time_limit();
     for (;;) {
       const std::size_t newline = pending_.find('\n');
       if (newline != std::string::npos) {
@@ -115,34 +126,53 @@ class EventReader {
         return Outcome::line;
       }
       if (stop_signal() != 0) throw Interrupted{};
-      const double left = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+      const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
       if (left <= 0) return Outcome::timeout;
       if (!wait_readable(std::min(left, kSlice_s))) continue;
       if (!fill()) return Outcome::end;
     }
   }
 
+  // A worker that has closed its pipe may hang all the same, for example in the destructor of a library.
+  Outcome wait_for_end() {
+    const Clock::time_point deadline = time_limit();
+    while (!worker_.has_ended()) {
+      if (stop_signal() != 0) throw Interrupted{};
+      if (Clock::now() >= deadline) return Outcome::timeout;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return Outcome::end;
+  }
+
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr double kSlice_s = 0.5;  // a stop signal that poll missed is seen after this time
 
+  Clock::time_point time_limit() const {
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s_));
+  }
+
+  // True if the worker has said something, or has ended. Meanwhile it gets its task.
   bool wait_readable(double seconds) {
-    pollfd watched{fd_, POLLIN, 0};
-    const int ready = ::poll(&watched, 1, static_cast<int>(seconds * 1000) + 1);
+    std::array<pollfd, 2> watched = {{{worker_.event_fd(), POLLIN, 0}, {worker_.task_fd(), POLLOUT, 0}}};
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(seconds * 1000) + 1);
     if (ready < 0 && errno != EINTR)
       throw EnvironmentError({.what = "cannot watch a worker", .why = std::strerror(errno)});
-    return ready > 0;
+    if (ready > 0 && watched[1].revents != 0) worker_.write_task();
+    return ready > 0 && watched[0].revents != 0;
   }
 
   bool fill() {
     char chunk[65536];
-    const ssize_t got = ::read(fd_, chunk, sizeof chunk);
+    const ssize_t got = ::read(worker_.event_fd(), chunk, sizeof chunk);
     if (got < 0 && errno != EINTR)
       throw EnvironmentError({.what = "cannot read from a worker", .why = std::strerror(errno)});
     if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
     return got != 0;
   }
 
-  int fd_;
+  Worker& worker_;
   double timeout_s_;
   std::string pending_;
 };
@@ -150,17 +180,20 @@ class EventReader {
 TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
                          const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
+  using Outcome = Conversation::Outcome;
   Worker worker(task);
-  EventReader reader(worker.event_fd(), timeout_s);
+  Conversation conversation(worker, timeout_s);
   std::string line;
   for (;;) {
-    const EventReader::Outcome outcome = reader.next(line);
-    if (outcome == EventReader::Outcome::timeout) {
+    Outcome outcome = conversation.next(line);
+    const bool closed = outcome == Outcome::end;
+    if (closed) outcome = conversation.wait_for_end();
+    if (outcome == Outcome::timeout) {
       result.failure =
           fmt::format("no progress for {:g} s: the worker counts as hung and was stopped", timeout_s);
       return result;
     }
-    if (outcome == EventReader::Outcome::end) break;
+    if (closed) break;
     const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) {
       result.failure = "the worker's report cannot be read";
@@ -176,7 +209,7 @@ TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
     progress(event);
     if (event.record) result.settled.push_back(std::move(*event.record));
   }
-  const std::string ending = worker.wait();
+  const std::string ending = worker.reap();
   if (result.failure.empty()) result.failure = ending;
   return result;
 }

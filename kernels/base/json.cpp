@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
@@ -26,12 +31,39 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
+namespace {
+
+// Refuses an object that says a key twice: parsers disagree on which value counts.
+class KeysOnce {
+ public:
+  bool operator()(int, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (event == Event::object_start) open_.emplace_back();
+    if (event == Event::object_end) open_.pop_back();
+    if (event == Event::key && !open_.back().insert(parsed.get<std::string>()).second)
+      twice_ = parsed.get<std::string>();
+    return true;
+  }
+  const std::optional<std::string>& twice() const { return twice_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;  // keys of the objects that have begun, the innermost last
+  std::optional<std::string> twice_;
+};
+
+}  // namespace
+
 nlohmann::json parse_json(std::string_view text, std::string_view what) {
   if (is_too_deep(text))
     throw UsageError({.what = fmt::format("{} cannot be read", what),
                       .why = fmt::format("its JSON is nested deeper than {} levels", kDeepestJson)});
   try {
-    return nlohmann::json::parse(text);
+    KeysOnce keys;
+    nlohmann::json parsed = nlohmann::json::parse(text, std::ref(keys));
+    if (!keys.twice()) return parsed;
+    throw UsageError(
+        {.what = fmt::format("{} cannot be read", what),
+         .why = fmt::format("its JSON has the key '{}' twice in one object", one_line(*keys.twice(), 80))});
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();
     if (const std::size_t end = why.find("] "); why.starts_with('[') && end != why.npos)

@@ -14,8 +14,8 @@ inline constexpr int kDeepestJson = 100;
 // is not JSON.
 bool is_too_deep(std::string_view text);
 
-// Throws UsageError if the text is not JSON, or is nested deeper than kDeepestJson. `what` begins the
-// message: "the answer", "line 3".
+// Throws UsageError if the text is not JSON, is nested deeper than kDeepestJson, or says a key twice in one
+// object. `what` begins the message: "the answer", "line 3".
 nlohmann::json parse_json(std::string_view text, std::string_view what);
 
 }  // namespace hilbench

@@ -1,5 +1,6 @@
 #include "kernels/machine/host.hpp"
 
+#include <fmt/format.h>
 #include <hwloc.h>
 #include <hwy/highway.h>
 #include <sched.h>
@@ -8,7 +9,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 
+#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 #include "kernels/machine/system_files.hpp"
 
 namespace hilbench {
@@ -103,6 +108,18 @@ std::vector<CacheLevel> kernel_caches() {
   return caches;
 }
 
+// OMP_NUM_THREADS, if it is a positive number: "4", or one number for each level of nesting, "4,2".
+std::optional<int> asked_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return std::nullopt;
+  const std::string_view value(text);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  if (end != value.data() + value.size() && *end != ',') return std::nullopt;
+  if (error == std::errc::result_out_of_range && value.front() != '-') return std::numeric_limits<int>::max();
+  return error == std::errc() && threads > 0 ? std::optional(threads) : std::nullopt;
+}
+
 }  // namespace
 
 Host inspect_host() {
@@ -110,6 +127,7 @@ Host inspect_host() {
   host.cpu = cpuinfo("model name");
   if (host.cpu.empty()) host.cpu = "unknown processor";
   host.cores = affinity_count();
+  host.threads = static_cast<int>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
   if (const Topology topology; topology.loaded()) {
     host.sockets = std::max(1, topology.count(HWLOC_OBJ_PACKAGE));
     if (const int cores = topology.bound_cores(); cores > 0) host.cores = cores;
@@ -134,14 +152,18 @@ std::string simd_text(const std::string& simd) {
 }
 
 int default_threads(const Host& host) {
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const std::string_view value(text);  // "4" or one number for each level of nesting, "4,2"
-    int threads = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-    const bool whole = end == value.data() + value.size() || *end == ',';
-    if (error == std::errc() && whole && threads > 0) return std::min(threads, kMostThreads);
-  }
-  return host.cores;
+  const std::optional<int> asked = asked_threads();
+  return asked ? std::min(*asked, host.threads > 0 ? std::min(host.threads, kMostThreads) : kMostThreads)
+               : host.cores;
+}
+
+void expect_threads(const Host& host) {
+  const std::optional<int> asked = asked_threads();
+  if (!asked || host.threads == 0 || *asked <= host.threads) return;
+  throw UsageError(
+      {.what = fmt::format("OMP_NUM_THREADS asks for more threads than this machine has, {}", host.threads),
+       .where = fmt::format("OMP_NUM_THREADS={}", one_line(std::getenv("OMP_NUM_THREADS"), 40)),
+       .remedy = fmt::format("set it to at most {}, or unset it", host.threads)});
 }
 
 }  // namespace hilbench

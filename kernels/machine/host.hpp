@@ -17,7 +17,8 @@ struct CacheLevel {
 struct Host {
   std::string cpu;  // "AMD EPYC 9654 96-Core Processor"
   int sockets = 1;
-  int cores = 1;  // that this process may use, limited by affinity and cgroup quota
+  int cores = 1;    // that this process may use, limited by affinity and cgroup quota
+  int threads = 0;  // of the machine, whoever may use them; 0: unknown
   std::vector<CacheLevel> data_caches;
   std::int64_t memory_bytes = 0;            // total
   std::int64_t available_memory_bytes = 0;  // now, limited by cgroups
@@ -34,7 +35,10 @@ std::string simd_text(const std::string& simd);
 // place of /.
 std::int64_t available_memory(const std::filesystem::path& root = "/");
 
-// OMP_NUM_THREADS if it is a positive number, else all usable cores.
+// OMP_NUM_THREADS if it is a positive number, but at most the machine's threads; else all usable cores.
 int default_threads(const Host& host);
+// Throws UsageError if OMP_NUM_THREADS is above the machine's threads. They would wait for each other, and
+// what they measure says nothing of a kernel.
+void expect_threads(const Host& host);
 
 }  // namespace hilbench

@@ -56,23 +56,56 @@ std::string text_of(const fs::path& file) {
   return fs::is_regular_file(file, ignored) ? read_text(file, "file of gnuplot", kMostInputBytes) : "";
 }
 
+// Holds back the signals that ask this process to stop, so that nothing is left behind: neither a folder nor
+// a gnuplot. They end the process when this is destroyed.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction action = {};
+      // One that is ignored (nohup) would be pending all the same.
+      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&held_, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  bool pending() const {
+    sigset_t all;
+    if (sigpending(&all) != 0) return false;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      if (sigismember(&all, signal) == 1 && sigismember(&held_, signal) == 1) return true;
+    return false;
+  }
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t held_, before_;
+};
+
 struct Outcome {
   bool found = true;
   bool hung = false;
   std::string fault;  // empty if it succeeded
 };
 
-// Waits for `child`, and kills it after `limit`.
-Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit) {
+// Waits for `child`, and kills it after `limit` or if this process is to stop.
+Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds limit,
+                 const HeldSignals& signals) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) return {.fault = std::strerror(errno)};
-    if (std::chrono::steady_clock::now() > deadline) {
+    const bool stopped = signals.pending();
+    if (stopped || std::chrono::steady_clock::now() > deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
+      if (stopped) return {.fault = "stopped"};
       return {.hung = true,
               .fault = fmt::format("still running after {:g} s; no further figures are drawn",
                                    std::chrono::duration<double>(limit).count())};
@@ -85,7 +118,7 @@ Outcome wait_for(pid_t child, const fs::path& log, std::chrono::milliseconds lim
 }
 
 Outcome run(const std::string& program, const fs::path& script, const fs::path& log,
-            std::chrono::milliseconds limit) {
+            std::chrono::milliseconds limit, const HeldSignals& signals) {
   posix_spawn_file_actions_t actions;
   if (const int error = posix_spawn_file_actions_init(&actions); error != 0)
     return {.fault = std::strerror(error)};
@@ -94,11 +127,16 @@ Outcome run(const std::string& program, const fs::path& script, const fs::path& 
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   std::string name = program, no_startup_files = "-d", file = script.string();
   std::array<char*, 4> arguments = {name.data(), no_startup_files.data(), file.data(), nullptr};
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &signals.before());
   pid_t child = 0;
-  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return {.found = error != ENOENT && error != EACCES, .fault = std::strerror(error)};
-  return wait_for(child, log, limit);
+  return wait_for(child, log, limit, signals);
 }
 
 std::string whole_script(const Plot& plot, const fs::path& folder) {
@@ -131,6 +169,7 @@ void name_svg(std::string& svg, const std::string& title) {
 
 Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& program,
                  std::chrono::milliseconds limit, std::string& svg) {
+  const HeldSignals signals;  // outlives the folder
   const TemporaryFolder work;
   try {
     write_file(work.path() / "figure.gp", whole_script(plot, work.path()));
@@ -138,7 +177,7 @@ Outcome draw_one(const Plot& plot, const fs::path& folder, const std::string& pr
   } catch (const Error& error) {
     return {.fault = error.what()};
   }
-  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log", limit);
+  const Outcome outcome = run(program, work.path() / "figure.gp", work.path() / "log", limit, signals);
   if (!outcome.fault.empty()) return outcome;
   svg = text_of(work.path() / "figure.svg");
   const std::string png = text_of(work.path() / "figure.png");

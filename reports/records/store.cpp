@@ -8,6 +8,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
+#include "reports/records/record_consistency.hpp"
 #include "reports/records/sqlite.hpp"
 #include "reports/records/store_environment.hpp"
 #include "reports/records/store_folder.hpp"
@@ -203,6 +204,7 @@ std::vector<Record> read_records(SqliteStatement& rows, const fs::path& file) {
       json body = parse_json(rows.text(0), "it");
       body["environment"] = put_back(parse_json(rows.text(1), "its environment"), body.at("environment"));
       records.push_back(record_from_json(body));
+      expect_consistent(records.back());
     } catch (const SqliteError&) {
       throw;
     } catch (const std::exception& error) {

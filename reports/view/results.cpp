@@ -13,6 +13,7 @@
 #include "kernels/base/files.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
+#include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
 #include "reports/view/judge.hpp"
 
@@ -97,6 +98,7 @@ ReportInput read_exported(const fs::path& folder) {
   for (int number = 1; lines.next(line); ++number) {
     try {
       Record record = record_from_json(parse_json(line, "it"));
+      expect_consistent(record);
       const auto [first, fresh] = seen.try_emplace({record.case_id, record.variant_id}, number);
       if (!fresh)
         throw UsageError(

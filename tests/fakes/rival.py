@@ -56,6 +56,10 @@ class Rival:
         if FAULT == "hangs":
             subprocess.Popen(["sleep", "600"])
             time.sleep(600)
+        if FAULT in ("starts_a_session", "starts_a_session_and_hangs"):
+            subprocess.Popen(["setsid", "sleep", "600"], start_new_session=True, env={})
+            if FAULT.endswith("hangs"):
+                time.sleep(600)
         if FAULT == "error":
             raise ValueError("two lines\nof trouble")
         if FAULT == "unsupported" or option not in ("", "twice"):

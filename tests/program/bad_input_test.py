@@ -98,6 +98,7 @@ BAD_COMMANDS = [
     (2, ["plan", "sweep.yaml", "more.yaml"], r"error: hilbench plan takes no argument 'more\.yaml'; see hilbench plan --help\n"),
     (2, ["\x1b[31m" + "x" * 10000], r"error: unknown command ' \[31mx+[^\n]*'; see hilbench --help\n"),
     (2, ["run"], r"SWEEP\.yaml is required"),
+    (2, ["run", "sweep.yaml", "-o"], r"error: -o needs a value; see hilbench run --help"),
     (2, ["run", "--colour", "sweep.yaml"], r"--colour"),
     (2, ["run", "nosuch.yaml"], r"no such sweep file \(nosuch\.yaml\)"),
     (2, ["run", "."], r"not a sweep file"),

@@ -29,6 +29,7 @@ FAULTS = {
     "noise": ("ok", "^$"),
     "intrudes": ("ok", "^$"),
     "no_lse": ("ok", "^$"),
+    "starts_a_session": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
     "other_protocol": ("failed", "'other_protocol' breaks the protocol: hello needs protocol 1, found"),
@@ -187,6 +188,31 @@ class ExternalTest(unittest.TestCase):
         self.assertRegex(records["hangs"]["reason"], "^verify: no progress for 2 s: the worker counts as hung and was stopped$")
         self.assertEqual(records["none"]["status"], "ok")
         wait_until(lambda: not self.processes(), 5, "something outlived the run")
+
+    def hanging_session(self, timeout_s):
+        """Starts a run whose program hangs, after it started a session of its own."""
+        sweep = self.sweep(["starts_a_session_and_hangs"], timeout_s=timeout_s)
+        process = self.program.start("run", sweep, "-o", "out", "--fresh", "--allow-external")
+        wait_until(lambda: any(b"sleep" in line for line in self.processes().values()), 20, "nothing sleeps")
+        return process
+
+    def test_a_session_of_its_own_ends_with_the_program(self):
+        process = self.hanging_session(timeout_s=2)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 1)
+        self.assertFalse(self.processes())
+
+    def test_a_session_of_its_own_ends_with_the_worker_and_the_run(self):
+        process = self.hanging_session(timeout_s=60)
+        os.kill(self.program.wait_for_worker(), signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 1)
+        self.assertFalse(self.processes())
+        process = self.hanging_session(timeout_s=60)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertFalse(self.processes())
 
     def test_programs_die_with_the_supervisor(self):
         process = self.program.start("run", self.sweep(["hangs"]), "-o", "out", "--allow-external")

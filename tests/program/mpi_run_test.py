@@ -229,6 +229,21 @@ class IdleTest(LaunchedTest):
 
 
 class FaultTest(LaunchedTest):
+    def test_hung_rank_that_no_case_needs(self):
+        """Rings of two, and rank 2 of 3 hangs: all is measured, and the run ends."""
+        self.program.sweep(LONG.replace("ring_size: 4", "ring_size: 2"))
+        process = self.start(3, "run", "sweep.yaml", "-o", "out")
+        pid = self.rank_pid(2)
+        self.wait_for_case(1)
+        os.kill(pid, signal.SIGSTOP)
+        _, told = self.finish(process, status=4, limit_s=60)
+        self.assertEqual(len(told), 1, told)
+        self.assertRegex(told[0], r"^hilbench: error: a rank does not end with the others: rank 0 waited 3 s for 8 bytes "
+                                  r"from rank 2; nothing is lost: what was measured is stored$")
+        wait_until(lambda: gone(pid), 20, "the rank that hung is still there")
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
+
     def test_killed_rank(self):
         self.fail_rank(2, signal.SIGKILL)
         self.assertEqual(len(Store(self.program.folder / "out").comparisons), 1)

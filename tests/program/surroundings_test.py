@@ -134,7 +134,7 @@ class Surroundings(CommandLine):
         self.refused(["run", "sweep.yaml"], r"other settings.*--fresh")
 
     def test_environment_variables(self):
-        for name, values in {"OMP_NUM_THREADS": ["0", "-3", "many", "8", "4,2", ""],
+        for name, values in {"OMP_NUM_THREADS": ["0", "-3", "many", "1", "%d,2" % os.cpu_count(), ""],
                              "TMPDIR": ["/nonexistent"], "HOME": [None], "PATH": [""],
                              "LC_ALL": ["de_DE.UTF-8", "xx_XX"]}.items():
             for value in values:
@@ -150,11 +150,23 @@ class Surroundings(CommandLine):
                     result = self.run_it(["report", "results/small", "-o", "out"], env=changed)
                     self.assertIn(result.returncode, (0, 2) if name == "TMPDIR" else (0,), result.stderr)
 
-    def test_more_threads_than_any_machine_has_are_capped(self):
+    def test_more_threads_than_the_machine_has(self):
+        has = os.cpu_count()
         self.put("sweep.yaml", SMALL.replace(", threads: 1", ""))
-        result = self.run_it(["plan", "sweep.yaml"], env=dict(os.environ, OMP_NUM_THREADS="100000"))
-        self.assert_runs(result)
-        self.assertIn(b"(4096 threads)", result.stdout)
+        self.put("own.yaml", SMALL.replace("threads: 1", "threads: %d" % (has + 1)))
+        self.put("gpu.yaml", SMALL.replace(", threads: 1", ", device: cuda"))
+        for value in (str(has + 1), "100000", "%d,2" % (has + 1)):
+            with self.subTest(value=value):
+                many = dict(os.environ, OMP_NUM_THREADS=value)
+                for command in (["run", "sweep.yaml"], ["plan", "sweep.yaml"], ["run", "sweep.yaml", "--dry-run"]):
+                    self.refused(command, r"OMP_NUM_THREADS asks for more threads than this machine has, %d "
+                                          r"\(OMP_NUM_THREADS=%s\); set it to at most %d, or unset it" % (has, value, has),
+                                 env=many)
+                # What measures nothing on the processor, or says its own number of threads, goes on.
+                for command in (["list", "devices"], ["plan", "gpu.yaml"], ["plan", "own.yaml"], ["doctor"]):
+                    self.assert_runs(self.run_it(command, env=many))
+        self.measured(SMALL.replace("threads: 1", "threads: %d" % (has + 1)), env=many)
+        self.assert_runs(self.run_it(["report", "results/small"], env=many))
 
     def test_names_stay_text(self):
         title = '<script>alert(1)</script> `touch pwned` $(touch pwned) "\' | [x](javascript:alert(1))'

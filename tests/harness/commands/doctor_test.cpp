@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "harness/process/run_in_child.hpp"
+#include "kernels/base/library.hpp"
+#include "kernels/base/run_in_child.hpp"
 
 namespace hilbench {
 namespace {

@@ -1,6 +1,11 @@
 #include "harness/process/child_process.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -57,6 +62,64 @@ TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
   EXPECT_THROW(shell.ask("go"), EnvironmentError);
   EXPECT_THROW(shell.ask("go"), EnvironmentError);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+// Whether a process still holds the lock of `file`.
+bool is_held(const std::string& file) {
+  const int own = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool held = ::flock(own, LOCK_EX | LOCK_NB) != 0;
+  ::close(own);
+  return held;
+}
+
+// A script that starts a process in a session of its own with `start`. It answers when that process holds the
+// lock of `file`, which it does for 60 s.
+std::string leaving(const std::string& start, const std::string& file) {
+  const std::string left = start + " flock " + file + " sh -c 'echo held; exec sleep 60'";
+  return "read line; (" + left + " &); read more";
+}
+
+std::string lock_file() {
+  return testing::TempDir() + "hilbench_child_" + std::to_string(::getpid());
+}
+
+TEST(ChildProcess, IsEndedWithWhatItStartedInOtherSessions) {
+  ChildProcess other("other", {"sh", "-c", "read line; echo still"}, "");
+  {
+    ChildProcess shell("shell", {"sh", "-c", leaving("setsid", lock_file())}, "");
+    EXPECT_EQ(shell.ask("go"), "held");
+    EXPECT_TRUE(is_held(lock_file()));
+  }
+  EXPECT_FALSE(is_held(lock_file()));
+  EXPECT_EQ(other.ask("go"), "still");
+  ::unlink(lock_file().c_str());
+}
+
+TEST(ChildProcess, IsEndedWithWhatLostItsMark) {
+  {
+    ChildProcess shell("shell", {"sh", "-c", leaving("env -i setsid", lock_file())}, "");
+    EXPECT_EQ(shell.ask("go"), "held");
+    EXPECT_TRUE(is_held(lock_file()));
+  }
+  EXPECT_FALSE(is_held(lock_file()));
+  ::unlink(lock_file().c_str());
+}
+
+TEST(ChildProcess, LeavesOtherChildrenAlone) {
+  const pid_t bystander = ::fork();
+  if (bystander == 0) {
+    ::sleep(60);
+    ::_exit(0);
+  }
+  {
+    ChildProcess first("first", {"sh", "-c", "read line; echo first; read line; echo still"}, "");
+    EXPECT_EQ(first.ask("go"), "first");
+    { EXPECT_EQ(ChildProcess("second", {"sh", "-c", "read line; echo second"}, "").ask("go"), "second"); }
+    EXPECT_EQ(first.ask("go"), "still");
+  }
+  EXPECT_EQ(::waitpid(bystander, nullptr, WNOHANG), 0) << "it was ended";
+  ::kill(bystander, SIGKILL);
+  ::waitpid(bystander, nullptr, 0);
 }
 
 }  // namespace

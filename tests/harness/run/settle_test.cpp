@@ -2,8 +2,10 @@
 // /proc/self/exe, and main() below plays the part that the task's sweep name asks for.
 #include "harness/run/settle.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,8 +47,29 @@ ComparisonTask task_of(const std::string& sweep, const std::vector<std::string>&
 
 void ignore(const TaskEvent&) {}
 
+constexpr const char* kDeaf = "HILBENCH_TEST_DEAF";  // a worker that has this variable reads no task
+
+// Starts a process in a session of its own, whose parent ends. It lives for 60 s and holds the file that
+// HILBENCH_TEST_LEFT names locked.
+void leave_a_session_behind() {
+  Pipe locked;
+  if (::fork() == 0) {
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    const int file = ::open(::getenv("HILBENCH_TEST_LEFT"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ::flock(file, LOCK_EX);
+    locked.close_read();
+    locked.close_write();
+    ::sleep(60);
+    ::_exit(0);
+  }
+  locked.close_write();
+  read_all(locked.read_end());
+}
+
 // Measures every variant: 1 ms, and 2 ms for "slow". The one named "bad" meets the fate of the sweep's name.
 int play_worker(int task_fd, int event_fd) {
+  if (::getenv(kDeaf) != nullptr) std::this_thread::sleep_for(std::chrono::seconds(20));
   const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
   const std::string fate = task.records.at(0).sweep;
   const auto tell = [&](const TaskEvent& event) { write_all(event_fd, to_json(event).dump() + "\n"); };
@@ -66,6 +89,14 @@ int play_worker(int task_fd, int event_fd) {
   for (const Record& record : task.records) {
     tell({.phase = Phase::verify, .variant_id = record.variant_id});
     if (record.variant_id != "bad") continue;
+    if (fate == "leave and hang" || fate == "leave and abort" || fate == "leave") leave_a_session_behind();
+    if (fate == "leave") return 3;
+    if (fate == "leave and abort") std::abort();
+    if (fate == "leave and hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (fate == "linger") {
+      ::close(event_fd);
+      std::this_thread::sleep_for(std::chrono::seconds(20));
+    }
     if (fate == "abort") std::abort();
     if (fate == "segfault") {
       ::signal(SIGSEGV, SIG_DFL);  // a sanitizer catches it otherwise
@@ -127,6 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Fates, BadWorker,
                                          std::pair{"kill", "memory ran out"}, std::pair{"exit", "status 3"},
                                          std::pair{"hang", "no progress for 1 s"},
                                          std::pair{"spin", "no progress for 1 s"},
+                                         std::pair{"linger", "no progress for 1 s"},
                                          std::pair{"silent", "without a result"}));
 
 TEST(Settle, FailsAllWhereTheComparisonItselfCannotBeMade) {
@@ -219,6 +251,68 @@ TEST(Settle, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
   ::unsetenv("HILBENCH_TEST_SECOND");
   EXPECT_EQ(foreign_processes(records[1]), 2);
   EXPECT_FALSE(records[1].speedup);
+}
+
+// More than a pipe holds.
+ComparisonTask large_task() {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 200; ++i) ids.push_back("variant" + std::to_string(i));
+  ComparisonTask task = task_of("fine", ids);
+  EXPECT_GT(to_json(task).dump().size(), std::size_t{1} << 17);
+  return task;
+}
+
+TEST(Settle, GivesALargeTaskToAWorkerThatReads) {
+  for (const Record& record : measure_comparison(large_task(), ignore)) EXPECT_EQ(record.status, Status::ok);
+}
+
+TEST(Settle, StopsAWorkerThatDoesNotReadItsTask) {
+  ::setenv(kDeaf, "1", 1);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto records = measure_comparison(large_task(), ignore);
+  ::unsetenv(kDeaf);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  for (const Record& record : records) EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(records[0].reason, "prepare: no progress for 1 s: the worker counts as hung and was stopped");
+}
+
+class LeftBehind : public testing::TestWithParam<const char*> {};
+
+TEST_P(LeftBehind, EndsWithTheWorkerInWhateverSessionItIs) {
+  std::string file = testing::TempDir() + "hilbench_left_XXXXXX";
+  const int own = ::mkstemp(file.data());
+  ASSERT_GE(own, 0);
+  ::setenv("HILBENCH_TEST_LEFT", file.c_str(), 1);
+  measure_comparison(task_of(GetParam(), {"bad"}), ignore);
+  EXPECT_EQ(::flock(own, LOCK_EX | LOCK_NB), 0) << "a process that the worker started still lives";
+  ::unsetenv("HILBENCH_TEST_LEFT");
+  ::close(own);
+  ::unlink(file.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, LeftBehind, testing::Values("leave", "leave and abort", "leave and hang"));
+
+// Runs in a process of its own: the signal stays noted.
+void interrupt_the_deaf_and_exit() {
+  catch_stop_signals();
+  ::setenv(kDeaf, "1", 1);
+  std::thread([] {
+    ::sleep(1);
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+  ComparisonTask task = large_task();
+  task.measure.timeout_s = 300;
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    measure_comparison(task, ignore);
+  } catch (const Interrupted&) {
+    ::_exit(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10) ? 42 : 1);
+  }
+  ::_exit(2);
+}
+
+TEST(Settle, StopsOnASignalThoughTheWorkerDoesNotReadItsTask) {
+  EXPECT_EXIT(interrupt_the_deaf_and_exit(), testing::ExitedWithCode(42), "");
 }
 
 // Runs in a process of its own: the signal stays noted.

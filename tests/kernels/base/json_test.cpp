@@ -40,6 +40,14 @@ TEST(JsonText, BoundsTheDepth) {
   EXPECT_NE(refusal(R"({"a": )" + nested(1'000'000) + "}").find("nested deeper"), std::string::npos);
 }
 
+TEST(JsonText, RefusesAKeyThatIsThereTwice) {
+  EXPECT_EQ(refusal(R"({"a": 1, "b": {"c": 1, "d": [{"c": 2}], "c": 3}})"),
+            "the answer cannot be read: its JSON has the key 'c' twice in one object");
+  EXPECT_NE(refusal(R"({"a": 1, "\u0061": 1})"), "");
+  EXPECT_NE(refusal(R"({"": 1, "": 1})"), "");
+  EXPECT_EQ(refusal(R"([{"a": {"a": 1}}, {"a": 2}, "a", "a"])"), "");
+}
+
 TEST(JsonText, BracketsInStringsDoNotCount) {
   const std::string brackets(1000, '[');
   EXPECT_EQ(parse_json('"' + brackets + '"', "x"), brackets);

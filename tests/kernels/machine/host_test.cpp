@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "kernels/base/error.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -37,12 +39,17 @@ TEST(InspectHost, KnowsThisMachine) {
 TEST(DefaultThreads, FollowsTheVariableWhereItIsAPositiveNumber) {
   const char* before = std::getenv("OMP_NUM_THREADS");
   const std::string kept = before == nullptr ? "" : before;
-  const Host host{.cores = 5};
+  const Host host{.cores = 5, .threads = 8};
   for (const auto& [value, threads] :
        {std::pair{"3", 3}, std::pair{"4,2", 4}, std::pair{"0", 5}, std::pair{"-2", 5}, std::pair{"many", 5},
-        std::pair{"2x", 5}, std::pair{"99999999999", 5}, std::pair{"", 5}}) {
+        std::pair{"2x", 5}, std::pair{"-99999999999", 5}, std::pair{"", 5}, std::pair{"8", 8},
+        std::pair{"9", 8}, std::pair{"99999999999", 8}, std::pair{"9,2", 8}}) {
     setenv("OMP_NUM_THREADS", value, 1);
     EXPECT_EQ(default_threads(host), threads) << value;
+    if (value[0] == '9')
+      EXPECT_THROW(expect_threads(host), UsageError) << value;
+    else
+      EXPECT_NO_THROW(expect_threads(host)) << value;
   }
   unsetenv("OMP_NUM_THREADS");
   EXPECT_EQ(default_threads(host), 5);

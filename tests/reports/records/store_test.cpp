@@ -49,6 +49,7 @@ Record make_record(const std::string& case_id, const std::string& order, double 
   record.variant_id = variant_id(record.variant);
   record.kernel = "dilated_cpu";
   record.threads = 1;
+  record.verify = {.max_abs = 1e-6, .rows = 1, .tolerance = 1e-5};
   record.time = {.median_ns = median_ns, .samples_ns = {median_ns}, .process_rounds = {1}};
   record.environment = {{"host", {{"cpu", "x"}, {"load_average", {median_ns, 0, 0}}}},
                         {"build", {{"commit", nullptr}}},
@@ -117,6 +118,17 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
   EXPECT_EQ(to_json(store.records_of("a")), to_json(second));
   EXPECT_EQ(store.meta().at("sweep"), "quick");
   EXPECT_EQ(store.meta().at("schema"), "1");
+}
+
+TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
+  std::vector<Record> records = make_comparison("a");
+  records[1].time->median_ns *= 2;
+  Store::open_for_writing(folder_).commit("a", {}, records);
+  const std::string message = message_of<UsageError>([&] { Store::open_for_reading(folder_).records(); });
+  EXPECT_NE(message.find("a/dilated/order1): its median is 202 ns, that of its samples 101 ns"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find(file().string()), std::string::npos) << message;
 }
 
 TEST_F(StoreTest, ReplacesTheComparisonOfACase) {

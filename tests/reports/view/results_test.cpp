@@ -83,6 +83,16 @@ TEST(Exported, RefusesRecordsThatContradictThemselves) {
                       "line 1"),
             std::string::npos)
       << refusal(folder.path());
+  EXPECT_EQ(refused(good + R"({"schema": 1, "schema": 1})"),
+            "record cannot be read (" + file.string() +
+                " line 2): it cannot be read: its JSON has the key 'schema' twice in one object");
+  nlohmann::json wrong = record;
+  wrong["time_ns"]["median"] = 1e6;
+  EXPECT_TRUE(refused(wrong.dump())
+                  .starts_with("record cannot be read (" + file.string() +
+                               " line 1): a record contradicts itself (n8192-w2048-r1-h8-d64-fp32-p1-cpu/"
+                               "dilated/hilbert): its median is 1000000 ns, that of its samples"))
+      << refusal(folder.path());
   record["speedup"]["ci"] = {1.2, 1.1};
   EXPECT_NE(refused(record.dump()).find("'ci' is reversed"), std::string::npos) << refusal(folder.path());
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');

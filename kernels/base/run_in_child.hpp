@@ -4,8 +4,6 @@
 #include <functional>
 #include <string>
 
-#include "kernels/base/library.hpp"
-
 namespace hilbench {
 
 struct Finding {
@@ -14,7 +12,8 @@ struct Finding {
 };
 
 // Runs `look` in a forked child and returns its finding. If the child crashes, throws or takes longer than
-// `timeout_s`, the finding says so. `look` must not start a thread.
+// `timeout_s`, the finding says so; the child is killed, also if this process ends first. `look` must not
+// start a thread.
 Finding probe(const std::function<Finding()>& look, double timeout_s);
 
 }  // namespace hilbench

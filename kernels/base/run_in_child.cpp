@@ -1,8 +1,9 @@
-#include "harness/process/run_in_child.hpp"
+#include "kernels/base/run_in_child.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,8 +51,9 @@ std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
 Finding probe(const std::function<Finding()>& look, double timeout_s) {
   int ends[2];
   if (pipe(ends) != 0) return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
     close(ends[0]);
     report_and_leave(look, ends[1]);
   }
@@ -64,7 +66,7 @@ Finding probe(const std::function<Finding()>& look, double timeout_s) {
   close(ends[0]);
   if (!text) kill(child, SIGKILL);
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!text) return {.text = fmt::format("did not answer within {} s", timeout_s)};
   if (text->empty())
     return {.text = fmt::format("crashed when it was tried (signal {})",

@@ -1,0 +1,41 @@
+// Processes that descend from this one, and how none of them escapes: neither by a session of its own nor
+// through a parent that ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+#include <string>
+
+namespace hilbench {
+
+// From now on this process becomes the parent of every descendant whose own parent ends. Throws
+// EnvironmentError.
+void adopt_orphans();
+
+// Process ids of the children of this process, adopted ones included.
+std::set<pid_t> own_children();
+
+// Kills every child of this process that is not in `kept`, and all that descends from them, and waits for
+// their end, at most a few seconds.
+void end_children_except(const std::set<pid_t>& kept);
+
+// What one program starts while it runs. A mark in its environment, which its descendants inherit, tells it
+// from what other programs of this process start.
+class Offspring {
+ public:
+  Offspring();  // adopts orphans; throws EnvironmentError
+  // To be called when the program itself has ended. Kills what it left behind. If it was the last program of
+  // this process, that includes descendants that lost the mark.
+  ~Offspring();
+  Offspring(const Offspring&) = delete;
+  Offspring& operator=(const Offspring&) = delete;
+
+  static constexpr const char* kVariable = "HILBENCH_PROGRAM";
+  const std::string& mark() const { return mark_; }  // the variable's value
+
+ private:
+  std::string mark_;
+};
+
+}  // namespace hilbench

@@ -1,0 +1,62 @@
+#include "reports/records/record_consistency.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
+#include "reports/records/stats.hpp"
+
+namespace hilbench {
+namespace {
+
+// Medians are computed from the very samples that are stored. What differs is rounding, also by programs that
+// print fewer digits.
+constexpr double kRounding = 1e-6;
+
+[[noreturn]] void refuse(const Record& record, const std::string& why) {
+  throw UsageError({.what = "a record contradicts itself",
+                    .where = one_line(fmt::format("{}/{}", record.case_id, record.variant_id), 100),
+                    .why = why});
+}
+
+void check_time(const Record& record) {
+  const Timing& time = *record.time;
+  if (time.samples_ns.empty()) refuse(record, "it has a time and no samples");
+  for (const double sample : time.samples_ns)
+    if (!(sample > 0) || std::isinf(sample))  // null is NaN here
+      refuse(record, fmt::format("a sample is {}, no duration",
+                                 std::isnan(sample) ? "null" : fmt::to_string(sample)));
+  const double found = median(time.samples_ns);
+  if (!(std::abs(found - time.median_ns) <= kRounding * found))
+    refuse(record, fmt::format("its median is {} ns, that of its samples {} ns", time.median_ns, found));
+}
+
+// What has been computed and found right.
+void check_verification(const Record& record) {
+  // Only what has an output has minimum bytes.
+  const bool has_output = record.kind == ImplementationKind::kernel || record.min_bytes;
+  if (!record.verify) {
+    if (has_output) refuse(record, "it is ok and was not verified");
+    return;
+  }
+  const Verification& verify = *record.verify;
+  if (verify.rows < 1) refuse(record, "it is ok and no row was verified");
+  if (!(verify.max_abs <= verify.tolerance))
+    refuse(record, fmt::format("it is ok and its largest error, {}, is above the tolerance, {}",
+                               verify.max_abs, verify.tolerance));
+}
+
+}  // namespace
+
+void expect_consistent(const Record& record) {
+  if (record.time) check_time(record);
+  if (record.status == Status::skipped && (record.time || record.verify))
+    refuse(record, fmt::format("it is skipped and has {}", record.time ? "a time" : "a verification"));
+  if (record.status != Status::ok) return;
+  if (!record.time) refuse(record, "it is ok and has no time");
+  check_verification(record);
+}
+
+}  // namespace hilbench

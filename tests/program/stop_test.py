@@ -1,0 +1,125 @@
+"""What hangs, or outlives the program: a BLAS that cannot be loaded, gnuplot, and the folders that they use.
+
+Usage: stop_test.py HILBENCH FOLDER_OF_A_BLAS_THAT_HANGS [unittest arguments]
+"""
+
+import os
+import pathlib
+import signal
+import sys
+import time
+import unittest
+
+from program import Program, wait_until
+
+SWEEP = """
+name: small
+cases: [{sequence_length: 64, segments: [32], dilations: [2], heads: 2, head_dim: 16, threads: 1, device: cpu}]
+variants: [{kernel: dilated, order: [linear, hilbert]}]
+baselines: [gemm]
+measure: {budget_s: 0.02, min_rounds: 3, timeout_s: 60}
+"""
+
+
+class StopTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+        self.program.sweep(SWEEP)
+
+    def processes(self, word):
+        """Process ids of what has `word` in its command line and runs in the program's folder."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                here = entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder)
+                if here and word in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # gone since, or another user's
+        return found
+
+
+class BlasTest(StopTest):
+    def setUp(self):
+        super().setUp()
+        self.hanging = {**os.environ, "LD_LIBRARY_PATH": BLAS}
+
+    def test_a_blas_that_hangs_costs_its_baseline_alone(self):
+        began = time.monotonic()
+        self.program.run("run", "sweep.yaml", "-o", "out", env=self.hanging)
+        self.assertLess(time.monotonic() - began, 60)
+        records = {record["variant"]: record for record in self.program.records("out")}
+        self.assertEqual((records["gemm"]["status"], records["gemm"]["reason"]),
+                         ("skipped", "OpenBLAS did not answer within 10 s; install libopenblas0 again"))
+        self.assertEqual(records["dilated/hilbert"]["status"], "ok")
+        self.assertFalse(self.processes(b"hilbench"))
+
+    def test_a_stop_while_the_blas_hangs(self):
+        for command in (["run", "sweep.yaml", "-o", "out"], ["plan", "sweep.yaml"], ["list", "baselines"]):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(command=command, signal=number):
+                    process = self.program.start(*command, env=self.hanging)
+                    wait_until(lambda: len(self.processes(b"hilbench")) == 2, 20, "no child asks the BLAS")
+                    process.send_signal(number)
+                    process.communicate(timeout=5)
+                    self.assertNotEqual(process.returncode, 0)
+                    wait_until(lambda: not self.processes(b"hilbench"), 5, "the child outlived the program")
+
+
+class FolderTest(StopTest):
+    """Folders in TMPDIR go when the program is asked to stop."""
+
+    def setUp(self):
+        super().setUp()
+        self.program.run("run", "sweep.yaml", "-o", "out")
+        self.temporary = self.program.folder / "temporary"
+        tools = self.program.folder / "tools"
+        for folder in (self.temporary, tools):
+            folder.mkdir()
+        gnuplot = tools / "gnuplot"
+        gnuplot.write_text("#!/bin/sh\nexec sleep 600\n")
+        gnuplot.chmod(0o755)
+        self.slow = {**os.environ, "TMPDIR": str(self.temporary), "PATH": f"{tools}:{os.environ['PATH']}"}
+
+    def test_a_report_that_is_stopped_leaves_no_folder(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number):
+                process = self.program.start("report", "out", env=self.slow)
+                wait_until(lambda: self.processes(b"sleep"), 20, "gnuplot was not started")
+                self.assertTrue(list(self.temporary.iterdir()))
+                process.send_signal(number)
+                process.communicate(timeout=5)
+                self.assertEqual(process.returncode, -number)
+                self.assertEqual(list(self.temporary.iterdir()), [])
+                self.assertFalse(self.processes(b"sleep"))
+
+    def test_a_signal_that_is_ignored_stops_no_report(self):
+        gnuplot = self.program.folder / "tools/gnuplot"
+        gnuplot.write_text("#!/bin/sh\nkill -HUP $PPID\nsleep 1\nexit 3\n")
+        _, err = self.program.run("report", "out", env=self.slow,
+                                  preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        self.assertNotIn("stopped", err)
+
+    def test_a_run_with_a_program_leaves_no_folder(self):
+        (self.program.folder / "rival.py").write_text((HERE.parent / "fakes/rival.py").read_text())
+        (self.program.folder / "plain_attention.py").write_text((HERE / "plain_attention.py").read_text())
+        text = SWEEP.replace("baselines: [gemm]", f"external: {{hangs: {{command: [{sys.executable}, rival.py, hangs]}}}}\n"
+                             "baselines: [hangs]")
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number):
+                process = self.program.start("run", self.program.sweep(text), "-o", "other", "--allow-external",
+                                             env=self.slow)
+                wait_until(lambda: self.processes(b"sleep"), 20, "the program was not started")
+                process.send_signal(number)
+                process.communicate(timeout=5)
+                self.assertEqual(process.returncode, 128 + number)
+                self.assertEqual(list(self.temporary.iterdir()), [])
+                self.assertFalse(self.processes(b"sleep"))
+
+
+if __name__ == "__main__":
+    BINARY, BLAS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+    HERE = pathlib.Path(__file__).resolve().parent
+    unittest.main(verbosity=2)

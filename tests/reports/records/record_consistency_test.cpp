@@ -1,0 +1,80 @@
+#include "reports/records/record_consistency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+namespace {
+
+Record good() {
+  Record record{.case_id = "case", .variant_id = "dilated/hilbert"};
+  record.verify = Verification{.max_abs = 1e-6, .rel_l2 = 1e-7, .rows = 256, .tolerance = 2e-5};
+  record.time = Timing{.median_ns = 105, .samples_ns = {100, 110, 90, 120}, .process_rounds = {2, 2}};
+  record.min_bytes = 6e7;
+  return record;
+}
+
+std::string refusal(const std::function<void(Record&)>& change) {
+  Record record = good();
+  change(record);
+  try {
+    expect_consistent(record);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing refused";
+}
+
+#define EXPECT_REFUSED(change, why)                                               \
+  EXPECT_NE(refusal([](Record& record) { change; }).find(why), std::string::npos) \
+      << refusal([](Record& record) { change; })
+
+TEST(Consistency, AcceptsWhatAgrees) {
+  EXPECT_NO_THROW(expect_consistent(good()));
+  EXPECT_EQ(refusal([](Record& record) { record.time->median_ns *= 1 + 1e-7; }), "nothing refused");
+  EXPECT_EQ(refusal([](Record& record) { record.status = Status::invalid; }), "nothing refused")
+      << "what is faster than the peak keeps its time";
+}
+
+TEST(Consistency, RefusesSamplesThatAreNotOfTheirMedian) {
+  EXPECT_REFUSED(record.time->median_ns *= 1.001, "that of its samples");
+  EXPECT_REFUSED(record.time->median_ns = std::nan(""), "that of its samples");
+  EXPECT_REFUSED(for (double& sample : record.time->samples_ns) sample *= 0.9, "that of its samples");
+}
+
+TEST(Consistency, RefusesSamplesThatAreNoDurations) {
+  EXPECT_REFUSED(record.time->samples_ns[3] = std::nan(""), "a sample is null");
+  EXPECT_REFUSED(record.time->samples_ns[3] = 0, "a sample is 0");
+  EXPECT_REFUSED(record.time->samples_ns[3] = -5, "a sample is -5");
+  EXPECT_REFUSED(record.time->samples_ns[3] = std::numeric_limits<double>::infinity(), "a sample is inf");
+  EXPECT_REFUSED(record.time->samples_ns.clear(), "no samples");
+}
+
+TEST(Consistency, RefusesAVerificationThatContradictsTheStatus) {
+  EXPECT_REFUSED(record.verify->max_abs = 2 * record.verify->tolerance, "above the tolerance");
+  EXPECT_REFUSED(record.verify->max_abs = std::nan(""), "above the tolerance");
+  EXPECT_REFUSED(record.verify->rows = 0, "no row was verified");
+  EXPECT_REFUSED(record.verify.reset(), "was not verified");
+  EXPECT_REFUSED(record.kind = ImplementationKind::baseline; record.verify.reset(), "was not verified");
+  EXPECT_EQ(refusal([](Record& record) {  // like `peak`
+              record.kind = ImplementationKind::baseline;
+              record.verify.reset();
+              record.min_bytes.reset();
+            }),
+            "nothing refused");
+}
+
+TEST(Consistency, RefusesATimeThatContradictsTheStatus) {
+  EXPECT_REFUSED(record.time.reset(), "it is ok and has no time");
+  EXPECT_REFUSED(record.status = Status::skipped, "it is skipped and has a time");
+  EXPECT_REFUSED(record.status = Status::skipped;
+                 record.time.reset(), "it is skipped and has a verification");
+}
+
+}  // namespace
+}  // namespace hilbench
