@@ -27,14 +27,15 @@ namespace {
 // A worker process. The destructor kills it and waits for its end.
 class Worker {
  public:
-  explicit Worker(const ComparisonTask& task) : task_(to_json(task).dump()), children_(own_children()) {
+  Worker(const ComparisonTask& task, const std::filesystem::path& program)
+      : task_(to_json(task).dump()), children_(own_children()) {
     adopt_orphans();
     if (::fcntl(task_pipe_.write_end(), F_SETFL, O_NONBLOCK) != 0)
       throw EnvironmentError({.what = "cannot talk to a worker", .why = std::strerror(errno)});
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
-    if (pid_ == 0) become_worker(task_pipe_.read_end(), event_pipe_.write_end(), parent);
+    if (pid_ == 0) become_worker(program, task_pipe_.read_end(), event_pipe_.write_end(), parent);
     task_pipe_.close_read();
     event_pipe_.close_write();
   }
@@ -84,14 +85,15 @@ class Worker {
   }
 
  private:
-  [[noreturn]] static void become_worker(int task_fd, int event_fd, pid_t parent) {
+  [[noreturn]] static void become_worker(const std::filesystem::path& program, int task_fd, int event_fd,
+                                         pid_t parent) {
     // A process group of its own: Ctrl-C reaches only the supervisor, which then ends the worker.
     const bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
                        ::getppid() == parent && ::fcntl(task_fd, F_SETFD, 0) == 0 &&
                        ::fcntl(event_fd, F_SETFD, 0) == 0;
     if (!ready) ::_exit(126);
     const std::string task_text = std::to_string(task_fd), event_text = std::to_string(event_fd);
-    ::execl("/proc/self/exe", "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
+    ::execl(program.c_str(), "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
     ::_exit(127);
   }
 
@@ -177,11 +179,11 @@ class Conversation {
   std::string pending_;
 };
 
-TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
+TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path& program, double timeout_s,
                          const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
   using Outcome = Conversation::Outcome;
-  Worker worker(task);
+  Worker worker(task, program);
   Conversation conversation(worker, timeout_s);
   std::string line;
   for (;;) {
@@ -216,9 +218,10 @@ TaskResult run_in_worker(const ComparisonTask& task, double timeout_s,
 
 }  // namespace
 
-TaskRunner in_worker(double timeout_s) {
-  return [timeout_s](const ComparisonTask& task, const std::function<void(const TaskEvent&)>& progress) {
-    return run_in_worker(task, timeout_s, progress);
+TaskRunner in_worker(double timeout_s, const std::filesystem::path& program) {
+  return [timeout_s, program](const ComparisonTask& task,
+                              const std::function<void(const TaskEvent&)>& progress) {
+    return run_in_worker(task, program, timeout_s, progress);
   };
 }
 
