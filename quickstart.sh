@@ -20,8 +20,8 @@ for argument in "$@"; do
 done
 
 packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
-  nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libopenblas0-pthread libopenmpi-dev openmpi-bin gnuplot-nox
-  libjs-chart.js)
+  nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libboost-dev libopenblas0-pthread libopenmpi-dev
+  openmpi-bin gnuplot-nox libjs-chart.js)
 if [ $tests = ON ]; then
   packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium
     clang libclang-rt-dev libomp-dev)
@@ -53,8 +53,8 @@ if command -v dpkg-query >/dev/null; then
 elif [ $install = yes ]; then
   cat >&2 <<'NEEDS'
 quickstart.sh: no dpkg here, so nothing is installed. To build, hilbench needs a C++20 compiler, CMake 3.22, Ninja,
-pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway and hwloc; for rings over
-processes also Open MPI. To run, it uses OpenBLAS, gnuplot and Chart.js.
+pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc and the
+headers of Boost; for rings over processes also Open MPI. To run, it uses OpenBLAS, gnuplot and Chart.js.
 NEEDS
 fi
 

@@ -9,15 +9,12 @@
 #include <utility>
 
 #include "kernels/base/text.hpp"
-#include "reports/records/stats.hpp"
 #include "reports/tables/environment.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {
-
-constexpr std::uint64_t kBootstrapSeed = 1;
 
 std::string id_of(const Record& record) {
   return record.case_id + "/" + record.variant_id;
@@ -51,10 +48,8 @@ RunPair pair_of(const Record& a, const Record& b) {
   RunPair pair{.a = &a, .b = &b, .withheld = untimed(a, "A"), .differs = differences(a, b)};
   if (pair.withheld.empty()) pair.withheld = untimed(b, "B");
   if (!pair.withheld.empty()) return pair;
-  const Ratio ratio = unpaired_ratio({a.time->samples_ns, a.time->process_rounds},
-                                     {b.time->samples_ns, b.time->process_rounds}, kBootstrapSeed);
-  const std::size_t processes = std::min(a.time->process_rounds.size(), b.time->process_rounds.size());
-  pair.ratio = Measured{ratio.value, ratio.ci, processes};
+  pair.ratio = unpaired_time_ratio(a, b);
+  if (!pair.ratio) pair.withheld = "the rounds do not add up to the samples";
   return pair;
 }
 
@@ -120,8 +115,10 @@ ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
   ComparedRuns runs{
       .a = view_of(a), .b = view_of(b), .pairs = {}, .only_a = {}, .only_b = {}, .environment = {}};
   std::map<std::pair<std::string_view, std::string_view>, const Record*> left;
-  for (const Record& record : b.records) left[{record.case_id, record.variant_id}] = &record;
+  for (const Record& record : b.records)
+    if (!record.twin) left[{record.case_id, record.variant_id}] = &record;
   for (const Record& record : a.records) {
+    if (record.twin) continue;
     const auto other = left.find({record.case_id, record.variant_id});
     if (other == left.end()) {
       runs.only_a.push_back(&record);

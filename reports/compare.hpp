@@ -16,8 +16,8 @@ namespace hilbench {
 struct RunPair {
   const Record* a = nullptr;
   const Record* b = nullptr;
-  // Time in A / time in B: above 1, B is faster. Rounds of different runs do not pair, so each median is
-  // resampled separately. Nothing if one of them has no time, or another process used the device.
+  // Time in A / time in B: above 1, B is faster. Rounds of different runs do not pair (unpaired_effect()).
+  // Nothing if one of them has no time, or another process used the device.
   std::optional<Measured> ratio;
   std::string withheld;  // why there is no ratio; empty if there is one
   std::string differs;   // settings that differ although the ids are the same: "threads 2 / 4"

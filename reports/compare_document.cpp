@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
-#include "reports/records/stats.hpp"
+#include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -12,17 +13,13 @@ namespace {
 
 std::string verdict(const RunPair& pair) {
   if (!pair.ratio) return pair.withheld;
-  const Verdict said = verdict_of(pair.ratio->ci);
-  if (said == Verdict::inconclusive) return std::string(to_string(said));
-  std::string text = said == Verdict::faster ? "B is faster" : "B is slower";
-  if (!sign_settled(pair.ratio->ci, pair.ratio->processes)) text += fmt::format("; {}", kUnsettled);
-  return text;
+  const bool takes_side = pair.ratio->verdict == Verdict::faster || pair.ratio->verdict == Verdict::slower;
+  return (takes_side ? "B is " : "") +
+         verdict_words(pair.ratio->verdict, pair.ratio->processes, pair.ratio->margin);
 }
 
 Tone tone(const RunPair& pair) {
-  if (!pair.ratio || !sign_settled(pair.ratio->ci, pair.ratio->processes)) return Tone::muted;
-  const Verdict said = verdict_of(pair.ratio->ci);
-  return said == Verdict::faster ? Tone::good : said == Verdict::slower ? Tone::bad : Tone::neutral;
+  return pair.ratio ? tone_of(pair.ratio->verdict) : Tone::muted;
 }
 
 Table environment_differences_table(const ComparedRuns& runs) {
@@ -46,19 +43,20 @@ Table lone_table(const std::vector<const Record*>& records) {
 }
 
 std::vector<std::string> sentences(const ComparedRuns& runs) {
-  std::size_t faster = 0, slower = 0, undecided = 0, none = 0;
+  std::map<Verdict, std::size_t> counts;
+  std::size_t none = 0;
   for (const RunPair& pair : runs.pairs) {
-    if (!pair.ratio)
-      ++none;
-    else if (const Verdict said = verdict_of(pair.ratio->ci); said == Verdict::inconclusive)
-      ++undecided;
+    if (pair.ratio)
+      ++counts[pair.ratio->verdict];
     else
-      ++(said == Verdict::faster ? faster : slower);
+      ++none;
   }
   std::vector<std::string> said = {fmt::format(
-      "{} pairs of the same case and variant: B is faster in {}, slower in {}, no difference shown in {}, "
-      "not compared {}. Only in A: {}, only in B: {}.",
-      runs.pairs.size(), faster, slower, undecided, none, runs.only_a.size(), runs.only_b.size())};
+      "{} pairs of the same case and variant: B is faster in {}, slower in {}, equivalent in {}, "
+      "inconclusive "
+      "{}, not compared {}. Only in A: {}, only in B: {}.",
+      runs.pairs.size(), counts[Verdict::faster], counts[Verdict::slower], counts[Verdict::equivalent],
+      counts[Verdict::inconclusive], none, runs.only_a.size(), runs.only_b.size())};
   if (runs.a.machine != runs.b.machine)
     said.push_back(fmt::format("The machines differ: A ran on {}, B on {}.", runs.a.machine, runs.b.machine));
   return said;
@@ -123,9 +121,11 @@ Document compare_document(const ComparedRuns& runs, const std::vector<std::strin
   Section& pairs =
       document.sections.emplace_back(Section{.id = "pairs", .title = "Case by case", .blocks = {}});
   pairs.blocks.push_back(Paragraph{
-      "A / B is the time in A / the time in B. Above 1, B is faster. Rounds of different runs do not pair, "
-      "so the 95 % interval resamples each median separately. Differences below 1 % can come from the "
-      "process alone; if one process measured, their sign is not settled."});
+      "A / B is the time in A / the time in B. Above 1, B is faster. Rounds of different runs do not pair: "
+      "the 95 % interval is Welch's, over the processes of each run, and unadjusted. If one process "
+      "measured, "
+      "it says nothing of how processes differ; the verdict then says `within one process` and is never "
+      "`equivalent`."});
   if (!runs.pairs.empty()) pairs.blocks.push_back(compare_table(runs));
   for (const auto& [name, records] : {std::pair{"A", &runs.only_a}, std::pair{"B", &runs.only_b}})
     if (!records->empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/base/error.hpp"
 
@@ -18,6 +19,12 @@ std::string machine_of(const Record& record) {
   const char* part = record.work.device == DeviceKind::cuda ? "device" : "host";
   const char* key = record.work.device == DeviceKind::cuda ? "name" : "cpu";
   return environment_text(record, part, key);
+}
+
+// Half of the interval of the time, as a share of it; 0 if one round says nothing of its noise.
+double relative_reach(const Timing& time) {
+  const double reach = (time.ci_ns.high - time.ci_ns.low) / 2 / time.median_ns;
+  return std::isfinite(reach) ? reach : 0;
 }
 
 bool usable(const Record& record) {
@@ -46,7 +53,7 @@ std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Reco
         .record = &record,
         .shape = ring_shape(record.work, record.variant, std::max<std::int64_t>(1, record.threads)),
         .ns = record.time->median_ns,
-        .relative = (record.time->ci_ns.high - record.time->ci_ns.low) / 2 / record.time->median_ns};
+        .relative = relative_reach(*record.time)};
     if (record.work.ring_size > 1) {
       sample.compute_ns = positive_counter(record, "ring_compute_ns");
       sample.exchange_ns = positive_counter(record, "ring_exchange_ns");

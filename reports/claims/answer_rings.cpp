@@ -13,8 +13,8 @@ namespace {
 
 // Linear order with the ring options of `hilbert`. If `hilbert` orders the whole sequence, also linear order
 // of shards, which sends as many rows. Null if there is none.
-const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
-  const auto twin_of = [&](OrderSpan span) -> const Record* {
+const Record* linear_of(const CaseView& of_case, const Record& hilbert) {
+  const auto with_span = [&](OrderSpan span) -> const Record* {
     Variant wanted = hilbert.variant;
     wanted.order = "linear";
     wanted.order_param.reset();
@@ -27,8 +27,8 @@ const Record* linear_twin(const CaseView& of_case, const Record& hilbert) {
     }
     return nullptr;
   };
-  const Record* same = twin_of(hilbert.variant.order_span);
-  return same != nullptr ? same : twin_of(OrderSpan::shard);
+  const Record* same = with_span(hilbert.variant.order_span);
+  return same != nullptr ? same : with_span(OrderSpan::shard);
 }
 
 std::optional<double> device_bytes(const Record& record) {
@@ -58,10 +58,10 @@ ClaimAnswer answer_communication(const ClaimRow& claim, const View& view) {
       if (record->kind != ImplementationKind::kernel || record->variant.order != "hilbert" ||
           *record->comm_bytes <= 0)
         continue;
-      const Record* linear = linear_twin(of_case, *record);
+      const Record* linear = linear_of(of_case, *record);
       if (linear == nullptr || linear->comm_bytes.value_or(0) <= 0) continue;
       const double ratio = *linear->comm_bytes / *record->comm_bytes;
-      ratios.push_back({ratio, {ratio, ratio}, 0});
+      ratios.push_back(exact_ratio(ratio));
     }
   if (ratios.empty()) {
     answer.why = "not tested here: no ring that exchanges data has both linear and hilbert order";
@@ -103,7 +103,7 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
   }
   const auto length = static_cast<double>(longest->work->sequence_length);
   answer.where = longest;
-  answer.measured = Measured{length, {length, length}, 0};
+  answer.measured = exact_ratio(length);
   answer.verdict = length >= *claim.claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
   answer.why = "longest sequence that ran on this many devices with this much memory; longer ones may fit";
   return answer;

@@ -66,7 +66,7 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
   const std::string why =
       unread.empty() ? "none for this device" : fmt::format("{}", fmt::join(unread, "; "));
   answer.measured = lines;
-  if (lines) answer.verdict = judge(*answer.claim->claimed, lines->ci);
+  if (lines) answer.verdict = judge_claim(*answer.claim->claimed, *lines, std::nullopt);
   answer.why = lines ? fmt::format("{}; {} (an exact count, but not of a cache); no hardware counters: {}",
                                    claimed_fewer(*answer.claim), lines_text(lines), why)
                      : fmt::format("no counters: {}", why);
@@ -75,8 +75,7 @@ void answer_caches(ClaimAnswer& answer, const std::optional<Measured>& lines, co
 void answer_caches_in(ClaimAnswer& answer, const ClaimRecords& records) {
   answer.why = no_pair(records, "");
   if (!answer.why.empty()) return;
-  const Record* control = missing_reason(records.random, "").empty() ? records.random : nullptr;
-  answer.levels = answer_levels(*answer.claim->claimed, *records.standard, *records.hilbert, control);
+  answer.levels = answer_levels(*answer.claim->claimed, records);
   answer_caches(answer, counter_ratio(*records.standard, *records.hilbert, kLinesCounter), *records.standard);
 }
 
@@ -87,7 +86,11 @@ void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
   if (answer.measured && records.hilbert->permute_ns)
     answer.with_permutation = time_ratio(*records.standard, *records.hilbert, *records.hilbert->permute_ns);
   if (records.standard && records.tokens) answer.tokens = time_ratio(*records.standard, *records.tokens);
-  if (records.standard && records.random) answer.control = time_ratio(*records.standard, *records.random);
+  if (records.standard && records.random) answer.random = time_ratio(*records.standard, *records.random);
+  if (records.control() && records.hilbert) {
+    answer.against_control = time_ratio(*records.control(), *records.hilbert);
+    if (answer.against_control) answer.control_name = records.control()->variant_id;
+  }
   settle(answer);
 }
 
@@ -117,32 +120,33 @@ std::string named_text(const ClaimRow& claim) {
 }  // namespace
 
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view) {
-  ClaimAnswer answer{.claim = &claim, .where = &view};
+  ClaimAnswer answer{.claim = &claim, .where = &view, .dtype = view.work->dtype};
+  answer.other_dtype = claim.work && claim.work->dtype != view.work->dtype;
   const ClaimRecords records = claim_records(view, claim.order_chunk);
   if (claim.quantity == Quantity::speedup) answer_times_in(answer, records);
   if (claim.quantity == Quantity::cache_lines) answer_caches_in(answer, records);
   if (claim.quantity == Quantity::memory) answer_memory_in(answer, records);
-  if (claim.work && claim.work->dtype != view.work->dtype)
-    answer.why +=
-        fmt::format("{}measured in {}, {} {}", answer.why.empty() ? "" : "; ", to_string(view.work->dtype),
-                    claim.names_dtype ? "claimed in" : "we assumed", to_string(claim.work->dtype));
+  if (const std::string remark = dtype_remark(answer); !remark.empty())
+    answer.why += (answer.why.empty() ? "" : "; ") + remark;
   return answer;
 }
 
-ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
-  ClaimAnswer answer{.claim = &claim};
+ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dtype) {
+  ClaimAnswer answer{.claim = &claim, .dtype = dtype};
   answer.why = fmt::format("{}, and no case here{} has both linear and hilbert order", left_open(claim),
                            named_text(claim));
   if (claim.ring_size) answer.why = "not tested here: " + answer.why + "; `hilbench predict` projects it";
   std::vector<ClaimAnswer> cases;
-  std::vector<Measured> measured, controls, lines;
+  std::vector<Measured> measured, random, controls, lines;
   std::map<const MissLevel*, std::vector<LevelAnswer>> levels;
   for (const CaseView& of_case : view.cases) {
-    if (!named_by(claim, *of_case.work)) continue;
+    if (of_case.work->dtype != dtype || !named_by(claim, *of_case.work)) continue;
     ClaimAnswer one = answer_in_case(claim, of_case);
     if (!one.measured) continue;
     measured.push_back(*one.measured);
-    if (one.control) controls.push_back(*one.control);
+    if (one.random) random.push_back(*one.random);
+    if (one.against_control) controls.push_back(*one.against_control);
+    if (one.against_control) answer.control_name = one.control_name;
     const ClaimRecords records = claim_records(of_case, claim.order_chunk);
     if (const auto count = counter_ratio(*records.standard, *records.hilbert, kLinesCounter))
       lines.push_back(*count);
@@ -155,7 +159,8 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view) {
       cases.size() == 1 ? std::string("one case") : fmt::format("{} cases", cases.size()), named_text(claim));
   if (claim.quantity != Quantity::cache_lines) {
     answer.measured = over_all(measured);
-    answer.control = over_all(controls);
+    answer.random = over_all(random);
+    if (controls.size() == measured.size()) answer.against_control = over_all(controls);
     settle(answer);
     return answer;
   }

@@ -5,8 +5,9 @@
 
 namespace hilbench {
 
-// By kernel time, misses or memory: in one case, or in all cases together if the claim states no pattern.
+// By kernel time, misses or memory: in one case, or in all cases of one dtype together if the claim states no
+// pattern.
 ClaimAnswer answer_in_case(const ClaimRow& claim, const CaseView& view);
-ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view);
+ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dtype);
 
 }  // namespace hilbench

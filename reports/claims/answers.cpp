@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "reports/claims/answer_rings.hpp"
 #include "reports/claims/answer_times_and_misses.hpp"
 #include "reports/claims/claim_records.hpp"
-#include "reports/records/stats.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -19,6 +20,22 @@ std::string why_no_ratio(const Record& a, const Record& b) {
   return foreign_processes(a) + foreign_processes(b) > 0
              ? "another process used the GPU during the measurement"
              : "the two variants have no paired times";
+}
+
+// Why the rules leave a claim open.
+std::string why_open(const ClaimAnswer& answer) {
+  const Measured& measured = *answer.measured;
+  const double claimed = *answer.claim->claimed, least = 1 / (1 + measured.margin),
+               most = 1 + measured.margin;
+  if (measured.verdict == (claimed < 1 ? Verdict::faster : Verdict::slower))
+    return "it differs from linear order the other way, and no control was measured: the table of slots "
+           "alone "
+           "may cost as much";
+  if (!std::isfinite(measured.ci.low)) return "one value has no interval";
+  const bool nothing = measured.ci.low <= most && measured.ci.high >= least;
+  const bool all = measured.ci.low <= claimed && measured.ci.high >= claimed;
+  if (nothing && all) return "the interval holds no effect and the claim as well";
+  return nothing ? "the interval holds no effect, and more than the margin" : "the interval is too wide";
 }
 
 // Fresh over pooled buffers, for every kernel variant that a case holds in both forms.
@@ -31,11 +48,11 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
         pooled[record->variant_id] = record;
     for (const Record* fresh : of_case.records) {
       if (fresh->kind != ImplementationKind::kernel || fresh->variant.buffers != Buffers::fresh) continue;
-      Variant twin = fresh->variant;
-      twin.buffers = Buffers::pooled;
-      const auto found = pooled.find(variant_id(twin));
+      Variant other = fresh->variant;
+      other.buffers = Buffers::pooled;
+      const auto found = pooled.find(variant_id(other));
       if (found == pooled.end()) continue;
-      ClaimAnswer answer{.claim = &claim, .where = &of_case};
+      ClaimAnswer answer{.claim = &claim, .where = &of_case, .dtype = of_case.work->dtype};
       answer.measured = time_ratio(*fresh, *found->second);
       answer.why = answer.measured
                        ? fmt::format("{} over {}; the claim states no case", fresh->variant_id, found->first)
@@ -50,44 +67,74 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
   return answers;
 }
 
-// "Pays above c, costs below": every longer case faster and no shorter one.
-ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view) {
-  ClaimAnswer answer{.claim = &claim};
-  int below = 0, above = 0, above_faster = 0, against = 0, unsettled = 0;
+// Lengths on both sides of the claimed one, by the verdict of Hilbert order against linear order.
+struct Sides {
+  std::size_t below = 0, below_faster = 0, above = 0, above_faster = 0, above_slower = 0, above_equal = 0;
   std::vector<std::string> seen;
+
+  void add(const CaseView& of_case, const Measured& ratio, double claimed) {
+    const auto length = static_cast<double>(of_case.work->sequence_length);
+    if (seen.size() < 8)
+      seen.push_back(fmt::format("{}: {}, {}", of_case.work->sequence_length,
+                                 ratio_text(ratio.ratio, ratio.ci),
+                                 verdict_words(ratio.verdict, ratio.processes, ratio.margin)));
+    if (length < claimed) ++below, below_faster += ratio.verdict == Verdict::faster;
+    if (length <= claimed) return;
+    ++above;
+    above_faster += ratio.verdict == Verdict::faster;
+    above_slower += ratio.verdict == Verdict::slower;
+    above_equal += ratio.verdict == Verdict::equivalent;
+  }
+  ClaimVerdict verdict() const {
+    if (below_faster + above_slower > 0) return ClaimVerdict::contradicted;
+    if (above_faster == above) return ClaimVerdict::reproduced;
+    return above_equal == above ? ClaimVerdict::no_gain : ClaimVerdict::inconclusive;
+  }
+};
+
+// "Pays above c, costs below": every longer case faster and no shorter one.
+ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view, Dtype dtype) {
+  ClaimAnswer answer{.claim = &claim, .dtype = dtype};
+  Sides sides;
   for (const CaseView& of_case : view.cases) {
     const ClaimRecords records = claim_records(of_case, claim.order_chunk);
-    if (!records.standard || !records.hilbert) continue;
-    const auto ratio = time_ratio(*records.standard, *records.hilbert);
-    if (!ratio) continue;
-    unsettled += !sign_settled(ratio->ci, ratio->processes);
-    const double length = static_cast<double>(of_case.work->sequence_length);
-    if (seen.size() < 8)
-      seen.push_back(
-          fmt::format("{}: {}", of_case.work->sequence_length, ratio_text(ratio->ratio, ratio->ci)));
-    if (length < *claim.claimed) ++below, against += ratio->ci.low > 1;
-    if (length > *claim.claimed) ++above, above_faster += ratio->ci.low > 1, against += ratio->ci.high < 1;
+    if (of_case.work->dtype != dtype || !records.standard || !records.hilbert) continue;
+    if (const auto ratio = time_ratio(*records.standard, *records.hilbert))
+      sides.add(of_case, *ratio, *claim.claimed);
   }
-  if (below == 0 || above == 0) {
+  if (sides.below == 0 || sides.above == 0) {
     answer.why = fmt::format("needs cases shorter and longer than {} tokens; here: {} shorter, {} longer",
-                             number_text(*claim.claimed, 1), below, above);
+                             number_text(*claim.claimed, 1), sides.below, sides.above);
     return answer;
   }
-  answer.verdict = against > 0             ? ClaimVerdict::contradicted
-                   : above_faster == above ? ClaimVerdict::reproduced
-                                           : ClaimVerdict::no_difference;
-  answer.why = fmt::format("speedup by length: {}", fmt::join(seen, "; "));
-  if (unsettled > 0) answer.why += fmt::format("; in {} of the cases: {}", unsettled, kUnsettledWhy);
+  answer.verdict = sides.verdict();
+  answer.why = fmt::format("speedup by length: {}", fmt::join(sides.seen, "; "));
   return answer;
+}
+
+// One answer for each dtype of the cases that gives one; the first if none does.
+template <class Answer>
+std::vector<ClaimAnswer> for_each_dtype(const View& view, const Answer& answer) {
+  std::set<Dtype> dtypes;
+  for (const CaseView& of_case : view.cases) dtypes.insert(of_case.work->dtype);
+  if (dtypes.empty()) dtypes.insert(Dtype::fp32);
+  std::vector<ClaimAnswer> answers;
+  for (const Dtype dtype : dtypes) answers.push_back(answer(dtype));
+  const auto open = [](const ClaimAnswer& one) { return one.verdict == ClaimVerdict::not_testable; };
+  if (std::all_of(answers.begin(), answers.end(), open)) return {answers.front()};
+  std::erase_if(answers, open);
+  return answers;
 }
 
 std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
   if (!claim.untestable.empty()) return {{.claim = &claim, .why = claim.untestable}};
   if (claim.quantity == Quantity::buffers) return answer_buffers(claim, view);
-  if (claim.quantity == Quantity::break_even) return {answer_break_even(claim, view)};
+  if (claim.quantity == Quantity::break_even)
+    return for_each_dtype(view, [&](Dtype dtype) { return answer_break_even(claim, view, dtype); });
   if (claim.quantity == Quantity::communication) return {answer_communication(claim, view)};
   if (claim.quantity == Quantity::longest) return {answer_longest(claim, view)};
-  if (claim.any_case) return {answer_over_cases(claim, view)};
+  if (claim.any_case)
+    return for_each_dtype(view, [&](Dtype dtype) { return answer_over_cases(claim, view, dtype); });
   std::vector<ClaimAnswer> answers;
   for (const CaseView& of_case : view.cases)
     if (same_work(*claim.work, *of_case.work)) answers.push_back(answer_in_case(claim, of_case));
@@ -105,22 +152,21 @@ std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
 
 void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
-  answer.verdict = judge(*answer.claim->claimed, answer.measured->ci);
-  if (answer.measured->processes > 0 && !sign_settled(answer.measured->ci, answer.measured->processes))
-    answer.why += std::string(answer.why.empty() ? "" : "; ") + std::string(kUnsettledWhy);
+  const auto& control = answer.against_control;
+  answer.verdict = judge_claim(*answer.claim->claimed, *answer.measured,
+                               control ? std::optional(control->verdict) : std::nullopt);
+  const auto add = [&](const std::string& why) {
+    if (!why.empty()) answer.why += (answer.why.empty() ? "" : "; ") + why;
+  };
+  if (answer.verdict == ClaimVerdict::inconclusive) add(why_open(answer));
+  if (answer.measured->processes == 1) add("within one process");
 }
 
-std::optional<Measured> over_all(const std::vector<Measured>& each) {
-  if (each.empty()) return std::nullopt;
-  Measured all = each.front();
-  std::vector<double> ratios;
-  for (const Measured& one : each) {
-    ratios.push_back(one.ratio);
-    all.ci = {std::min(all.ci.low, one.ci.low), std::max(all.ci.high, one.ci.high)};
-    all.processes = std::min(all.processes, one.processes);
-  }
-  all.ratio = median(ratios);
-  return all;
+std::string dtype_remark(const ClaimAnswer& answer) {
+  if (!answer.other_dtype) return "";
+  return fmt::format("measured in {}, {} {}", to_string(answer.dtype),
+                     answer.claim->names_dtype ? "claimed in" : "we assumed",
+                     to_string(answer.claim->work->dtype));
 }
 
 std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view) {

@@ -21,18 +21,24 @@ struct ClaimAnswer {
   std::optional<Measured> measured;
   std::optional<Measured> with_permutation;  // the time of one permutation added on the hilbert side
   std::optional<Measured> tokens;            // what the seeds ran: a different function, never judged
-  std::optional<Measured> control;           // random order in hilbert's place
-  std::vector<LevelAnswer> levels;           // of a claim about caches: every level, counted or not
+  std::optional<Measured> random;            // random order in hilbert's place
+  // Hilbert order against the control that pays the same table of slots: linear order through such a table,
+  // otherwise random order. Time of the control / time of hilbert; above 1, hilbert is faster.
+  std::optional<Measured> against_control;
+  std::string control_name;         // "dilated/linear.gathered"; empty if none was measured
+  Dtype dtype = Dtype::fp32;        // that was measured
+  bool other_dtype = false;         // the claim is about another one; such answers stand apart
+  std::vector<LevelAnswer> levels;  // of a claim about caches: every level, counted or not
 };
 
-// At least one answer for each claim, in the order of the claims; one for each case that answers it.
+// At least one answer for each claim, in the order of the claims; one for each case that answers it, or, if
+// all cases answer together, for each dtype.
 std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view);
 
-// Sets the verdict by the interval. Adds to `why` if a single process does not settle the sign.
+// Sets the verdict by what was measured. Adds to `why` what leaves it open.
 void settle(ClaimAnswer& answer);
 
-// One ratio for many cases: the median, and an interval that spans all their intervals. Nothing if
-// there are none.
-std::optional<Measured> over_all(const std::vector<Measured>& each);
+// "measured in bf16, claimed in fp32": why the answer stands apart; "" if it does not.
+std::string dtype_remark(const ClaimAnswer& answer);
 
 }  // namespace hilbench

@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "reports/records/stats.hpp"
+#include "reports/records/verdicts.hpp"
 
 namespace hilbench {
 namespace {
 
-// Measured on an H200: counts of one variant in separate processes differed by up to 9.4 % at the L2 and by
-// up to 0.7 % at the L1.
-constexpr double kMemoryLevelSpread = 0.1;
-constexpr double kFirstLevelSpread = 0.02;
 // With less than one miss in a thousand reads the cache holds everything, and a ratio of
 // misses means nothing.
 constexpr double kLeastMissShare = 0.001;
@@ -31,6 +27,24 @@ std::string missing(const Record& record, std::string_view name) {
                      counter && !counter->reason.empty() ? counter->reason : "not counted");
 }
 
+// Every count of a counter; one that was counted once lists it as its value.
+std::vector<double> counts_of(const Record& record, std::string_view name) {
+  const Counter* counter = find_counter(record, name);
+  if (counter == nullptr || !counter->value) return {};
+  return counter->counts.empty() ? std::vector{*counter->value} : counter->counts;
+}
+
+// Misses of every count. If reads and hit rate were not counted equally often, one count by their values.
+std::vector<double> each_count(const MissLevel& level, const Record& record, std::string_view reads) {
+  if (!level.misses.empty()) return counts_of(record, level.misses);
+  std::vector<double> misses = counts_of(record, reads);
+  const std::vector<double> rates = counts_of(record, level.hit_rate);
+  if (misses.size() != rates.size())
+    return {*counter_value(record, reads) * (1 - *counter_value(record, level.hit_rate))};
+  for (std::size_t i = 0; i < misses.size(); ++i) misses[i] *= 1 - rates[i];
+  return misses;
+}
+
 // The count, or nothing and the reason in `why`.
 std::optional<LevelCount> count_at(const MissLevel& level, const Record& record, std::string& why) {
   LevelCount count;
@@ -42,7 +56,8 @@ std::optional<LevelCount> count_at(const MissLevel& level, const Record& record,
     why = missing(record, value ? reads : deciding);
     return std::nullopt;
   }
-  count.misses = level.misses.empty() ? *count.reads * (1 - *value) : *value;
+  count.each = each_count(level, record, reads);
+  count.misses = median(count.each);
   count.counters =
       level.misses.empty() ? fmt::format("{} x (1 - {})", reads, deciding) : std::string(deciding);
   const Counter& counter = *find_counter(record, deciding);
@@ -62,28 +77,51 @@ std::string no_ratio(const LevelCount& standard, const LevelCount& hilbert) {
                      least.reads ? fmt::format(" in {:.0f} reads", *least.reads) : "");
 }
 
-LevelAnswer answer_level(const MissLevel& level, double claimed, const Record& standard,
-                         const Record& hilbert, const Record* control) {
+// Misses of `other` / of `hilbert`. Without enough counts the ratio has no interval and no verdict.
+Measured ratio_of_counts(const LevelCount& other, const LevelCount& hilbert, double margin) {
+  const std::size_t counts = std::min(other.each.size(), hilbert.each.size());
+  if (counts < kFewestCounts)
+    return {other.misses / hilbert.misses, kUnknownInterval, 1, Verdict::inconclusive, margin};
+  const Effect effect = count_effect(other.each, hilbert.each);
+  const Ratio ratio = ratio_of(effect);
+  return {ratio.value, ratio.ci, counts, verdict_of(effect, margin), margin};
+}
+
+std::string too_few_counts(const LevelAnswer& answer) {
+  const std::size_t counts = std::min(answer.standard->each.size(), answer.hilbert->each.size());
+  if (counts >= kFewestCounts) return "";
+  const std::string often = counts == 1 ? "counted once" : fmt::format("counted {} times", counts);
+  return fmt::format("{}; a verdict needs {} counts", often, kFewestCounts);
+}
+
+void add_control(LevelAnswer& answer, const Record* control) {
+  std::string why;
+  if (control != nullptr) answer.control = count_at(*answer.level, *control, why);
+  if (!answer.control || !no_ratio(*answer.control, *answer.hilbert).empty()) return;
+  answer.control_name = control->variant_id;
+  answer.against_control = ratio_of_counts(*answer.control, *answer.hilbert, answer.measured->margin);
+  answer.to_control = {1 / answer.against_control->ratio};
+}
+
+void set_verdict(LevelAnswer& answer, double claimed) {
+  const auto& control = answer.against_control;
+  answer.verdict =
+      judge_claim(claimed, *answer.measured, control ? std::optional(control->verdict) : std::nullopt);
+}
+
+LevelAnswer answer_level(const MissLevel& level, double claimed, const ClaimRecords& records) {
   LevelAnswer answer{.level = &level};
-  answer.standard = count_at(level, standard, answer.why);
-  if (answer.standard) answer.hilbert = count_at(level, hilbert, answer.why);
+  answer.standard = count_at(level, *records.standard, answer.why);
+  if (answer.standard) answer.hilbert = count_at(level, *records.hilbert, answer.why);
   if (!answer.hilbert) return answer;
-  if (!control) {
-    answer.why = "random order was not counted, so a difference may be chance";
-    return answer;
-  }
-  answer.control = count_at(level, *control, answer.why);
-  if (!answer.control) return answer;
   answer.why = no_ratio(*answer.standard, *answer.hilbert);
-  if (answer.why.empty()) answer.why = no_ratio(*answer.control, *answer.hilbert);
   if (!answer.why.empty()) return answer;
-  const double against_standard = answer.standard->misses / answer.hilbert->misses;
-  const double against_control = answer.control->misses / answer.hilbert->misses;
-  answer.to_standard = {1 / against_standard};
-  answer.to_control = {1 / against_control};
-  const auto [low, high] = std::minmax(against_standard, against_control);
-  answer.measured = Measured{against_standard, {low * (1 - level.spread), high * (1 + level.spread)}, 0};
-  answer.verdict = judge(claimed, answer.measured->ci);
+  const double margin = std::max(records.standard->margin, records.hilbert->margin);
+  answer.measured = ratio_of_counts(*answer.standard, *answer.hilbert, margin);
+  answer.to_standard = {1 / answer.measured->ratio};
+  add_control(answer, records.control());
+  set_verdict(answer, claimed);
+  answer.why = too_few_counts(answer);
   return answer;
 }
 
@@ -108,14 +146,12 @@ const std::vector<MissLevel>& miss_levels() {
        {"l2_read_requests", "l2_read_sectors"},
        "",
        "l2_read_hit_rate",
-       kMemoryLevelSpread,
        "reads by the multiprocessors that missed in every slice of the L2 and waited for device memory"},
       {"L1",
        DeviceKind::cuda,
        {},
        "l2_read_sectors",
        "",
-       kFirstLevelSpread,
        "sectors that the multiprocessors requested from the L2, by load, cp.async or TMA, because the L1 did "
        "not have them. The hit rate of the L1 is not used: it leaves out TMA and includes loads of the table "
        "of slots"},
@@ -124,47 +160,41 @@ const std::vector<MissLevel>& miss_levels() {
        {"llc_reads"},
        "llc_read_misses",
        "",
-       kMemoryLevelSpread,
        "reads that waited for memory"},
-      {"L1",
-       DeviceKind::cpu,
-       {"l1d_reads"},
-       "l1d_read_misses",
-       "",
-       kFirstLevelSpread,
-       "reads that missed in the L1 data cache"},
+      {"L1", DeviceKind::cpu, {"l1d_reads"}, "l1d_read_misses", "", "reads that missed in the L1 data cache"},
   };
   return kLevels;
 }
 
-std::vector<LevelAnswer> answer_levels(double claimed, const Record& standard, const Record& hilbert,
-                                       const Record* control) {
+std::vector<LevelAnswer> answer_levels(double claimed, const ClaimRecords& records) {
   std::vector<LevelAnswer> answers;
   for (const MissLevel& level : miss_levels())
-    if (level.device == standard.work.device)
-      answers.push_back(answer_level(level, claimed, standard, hilbert, control));
+    if (level.device == records.standard->work.device)
+      answers.push_back(answer_level(level, claimed, records));
   return answers;
 }
 
 LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) {
   LevelAnswer all{.level = answers.front().level, .why = answers.front().why};
-  std::vector<double> ratios;
-  Interval range;
+  std::vector<Measured> measured, controls;
   for (const LevelAnswer& one : answers) {
     if (!one.measured) continue;
-    range = ratios.empty() ? one.measured->ci
-                           : Interval{std::min(range.low, one.measured->ci.low),
-                                      std::max(range.high, one.measured->ci.high)};
-    ratios.push_back(one.measured->ratio);
+    measured.push_back(*one.measured);
     all.to_standard.push_back(one.to_standard.front());
-    all.to_control.push_back(one.to_control.front());
+    if (one.against_control) {
+      controls.push_back(*one.against_control);
+      all.to_control.push_back(one.to_control.front());
+      all.control_name = one.control_name;
+    }
+    all.why = one.why;
     all.hilbert = one.hilbert;  // for the way it was counted; counts of several cases do not add up
     all.hilbert->misses = std::numeric_limits<double>::quiet_NaN();
+    all.hilbert->each.clear();
   }
-  if (ratios.empty()) return all;
-  all.why.clear();
-  all.measured = Measured{median(ratios), range, 0};
-  all.verdict = judge(claimed, range);
+  if (measured.empty()) return all;
+  all.measured = over_all(measured);
+  if (controls.size() == measured.size()) all.against_control = over_all(controls);
+  set_verdict(all, claimed);
   return all;
 }
 
@@ -175,16 +205,19 @@ ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
   if (verdicts.empty()) return ClaimVerdict::not_testable;
   const auto confirmed = std::count_if(verdicts.begin(), verdicts.end(), confirms);
   const bool all_or_none = confirmed == 0 || confirmed == static_cast<std::ptrdiff_t>(verdicts.size());
-  return all_or_none ? verdicts.front() : ClaimVerdict::mixed;
+  return all_or_none ? verdicts.front() : ClaimVerdict::inconclusive;
 }
 
 std::string level_text(const LevelAnswer& answer) {
   const std::string name = fmt::format("{} read misses", answer.level->name);
   if (!answer.measured) return fmt::format("{}: not judged ({})", name, answer.why);
   const std::size_t cases = answer.to_standard.size();
-  return fmt::format("{} {} against linear, {} against random{}: {}", name, change_text(answer.to_standard),
-                     change_text(answer.to_control), cases > 1 ? fmt::format(" ({} cases)", cases) : "",
-                     to_string(answer.verdict));
+  std::string text = fmt::format("{} {} against linear", name, change_text(answer.to_standard));
+  if (!answer.to_control.empty())
+    text += fmt::format(", {} against {}", change_text(answer.to_control), answer.control_name);
+  if (cases > 1) text += fmt::format(" ({} cases)", cases);
+  text += fmt::format(": {}", to_string(answer.verdict));
+  return answer.why.empty() ? text : text + fmt::format(" ({})", answer.why);
 }
 
 }  // namespace hilbench

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/claims/claim_records.hpp"
 #include "reports/claims/claims.hpp"
-#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 
@@ -20,39 +20,44 @@ struct MissLevel {
   std::array<std::string_view, 2> reads;
   std::string_view misses;    // empty: reads x (1 - hit_rate)
   std::string_view hit_rate;  // empty if there is a counter of misses
-  double spread;              // by what share repeated counts of one variant differ
   std::string_view why;       // what a miss at this level is
 };
 // Of each device, the level next to memory first. If nothing was counted, claims are judged by the count of
 // lines in the layout.
 const std::vector<MissLevel>& miss_levels();
 
+// Each variant must have been counted this often before there is a verdict.
+inline constexpr std::size_t kFewestCounts = 5;
+
 struct LevelCount {
-  double misses = 0;
+  double misses = 0;         // the median of `each`
+  std::vector<double> each;  // misses of every count, in the sequence counted
   std::optional<double> reads;
   std::string counters;  // "l2_read_requests x (1 - l2_read_hit_rate)"
   std::string source;    // "cupti_range"
   int passes = 0;
 };
 
-// Counts of linear, hilbert and random order at one level, and the verdict on a claim by them.
+// Counts of linear and Hilbert order and of the control at one level, and the verdict on a claim by them.
 struct LevelAnswer {
   const MissLevel* level = nullptr;
   std::optional<LevelCount> standard, hilbert, control;
-  std::vector<double> to_standard, to_control;  // misses of hilbert / of linear, random; one for each case
-  std::optional<Measured> measured;             // docs/claims.md, Claims about caches
+  std::string control_name;                     // "dilated/linear.gathered"; empty: not counted
+  std::vector<double> to_standard, to_control;  // misses of hilbert / of the other; one for each case
+  std::optional<Measured> measured;         // misses of standard / of hilbert; its interval is of the counts
+  std::optional<Measured> against_control;  // misses of the control / of hilbert
   ClaimVerdict verdict = ClaimVerdict::not_testable;
-  std::string why;  // why there is no verdict
+  std::string why;  // why there is no verdict, or an inconclusive one
 };
 
-// One answer for each level of the records' device. If `control` is null, no level is judged.
-std::vector<LevelAnswer> answer_levels(double claimed, const Record& standard, const Record& hilbert,
-                                       const Record* control);
+// One answer for each level of the device of `records`, which must hold `standard` and `hilbert`.
+std::vector<LevelAnswer> answer_levels(double claimed, const ClaimRecords& records);
 // The same level in several cases: the interval spans all of theirs.
 LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
-// The verdict of the level next to memory; `mixed` if one level confirms the claim and another does not.
+// The verdict of the level next to memory; `inconclusive` if one level confirms the claim and another does
+// not.
 ClaimVerdict combined(const std::vector<LevelAnswer>& levels);
-// "L2 read misses -0.3 % against linear, +0.1 % against random: no difference shown".
+// "L2 read misses -0.3 % against linear, +0.1 % against dilated/random: no gain".
 std::string level_text(const LevelAnswer& answer);
 
 }  // namespace hilbench

@@ -11,9 +11,10 @@ std::int64_t effective_chunk(std::int64_t chunk, std::int64_t length) {
   return chunk <= 0 ? length : std::min(chunk, length);
 }
 
-// True if all options except order, its parameter, chunk and scope are at their defaults.
-bool plain_options(const Variant& variant) {
+// True if all options except order, its parameter, chunk, scope and `rows` are at their defaults.
+bool plain_options(const Variant& variant, KeyRows rows) {
   Variant plain;
+  plain.rows = rows;
   plain.kernel = variant.kernel;
   plain.order = variant.order;
   plain.order_param = variant.order_param;
@@ -27,16 +28,19 @@ bool plain_options(const Variant& variant) {
 
 ClaimRecords claim_records(const CaseView& of_case, std::int64_t order_chunk) {
   ClaimRecords found;
-  const auto matches = [&](const Record& record, std::string_view order, OrderScope scope) {
+  const auto matches = [&](const Record& record, std::string_view order, OrderScope scope,
+                           KeyRows rows = KeyRows::automatic) {
     return record.kind == ImplementationKind::kernel && record.variant.order == order &&
-           record.variant.order_scope == scope && plain_options(record.variant);
+           record.variant.order_scope == scope && plain_options(record.variant, rows);
   };
   for (const Record* record : of_case.records)
     if (!found.standard && matches(*record, "linear", OrderScope::memory)) found.standard = record;
-  for (const Record* record : of_case.records)
-    if (!found.random && found.standard && record->kernel == found.standard->kernel &&
-        matches(*record, "random", OrderScope::memory))
-      found.random = record;
+  for (const Record* record : of_case.records) {
+    if (!found.standard || record->kernel != found.standard->kernel) continue;
+    if (!found.random && matches(*record, "random", OrderScope::memory)) found.random = record;
+    if (!found.gathered && matches(*record, "linear", OrderScope::memory, KeyRows::gathered))
+      found.gathered = record;
+  }
   const std::int64_t length = of_case.work->sequence_length;
   const std::int64_t wanted = effective_chunk(order_chunk, length);
   for (const Record* record : of_case.records) {

@@ -1,13 +1,29 @@
 #include "reports/claims/claims.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace hilbench {
+namespace {
+
+Verdict mirrored(Verdict verdict) {
+  if (verdict == Verdict::faster) return Verdict::slower;
+  return verdict == Verdict::slower ? Verdict::faster : verdict;
+}
+
+Measured mirrored(const Measured& measured) {
+  Measured other = measured;
+  other.ratio = 1 / measured.ratio;
+  other.ci = {1 / measured.ci.high, 1 / measured.ci.low};
+  other.verdict = mirrored(measured.verdict);
+  return other;
+}
+
+}  // namespace
 
 std::string_view to_string(ClaimVerdict verdict) {
   constexpr std::array<std::string_view, 6> kNames = {
-      "reproduced", "smaller than claimed", "no difference shown", "contradicted",
-      "mixed",      "not testable here"};
+      "reproduced", "no gain", "contradicted", "smaller than claimed", "inconclusive", "not testable here"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -16,15 +32,24 @@ bool claims_a_gain(const ClaimRow& claim) {
          claim.quantity == Quantity::longest;
 }
 
-ClaimVerdict judge(double claimed, const Interval& measured) {
-  const bool holds_one = measured.low <= 1 && measured.high >= 1;
-  if (claimed == 1) return holds_one ? ClaimVerdict::reproduced : ClaimVerdict::contradicted;
-  if (holds_one) return ClaimVerdict::no_difference;
-  if (claimed > 1 && measured.low > 1)
-    return measured.high >= claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
-  if (claimed < 1 && measured.high < 1)
-    return measured.low <= claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
-  return ClaimVerdict::contradicted;
+ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional<Verdict> control) {
+  if (claimed < 1) {
+    if (control) control = mirrored(*control);
+    return judge_claim(1 / claimed, mirrored(measured), control);
+  }
+  const bool exact = measured.processes == 0;
+  if (measured.verdict == Verdict::equivalent)
+    return std::log(claimed) <= std::log1p(measured.margin) ? ClaimVerdict::reproduced
+                                                            : ClaimVerdict::no_gain;
+  if (measured.verdict == Verdict::faster && claimed == 1) return ClaimVerdict::contradicted;
+  if (measured.verdict == Verdict::slower) {
+    if (exact || control == Verdict::slower) return ClaimVerdict::contradicted;
+    return control ? ClaimVerdict::no_gain : ClaimVerdict::inconclusive;
+  }
+  if (measured.ci.high >= claimed && measured.ci.low > 1 + (claimed - 1) / 2) return ClaimVerdict::reproduced;
+  if (measured.verdict == Verdict::faster && measured.ci.high < claimed)
+    return ClaimVerdict::smaller_than_claimed;
+  return ClaimVerdict::inconclusive;
 }
 
 }  // namespace hilbench

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reports/records/record.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 
@@ -48,18 +49,19 @@ struct ClaimRow {
 // True if the claim says that Hilbert order gains something, and not that it loses or changes nothing.
 bool claims_a_gain(const ClaimRow& claim);
 
-// mixed: one cache level confirms the claim, another does not.
 enum class ClaimVerdict {
   reproduced,
-  smaller_than_claimed,
-  no_difference,
+  no_gain,  // equal, or no slower than an order that pays the same table of slots
   contradicted,
-  mixed,
+  smaller_than_claimed,
+  inconclusive,
   not_testable
 };
 std::string_view to_string(ClaimVerdict verdict);
-// docs/claims.md, How a claim is judged: for claims above 1, and mirrored below 1. A claim of exactly 1 says
-// "no difference": an interval that holds 1 reproduces it, any other contradicts it.
-ClaimVerdict judge(double claimed, const Interval& measured);
+
+// The first rule of docs/claims.md, How a claim is judged, that `measured` meets; mirrored for claims
+// below 1. `control`: the verdict on the same variant against the control that pays the same table of slots;
+// nothing if none was measured. A ratio of exact counts (0 processes) needs no control.
+ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional<Verdict> control);
 
 }  // namespace hilbench

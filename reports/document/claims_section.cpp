@@ -22,29 +22,39 @@ std::string misses_text() {
 
 Bullets how_judged() {
   return Bullets{
-      {"Reproduced: the 95 % interval lies above 1 and reaches the claim. Smaller than claimed: it lies "
-       "above 1 but does not reach the claim. No difference shown: it holds 1. Contradicted: it lies below "
-       "1. For claims below 1 the sides are swapped. A claimed range is judged by its low end.",
+      {"The first rule that fits, for a claim c above 1 and the measured ratio with its 95 % interval. "
+       "Reproduced: c lies within the margin of 1, and the orders are equivalent. No gain: they are "
+       "equivalent, "
+       "or Hilbert order is slower, but not slower than a control that pays the same table of slots; that is "
+       "the price of the table, not of the order. Contradicted: slower than linear order and than the "
+       "control. "
+       "Reproduced: the interval reaches c, and its low end lies more than halfway from 1 to c. Smaller than "
+       "claimed: faster, but the interval does not reach c. Inconclusive: anything else. For claims below 1 "
+       "the "
+       "sides are swapped. A claimed range is judged by its low end.",
+       "The control is linear order that reads its rows through a table of slots (linear.gathered), or "
+       "random "
+       "order if that was not measured.",
        "Standard is dilated/linear. Hilbert is dilated/hilbert with chunks of 4096 and K and V permuted; it "
        "computes the same function. @tokens is what the seeds ran: they applied the pattern to memory slots, "
        "which computes a different function. It is shown but never judged.",
        "Obtained: how the authors of the claim got their number. They measured it, computed it from a model, "
        "or nothing shows where it is from (unsourced). What a configuration lists as assumed is ours; the "
        "source does not state it.",
-       "With one permutation: the time to permute K and V once is added on the Hilbert side. Random order is "
-       "the negative control: an effect that random order has too is no effect of Hilbert order.",
-       "A claim that states no configuration must hold in all cases here together: its interval spans the "
-       "intervals of all cases. Cases with another dtype than the claim's are judged too; the basis says so.",
-       "Processes of one build differ by up to 1 % without a cause. If one process measured, and the "
-       "interval comes within 1 % of 1, the sign is not settled; the basis says so. If another process used "
-       "the GPU, there is no verdict.",
-       "Claims about caches are judged by hardware counters, each level separately. A count comes from one "
-       "execution, so random order is the control for chance: the interval reaches from linear / hilbert to "
-       "random / hilbert. It is widened at both ends by the spread of repeated counts: 10 % next to memory, "
-       "2 % at an L1. A level is not judged if random order was not counted, or if less than one read in a "
-       "thousand misses. The row shows the level next to memory. Mixed: one level confirms the claim and "
-       "another does not. If nothing could be counted, the count of 64-byte lines in the layout is used, and "
-       "the basis says so.",
+       "With one permutation: the time to permute K and V once is added on the Hilbert side.",
+       "A claim that states no configuration must hold in all cases here of one dtype together: its interval "
+       "spans the intervals of all cases, and they must agree. Cases with another dtype than the claim's are "
+       "answered apart and not counted above.",
+       "If one process measured, nothing is known of how processes differ: the basis says `within one "
+       "process`, "
+       "and equality is never found. If another process used the GPU, there is no verdict.",
+       "Claims about caches are judged by hardware counters, each level separately. Each variant must have "
+       "been counted at least five times, in random sequence; the interval is Welch's over the logarithms of "
+       "the counts. With fewer counts, the level is inconclusive. A level is not judged if less than one "
+       "read "
+       "in a thousand misses. The row shows the level next to memory; if one level confirms the claim and "
+       "another does not, it is inconclusive. If nothing could be counted, the count of 64-byte lines in the "
+       "layout is used, and the basis says so.",
        misses_text()},
       "How a claim is judged"};
 }

@@ -25,13 +25,14 @@ constexpr std::size_t kMostCasesOnPage = 100;
 
 Section comparison_section(const View& view) {
   Section section{.id = "comparisons", .title = "Comparisons by case", .blocks = {}, .form = Form::text};
-  section.blocks.push_back(
-      Paragraph{"Speedup is the time of the reference / the time of the variant, paired round by round. "
-                "Above 1, the variant is faster. If the interval holds 1, no difference is shown. Rates "
-                "count 4 x head_dim FLOPs for each query-key pair that is not masked. Compulsory bytes are "
-                "the bytes that every implementation must move: each operand read once, the output written "
-                "once. With warm caches DRAM can move fewer. Counters were read after the timing, in "
-                "separate executions."});
+  section.blocks.push_back(Paragraph{
+      "Speedup is the time of the reference / the time of the variant, paired round by round. "
+      "Above 1, the variant is faster. The 95 % interval is of this variant by itself (unadjusted); the "
+      "verdict accounts for the number of variants that are judged together. Rates count 4 x head_dim FLOPs "
+      "for each query-key pair that is not masked. Compulsory bytes are "
+      "the bytes that every implementation must move: each operand read once, the output written "
+      "once. With warm caches DRAM can move fewer. Counters were read after the timing, in "
+      "separate executions."});
   const std::size_t shown = std::min(view.cases.size(), kMostCasesOnPage);
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseView& of_case = view.cases[i];
@@ -117,10 +118,13 @@ Section commands_section(const View& view) {
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
   sections.push_back(claims_section(answers, view.machine));
   if (Table summary = summary_table(view); !summary.rows.empty())
-    sections.push_back(table_section("summary", "Every variant against the reference",
-                                     "In how many cases each variant was faster or slower than the "
-                                     "reference, judged by its 95 % interval.",
-                                     std::move(summary)));
+    sections.push_back(
+        table_section("summary", "Every variant against the reference",
+                      "In how many cases each variant has which verdict against the reference. "
+                      "Faster and slower: beyond the margin, corrected for the number of "
+                      "variants and cases that are judged together. Equivalent: inside the "
+                      "margin. Inconclusive: the samples do not decide.",
+                      std::move(summary)));
   if (Table rivals = rivals_page_table(view); !rivals.rows.empty())
     sections.push_back(rivals_section(std::move(rivals)));
   if (Table rings = rings_table(view); !rings.rows.empty())

@@ -8,55 +8,85 @@
 #include <set>
 
 #include "reports/claims/claim_records.hpp"
-#include "reports/records/stats.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
+#include "reports/view/margins.hpp"
 
 namespace hilbench {
 namespace {
 
 // Results against one reference over several cases.
 struct Tally {
-  std::size_t faster = 0, slower = 0, undecided = 0, unsettled = 0;
-  double low = 0, high = 0;
+  std::map<Verdict, std::size_t> verdicts;
+  std::size_t cases = 0, in_one_process = 0;
+  double low = 0, high = 0;  // of the ratios
+  double margin = 0;         // the largest
 
-  std::size_t cases() const { return faster + slower + undecided + unsettled; }
   void add(const Measured& ratio) {
-    low = cases() == 0 ? ratio.ratio : std::min(low, ratio.ratio);
+    low = cases == 0 ? ratio.ratio : std::min(low, ratio.ratio);
     high = std::max(high, ratio.ratio);
-    const Verdict verdict = verdict_of(ratio.ci);
-    if (!sign_settled(ratio.ci, ratio.processes))
-      ++unsettled;
-    else
-      ++(verdict == Verdict::faster ? faster : verdict == Verdict::slower ? slower : undecided);
+    margin = std::max(margin, ratio.margin);
+    in_one_process += ratio.processes == 1;
+    ++verdicts[ratio.verdict];
+    ++cases;
   }
-  std::string text() const {
-    std::string said = fmt::format("was faster than linear order in {} of {}, slower in {}; ", faster,
-                                   plural(cases(), "case", "cases"), slower);
-    if (unsettled > 0) said += fmt::format("in {}: {}; ", unsettled, kUnsettledWhy);
-    return said + fmt::format("no difference is shown in {} (speedup of kernel time {} to {})", undecided,
-                              number_text(low), number_text(high));
+  std::size_t with(Verdict verdict) const {
+    const auto found = verdicts.find(verdict);
+    return found == verdicts.end() ? 0 : found->second;
+  }
+  // "faster in 1, slower in 0, inconclusive in 2"
+  std::string sides() const {
+    return fmt::format("faster in {}, slower in {}, inconclusive in {}", with(Verdict::faster),
+                       with(Verdict::slower), with(Verdict::inconclusive));
+  }
+  std::string ratios() const { return fmt::format("{} to {}", number_text(low), number_text(high)); }
+  std::string within() const { return "+-" + margin_text(margin); }
+  std::string one_process() const {
+    if (in_one_process == 0) return "";
+    return fmt::format(
+        " {} measured by one process only, from which no equality can be shown.",
+        in_one_process == cases ? std::string("All were") : fmt::format("{} of them were", in_one_process));
   }
 };
 
-// Kernel time of Hilbert order in chunks of `chunk` against linear order, and of random order, the negative
-// control. Empty if no case has both sides.
+// Hilbert order against random order: what the two share is no merit of the curve.
+std::string control_sentence(const Tally& control, std::string_view chunk_text) {
+  if (control.cases == 0)
+    return fmt::format(
+        "Hilbert order{} was not measured beside a random permutation, so a gain may be chance.", chunk_text);
+  return fmt::format(
+      "Hilbert order{} is within {} of a random permutation in {} of {}; it is {} (time of the random "
+      "permutation / time of Hilbert order: {}).{}",
+      chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
+      control.sides(), control.ratios(), control.one_process());
+}
+
+std::string linear_sentence(const Tally& linear) {
+  return fmt::format(
+      "Against linear order, which stores rows as they come, it is {}, and within {} in {} of {} (time of "
+      "linear order / "
+      "time of Hilbert order: {}).",
+      linear.sides(), linear.within(), linear.with(Verdict::equivalent),
+      plural(linear.cases, "case", "cases"), linear.ratios());
+}
+
+// Kernel time of Hilbert order in chunks of `chunk`: first against random order, the control, then against
+// linear order. Empty if no case has linear and Hilbert order.
 std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
-  Tally hilbert, random;
+  Tally control, linear;
   for (const CaseView& of_case : view.cases) {
     const ClaimRecords records = claim_records(of_case, chunk);
     if (!records.standard || !records.hilbert) continue;
     const auto ratio = time_ratio(*records.standard, *records.hilbert);
     if (!ratio) continue;
-    hilbert.add(*ratio);
+    linear.add(*ratio);
     if (!records.random) continue;
-    if (const auto control = time_ratio(*records.standard, *records.random)) random.add(*control);
+    if (const auto against = time_ratio(*records.random, *records.hilbert)) control.add(*against);
   }
-  if (hilbert.cases() == 0) return "";
-  std::string said = fmt::format("Hilbert order{} {}.", chunk_text, hilbert.text());
-  if (random.cases() == 0) return said + " Random order was not measured with it, so this may be chance.";
-  return said + fmt::format(" Random order, the negative control, {}.", random.text());
+  if (linear.cases == 0) return "";
+  return control_sentence(control, chunk_text) + " " + linear_sentence(linear) +
+         (control.cases == 0 ? linear.one_process() : "");
 }
 
 // Each kernel in linear order against each rival, over all cases; empty if there is no pair.
@@ -99,7 +129,7 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   std::set<const ClaimRow*> claims, tested;
   for (const ClaimAnswer& answer : answers) {
     claims.insert(answer.claim);
-    if (answer.verdict != ClaimVerdict::not_testable) tested.insert(answer.claim);
+    if (answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype) tested.insert(answer.claim);
   }
   if (tested.empty())
     return fmt::format("These records test none of the {} of the seed reports.",
@@ -120,14 +150,16 @@ std::string status_sentence(const View& view) {
 }
 
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
+  // Answers in another dtype than the claim's stand apart, in the tables.
   const auto count = [&](auto counts) {
-    return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), counts));
+    return static_cast<std::size_t>(std::count_if(
+        answers.begin(), answers.end(), [&](const ClaimAnswer& a) { return !a.other_dtype && counts(a); }));
   };
   const auto with = [&](ClaimVerdict verdict) {
     return count([verdict](const ClaimAnswer& a) { return a.verdict == verdict; });
   };
   const std::size_t untestable = with(ClaimVerdict::not_testable);
-  if (untestable == answers.size()) return {};
+  if (untestable == count([](const ClaimAnswer&) { return true; })) return {};
   const std::size_t reproduced = with(ClaimVerdict::reproduced);
   const std::size_t gains = count(
       [](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && claims_a_gain(*a.claim); });
@@ -138,9 +170,9 @@ std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   add(gains, "gains reproduced", Tone::good);
   add(reproduced - gains, "claims of a loss or of no difference reproduced", Tone::neutral);
   for (const auto& [verdict, tone] : {std::pair{ClaimVerdict::smaller_than_claimed, Tone::neutral},
-                                      {ClaimVerdict::no_difference, Tone::neutral},
+                                      {ClaimVerdict::no_gain, Tone::neutral},
                                       {ClaimVerdict::contradicted, Tone::bad},
-                                      {ClaimVerdict::mixed, Tone::neutral}})
+                                      {ClaimVerdict::inconclusive, Tone::muted}})
     add(with(verdict), std::string(to_string(verdict)), tone);
   add(untestable, std::string(to_string(ClaimVerdict::not_testable)), Tone::muted);
   return tiles;

@@ -1,7 +1,39 @@
 // The section "How it was measured".
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "reports/document/sections.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/margins.hpp"
 
 namespace hilbench {
+namespace {
+
+std::string margin_sentence(const View& view) {
+  double asked = 0, least = 0, most = 0;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      asked = std::max(asked, record->margin);
+      if (!record->speedup) continue;
+      least = most == 0 ? record->speedup->margin : std::min(least, record->speedup->margin);
+      most = std::max(most, record->speedup->margin);
+    }
+  const std::string twins = fmt::format("{} of references, which differ from them by noise alone",
+                                        plural(view.twin_count, "twin", "twins"));
+  if (most > asked)
+    return fmt::format(
+        "Margin, the smallest effect worth a name: {} to {}. The sweep asks for {}; where {} differ by more "
+        "(95th "
+        "percentile of other comparisons of like duration), that is the margin.",
+        margin_text(least), margin_text(most), margin_text(asked), twins);
+  return fmt::format(
+      "Margin, the smallest effect worth a name: {}, as the sweep asks. These records hold {}; {} of other "
+      "comparisons of like duration are needed before their differences can raise it.",
+      margin_text(asked), twins, kFewestTwins);
+}
+
+}  // namespace
 
 Section method_section(const View& view) {
   Section section{.id = "method", .title = "How it was measured", .blocks = {}};
@@ -11,10 +43,23 @@ Section method_section(const View& view) {
        "Verification first: the output of each variant is compared with a double-precision reference. Of "
        "small cases all rows are compared, of large ones up to 256 sampled rows. A variant that misses its "
        "tolerance fails and is never timed.",
-       "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. Times "
-       "are medians with 95 % bootstrap intervals.",
-       "Speedup: the median over rounds of reference time / variant time, with its 95 % bootstrap interval. "
-       "Permuting K and V is not part of the kernel time; its time is shown separately.",
+       "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
+       "several processes measured, each is one value: the median of its rounds. Times are then the "
+       "geometric "
+       "mean of these values with Student's t interval; within one process, the median of the rounds with "
+       "the "
+       "exact interval of their order statistics. All intervals are 95 % and unadjusted.",
+       "Speedup: reference time / variant time, paired round by round; each process gives the median of its "
+       "rounds, on the logarithmic scale. Permuting K and V is not part of the kernel time; its time is "
+       "shown "
+       "separately.",
+       "Verdicts: faster or slower if a one-sided t-test at 2.5 % finds the effect beyond the margin, "
+       "corrected "
+       "by Holm's method for all pairs of a case and a kernel variant here; equivalent if the 90 % interval "
+       "lies "
+       "inside the margin; otherwise inconclusive. Baselines are judged by themselves. Within one process "
+       "nothing is known of how processes differ, so the verdict says so and is never equivalent.",
+       margin_sentence(view),
        "FLOPs: 4 x head_dim for each query-key pair that is selected and not masked, counted pair by pair. A "
        "backward pass counts 2.5 times as many.",
        "Counters: read after the timing, each pass of a counter set in a separate execution. Caches are warm "

@@ -38,7 +38,7 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   const auto add = [&](const std::string& name, const std::string& place) {
     columns.push_back({name, json::json_pointer(place)});
   };
-  for (const char* name : {"sweep", "case", "variant", "kind", "status", "reason"})
+  for (const char* name : {"sweep", "case", "variant", "twin", "kind", "status", "reason"})
     add(name, fmt::format("/{}", name));
   const json params = to_json(Record{}).at("params");
   for (const auto& item : params.items()) add(item.key(), "/params/" + item.key());
@@ -56,6 +56,8 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   add("speedup_ratio", "/speedup/ratio");
   add("speedup_ci_low", "/speedup/ci/0");
   add("speedup_ci_high", "/speedup/ci/1");
+  add("speedup_processes", "/speedup/processes");
+  add("speedup_margin", "/speedup/margin");
   add("speedup_verdict", "/speedup/verdict");
   std::set<std::string> counters;
   for (const Record& record : records)
@@ -144,8 +146,9 @@ ordered_json gbench_row(const Record& record, std::size_t family, double ns, con
           {"time_unit", "ns"}};
 }
 
+// Other programs compare variants with each other; a twin is none.
 bool timed(const Record& record) {
-  return record.status == Status::ok && record.time && std::isfinite(record.time->median_ns);
+  return !record.twin && record.status == Status::ok && record.time && std::isfinite(record.time->median_ns);
 }
 
 enum class Rows { samples, medians };

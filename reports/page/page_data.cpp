@@ -185,7 +185,7 @@ class Builder {
                       {"verdict", to_string(answer.verdict)},
                       {"claimed", number_json(answer.claim->claimed.value_or(1))},
                       {"measured", measured_json(answer.measured)},
-                      {"control", measured_json(answer.control)},
+                      {"control", measured_json(answer.random)},
                       {"tokens", measured_json(answer.tokens)}});
     }
     return rows;

@@ -47,10 +47,11 @@ const percentText = (share) => (share == null ? "" : `${(share * 100).toFixed(1)
 function timeInterval(time) {
   if (!time) return "";
   const [median, low, high] = time.ns, [size] = unitOf(TIMES, median);
-  return `${timeText(median)} [${num(low / size)}, ${num(high / size)}]`;
+  return low == null ? timeText(median) : `${timeText(median)} [${num(low / size)}, ${num(high / size)}]`;
 }
 function ratioInterval(ratio) {
-  return ratio ? `${num(ratio[0])} [${num(ratio[1])}, ${num(ratio[2])}]` : "";
+  if (!ratio) return "";
+  return ratio[1] == null ? num(ratio[0]) : `${num(ratio[0])} [${num(ratio[1])}, ${num(ratio[2])}]`;
 }
 
 function commandOf(record) {

@@ -1,7 +1,9 @@
-// Statistics of samples of time. Everything is seeded, so results repeat.
+// Samples of time: medians and their intervals, and the sequence in which samples are taken.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,38 +11,40 @@
 
 namespace hilbench {
 
-double median(std::span<const double> values);
+double median(std::span<const double> values);  // NaN if there are none
 
-// Samples of one variant: the rounds of process 0, then of process 1, ...
+// Samples of one variant: the rounds of process 0, then of process 1, ... Without `process_rounds` all are of
+// one process.
 struct Rounds {
   std::vector<double> ns;
   std::vector<std::int64_t> process_rounds;
 };
 
-// 95 % bootstrap interval of the median. With one process, rounds are resampled. With several, processes are
-// resampled first, then rounds inside them, because times differ between processes of one build.
-Interval median_interval(const Rounds& rounds, std::uint64_t seed);
+// The rounds of each process that has any. Throws std::invalid_argument if process_rounds do not add up.
+std::vector<std::span<const double>> by_process(const Rounds& rounds);
 
-// Paired speedup of `variant` against `reference`: median over rounds of reference/variant, with its
-// bootstrap interval. Rounds pair by process and index; both must have the same process_rounds.
-struct Ratio {
+// Not known: both ends are NaN.
+inline constexpr Interval kUnknownInterval = {std::numeric_limits<double>::quiet_NaN(),
+                                              std::numeric_limits<double>::quiet_NaN()};
+
+// One process: the median of its rounds. Several: the geometric mean of their medians.
+double time_median(const Rounds& rounds);
+// Its 95 % interval. Several processes: Student's t over the logarithms of their medians. One process: two of
+// its rounds that enclose the median (exact), or with fewer than 6 rounds Student's t over their logarithms.
+// Unknown if there is only one value.
+Interval median_interval(const Rounds& rounds);
+
+// The mean of values with Student's t: its standard error and degrees of freedom, 0 if there is one value.
+struct Mean {
   double value = 0;
-  Interval ci;
+  double error = 0;
+  double freedom = 0;
 };
-Ratio paired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
-
-// For samples that do not pair, such as those of two runs: the ratio of the medians,
-// each resampled separately.
-Ratio unpaired_ratio(const Rounds& reference, const Rounds& variant, std::uint64_t seed);
-
-// `faster` if the interval lies above 1, `slower` if it lies below, otherwise `no_difference`.
-Verdict verdict_of(const Interval& ratio);
-
-// Two processes of one build may differ by this share without a cause.
-inline constexpr double kProcessSpread = 0.01;
-// True if it is settled on which side of 1 the interval lies. With one process it must stay kProcessSpread
-// away from 1. True if the interval holds 1.
-bool sign_settled(const Interval& ratio, std::size_t processes);
+Mean mean_of(std::span<const double> values);
+// value +- error * quantile; unknown if nothing is known of the error.
+Interval mean_interval(const Mean& mean, double confidence = 0.95);
+// The interval of the median of `values` in one process, as median_interval() has it.
+Interval interval_within(std::span<const double> values);
 
 // The sequence in which `variants` run in round `round`. Over 2 * variants rounds, every variant takes every
 // place equally often, and follows every other variant equally often (Williams design).

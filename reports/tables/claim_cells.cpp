@@ -22,8 +22,11 @@ Tone tone_of(ClaimVerdict verdict) {
 
 Cell shown_verdict(ClaimVerdict verdict, bool gain) {
   const std::string text(to_string(verdict));
-  if (verdict != ClaimVerdict::reproduced || gain) return {text, tone_of(verdict)};
-  return {text + " (no gain was claimed)", Tone::neutral};
+  if (gain || (verdict != ClaimVerdict::reproduced && verdict != ClaimVerdict::no_gain))
+    return {text, tone_of(verdict)};
+  return {
+      text + (verdict == ClaimVerdict::reproduced ? " (no gain was claimed)" : ", and not the claimed loss"),
+      Tone::neutral};
 }
 
 std::string compared(const ClaimAnswer& answer) {

@@ -13,12 +13,13 @@
 namespace hilbench {
 namespace {
 
-// All judged rows of a claim that compare the same quantity.
+// All judged rows of a claim that compare the same quantity in the same dtype.
 struct Headline {
   const ClaimRow* claim = nullptr;
   std::string compares;
   std::vector<std::string> provenances;
-  std::vector<double> claimed, measured, control;
+  std::string remark;  // of another dtype than the claim's
+  std::vector<double> claimed, measured, random;
   std::map<std::pair<ClaimVerdict, bool>, std::size_t> verdicts;  // bool: a gain was claimed
 };
 
@@ -35,17 +36,19 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
     if (answer.verdict == ClaimVerdict::not_testable) continue;
     const std::string compares = compared(answer);
     auto found = std::find_if(headlines.begin(), headlines.end(), [&](const Headline& known) {
-      return known.claim->claim_id == answer.claim->claim_id && known.compares == compares;
+      return known.claim->claim_id == answer.claim->claim_id && known.compares == compares &&
+             known.remark == dtype_remark(answer);
     });
     if (found == headlines.end())
-      found = headlines.insert(found, {.claim = answer.claim, .compares = compares});
+      found = headlines.insert(found,
+                               {.claim = answer.claim, .compares = compares, .remark = dtype_remark(answer)});
     auto& provenances = found->provenances;
     if (std::find(provenances.begin(), provenances.end(), answer.claim->provenance) == provenances.end())
       provenances.push_back(answer.claim->provenance);
     if (answer.claim->claimed) found->claimed.push_back(*answer.claim->claimed);
     if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
     if (answer.measured) found->measured.push_back(answer.measured->ratio);
-    if (answer.control) found->control.push_back(answer.control->ratio);
+    if (answer.random) found->random.push_back(answer.random->ratio);
     ++found->verdicts[{answer.verdict, claims_a_gain(*answer.claim)}];
   }
   return headlines;
@@ -76,12 +79,13 @@ Table headline_claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"title", "what it says", Align::wrapped}, [](H h) { return Cell{h.claim->title}; }},
       {{"provenance", "obtained"},
        [](H h) { return Cell{fmt::format("{}", fmt::join(h.provenances, ", "))}; }},
-      {{"compares", "compares"}, [](H h) { return Cell{h.compares}; }},
+      {{"compares", "compares"},
+       [](H h) { return Cell{h.remark.empty() ? h.compares : h.compares + ", " + h.remark}; }},
       {{"claimed", "claimed", Align::right}, [](H h) { return Cell{span_text(h.claimed, 3)}; }},
       {{"measured", "measured here", Align::right}, [](H h) { return Cell{span_text(h.measured, 4)}; }},
       {{"random", "random order (control)", Align::right},
        [](H h) {
-         return Cell{span_text(h.control, 4), Tone::muted};
+         return Cell{span_text(h.random, 4), Tone::muted};
        }},
       {{"verdict", "verdicts of its rows", Align::wrapped}, headline_verdict},
       {{"source", "source", Align::wrapped}, [](H h) { return Cell{h.claim->source}; }},

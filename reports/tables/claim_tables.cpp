@@ -1,5 +1,7 @@
 #include "reports/tables/claim_tables.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "reports/tables/claim_cells.hpp"
@@ -13,7 +15,8 @@ using Columns = std::vector<ColumnOf<ClaimAnswer>>;
 
 std::string measured_text(const std::optional<Measured>& measured) {
   if (!measured) return "";
-  if (measured->ci.low == measured->ci.high) return number_text(measured->ratio) + " (exact)";
+  if (measured->processes == 0 && measured->ci.low == measured->ci.high)
+    return number_text(measured->ratio) + " (exact)";
   return ratio_text(measured->ratio, measured->ci);
 }
 
@@ -25,6 +28,18 @@ std::string claimed_text(const ClaimRow& claim) {
 
 Cell verdict_cell(A a) {
   return {std::string(to_string(a.verdict)), tone_of(a.verdict)};
+}
+
+Cell control_verdict_cell(A a) {
+  return {a.against_control ? std::string(to_string(a.against_control->verdict)) : ""};
+}
+// "0.998 [0.991, 1.004] against dilated/linear.gathered, equivalent within 1 %".
+Cell control_text_cell(A a) {
+  if (!a.against_control) return {};
+  const Measured& measured = *a.against_control;
+  return {fmt::format("{} against {}, {}", measured_text(measured), a.control_name,
+                      verdict_words(measured.verdict, measured.processes, measured.margin)),
+          Tone::muted};
 }
 
 ColumnOf<ClaimAnswer> claim_column() {
@@ -88,9 +103,19 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
       {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
-      {{"random", ""}, [](A a) { return ratio_cell(a.control); }},
-      {{"random_low", ""}, [](A a) { return end_cell(a.control, &Interval::low); }},
-      {{"random_high", ""}, [](A a) { return end_cell(a.control, &Interval::high); }},
+      {{"random", ""}, [](A a) { return ratio_cell(a.random); }},
+      {{"random_low", ""}, [](A a) { return end_cell(a.random, &Interval::low); }},
+      {{"random_high", ""}, [](A a) { return end_cell(a.random, &Interval::high); }},
+      {{"control", ""}, [](A a) { return Cell{a.control_name}; }},
+      {{"against_control", ""}, [](A a) { return ratio_cell(a.against_control); }},
+      {{"against_control_low", ""}, [](A a) { return end_cell(a.against_control, &Interval::low); }},
+      {{"against_control_high", ""}, [](A a) { return end_cell(a.against_control, &Interval::high); }},
+      {{"against_control_verdict", ""}, control_verdict_cell},
+      {{"processes", ""}, [](A a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
+      {{"margin", ""},
+       [](A a) { return Cell{data_text(a.measured ? std::optional(a.measured->margin) : std::nullopt)}; }},
+      {{"dtype", ""}, [](A a) { return Cell{a.where ? std::string(to_string(a.dtype)) : ""}; }},
+      {{"other_dtype", ""}, [](A a) { return Cell{a.other_dtype ? "true" : "false"}; }},
       {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
       {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},
       {{"tokens_high", ""}, [](A a) { return end_cell(a.tokens, &Interval::high); }},
@@ -113,8 +138,9 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, claims_a_gain(*a.claim)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
-         return Cell{measured_text(a.control), Tone::muted};
+         return Cell{measured_text(a.random), Tone::muted};
        }},
+      {{"against_control", "against the control", Align::wrapped}, control_text_cell},
       {{"with_permutation", "with one permutation", Align::right},
        [](A a) { return Cell{measured_text(a.with_permutation)}; }},
       {{"tokens", "@tokens (different function)", Align::right},

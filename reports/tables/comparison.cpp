@@ -11,11 +11,6 @@
 namespace hilbench {
 namespace {
 
-Tone tone_of(Verdict verdict) {
-  if (verdict == Verdict::faster) return Tone::good;
-  return verdict == Verdict::slower ? Tone::bad : Tone::muted;
-}
-
 Cell data(std::optional<double> value) {
   return {data_text(value)};
 }
@@ -46,8 +41,7 @@ Cell speedup_cell(const VariantRow& row) {
 Cell verdict_cell(const VariantRow& row) {
   const Record& record = *row.record;
   if (const std::string said = verdict_text(record); !said.empty())
-    return text_cell(said,
-                     record.speedup && sign_settled(record) ? tone_of(record.speedup->verdict) : Tone::muted);
+    return text_cell(said, record.speedup ? tone_of(record.speedup->verdict) : Tone::muted);
   const bool reference = std::any_of(
       row.where->records.begin(), row.where->records.end(),
       [&](const Record* other) { return other->speedup && other->speedup->against == record.variant_id; });
@@ -91,6 +85,10 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.low; })); }},
       {{"speedup_high", "", Align::right, Show::data},
        [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.ci.high; })); }},
+      {{"processes", "", Align::right, Show::data},
+       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return double(s.processes); })); }},
+      {{"margin", "", Align::right, Show::data},
+       [](R r) { return data(of_speedup(r, [](const Speedup& s) { return s.margin; })); }},
       {{"verdict", "verdict"}, verdict_cell},
       {{"rate", "rate", Align::right, Show::page},
        [](R r) { return text_cell(r.record->tflops ? rate_text(*r.record->tflops * 1e12) : ""); }},
@@ -158,9 +156,8 @@ std::optional<double> peak_fraction(const CaseView& where, const Record& record)
 std::string verdict_text(const Record& record) {
   if (!record.speedup)
     return record.time && foreign_processes(record) > 0 ? "withheld: another process used the GPU" : "";
-  const std::string said(to_string(record.speedup->verdict));
-  const bool takes_side = record.speedup->verdict != Verdict::different_function;
-  return takes_side && !sign_settled(record) ? fmt::format("{}, {}", said, kUnsettled) : said;
+  return verdict_words(record.speedup->verdict, static_cast<std::size_t>(record.speedup->processes),
+                       record.speedup->margin);
 }
 
 Table comparison_table(std::span<const CaseView> cases) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/records/stats.hpp"
+#include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -29,11 +29,7 @@ std::string peak_share(const CaseView& of_case, const Record& record) {
 Cell ratio_cell(const std::vector<RivalPair>& pairs, const Record& kernel, std::string_view rival) {
   for (P pair : pairs) {
     if (pair.kernel != &kernel || pair.rival->variant_id != rival) continue;
-    const Verdict verdict = verdict_of(pair.ratio.ci);
-    const Tone tone = verdict == Verdict::faster   ? Tone::good
-                      : verdict == Verdict::slower ? Tone::bad
-                                                   : Tone::muted;
-    return {ratio_text(pair.ratio.ratio, pair.ratio.ci), tone};
+    return {ratio_text(pair.ratio.ratio, pair.ratio.ci), tone_of(pair.ratio.verdict)};
   }
   return {};
 }
@@ -72,6 +68,7 @@ Table rivals_table(const View& view) {
       {{"ratio_low", ""}, [](P p) { return Cell{data_text(p.ratio.ci.low)}; }},
       {{"ratio_high", ""}, [](P p) { return Cell{data_text(p.ratio.ci.high)}; }},
       {{"processes", ""}, [](P p) { return Cell{std::to_string(p.ratio.processes)}; }},
+      {{"verdict", ""}, [](P p) { return Cell{std::string(to_string(p.ratio.verdict))}; }},
       {{"time_ns", ""}, [](P p) { return Cell{data_text(p.kernel->time->median_ns)}; }},
       {{"rival_time_ns", ""}, [](P p) { return Cell{data_text(p.rival->time->median_ns)}; }},
       {{"tflops", ""}, [](P p) { return Cell{data_text(p.kernel->tflops)}; }},

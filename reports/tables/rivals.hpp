@@ -20,7 +20,7 @@ struct RivalPair {
 };
 // The kernel that ran, and its ring options: "dilated_cpu, zigzag".
 std::string kernel_text(const Record& kernel);
-// The pairs of the first `most_kernels` kernels of cases that have any. Each pair costs a bootstrap.
+// The pairs of the first `most_kernels` kernels of cases that have any.
 inline constexpr std::size_t kMostRivalRows = 60;  // in a figure
 std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels = SIZE_MAX);
 

@@ -15,7 +15,7 @@ namespace {
 // One variant in all cases.
 struct Sum {
   std::string variant;
-  std::size_t faster = 0, slower = 0, unsettled = 0, undecided = 0;
+  std::size_t faster = 0, slower = 0, equivalent = 0, inconclusive = 0;
   bool other_function = false;
   std::vector<double> ratios;
 };
@@ -31,11 +31,11 @@ std::vector<Sum> sums_of(const View& view) {
       Sum& sum = sums[place->second];
       sum.ratios.push_back(record->speedup->ratio);
       sum.other_function |= record->speedup->verdict == Verdict::different_function;
-      const Verdict verdict = verdict_of(record->speedup->ci);
-      ++(!sign_settled(*record)       ? sum.unsettled
-         : verdict == Verdict::faster ? sum.faster
-         : verdict == Verdict::slower ? sum.slower
-                                      : sum.undecided);
+      const Verdict verdict = record->speedup->verdict;
+      sum.faster += verdict == Verdict::faster;
+      sum.slower += verdict == Verdict::slower;
+      sum.equivalent += verdict == Verdict::equivalent;
+      sum.inconclusive += verdict == Verdict::inconclusive;
     }
   return sums;
 }
@@ -52,10 +52,10 @@ Table summary_table(const View& view) {
       {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},
       {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
       {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
-      {{"unsettled", "sign not settled", Align::right},
-       [](S s) { return text_cell(std::to_string(s.unsettled)); }},
-      {{"no_difference", "no difference shown", Align::right},
-       [](S s) { return text_cell(std::to_string(s.undecided)); }},
+      {{"equivalent", "equivalent", Align::right},
+       [](S s) { return text_cell(std::to_string(s.equivalent)); }},
+      {{"inconclusive", "inconclusive", Align::right},
+       [](S s) { return text_cell(std::to_string(s.inconclusive)); }},
       {{"smallest", "smallest speedup", Align::right},
        [](S s) { return text_cell(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
       {{"median", "median speedup", Align::right},

@@ -1,7 +1,5 @@
 #include "reports/tables/variant_rows.hpp"
 
-#include "reports/records/stats.hpp"
-
 namespace hilbench {
 
 std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
@@ -11,14 +9,15 @@ std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
   return rows;
 }
 
-bool sign_settled(const Record& record) {
-  const std::size_t processes = record.time ? record.time->process_rounds.size() : 1;
-  return sign_settled(record.speedup->ci, processes);
-}
-
 Tone tone_of(Status status) {
   if (status == Status::ok) return Tone::plain;
   return status == Status::skipped ? Tone::muted : Tone::bad;
+}
+
+Tone tone_of(Verdict verdict) {
+  if (verdict == Verdict::faster) return Tone::good;
+  if (verdict == Verdict::slower) return Tone::bad;
+  return verdict == Verdict::equivalent ? Tone::neutral : Tone::muted;
 }
 
 Cell text_cell(std::string text, Tone tone) {

@@ -16,10 +16,8 @@ struct VariantRow {
 };
 std::vector<VariantRow> variant_rows(std::span<const CaseView> cases);
 
-// True if the sign of the speedup is settled by the processes that timed it. The record must have a speedup.
-bool sign_settled(const Record& record);
-
 Tone tone_of(Status status);
+Tone tone_of(Verdict verdict);
 Cell text_cell(std::string text, Tone tone = Tone::plain);
 
 }  // namespace hilbench

@@ -57,12 +57,14 @@ std::string time_text(double ns) {
 }
 
 std::string time_text(double median_ns, const Interval& ci) {
+  if (!std::isfinite(ci.low) || !std::isfinite(ci.high)) return time_text(median_ns);
   const double size = unit_of(kTimes, median_ns).size;
   return fmt::format("{} [{}, {}]", time_text(median_ns), number_text(ci.low / size),
                      number_text(ci.high / size));
 }
 
 std::string ratio_text(double ratio, const Interval& ci) {
+  if (!std::isfinite(ci.low) || !std::isfinite(ci.high)) return number_text(ratio);
   return fmt::format("{} [{}, {}]", number_text(ratio), number_text(ci.low), number_text(ci.high));
 }
 

@@ -1,49 +1,94 @@
 #include "reports/view/judge.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
+#include <string_view>
+#include <unordered_map>
 
-#include "reports/records/stats.hpp"
+#include "reports/records/finish_statistics.hpp"
+#include "reports/records/verdicts.hpp"
+#include "reports/view/margins.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
+// A record against the reference of its case.
+struct Judged {
+  Record* record = nullptr;
+  const Record* reference = nullptr;
+  Effect effect;
+  double margin = 0;
+};
 
-void judge_against(const Record& reference, Record& record) {
-  const bool comparable = reference.status == Status::ok && record.status == Status::ok && reference.time &&
-                          record.time && record.verify && &record != &reference &&
-                          record.time->process_rounds == reference.time->process_rounds &&
-                          foreign_processes(record) + foreign_processes(reference) == 0;
-  if (!comparable) return;
-  const auto rounds = [](const Record& of) { return Rounds{of.time->samples_ns, of.time->process_rounds}; };
-  const Ratio ratio = paired_ratio(rounds(reference), rounds(record), kSeed);
-  const bool other_function = record.variant.order_scope == OrderScope::tokens;
-  record.speedup = {.against = reference.variant_id,
-                    .ratio = ratio.value,
-                    .ci = ratio.ci,
-                    .processes = std::ssize(record.time->process_rounds),
-                    .margin = record.margin,
-                    .verdict = other_function ? Verdict::different_function : verdict_of(ratio.ci)};
+// The reference of each case. Records of schema 1 name it only if they have a speedup.
+std::unordered_map<std::string_view, const Record*> references_of(const std::vector<Record>& records) {
+  std::unordered_map<std::string_view, std::string_view> names;
+  for (const Record& record : records)
+    if (!record.reference.empty()) names.try_emplace(record.case_id, record.reference);
+  std::unordered_map<std::string_view, const Record*> references;
+  for (const Record& record : records)
+    if (const auto name = names.find(record.case_id);
+        name != names.end() && name->second == record.variant_id && !record.twin)
+      references[record.case_id] = &record;
+  return references;
+}
+
+std::vector<Judged> pairs_of(std::vector<Record>& records) {
+  const auto references = references_of(records);
+  std::vector<Judged> pairs;
+  for (Record& record : records) {
+    const auto reference = references.find(record.case_id);
+    if (reference == references.end() || reference->second == &record || !record.verify) continue;
+    if (const auto effect = time_effect(*reference->second, record))
+      pairs.push_back({&record, reference->second, *effect, record.margin});
+  }
+  return pairs;
+}
+
+void set_margins(std::vector<Judged>& pairs) {
+  TwinDistances twins;
+  for (const Judged& pair : pairs)
+    if (pair.record->twin) twins.add(*pair.record, pair.reference->time->median_ns, pair.effect.centre);
+  const Record* last = nullptr;  // pairs of one case follow each other and have the same noise
+  std::optional<double> noise;
+  for (Judged& pair : pairs) {
+    if (pair.reference != last) noise = twins.noise(*pair.record, pair.reference->time->median_ns);
+    last = pair.reference;
+    pair.margin = std::max(pair.margin, noise.value_or(0));
+  }
+}
+
+bool of_family(const Record& record) {
+  return !record.twin && record.kind == ImplementationKind::kernel &&
+         record.variant.order_scope == OrderScope::memory;
+}
+
+void set_speedup(const Judged& pair, Verdict verdict) {
+  const Ratio ratio = ratio_of(pair.effect);
+  const bool other_function = pair.record->variant.order_scope == OrderScope::tokens;
+  pair.record->speedup = {.against = pair.reference->variant_id,
+                          .ratio = ratio.value,
+                          .ci = ratio.ci,
+                          .processes = static_cast<std::int64_t>(pair.effect.processes),
+                          .margin = pair.margin,
+                          .verdict = other_function ? Verdict::different_function : verdict};
 }
 
 }  // namespace
 
 void judge(std::vector<Record>& records) {
-  std::map<std::string, std::string> names;  // the reference of each case; schema 1 names it in some records
-  for (const Record& record : records)
-    if (!record.reference.empty()) names[record.case_id] = record.reference;
-  std::map<std::string, const Record*> references;
-  for (const Record& record : records)
-    if (const auto name = names.find(record.case_id);
-        name != names.end() && name->second == record.variant_id)
-      references[record.case_id] = &record;
-  for (Record& record : records) {
-    record.speedup.reset();
-    if (const auto found = references.find(record.case_id); found != references.end())
-      judge_against(*found->second, record);
-  }
+  finish_statistics(records);
+  for (Record& record : records) record.speedup.reset();
+  std::vector<Judged> pairs = pairs_of(records);
+  set_margins(pairs);
+  std::vector<Effect> family;
+  std::vector<double> margins;
+  for (const Judged& pair : pairs)
+    if (of_family(*pair.record)) family.push_back(pair.effect), margins.push_back(pair.margin);
+  const std::vector<Verdict> verdicts = verdicts_of(family, margins);
+  auto next = verdicts.begin();
+  for (const Judged& pair : pairs)
+    set_speedup(pair, of_family(*pair.record) ? *next++ : verdict_of(pair.effect, pair.margin));
 }
 
 }  // namespace hilbench

@@ -1,69 +1,112 @@
 #include "reports/view/pairing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "reports/records/stats.hpp"
+#include "reports/records/verdicts.hpp"
+#include "reports/view/margins.hpp"
 
 namespace hilbench {
 namespace {
-
-constexpr std::uint64_t kBootstrapSeed = 1;
 
 bool timed(const Record& record) {
   return record.status == Status::ok && record.time && record.time->median_ns > 0;
 }
 
+bool undisturbed(const Record& a, const Record& b) {
+  return timed(a) && timed(b) && foreign_processes(a) + foreign_processes(b) == 0;
+}
+
+bool complete(const Timing& time) {
+  const std::int64_t rounds =
+      std::accumulate(time.process_rounds.begin(), time.process_rounds.end(), std::int64_t{0});
+  return !time.samples_ns.empty() &&
+         (time.process_rounds.empty() || rounds == static_cast<std::int64_t>(time.samples_ns.size()));
+}
+
+Rounds rounds_of(const Timing& time) {
+  return {time.samples_ns, time.process_rounds};
+}
+
+Measured measured_of(const Effect& effect, double margin) {
+  const Ratio ratio = ratio_of(effect);
+  return {ratio.value, ratio.ci, effect.processes, verdict_of(effect, margin), margin};
+}
+
 }  // namespace
 
-std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
-  if (!timed(reference) || !timed(variant)) return std::nullopt;
-  if (foreign_processes(reference) + foreign_processes(variant) > 0) return std::nullopt;
-  if (added_ns == 0 && variant.speedup && variant.speedup->against == reference.variant_id)
-    return Measured{variant.speedup->ratio, variant.speedup->ci, variant.time->process_rounds.size()};
+double common_margin(const Record& a, const Record& b) {
+  const auto of = [](const Record& record) {
+    return record.speedup ? record.speedup->margin : record.margin;
+  };
+  return std::max(of(a), of(b));
+}
+
+std::optional<Effect> time_effect(const Record& reference, const Record& variant, double added_ns) {
+  if (!undisturbed(reference, variant)) return std::nullopt;
   const Timing &a = *reference.time, &b = *variant.time;
-  const std::int64_t rounds =
-      std::accumulate(a.process_rounds.begin(), a.process_rounds.end(), std::int64_t{0});
-  const bool complete = a.process_rounds.empty() || rounds == static_cast<std::int64_t>(a.samples_ns.size());
-  if (!complete || a.samples_ns.empty() || a.samples_ns.size() != b.samples_ns.size() ||
-      a.process_rounds != b.process_rounds)
+  if (!complete(a) || a.samples_ns.size() != b.samples_ns.size() || a.process_rounds != b.process_rounds)
     return std::nullopt;
-  Rounds slower{b.samples_ns, b.process_rounds};
+  Rounds slower = rounds_of(b);
   for (double& ns : slower.ns) ns += added_ns;
-  const Ratio ratio = paired_ratio({a.samples_ns, a.process_rounds}, slower, kBootstrapSeed);
-  return Measured{ratio.value, ratio.ci, b.process_rounds.size()};
+  return paired_effect(rounds_of(a), slower);
+}
+
+std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns) {
+  const auto& speedup = variant.speedup;
+  if (added_ns == 0 && speedup && speedup->against == reference.variant_id && undisturbed(reference, variant))
+    return Measured{speedup->ratio, speedup->ci, static_cast<std::size_t>(speedup->processes),
+                    speedup->verdict, speedup->margin};
+  const std::optional<Effect> effect = time_effect(reference, variant, added_ns);
+  if (!effect) return std::nullopt;
+  return measured_of(*effect, common_margin(reference, variant));
 }
 
 std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant) {
-  if (!timed(reference) || !timed(variant)) return std::nullopt;
-  if (foreign_processes(reference) + foreign_processes(variant) > 0) return std::nullopt;
-  const Timing &a = *reference.time, &b = *variant.time;
-  if (a.ci_ns.low <= 0 || b.ci_ns.low <= 0) return std::nullopt;
-  const auto both = [](double one, double other) {
-    return std::exp(std::hypot(std::log(one), std::log(other)));
-  };
-  const double ratio = a.median_ns / b.median_ns;
-  return Measured{ratio,
-                  {ratio / both(a.median_ns / a.ci_ns.low, b.ci_ns.high / b.median_ns),
-                   ratio * both(a.ci_ns.high / a.median_ns, b.median_ns / b.ci_ns.low)},
-                  std::min(a.process_rounds.size(), b.process_rounds.size())};
+  if (!undisturbed(reference, variant) || !complete(*reference.time) || !complete(*variant.time))
+    return std::nullopt;
+  return measured_of(unpaired_effect(rounds_of(*reference.time), rounds_of(*variant.time)),
+                     common_margin(reference, variant));
+}
+
+Measured exact_ratio(double ratio) {
+  return {ratio, {ratio, ratio}, 0, verdict_of_exact(ratio, kDefaultMargin), kDefaultMargin};
+}
+
+std::optional<Measured> over_all(const std::vector<Measured>& each) {
+  if (each.empty()) return std::nullopt;
+  Measured all = each.front();
+  std::vector<double> ratios;
+  for (const Measured& one : each) {
+    ratios.push_back(one.ratio);
+    all.ci = {std::min(all.ci.low, one.ci.low), std::max(all.ci.high, one.ci.high)};
+    all.processes = std::min(all.processes, one.processes);
+    all.margin = std::max(all.margin, one.margin);
+    if (one.verdict != all.verdict) all.verdict = Verdict::inconclusive;
+  }
+  all.ratio = median(ratios);
+  return all;
 }
 
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
                                       const std::string& name) {
   const auto a = counter_value(reference, name), b = counter_value(variant, name);
   if (!a || !b || *a <= 0 || *b <= 0) return std::nullopt;
-  const double ratio = *a / *b;
-  return Measured{ratio, {ratio, ratio}, 0};
+  return exact_ratio(*a / *b);
 }
 
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant) {
   if (reference.status != Status::ok || variant.status != Status::ok) return std::nullopt;
   if (!reference.memory_bytes || !variant.memory_bytes) return std::nullopt;
   if (*reference.memory_bytes <= 0 || *variant.memory_bytes <= 0) return std::nullopt;
-  const double ratio = *reference.memory_bytes / *variant.memory_bytes;
-  return Measured{ratio, {ratio, ratio}, 0};
+  return exact_ratio(*reference.memory_bytes / *variant.memory_bytes);
+}
+
+std::string verdict_words(Verdict verdict, std::size_t processes, double margin) {
+  std::string words(to_string(verdict));
+  if (verdict == Verdict::equivalent) words += " within " + margin_text(margin);
+  const bool judged = verdict != Verdict::different_function;
+  return judged && processes == 1 ? words + ", within one process" : words;
 }
 
 }  // namespace hilbench

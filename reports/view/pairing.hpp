@@ -1,34 +1,48 @@
-// Ratios between two records.
+// Ratios between two records, with the verdict on each.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "reports/records/effect.hpp"
 #include "reports/records/record.hpp"
 
 namespace hilbench {
 
 struct Measured {
   double ratio = 0;           // reference / variant: above 1, the variant needs less
-  Interval ci;                // of a time: 95 %; of an exact count: both ends equal the ratio
+  Interval ci;                // of a time: 95 %, unadjusted; of an exact count: both ends equal the ratio
   std::size_t processes = 0;  // that timed it; 0: counted, not timed
+  Verdict verdict = Verdict::inconclusive;
+  double margin = kDefaultMargin;  // that the verdict is judged by, as a share
 };
 
-// Time of `reference` / (time of `variant` + `added_ns`). Nothing if one of them has no time, their rounds do
-// not pair, or another process used the device.
+// Samples of `reference` against those of `variant`, each plus `added_ns`. Nothing if one of them has no
+// time, their rounds do not pair, or another process used the device.
+std::optional<Effect> time_effect(const Record& reference, const Record& variant, double added_ns = 0);
+// Time of `reference` / (time of `variant` + `added_ns`). Against the reference of the comparison it is the
+// speedup of the record; any other pair is judged by itself, with the margin of the comparison.
 std::optional<Measured> time_ratio(const Record& reference, const Record& variant, double added_ns = 0);
-// Time of `reference` / time of `variant`, from different comparisons: their rounds do not pair, so the
-// intervals of both medians add up. Drift of the machine between the two is not included.
+// Time of `reference` / time of `variant`, from different comparisons: their rounds do not pair. Drift of the
+// machine between the two is not included.
 std::optional<Measured> unpaired_time_ratio(const Record& reference, const Record& variant);
 // The same for a counter and for memory, which are exact.
 std::optional<Measured> counter_ratio(const Record& reference, const Record& variant,
                                       const std::string& name);
 std::optional<Measured> memory_ratio(const Record& reference, const Record& variant);
+Measured exact_ratio(double ratio);
 
-// Of a ratio whose sign is not settled (see sign_settled in stats.hpp); and the same with the reason.
-inline constexpr std::string_view kUnsettled = "sign not settled";
-inline constexpr std::string_view kUnsettledWhy = "sign not settled (one process, within 1 % of 1)";
+// One ratio for many cases: the median, an interval that spans all their intervals, and the verdict if all
+// have the same, otherwise `inconclusive`. Nothing if there are none.
+std::optional<Measured> over_all(const std::vector<Measured>& each);
+
+// The margin that a ratio of the two is judged by: the larger of theirs.
+double common_margin(const Record& a, const Record& b);
+
+// "faster", "equivalent within 1 %", "inconclusive, within one process".
+std::string verdict_words(Verdict verdict, std::size_t processes, double margin);
 
 }  // namespace hilbench

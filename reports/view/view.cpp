@@ -104,13 +104,16 @@ View view_of(const ReportInput& input) {
             .source = input.source.string(),
             .meta = input.meta,
             .cases = {},
-            .record_count = input.records.size(),
+            .record_count = 0,
+            .twin_count = 0,
             .status_counts = {},
             .predictions = input.predictions,
             .prediction_notes = input.prediction_notes};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {
+    ++(record.twin ? view.twin_count : view.record_count);
+    if (record.twin) continue;
     ++view.status_counts[record.status];
     const auto [place, fresh] = places.try_emplace(record.case_id, view.cases.size());
     if (fresh) {

@@ -27,8 +27,9 @@ struct View {
   std::string machine;  // "AMD EPYC 9654, 2 threads"; never empty
   std::string source;   // the folder of the store, as the user gave it
   std::map<std::string, std::string> meta;
-  std::vector<CaseView> cases;  // in the store's order
-  std::size_t record_count = 0;
+  std::vector<CaseView> cases;   // in the store's order, without twins
+  std::size_t record_count = 0;  // without twins, as are all other members
+  std::size_t twin_count = 0;
   std::map<Status, std::size_t> status_counts;
   std::span<const PredictedRing> predictions;
   std::span<const std::string> prediction_notes;

@@ -30,7 +30,7 @@ Record make_record(const Case& work, const std::string& order, double centre_ns,
   Timing time{.process_rounds = {20}, .timer = "steady_clock"};
   for (int round = 0; round < 20; ++round) time.samples_ns.push_back(centre_ns * noise(engine));
   time.median_ns = median(time.samples_ns);
-  time.ci_ns = median_interval({time.samples_ns, time.process_rounds}, 1);
+  time.ci_ns = median_interval({time.samples_ns, time.process_rounds});
   record.time = time;
   record.verify = {.max_abs = 1e-6, .rel_l2 = 1e-7, .rows = 256, .tolerance = 1e-4};
   record.counters["page_faults"] = {.value = 12, .unit = "count", .source = "perf", .passes = 1};

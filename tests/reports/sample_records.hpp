@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "kernels/case/pattern.hpp"
-#include "reports/records/stats.hpp"
+#include "reports/records/verdicts.hpp"
 #include "reports/view/input.hpp"
+#include "reports/view/judge.hpp"
 
 namespace hilbench::sample {
 
@@ -62,7 +63,7 @@ inline void time(Record& made, double size, double factor, double ripple_phase) 
   }
   made.time->process_rounds = {12};
   made.time->median_ns = median(made.time->samples_ns);
-  made.time->ci_ns = median_interval({made.time->samples_ns, made.time->process_rounds}, 1);
+  made.time->ci_ns = median_interval({made.time->samples_ns, made.time->process_rounds});
   made.verify =
       Verification{.max_abs = 1.5e-6, .rel_l2 = 4e-7, .lse_max_abs = 1e-6, .rows = 256, .tolerance = 2e-5};
   made.flops = 4e9 * size;
@@ -72,9 +73,16 @@ inline void time(Record& made, double size, double factor, double ripple_phase) 
 }
 
 inline void compare_with(Record& made, const Record& reference) {
-  const Ratio ratio = paired_ratio({reference.time->samples_ns, reference.time->process_rounds},
-                                   {made.time->samples_ns, made.time->process_rounds}, 1);
-  made.speedup = Speedup{reference.variant_id, ratio.value, ratio.ci, verdict_of(ratio.ci)};
+  const Effect effect = paired_effect({reference.time->samples_ns, reference.time->process_rounds},
+                                      {made.time->samples_ns, made.time->process_rounds});
+  const Ratio ratio = ratio_of(effect);
+  made.reference = reference.variant_id;
+  made.speedup = Speedup{.against = reference.variant_id,
+                         .ratio = ratio.value,
+                         .ci = ratio.ci,
+                         .processes = static_cast<std::int64_t>(effect.processes),
+                         .margin = made.margin,
+                         .verdict = verdict_of(effect, made.margin)};
   if (made.variant.order_scope == OrderScope::tokens) made.speedup->verdict = Verdict::different_function;
 }
 
@@ -146,6 +154,7 @@ inline ReportInput input() {
       without_time(cases[0], "gray", Status::failed, "wrong output: " + std::string(kHostile)));
   made.records.push_back(without_time(cases[1], "moore", Status::skipped, "needs 9.1 GiB, 7.2 GiB are free"));
   made.records.push_back(without_time(cases[2], "seed_list", Status::invalid, "length 16, case has 16384"));
+  judge(made.records);
   return made;
 }
 

@@ -16,26 +16,67 @@ namespace {
 struct JudgeCase {
   double claimed;
   Interval measured;
-  ClaimVerdict verdict;
+  Verdict verdict;
+  std::optional<Verdict> control;
+  ClaimVerdict wanted;
 };
 
-TEST(Judge, FollowsTheRuleAndItsMirror) {
+TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
+  using enum Verdict;
   using enum ClaimVerdict;
+  constexpr auto no_verdict = Verdict::inconclusive;
+  constexpr auto open = ClaimVerdict::inconclusive;
   const JudgeCase cases[] = {
-      {1.3, {1.25, 1.35}, reproduced},    {1.3, {1.31, 1.5}, reproduced},
-      {1.3, {1.2, 1.3}, reproduced},      {1.3, {1.1, 1.29}, smaller_than_claimed},
-      {1.3, {1.0, 1.4}, no_difference},   {1.3, {0.9, 1.1}, no_difference},
-      {1.3, {0.9, 1.0}, no_difference},   {1.3, {0.8, 0.99}, contradicted},
-      {1.01, {1.5, 1.6}, reproduced},     {0.82, {0.8, 0.9}, reproduced},
-      {0.82, {0.5, 0.6}, reproduced},     {0.82, {0.9, 0.95}, smaller_than_claimed},
-      {0.82, {0.95, 1.0}, no_difference}, {0.82, {1.01, 1.05}, contradicted},
-      {1, {0.9, 1.1}, reproduced},        {1, {1.1, 1.2}, contradicted},
-      {1, {0.8, 0.9}, contradicted},      {1.39, {1, 1}, no_difference},
-      {1.39, {0.66, 0.66}, contradicted},
+      // 1. a claim of no effect
+      {1.005, {0.997, 1.003}, equivalent, {}, reproduced},
+      {0.995, {0.997, 1.003}, equivalent, {}, reproduced},
+      {1, {0.997, 1.003}, equivalent, {}, reproduced},
+      {1, {0.9, 1.1}, no_verdict, {}, open},
+      {1, {1.1, 1.2}, faster, {}, contradicted},
+      // 2. no gain: equal, or the price of the table
+      {1.3, {0.997, 1.003}, equivalent, {}, no_gain},
+      {1.3, {0.8, 0.9}, slower, equivalent, no_gain},
+      {1.3, {0.8, 0.9}, slower, no_verdict, no_gain},
+      {1.3, {0.8, 0.9}, slower, faster, no_gain},
+      // 3. slower than both
+      {1.3, {0.8, 0.9}, slower, slower, contradicted},
+      {1.3, {0.8, 0.9}, slower, {}, open},
+      // 4. reaches the claim and lies more than halfway there
+      {1.3, {1.25, 1.35}, faster, {}, reproduced},
+      {1.3, {1.31, 1.5}, faster, {}, reproduced},
+      {1.3, {1.151, 1.3}, faster, {}, reproduced},
+      {1.3, {1.149, 1.3}, faster, {}, open},
+      // 5. faster, and does not reach the claim
+      {1.3, {1.1, 1.29}, faster, {}, smaller_than_claimed},
+      {7.95, {1.1, 1.29}, faster, {}, smaller_than_claimed},
+      // 6. the rest
+      {1.3, {0.9, 1.4}, no_verdict, slower, open},
+      {1.3, {1.001, 1.02}, no_verdict, {}, open},
+      // mirrored
+      {0.82, {0.78, 0.85}, slower, {}, reproduced},
+      {0.82, {0.5, 0.6}, slower, {}, reproduced},
+      {0.82, {0.9, 0.95}, slower, {}, smaller_than_claimed},
+      {0.82, {0.997, 1.003}, equivalent, {}, no_gain},
+      {0.82, {1.05, 1.1}, faster, faster, contradicted},
+      {0.82, {1.05, 1.1}, faster, equivalent, no_gain},
+      {0.82, {0.8, 1.1}, no_verdict, {}, open},
   };
-  for (const JudgeCase& one : cases)
-    EXPECT_EQ(to_string(judge(one.claimed, one.measured)), to_string(one.verdict))
+  for (const JudgeCase& one : cases) {
+    const Measured measured{1, one.measured, 5, one.verdict, 0.01};
+    EXPECT_EQ(to_string(judge_claim(one.claimed, measured, one.control)), to_string(one.wanted))
         << one.claimed << " against [" << one.measured.low << ", " << one.measured.high << "]";
+  }
+}
+
+TEST(JudgeClaim, NeedsNoControlForExactCounts) {
+  EXPECT_EQ(judge_claim(1.39, exact_ratio(1), {}), ClaimVerdict::no_gain);
+  EXPECT_EQ(judge_claim(1.39, exact_ratio(0.66), {}), ClaimVerdict::contradicted);
+  EXPECT_EQ(judge_claim(1.39, exact_ratio(1.39), {}), ClaimVerdict::reproduced);
+  EXPECT_EQ(judge_claim(1.39, exact_ratio(1.2), {}), ClaimVerdict::smaller_than_claimed);
+}
+
+TEST(JudgeClaim, OfAnUnknownIntervalIsInconclusive) {
+  EXPECT_EQ(judge_claim(1.3, {1.5, kUnknownInterval, 1}, {}), ClaimVerdict::inconclusive);
 }
 
 TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {

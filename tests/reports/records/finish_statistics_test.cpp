@@ -2,21 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hilbench {
 namespace {
 
-TEST(FinishStatistics, MediansAndRatesAreOfAllProcesses) {
-  std::vector<Record> records = {{.variant_id = "a"}, {.variant_id = "skipped"}};
-  records[0].flops = 2e9;
-  Timing timing;
-  timing.samples_ns = {1e6, 1e6, 1e6, 2e6, 1e6, 1e6};
-  timing.process_rounds = {3, 3};
-  records[0].time = timing;
+TEST(FinishStatistics, GiveMediansIntervalsAndRates) {
+  Record record;
+  record.flops = 2e9;
+  record.time = Timing{.samples_ns = {3e6, 1e6, 2e6, 4e6, 5e6, 6e6, 7e6}, .process_rounds = {7}};
+  Record several = record, empty = record;
+  several.time->process_rounds = {3, 4};
+  empty.time = Timing{.median_ns = 5};
+  std::vector<Record> records = {record, several, empty};
   finish_statistics(records);
-  EXPECT_DOUBLE_EQ(records[0].time->median_ns, 1e6);
-  EXPECT_DOUBLE_EQ(*records[0].tflops, 2.0);
-  EXPECT_LE(records[0].time->ci_ns.low, 1e6);
-  EXPECT_FALSE(records[1].tflops);
+  EXPECT_EQ(records[0].time->median_ns, 4e6);
+  EXPECT_EQ(records[0].time->ci_ns.low, 1e6);
+  EXPECT_EQ(records[0].time->ci_ns.high, 7e6);
+  EXPECT_DOUBLE_EQ(*records[0].tflops, 0.5);
+  EXPECT_NEAR(records[1].time->median_ns, std::sqrt(2e6 * 5.5e6), 1e-3);
+  EXPECT_EQ(records[2].time->median_ns, 5) << "nothing is known but what the record says";
 }
 
 }  // namespace

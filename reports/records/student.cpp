@@ -1,0 +1,35 @@
+#include "reports/records/student.hpp"
+
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+namespace hilbench {
+
+double student_quantile(double probability, double freedom) {
+  return boost::math::quantile(boost::math::students_t(freedom), probability);
+}
+
+double student_above(double t, double freedom) {
+  if (std::isinf(t)) return t > 0 ? 0 : 1;
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
+}
+
+std::optional<std::size_t> median_interval_rank(std::size_t count) {
+  constexpr double kTail = 0.025;
+  if (count < 2) return std::nullopt;
+  // The rank-th smallest value lies above the median if fewer than `rank` of the values lie below it.
+  const boost::math::binomial below(static_cast<double>(count), 0.5);
+  const auto exceeds = [&](std::size_t rank) {
+    return boost::math::cdf(below, static_cast<double>(rank) - 1) > kTail;
+  };
+  if (exceeds(1)) return std::nullopt;
+  // Near the normal approximation; at most a few steps from it.
+  const double guess = static_cast<double>(count) / 2 - 0.98 * std::sqrt(static_cast<double>(count));
+  auto rank = static_cast<std::size_t>(guess < 1 ? 1 : guess);
+  while (rank > 1 && exceeds(rank)) --rank;
+  while (!exceeds(rank + 1)) ++rank;
+  return rank;
+}
+
+}  // namespace hilbench

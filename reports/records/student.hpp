@@ -1,0 +1,20 @@
+// Student's t distribution, and the order statistics that enclose a median.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace hilbench {
+
+// The value that Student's t with `freedom` degrees of freedom does not exceed with probability
+// `probability` (inside 0 to 1).
+double student_quantile(double probability, double freedom);
+// The probability that it exceeds `t`.
+double student_above(double t, double freedom);
+
+// The exact interval of a median, without any assumption on the distribution: the `rank`-th smallest and the
+// `rank`-th largest of `count` values (counted from 1) enclose it with a probability of at least 95 %.
+// Nothing if there are fewer than 6 values: they cannot.
+std::optional<std::size_t> median_interval_rank(std::size_t count);
+
+}  // namespace hilbench
