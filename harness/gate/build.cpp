@@ -5,9 +5,9 @@
 
 #include "harness/measure/comparison_task.hpp"
 #include "harness/process/child_process.hpp"
-#include "harness/process/run_in_child.hpp"
 #include "harness/run/environment.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/run_in_child.hpp"
 #include "kernels/base/text.hpp"
 
 namespace hilbench {
