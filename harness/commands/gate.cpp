@@ -56,9 +56,10 @@ ExitCode gate_command(const GateArguments& arguments) {
   const Plan plan = plan_of(arguments.sweep, sweep, site);
   catch_stop_signals();
   const bool terminal = ::isatty(::fileno(stderr)) != 0;
-  const GateResult result = gate_builds(
-      sweep, plan, site, baseline, candidate, options,
-      [&](const std::string& line) { fmt::print(stderr, terminal ? "\r\033[K{}" : "{}\n", line); });
+  const GateResult result =
+      gate_builds(sweep, plan, site, baseline, candidate, options, [&](const std::string& line) {
+        fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "", line, terminal ? "" : "\n");
+      });
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (!options.folder.empty()) write_results(options.folder, result);
   if (arguments.format == "github") fmt::print("{}", gate_annotations(result));
