@@ -89,26 +89,6 @@ std::vector<ComparedRuns::Difference> environment_differences(const View& a, con
   return found;
 }
 
-// True if it is ok in A, and failed or invalid in B.
-bool lost(const RunPair& pair) {
-  return pair.a->status == Status::ok &&
-         (pair.b->status == Status::failed || pair.b->status == Status::invalid);
-}
-
-// One line about variants that have a time in A and none in B; empty if there are none. Variants that failed
-// in B have lines of their own.
-std::string missing_in_b(const ComparedRuns& runs) {
-  std::vector<std::string> missing;
-  for (const RunPair& pair : runs.pairs)
-    if (!pair.ratio && !lost(pair) && untimed(*pair.a, "A").empty())
-      missing.push_back(fmt::format("{}: {}", id_of(*pair.a), pair.withheld));
-  for (const Record* record : runs.only_a)
-    if (untimed(*record, "A").empty()) missing.push_back(id_of(*record) + ": absent in B");
-  if (missing.empty()) return "";
-  return fmt::format("B has no time for {} that A has timed; the first is {}",
-                     plural(missing.size(), "variant", "variants"), missing.front());
-}
-
 }  // namespace
 
 ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
@@ -131,32 +111,6 @@ ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b) {
     if (left.contains({record.case_id, record.variant_id})) runs.only_b.push_back(&record);
   runs.environment = environment_differences(runs.a, runs.b);
   return runs;
-}
-
-GateAnswer gate(const ComparedRuns& runs, double percent) {
-  GateAnswer answer;
-  std::size_t compared = 0;
-  bool failed = false;
-  for (const RunPair& pair : runs.pairs) {
-    if (lost(pair)) {
-      failed = true;
-      answer.reasons.push_back(fmt::format("{}: {} in B: {}", id_of(*pair.b), to_string(pair.b->status),
-                                           one_line(pair.b->reason)));
-    }
-    if (!pair.ratio) continue;
-    ++compared;
-    // By how many percent B takes longer: the least and the most that the interval allows.
-    const double least = 100 * (1 / pair.ratio->ci.high - 1), most = 100 * (1 / pair.ratio->ci.low - 1);
-    if (most <= percent) continue;
-    failed = failed || least > percent;
-    answer.reasons.push_back(fmt::format("{}: B takes {:+.1f} % ({:+.1f} to {:+.1f}), {} {} %",
-                                         id_of(*pair.b), 100 * (1 / pair.ratio->ratio - 1), least, most,
-                                         least > percent ? "above" : "which may be above", percent));
-  }
-  if (const std::string missing = missing_in_b(runs); !missing.empty()) answer.reasons.push_back(missing);
-  if (compared == 0) answer.reasons.push_back("no variant has a time in both");
-  answer.code = failed ? ExitCode::failed : answer.reasons.empty() ? ExitCode::done : ExitCode::inconclusive;
-  return answer;
 }
 
 }  // namespace hilbench

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "reports/view/input.hpp"
 #include "reports/view/pairing.hpp"
 #include "reports/view/view.hpp"
@@ -36,18 +35,5 @@ struct ComparedRuns {
 };
 // Refers to both inputs, which must outlive it.
 ComparedRuns compare_runs(const ReportInput& a, const ReportInput& b);
-
-// The result of a gate at `percent`:
-// - failed if, by the whole interval of some ratio, B takes more than `percent` longer, or if a variant that
-//   is ok in A is failed or invalid in B
-// - otherwise inconclusive if an interval reaches beyond `percent`, if a variant with a time in A has none in
-//   B, or if nothing could be compared
-// - otherwise done
-// `reasons`: one line for each pair that is against `done`, and one line for the times that B lacks.
-struct GateAnswer {
-  ExitCode code = ExitCode::done;
-  std::vector<std::string> reasons;
-};
-GateAnswer gate(const ComparedRuns& runs, double percent);
 
 }  // namespace hilbench

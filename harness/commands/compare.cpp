@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "harness/commands/command_line.hpp"
+#include "harness/plan/filter.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/compare_document.hpp"
+#include "reports/gate_runs.hpp"
 #include "reports/page/page.hpp"
 #include "reports/report.hpp"
 #include "reports/view/results.hpp"
@@ -17,25 +19,48 @@ namespace {
 
 struct CompareArguments {
   std::filesystem::path folder_a, folder_b;
-  std::string format = "text";   // or "markdown"
-  std::filesystem::path output;  // folder for compare.html, .md and .csv; empty: they are not written
-  std::optional<double> fail_above_percent;
+  std::vector<std::string> further;  // folders of other runs of A
+  std::string format = "text";       // or "markdown"
+  std::filesystem::path output;      // folder for compare.html, .md and .csv; empty: they are not written
+  std::optional<double> fail_above;
+  std::string filter;
+  bool with_baselines = false;
+  bool allow_unlike = false;
 };
 
+std::vector<std::string> reasons_of(const GateResult& result) {
+  std::vector<std::string> reasons = {headline(result)};
+  reasons.insert(reasons.end(), result.disturbances.begin(), result.disturbances.end());
+  reasons.insert(reasons.end(), result.notes.begin(), result.notes.end());
+  for (const GateRow& row : worst_first(result))
+    if (row.broken || (row.judged && row.verdict != GateVerdict::ok && row.verdict != GateVerdict::faster))
+      reasons.push_back(row_sentence(row));
+  return reasons;
+}
+
 ExitCode compare_command(const CompareArguments& arguments) {
-  const ReportInput a = read_results(arguments.folder_a), b = read_results(arguments.folder_b);
-  const ComparedRuns runs = compare_runs(a, b);
-  const GateAnswer answer =
-      arguments.fail_above_percent ? gate(runs, *arguments.fail_above_percent) : GateAnswer{};
-  const Document document = compare_document(runs, answer.reasons);
+  std::vector<ReportInput> baselines;
+  baselines.push_back(read_results(arguments.folder_a));
+  for (const std::string& folder : arguments.further) baselines.push_back(read_results(folder));
+  const ReportInput b = read_results(arguments.folder_b);
+  const ComparedRuns runs = compare_runs(baselines.front(), b);
+  StoredGateOptions options{.threshold = arguments.fail_above.value_or(kDefaultThreshold),
+                            .rivals = arguments.with_baselines ? Rivals::judged : Rivals::shown,
+                            .unlike = arguments.allow_unlike ? Unlike::allowed : Unlike::refused};
+  if (!arguments.filter.empty()) options.filter = parse_filter(arguments.filter);
+  const GateResult result = gate_runs(baselines, b, runs, options);
+  const Document document =
+      compare_document(runs, arguments.fail_above ? reasons_of(result) : std::vector<std::string>{});
   if (!arguments.output.empty()) {
     make_folder(arguments.output);
     write_file(arguments.output / "compare.html", to_html(document));
     write_file(arguments.output / "compare.md", to_markdown(document));
     write_file(arguments.output / "compare.csv", to_csv(compare_table(runs)));
+    write_file(arguments.output / "gate.csv", gate_csv(result));
   }
   fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
-  return answer.code;
+  if (arguments.fail_above) return exit_code(result);
+  return result.unlike ? ExitCode::inconclusive : ExitCode::done;
 }
 
 }  // namespace
@@ -46,12 +71,20 @@ void add_compare(Commands& commands) {
                                  [arguments] { return compare_command(*arguments); });
   options.argument("DIR_A", arguments->folder_a, "folder with the results of the first run");
   options.argument("DIR_B", arguments->folder_b, "folder with the results of the second run");
+  options.texts("--baseline", arguments->further, "folder with another run of A; may be repeated");
+  options.text("--filter", arguments->filter,
+               "judge only variants whose CASE/VARIANT contains a match of this regular expression");
+  options.flag("--with-baselines", arguments->with_baselines,
+               "judge rivals too; without this they are only shown");
+  options.flag("--allow-unlike", arguments->allow_unlike,
+               "judge although machines, builds, threads or options differ");
   options.choice("--format", arguments->format, {"text", "markdown"}, "print text (default) or markdown");
   options.path("-o", arguments->output,
-               "folder to write compare.html, compare.md and compare.csv to; default: none");
-  options.number("--fail-above", arguments->fail_above_percent,
-                 "exit with status 1 if a variant takes this many percent longer in B, with 3 if the data "
-                 "leave it open");
+               "folder to write compare.html, compare.md, compare.csv and gate.csv to; default: none");
+  options.share(
+      "--fail-above", arguments->fail_above,
+      "judge as a gate: exit with 1 if a variant takes more than this share longer in B (5% or 0.05), "
+      "with 3 if the runs do not tell");
 }
 
 }  // namespace hilbench

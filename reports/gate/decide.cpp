@@ -1,5 +1,6 @@
 #include "reports/gate/decide.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,11 @@ double quantile(double level, const Mean& mean) {
 GateRule gate_rule(double threshold, std::size_t judged_cases) {
   const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
   return {.threshold = threshold, .alarm_level = std::sqrt(kFalseAlarms / cases) / kLooks};
+}
+
+GateRule stored_rule(double threshold, std::size_t judged_cases) {
+  const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
+  return {.threshold = threshold, .alarm_level = kFalseAlarms / cases};
 }
 
 std::string_view to_string(GateVerdict verdict) {

@@ -22,6 +22,8 @@ struct GateRule {
   double alarm_level = 0;                // of one look of one round of one case, one-sided
 };
 GateRule gate_rule(double threshold, std::size_t judged_cases);
+// For stored results, which are looked at once: the level is kFalseAlarms / cases.
+GateRule stored_rule(double threshold, std::size_t judged_cases);
 
 enum class GateVerdict { ok, slower, faster, undecided };
 std::string_view to_string(GateVerdict verdict);

@@ -27,8 +27,10 @@ struct GateResult {
   std::string sweep;
   std::string baseline, candidate;  // builds or folders, by name
   GateRule rule;
+  bool stored = false;  // judged on stored results: weaker than fresh, alternating processes
   std::vector<GateRow> rows;
   std::vector<std::string> disturbances;  // reasons why the machine was not fit to judge; then the exit is 3
+  bool unlike = false;                    // among them: machines, builds or options differ
   std::vector<std::string> notes;         // what else a reader has to know
   double seconds = 0;                     // of measuring
 };
@@ -44,6 +46,9 @@ void withhold_alarms(GateResult& result);
 
 // The rows with the worst first: broken, slower, undecided, then by slowdown.
 std::vector<GateRow> worst_first(const GateResult& result);
+
+// "CASE VARIANT: slower, +5.1 % (+3.2 % to +7.0 %); why".
+std::string row_sentence(const GateRow& row);
 
 // For a terminal; a summary in Markdown, at most 64 KiB; a JUnit report; CSV.
 std::string gate_text(const GateResult& result);

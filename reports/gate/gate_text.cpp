@@ -72,6 +72,16 @@ std::string compared_text(const GateResult& result) {
 }
 
 std::string rule_text(const GateResult& result) {
+  if (result.stored)
+    return fmt::format(
+        "From stored results, whose processes do not alternate, so a change of the machine between the runs "
+        "can "
+        "pass for one of the program: weaker than a gate of two programs. Ratios are to each run's own "
+        "reference. "
+        "Slower: the lower bound of the slowdown is above {:g} %, at {:g} % for all together. Ok: a slowdown "
+        "of "
+        "{:g} % is excluded and could have been seen. Undecided: neither.",
+        100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
   return fmt::format(
       "Slower: the lower bound of the slowdown is above {:g} %, in two independent rounds; a whole gate of "
       "equal "
@@ -92,13 +102,6 @@ std::string annotation_text(const std::string& text) {
   return escaped;
 }
 
-std::string row_sentence(const GateRow& row) {
-  std::string text = fmt::format("{} {}: {}", row.case_id, row.variant_id, verdict_text(row));
-  if (row.processes > 0) text += fmt::format(", {} ({})", share_text(row.slowdown.value), interval_text(row));
-  if (!row.reason.empty()) text += fmt::format("; {}", row.reason);
-  return text;
-}
-
 bool accepted(const GateRow& row) {
   return !row.broken && (!row.judged || row.verdict == GateVerdict::ok || row.verdict == GateVerdict::faster);
 }
@@ -111,6 +114,13 @@ std::string notes_text(const GateResult& result, const char* bullet) {
 }
 
 }  // namespace
+
+std::string row_sentence(const GateRow& row) {
+  std::string text = fmt::format("{} {}: {}", row.case_id, row.variant_id, verdict_text(row));
+  if (row.processes > 0) text += fmt::format(", {} ({})", share_text(row.slowdown.value), interval_text(row));
+  if (!row.reason.empty()) text += fmt::format("; {}", row.reason);
+  return text;
+}
 
 std::string gate_text(const GateResult& result) {
   std::string text = fmt::format("{}\n{}\n{}\n", headline(result), compared_text(result), rule_text(result));

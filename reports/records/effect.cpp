@@ -34,15 +34,6 @@ Side side_of(const Rounds& rounds) {
   return side;
 }
 
-// Welch (1947): the difference of two means whose values do not pair.
-Mean difference(const Mean& a, const Mean& b) {
-  const double in_a = a.error * a.error, in_b = b.error * b.error, both = in_a + in_b;
-  if (a.freedom <= 0 || b.freedom <= 0) return {a.value - b.value, 0, 0};
-  const double freedom = both > 0 ? both * both / (in_a * in_a / a.freedom + in_b * in_b / b.freedom)
-                                  : std::min(a.freedom, b.freedom);
-  return {a.value - b.value, std::sqrt(both), freedom};
-}
-
 // One process against the mean of several: it differs from their mean as they differ among themselves.
 Mean difference_to_one(double one, const Mean& several) {
   const double processes = several.freedom + 1;
@@ -56,7 +47,7 @@ Effect within_one(const Side& a, const Side& b) {
   return {.centre = centre,
           .ci = {centre - std::hypot(of_a - in_a.low, in_b.high - of_b),
                  centre + std::hypot(in_a.high - of_a, of_b - in_b.low)},
-          .mean = difference(mean_of(a.logs), mean_of(b.logs)),
+          .mean = welch(mean_of(a.logs), mean_of(b.logs)),
           .processes = 1};
 }
 
@@ -65,6 +56,14 @@ Effect of_mean(const Mean& mean, std::size_t processes) {
 }
 
 }  // namespace
+
+Mean welch(const Mean& a, const Mean& b) {
+  const double in_a = a.error * a.error, in_b = b.error * b.error, both = in_a + in_b;
+  if (a.freedom <= 0 || b.freedom <= 0) return {a.value - b.value, 0, 0};
+  const double freedom = both > 0 ? both * both / (in_a * in_a / a.freedom + in_b * in_b / b.freedom)
+                                  : std::min(a.freedom, b.freedom);
+  return {a.value - b.value, std::sqrt(both), freedom};
+}
 
 Effect paired_effect(const Rounds& reference, const Rounds& variant) {
   const auto a = by_process(reference), b = by_process(variant);
@@ -91,7 +90,7 @@ Effect unpaired_effect(const Rounds& reference, const Rounds& variant) {
     mean.value = -mean.value;
     return of_mean(mean, 1);
   }
-  return of_mean(difference(mean_of(a.logs), mean_of(b.logs)), std::min(a.processes, b.processes));
+  return of_mean(welch(mean_of(a.logs), mean_of(b.logs)), std::min(a.processes, b.processes));
 }
 
 Effect count_effect(std::span<const double> reference, std::span<const double> variant) {
@@ -100,7 +99,7 @@ Effect count_effect(std::span<const double> reference, std::span<const double> v
     for (const double count : counts) made.push_back(std::log(count));
     return made;
   };
-  return of_mean(difference(mean_of(logs(reference)), mean_of(logs(variant))),
+  return of_mean(welch(mean_of(logs(reference)), mean_of(logs(variant))),
                  std::min(reference.size(), variant.size()));
 }
 

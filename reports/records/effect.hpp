@@ -16,6 +16,10 @@ struct Effect {
   std::size_t processes = 0;  // 1: within one process, so nothing is known of how processes differ
 };
 
+// The difference a - b of two means whose values do not pair (Welch 1947). Nothing is known of its error if
+// nothing is known of one of theirs.
+Mean welch(const Mean& a, const Mean& b);
+
 // Rounds pair by process and index; both must have the same process_rounds, otherwise std::invalid_argument.
 // Each process gives one value, the median over its rounds of ln(reference / variant).
 Effect paired_effect(const Rounds& reference, const Rounds& variant);

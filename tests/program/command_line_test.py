@@ -195,11 +195,10 @@ class RunTime(CommandLine):
         self.assertIn("B is slower", (self.folder / "out/compare.csv").read_text())
         self.assertIn("<h1>hilbench: two runs compared</h1>", (self.folder / "out/compare.html").read_text())
         gate = ["compare", "steady", "slow", "--fail-above"]
-        self.assert_runs(self.run_it([*gate, "10"]), 1)
-        self.assert_runs(self.run_it([*gate, "2000"]))
-        self.assert_runs(self.run_it(["compare", "slow", "steady", "--fail-above", "10"]))
+        self.assert_runs(self.run_it([*gate, "10%"]), 3)  # one process each shows nothing
+        self.refused([*gate, "10"], r"'10' is no share.*write 0.05 or 5%")
         self.measured(arguments=["--device", "cuda", "-o", "other"])
-        self.assert_runs(self.run_it(["compare", "results/small", "other", "--fail-above", "10"]), 3)
+        self.assert_runs(self.run_it(["compare", "results/small", "other", "--fail-above", "10%"]), 3)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to become somebody who may not")
     def test_folders_that_may_not_be_used(self):

@@ -1,0 +1,264 @@
+#include "reports/gate_runs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "kernels/base/text.hpp"
+#include "reports/records/effect.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr double kBusyShare = 0.15;  // cores that others kept busy, as a share of all
+
+using Key = std::pair<std::string_view, std::string_view>;  // case and variant
+using Found = std::map<Key, const Record*>;
+
+Found records_by_id(const ReportInput& input) {
+  Found found;
+  for (const Record& record : input.records)
+    if (!record.twin) found[{record.case_id, record.variant_id}] = &record;
+  return found;
+}
+
+const Record* find(const Found& records, const std::string& case_id, const std::string& variant_id) {
+  const auto at = records.find({case_id, variant_id});
+  return at == records.end() ? nullptr : at->second;
+}
+
+bool timed(const Record& record) {
+  return record.status == Status::ok && record.time && !record.time->samples_ns.empty() &&
+         foreign_processes(record) == 0;
+}
+
+// ln(median time) of each process.
+std::vector<double> log_times(const Record& record) {
+  std::vector<double> logs;
+  for (const std::span<const double> process :
+       by_process({record.time->samples_ns, record.time->process_rounds}))
+    logs.push_back(std::log(median(process)));
+  return logs;
+}
+
+// The name of the reference of each case. Records of schema 1 name it only if they have a speedup.
+using References = std::map<std::string, std::string, std::less<>>;
+References references_of(const ReportInput& input) {
+  References names;
+  for (const Record& record : input.records)
+    if (!record.reference.empty()) names.try_emplace(record.case_id, record.reference);
+  return names;
+}
+
+// ln(time / time of the reference) of each process. The time alone if the record is the reference.
+std::vector<double> log_ratios(const Found& run, const Record& record, const std::string& reference_name) {
+  std::vector<double> logs = log_times(record);
+  const Record* reference = find(run, record.case_id, reference_name);
+  if (reference == nullptr || reference == &record || !timed(*reference)) return logs;
+  const std::vector<double> below = log_times(*reference);
+  if (below.size() != logs.size()) return {};
+  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= below[i];
+  return logs;
+}
+
+class StoredGate {
+ public:
+  StoredGate(std::span<const ReportInput> baselines, const ReportInput& candidate,
+             const StoredGateOptions& options)
+      : options_(options), candidate_(records_by_id(candidate)), references_(references_of(candidate)) {
+    for (const ReportInput& baseline : baselines) baselines_.push_back(records_by_id(baseline));
+    for (const Record& record : candidate.records) add_row(record);
+    judge();
+    for (const Found& baseline : baselines_) note_missing(baseline);
+  }
+
+  GateResult result{.stored = true};
+
+ private:
+  bool kept(const Record& record) const {
+    return !record.twin && std::regex_search(record.case_id + "/" + record.variant_id, options_.filter);
+  }
+
+  void add_row(const Record& record) {
+    if (!kept(record)) return;
+    GateRow row;
+    row.case_id = record.case_id;
+    row.variant_id = record.variant_id;
+    const bool rival = record.kind == ImplementationKind::baseline;
+    const std::string reference_name = reference_of(record.case_id);
+    const bool reference = record.variant_id == reference_name;
+    row.judged = !reference && (!rival || options_.rivals == Rivals::judged);
+    std::vector<Mean> runs;
+    std::vector<double> processes;
+    bool worked = false;
+    for (const Found& baseline : baselines_) {
+      const Record* before = find(baseline, record.case_id, record.variant_id);
+      if (before == nullptr) continue;
+      worked = worked || before->status == Status::ok;
+      if (!timed(*before)) continue;
+      const std::vector<double> logs = log_ratios(baseline, *before, reference_name);
+      processes.insert(processes.end(), logs.begin(), logs.end());
+      runs.push_back(mean_of(logs));
+    }
+    if (worked && (record.status == Status::failed || record.status == Status::invalid)) {
+      row.broken = true;
+      row.reason = fmt::format("{}: {}", to_string(record.status), one_line(record.reason, 200));
+    } else if (timed(record) && !processes.empty()) {
+      const std::vector<double> after = log_ratios(candidate_, record, reference_name);
+      row.processes = std::min(after.size(), processes.size());
+      row.slowdown = welch(mean_of(after), baseline_mean(runs, processes));
+    } else {
+      return;  // it has no time on both sides
+    }
+    result.rows.push_back(row);
+  }
+
+  // Three runs or more tell how runs differ.
+  static Mean baseline_mean(const std::vector<Mean>& runs, const std::vector<double>& processes) {
+    if (runs.size() < 3) return mean_of(processes);
+    std::vector<double> means;
+    for (const Mean& run : runs) means.push_back(run.value);
+    return mean_of(means);
+  }
+
+  void judge() {
+    const auto judged =
+        std::count_if(result.rows.begin(), result.rows.end(), [](const GateRow& row) { return row.judged; });
+    result.rule = stored_rule(options_.threshold, static_cast<std::size_t>(judged));
+    for (GateRow& row : result.rows) {
+      if (row.broken) continue;
+      row.seen = smallest_seen(row.slowdown, result.rule);
+      const GateVerdict verdict = decide(row.slowdown, result.rule);
+      if (row.judged) {
+        row.verdict = verdict;
+        if (verdict == GateVerdict::undecided)
+          row.reason = row.slowdown.freedom > 0 ? "the processes differ too much"
+                                                : "needs several processes in both runs";
+      } else if (is_reference(row) && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
+        row.reason = "the reference: ratios to it hide its own change";
+        result.disturbances.push_back(fmt::format(
+            "the reference {} of {} itself takes {:+.1f} %: the machine or the program changed, and "
+            "ratios to it do not tell which",
+            row.variant_id, row.case_id, 100 * std::expm1(row.slowdown.value)));
+      } else if (is_reference(row)) {
+        row.reason = "the reference";
+      }
+    }
+    if (judged == 0) result.disturbances.push_back("no variant has a time in both");
+  }
+
+  std::string reference_of(const std::string& case_id) const {
+    const auto found = references_.find(case_id);
+    return found == references_.end() ? "" : found->second;
+  }
+  bool is_reference(const GateRow& row) const { return reference_of(row.case_id) == row.variant_id; }
+
+  void note_missing(const Found& baseline) {
+    std::vector<std::string> missing;
+    for (const auto& [key, record] : baseline) {
+      if (!kept(*record) || !timed(*record)) continue;
+      const Record* after = find(candidate_, record->case_id, record->variant_id);
+      const bool failed =
+          after != nullptr && (after->status == Status::failed || after->status == Status::invalid);
+      if (after == nullptr || (!timed(*after) && !failed))
+        missing.push_back(record->case_id + " " + record->variant_id);
+    }
+    if (!missing.empty())
+      result.disturbances.push_back(fmt::format(
+          "the candidate has no time for {} that the baseline has: {}{}",
+          plural(missing.size(), "variant", "variants"), missing.front(), missing.size() > 1 ? " ..." : ""));
+  }
+
+  const StoredGateOptions& options_;
+  const Found candidate_;
+  const References references_;
+  std::vector<Found> baselines_;
+};
+
+// Keys of environments that must agree for times to be comparable. The commit may differ.
+bool must_agree(const std::string& key) {
+  constexpr std::array<std::string_view, 12> kKeys = {"host.cpu",
+                                                      "host.cores",
+                                                      "host.simd",
+                                                      "device.name",
+                                                      "device.driver",
+                                                      "device_state.driver",
+                                                      "device_state.power_limit_w",
+                                                      "build.compiler",
+                                                      "build.flags",
+                                                      "build.build_type",
+                                                      "build.sanitizers",
+                                                      "library.bf16_products"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+void note_unlike(const ComparedRuns& runs, const StoredGateOptions& options, GateResult& result) {
+  std::vector<std::string>& lines = options.unlike == Unlike::allowed ? result.notes : result.disturbances;
+  const std::size_t before = lines.size();
+  for (const ComparedRuns::Difference& difference : runs.environment)
+    if (must_agree(difference.key))
+      lines.push_back(fmt::format("{} differs: {} / {}", difference.key, one_line(difference.a, 100),
+                                  one_line(difference.b, 100)));
+  const std::size_t machines = lines.size();
+  const auto differing = std::count_if(runs.pairs.begin(), runs.pairs.end(),
+                                       [](const RunPair& pair) { return !pair.differs.empty(); });
+  const auto first = std::find_if(runs.pairs.begin(), runs.pairs.end(),
+                                  [](const RunPair& pair) { return !pair.differs.empty(); });
+  if (differing > 0)
+    lines.push_back(fmt::format("{} measured otherwise, the first in: {} (A / B)",
+                                plural(static_cast<std::size_t>(differing), "variant was", "variants were"),
+                                first->differs));
+  result.unlike = options.unlike == Unlike::refused && (machines > before || differing > 0);
+}
+
+// Cores that other programs kept busy, in the median over processes, as a share of all.
+std::optional<double> busy_share(const ReportInput& run) {
+  std::vector<double> busy;
+  double cores = 0;
+  for (const Record& record : run.records) {
+    const auto host = record.environment.find("host");
+    if (host != record.environment.end() && host->is_object() &&
+        host->value("cores", nlohmann::json()).is_number())
+      cores = (*host)["cores"].get<double>();
+    const auto processes = record.environment.find("processes");
+    if (processes == record.environment.end() || !processes->is_array()) continue;
+    for (const nlohmann::json& process : *processes)
+      if (process.is_object() && process.value("other_busy_cores", nlohmann::json()).is_number())
+        busy.push_back(process["other_busy_cores"].get<double>());
+  }
+  if (busy.empty() || cores <= 0) return std::nullopt;
+  return median(busy) / cores;
+}
+
+void note_busy(const ReportInput& run, const std::string& name, GateResult& result) {
+  const std::optional<double> share = busy_share(run);
+  if (share && *share > kBusyShare)
+    result.disturbances.push_back(
+        fmt::format("other programs kept {:.0f} % of the cores busy during {}", 100 * *share, name));
+}
+
+}  // namespace
+
+GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& candidate,
+                     const ComparedRuns& first, const StoredGateOptions& options) {
+  GateResult result = StoredGate(baselines, candidate, options).result;
+  std::vector<std::string> names;
+  for (const ReportInput& baseline : baselines) {
+    names.push_back(baseline.source.string());
+    note_busy(baseline, names.back(), result);
+  }
+  result.sweep = first.b.sweep;
+  result.baseline = fmt::format("{}", fmt::join(names, ", "));
+  result.candidate = candidate.source.string();
+  note_busy(candidate, result.candidate, result);
+  note_unlike(first, options, result);
+  withhold_alarms(result);
+  return result;
+}
+
+}  // namespace hilbench

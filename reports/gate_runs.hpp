@@ -1,0 +1,31 @@
+// The regression gate on stored results: weaker than a gate of two programs, whose processes alternate.
+#pragma once
+
+#include <regex>
+#include <span>
+
+#include "reports/compare.hpp"
+#include "reports/gate/gate.hpp"
+#include "reports/view/input.hpp"
+
+namespace hilbench {
+
+enum class Rivals { shown, judged };
+enum class Unlike { refused, allowed };
+
+struct StoredGateOptions {
+  double threshold = kDefaultThreshold;
+  Rivals rivals = Rivals::shown;
+  Unlike unlike = Unlike::refused;
+  std::regex filter{""};  // keeps variants whose CASE/VARIANT contains a match
+};
+
+// Judges `candidate` against one or several runs of a baseline. The slowdown of a variant is that of its time
+// over the time of its own run's reference. The unit of evidence is the process; with three or more baselines
+// the run. `first`: the comparison of the first baseline with the candidate, for what differs between them.
+// A reference that itself became slower or faster by more than the threshold, unlike or busy machines, and
+// variants that the candidate lacks are disturbances: they end in `inconclusive`.
+GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& candidate,
+                     const ComparedRuns& first, const StoredGateOptions& options);
+
+}  // namespace hilbench

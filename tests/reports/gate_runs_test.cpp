@@ -1,0 +1,137 @@
+#include "reports/gate_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "reports/view/judge.hpp"
+
+namespace hilbench {
+namespace {
+
+struct Scene {
+  double noise = 0.005;  // standard deviation between processes
+  std::int64_t processes = 5;
+  double hilbert = 1, linear = 1;  // factors of their times
+  int cases = 4;
+  double busy = 0;  // cores that others use
+  std::string cpu = "one";
+};
+
+Record record_of(int number, const std::string& variant, double ns, const Scene& scene,
+                 std::mt19937& engine) {
+  Record record;
+  record.sweep = "gate";
+  record.work.kv_heads = 8;
+  record.case_id = "case" + std::to_string(number);
+  record.variant_id = variant;
+  record.reference = "dilated/linear";
+  record.verify = Verification{.rows = 1};
+  record.kind = variant == "gemm" ? ImplementationKind::baseline : ImplementationKind::kernel;
+  std::normal_distribution<double> noise(0, scene.noise);
+  record.time.emplace();
+  for (std::int64_t process = 0; process < scene.processes; ++process) {
+    const double median_ns = ns * std::exp(noise(engine));
+    for (const double factor : {0.99, 1.0, 1.01}) record.time->samples_ns.push_back(median_ns * factor);
+    record.time->process_rounds.push_back(3);
+  }
+  record.environment = {{"host", {{"cpu", scene.cpu}, {"cores", 2}}},
+                        {"processes", {{{"other_busy_cores", scene.busy}}}}};
+  return record;
+}
+
+ReportInput run_of(unsigned seed, const Scene& scene = {}) {
+  std::mt19937 engine(seed);
+  ReportInput input;
+  for (int number = 0; number < scene.cases; ++number) {
+    input.records.push_back(record_of(number, "dilated/linear", 1e6 * scene.linear, scene, engine));
+    input.records.push_back(
+        record_of(number, "dilated/hilbert", 1.1e6 * scene.hilbert * scene.linear, scene, engine));
+    input.records.push_back(record_of(number, "gemm", 2e6, scene, engine));
+  }
+  judge(input.records);
+  return input;
+}
+
+GateResult gate_of(const ReportInput& a, const ReportInput& b,
+                   const StoredGateOptions& options = {.threshold = 0.05}) {
+  return gate_runs(std::span(&a, 1), b, compare_runs(a, b), options);
+}
+
+TEST(GateRuns, EqualRunsAreOkAndASlowdownIsFound) {
+  const ReportInput a = run_of(1), b = run_of(2), slow = run_of(3, {.hilbert = 1.15});
+  EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::done) << gate_text(gate_of(a, b));
+  const GateResult found = gate_of(a, slow);
+  EXPECT_EQ(exit_code(found), ExitCode::failed) << gate_text(found);
+  EXPECT_EQ(worst_first(found).front().variant_id, "dilated/hilbert");
+  EXPECT_NEAR(std::exp(worst_first(found).front().slowdown.value), 1.15, 0.02);
+  EXPECT_EQ(exit_code(gate_of(slow, a)), ExitCode::done) << "faster is no regression";
+}
+
+TEST(GateRuns, OneProcessShowsNothing) {
+  const GateResult result = gate_of(run_of(1, {.processes = 1}), run_of(2, {.processes = 1}));
+  EXPECT_EQ(exit_code(result), ExitCode::inconclusive);
+  EXPECT_NE(gate_text(result).find("needs several processes"), std::string::npos);
+}
+
+TEST(GateRuns, AReferenceThatMovedIsSaidAndNotJudged) {
+  const GateResult result = gate_of(run_of(1), run_of(2, {.linear = 1.2}));
+  EXPECT_EQ(exit_code(result), ExitCode::inconclusive);
+  EXPECT_NE(gate_text(result).find("the reference dilated/linear of case0 itself takes"), std::string::npos)
+      << gate_text(result);
+}
+
+TEST(GateRuns, RivalsAreShownAndJudgedOnlyOnRequest) {
+  const auto rivals = [](const GateResult& result) {
+    return std::count_if(result.rows.begin(), result.rows.end(),
+                         [](const GateRow& row) { return row.variant_id == "gemm" && row.judged; });
+  };
+  EXPECT_EQ(rivals(gate_of(run_of(1), run_of(2))), 0);
+  EXPECT_EQ(rivals(gate_of(run_of(1), run_of(2), {.threshold = 0.05, .rivals = Rivals::judged})), 4);
+}
+
+TEST(GateRuns, UnlikeOrBusyMachinesAndMissingCasesAreOpen) {
+  const ReportInput a = run_of(1), other = run_of(2, {.cpu = "two"});
+  EXPECT_EQ(exit_code(gate_of(a, other)), ExitCode::inconclusive);
+  EXPECT_TRUE(gate_of(a, other).unlike);
+  EXPECT_NE(gate_text(gate_of(a, other)).find("host.cpu differs: one / two"), std::string::npos);
+  EXPECT_EQ(exit_code(gate_of(a, other, {.threshold = 0.05, .unlike = Unlike::allowed})), ExitCode::done);
+  const GateResult busy = gate_of(a, run_of(2, {.hilbert = 1.3, .busy = 1}));
+  EXPECT_EQ(exit_code(busy), ExitCode::inconclusive) << "no alarm on a busy machine";
+  EXPECT_NE(gate_text(busy).find("50 % of the cores busy"), std::string::npos) << gate_text(busy);
+  const GateResult fewer = gate_of(a, run_of(2, {.cases = 3}));
+  EXPECT_EQ(exit_code(fewer), ExitCode::inconclusive);
+  EXPECT_NE(gate_text(fewer).find("has no time for 3 variants"), std::string::npos) << gate_text(fewer);
+}
+
+TEST(GateRuns, AVariantThatFailsNowIsBroken) {
+  const ReportInput a = run_of(1);
+  ReportInput b = run_of(2);
+  b.records[1].status = Status::failed;
+  b.records[1].reason = "wrong output";
+  const GateResult result = gate_of(a, b);
+  EXPECT_EQ(exit_code(result), ExitCode::failed);
+  EXPECT_NE(gate_text(result).find("failed: wrong output"), std::string::npos);
+  EXPECT_EQ(exit_code(gate_of(b, a)), ExitCode::done) << "mended is no regression";
+}
+
+TEST(GateRuns, SeveralBaselinesTellHowRunsDiffer) {
+  std::vector<ReportInput> baselines;
+  for (unsigned run = 0; run < 4; ++run) baselines.push_back(run_of(10 + run, {.hilbert = 1 + 0.03 * run}));
+  const ReportInput candidate = run_of(20, {.hilbert = 1.09});
+  const auto row_of = [](const GateResult& result) { return result.rows.at(1); };
+  const GateResult one = gate_of(baselines.front(), candidate);
+  const GateResult all =
+      gate_runs(baselines, candidate, compare_runs(baselines.front(), candidate), {.threshold = 0.05});
+  EXPECT_GT(row_of(all).slowdown.error, 2 * row_of(one).slowdown.error);
+  EXPECT_EQ(row_of(all).verdict, GateVerdict::undecided);
+}
+
+TEST(GateRuns, AFilterKeepsWhatItMatches) {
+  const GateResult result = gate_of(run_of(1), run_of(2), {.threshold = 0.05, .filter = std::regex("case2")});
+  EXPECT_EQ(result.rows.size(), 3u);
+}
+
+}  // namespace
+}  // namespace hilbench
