@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "kernels/base/error.hpp"
@@ -36,8 +38,15 @@ void make_folder(const fs::path& folder) {
                                      error ? "" : "it is not a folder", "give another one with -o"});
 }
 
+std::vector<ClaimRow> claims_of(const ReportInput& input) {
+  const auto named = input.meta.find("claims");
+  if (!input.claims_file.empty() || named == input.meta.end()) return load_claims(input.claims_file);
+  std::istringstream words(named->second);
+  return named_claims({std::istream_iterator<std::string>(words), {}});
+}
+
 ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
-  const std::vector<ClaimRow> claims = load_claims(input.claims_file);
+  const std::vector<ClaimRow> claims = claims_of(input);
   const ChartLibrary charts = find_chart_library(input.chart_library);
   make_folder(folder / "tables");
   make_folder(folder / "figures");

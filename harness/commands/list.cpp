@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "baselines/table.hpp"
+#include "harness/commands/claim_sweeps.hpp"
 #include "harness/commands/command_line.hpp"
 #include "harness/counters/counters.hpp"
 #include "kernels/base/error.hpp"
@@ -212,7 +213,8 @@ std::string list_claims() {
     ++rows.back();
   }
   for (std::size_t i = 0; i < lines.size(); ++i)
-    lines[i].text += fmt::format(", {} {}", rows[i], rows[i] == 1 ? "figure" : "figures");
+    lines[i].text += fmt::format(", {} {}; {}", rows[i], rows[i] == 1 ? "figure" : "figures",
+                                 fmt::join(sweeps_naming(lines[i].name), ", "));
   return in_columns(lines);
 }
 

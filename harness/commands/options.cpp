@@ -55,6 +55,11 @@ void Options::argument(const std::string& name, std::filesystem::path& value, co
   command_.add_option(name, value, help)->required();
 }
 
+void Options::optional_argument(const std::string& name, std::filesystem::path& value,
+                                const std::string& help) {
+  command_.add_option(name, value, help);
+}
+
 void Options::arguments(const std::string& name, std::vector<int>& values, int count) {
   command_.add_option(name, values)->expected(count)->required();
 }

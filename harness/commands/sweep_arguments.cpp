@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/commands/claim_sweeps.hpp"
 #include "harness/plan/filter.hpp"
 #include "kernels/base/error.hpp"
 
@@ -27,7 +28,11 @@ DeviceChoice parse_device(const std::string& device) {
 }  // namespace
 
 void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget) {
-  options.argument("SWEEP.yaml", arguments.file, "sweep file; sweeps/example.yaml explains every key");
+  options.optional_argument("SWEEP.yaml", arguments.file,
+                            "sweep file; sweeps/example.yaml explains every key");
+  options.text(
+      "--claim", arguments.claim,
+      "in the place of a file: the sweep of this build that answers the claim (`hilbench list claims`)");
   options.text("--filter", arguments.filter,
                "keep only variants whose CASE/VARIANT contains a match of this regular expression");
   options.texts("--axis", arguments.axes,
@@ -45,10 +50,22 @@ void add_sweep_options(Options& options, SweepArguments& arguments, Budget budge
 }
 
 Sweep sweep_of(const SweepArguments& arguments) {
-  Sweep sweep = load_sweep(arguments.file, {.axes = arguments.axes,
-                                            .device = parse_device(arguments.device).kind,
-                                            .external_use = arguments.allow_external ? ExternalUse::allowed
-                                                                                     : ExternalUse::refused});
+  const SweepOverrides overrides = {
+      .axes = arguments.axes,
+      .device = parse_device(arguments.device).kind,
+      .external_use = arguments.allow_external ? ExternalUse::allowed : ExternalUse::refused};
+  Sweep sweep;
+  if (arguments.claim.empty()) {
+    if (arguments.file.empty())
+      throw UsageError({.what = "no sweep is given", .remedy = "SWEEP.yaml, or --claim ID"});
+    sweep = load_sweep(arguments.file, overrides);
+  } else {
+    if (!arguments.file.empty())
+      throw UsageError(
+          {.what = "a sweep file and a claim are given", .where = "--claim", .remedy = "give one of them"});
+    const EmbeddedSweep& found = sweep_of_claim(arguments.claim);
+    sweep = parse_sweep(std::string(found.text), found.file, overrides);
+  }
   if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
   return sweep;
 }

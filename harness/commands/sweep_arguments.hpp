@@ -16,6 +16,7 @@ namespace hilbench {
 
 struct SweepArguments {
   std::filesystem::path file;
+  std::string claim;  // in the place of `file`: the sweep that answers this claim
   std::string filter;
   std::vector<std::string> axes;
   std::string device;                        // "", "cpu" or "cuda[:i]"

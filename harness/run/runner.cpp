@@ -81,6 +81,7 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, c
   store.set_meta("description", sweep.description);
   store.set_meta("sweep_file", sweep.file.string());
   store.set_meta("sweep_text", sweep.text);
+  store.set_meta("claims", fmt::format("{}", fmt::join(sweep.claims, " ")));
   store.set_meta("command", options.command);
 }
 

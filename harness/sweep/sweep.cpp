@@ -14,6 +14,7 @@
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/base/yaml.hpp"
+#include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
 namespace {
@@ -132,6 +133,17 @@ std::vector<std::string> parse_counters(const YamlValue& value) {
   return sets;
 }
 
+std::vector<std::string> parse_claim_names(const YamlValue& value) {
+  std::vector<std::string> names;
+  for (const YamlValue& item : value.is_list() ? value.items() : value.scalar_or_items()) {
+    const std::string name = item.text();
+    if (std::find(claim_names().begin(), claim_names().end(), name) == claim_names().end())
+      fail_unknown(item, "claim", name, claim_names());
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>& value) {
   std::vector<std::string> ids;
   for (const Variant& variant : sweep.variants) ids.push_back(variant_id(variant));
@@ -149,7 +161,7 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   const YamlValue root(document, place, "");
   const Entries entries =
       entries_of(root, {"name", "title", "description", "axes", "cases", "skip_when", "variants", "baselines",
-                        "external", "reference", "measure", "counters", "inputs"});
+                        "external", "reference", "claims", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;
@@ -168,6 +180,7 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
                  axis_overrides, root, sweep);
   sweep.reference = chosen_reference(sweep, entry(entries, "reference"));
+  if (const auto v = entry(entries, "claims")) sweep.claims = parse_claim_names(*v);
   if (const auto v = entry(entries, "measure")) sweep.measure = parse_measure(*v);
   if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v);
   if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);

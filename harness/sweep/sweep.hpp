@@ -29,11 +29,12 @@ struct Sweep {
   std::string name;  // [a-z0-9_-]+
   std::string title;
   std::string description;
-  std::vector<SweepCase> cases;   // distinct: those of `axes` (last axis fastest), then those of `cases`
-  Condition skip_when;            // empty: never
-  std::vector<Variant> variants;  // kernels, then baselines; their ids are distinct
-  std::string reference;          // id of one of them
-  Externals externals;            // those that `baselines` names
+  std::vector<SweepCase> cases;     // distinct: those of `axes` (last axis fastest), then those of `cases`
+  Condition skip_when;              // empty: never
+  std::vector<Variant> variants;    // kernels, then baselines; their ids are distinct
+  std::string reference;            // id of one of them
+  std::vector<std::string> claims;  // that it answers: names of claim_names()
+  Externals externals;              // those that `baselines` names
   ExternalUse external_use = ExternalUse::refused;
   Measure measure;
   std::vector<std::string> counters;  // names of sets

@@ -87,6 +87,8 @@ void answer_times_in(ClaimAnswer& answer, const ClaimRecords& records) {
     answer.with_permutation = time_ratio(*records.standard, *records.hilbert, *records.hilbert->permute_ns);
   if (records.standard && records.tokens) answer.tokens = time_ratio(*records.standard, *records.tokens);
   if (records.standard && records.random) answer.random = time_ratio(*records.standard, *records.random);
+  if (records.random && records.hilbert)
+    answer.against_random = time_ratio(*records.random, *records.hilbert);
   if (records.control() && records.hilbert) {
     answer.against_control = time_ratio(*records.control(), *records.hilbert);
     if (answer.against_control) answer.control_name = records.control()->variant_id;
@@ -137,7 +139,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dty
                            named_text(claim));
   if (claim.ring_size) answer.why = "not tested here: " + answer.why + "; `hilbench predict` projects it";
   std::vector<ClaimAnswer> cases;
-  std::vector<Measured> measured, random, controls, lines;
+  std::vector<Measured> measured, random, against_random, controls, lines;
   std::map<const MissLevel*, std::vector<LevelAnswer>> levels;
   for (const CaseView& of_case : view.cases) {
     if (of_case.work->dtype != dtype || !named_by(claim, *of_case.work)) continue;
@@ -145,6 +147,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dty
     if (!one.measured) continue;
     measured.push_back(*one.measured);
     if (one.random) random.push_back(*one.random);
+    if (one.against_random) against_random.push_back(*one.against_random);
     if (one.against_control) controls.push_back(*one.against_control);
     if (one.against_control) answer.control_name = one.control_name;
     const ClaimRecords records = claim_records(of_case, claim.order_chunk);
@@ -160,6 +163,7 @@ ClaimAnswer answer_over_cases(const ClaimRow& claim, const View& view, Dtype dty
   if (claim.quantity != Quantity::cache_lines) {
     answer.measured = over_all(measured);
     answer.random = over_all(random);
+    answer.against_random = over_all(against_random);
     if (controls.size() == measured.size()) answer.against_control = over_all(controls);
     settle(answer);
     return answer;

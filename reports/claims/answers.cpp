@@ -67,12 +67,13 @@ std::vector<ClaimAnswer> answer_buffers(const ClaimRow& claim, const View& view)
   return answers;
 }
 
-// Lengths on both sides of the claimed one, by the verdict of Hilbert order against linear order.
+// Lengths on both sides of the claimed one, by the verdict of Hilbert order against linear order. Slower, but
+// not slower than the control, is the price of the table and counts as equal.
 struct Sides {
   std::size_t below = 0, below_faster = 0, above = 0, above_faster = 0, above_slower = 0, above_equal = 0;
   std::vector<std::string> seen;
 
-  void add(const CaseView& of_case, const Measured& ratio, double claimed) {
+  void add(const CaseView& of_case, const Measured& ratio, std::optional<Measured> control, double claimed) {
     const auto length = static_cast<double>(of_case.work->sequence_length);
     if (seen.size() < 8)
       seen.push_back(fmt::format("{}: {}, {}", of_case.work->sequence_length,
@@ -82,8 +83,9 @@ struct Sides {
     if (length <= claimed) return;
     ++above;
     above_faster += ratio.verdict == Verdict::faster;
-    above_slower += ratio.verdict == Verdict::slower;
-    above_equal += ratio.verdict == Verdict::equivalent;
+    const bool slower = ratio.verdict == Verdict::slower && control;
+    above_slower += slower && control->verdict == Verdict::slower;
+    above_equal += ratio.verdict == Verdict::equivalent || (slower && control->verdict != Verdict::slower);
   }
   ClaimVerdict verdict() const {
     if (below_faster + above_slower > 0) return ClaimVerdict::contradicted;
@@ -99,8 +101,9 @@ ClaimAnswer answer_break_even(const ClaimRow& claim, const View& view, Dtype dty
   for (const CaseView& of_case : view.cases) {
     const ClaimRecords records = claim_records(of_case, claim.order_chunk);
     if (of_case.work->dtype != dtype || !records.standard || !records.hilbert) continue;
-    if (const auto ratio = time_ratio(*records.standard, *records.hilbert))
-      sides.add(of_case, *ratio, *claim.claimed);
+    const auto ratio = time_ratio(*records.standard, *records.hilbert);
+    const auto control = records.control() ? time_ratio(*records.control(), *records.hilbert) : std::nullopt;
+    if (ratio) sides.add(of_case, *ratio, control, *claim.claimed);
   }
   if (sides.below == 0 || sides.above == 0) {
     answer.why = fmt::format("needs cases shorter and longer than {} tokens; here: {} shorter, {} longer",
@@ -163,6 +166,9 @@ void settle(ClaimAnswer& answer) {
 }
 
 std::string dtype_remark(const ClaimAnswer& answer) {
+  const bool over_cases = answer.where == nullptr && answer.measured && answer.claim->any_case;
+  if (over_cases || answer.claim->quantity == Quantity::break_even)
+    return fmt::format("in {}", to_string(answer.dtype));
   if (!answer.other_dtype) return "";
   return fmt::format("measured in {}, {} {}", to_string(answer.dtype),
                      answer.claim->names_dtype ? "claimed in" : "we assumed",

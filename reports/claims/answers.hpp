@@ -22,6 +22,7 @@ struct ClaimAnswer {
   std::optional<Measured> with_permutation;  // the time of one permutation added on the hilbert side
   std::optional<Measured> tokens;            // what the seeds ran: a different function, never judged
   std::optional<Measured> random;            // random order in hilbert's place
+  std::optional<Measured> against_random;    // random order / hilbert
   // Hilbert order against the control that pays the same table of slots: linear order through such a table,
   // otherwise random order. Time of the control / time of hilbert; above 1, hilbert is faster.
   std::optional<Measured> against_control;
@@ -38,7 +39,8 @@ std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, cons
 // Sets the verdict by what was measured. Adds to `why` what leaves it open.
 void settle(ClaimAnswer& answer);
 
-// "measured in bf16, claimed in fp32": why the answer stands apart; "" if it does not.
+// "measured in bf16, claimed in fp32": why the answer stands apart. "in bf16": the dtype of the cases that it
+// is over. "" if the answer is in the dtype of the claim.
 std::string dtype_remark(const ClaimAnswer& answer);
 
 }  // namespace hilbench

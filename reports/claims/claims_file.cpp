@@ -20,6 +20,7 @@ std::string_view embedded_claims();  // claims.yaml of this folder, built into t
 
 namespace {
 
+constexpr std::string_view kSeeds = "seeds";  // claims.yaml, the claims of the seed reports
 constexpr std::array<std::string_view, 3> kProvenances = {"measured", "modelled", "unsourced"};
 constexpr std::array<std::string_view, 3> kFileKeys = {"seeds", "claims", "invalid_orders"};
 constexpr std::array<std::string_view, 8> kClaimKeys = {"id",     "title",   "source", "provenance",
@@ -353,6 +354,25 @@ class Loader {
 std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where) {
   const YamlNode document = parse_claims_yaml(text, where);
   return Loader().load(YamlValue(document, where, ""));
+}
+
+const std::vector<std::string>& claim_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {std::string(kSeeds)};
+    for (const ClaimRow& row : load_claims({}))
+      if (names.back() != row.claim_id) names.push_back(row.claim_id);
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<ClaimRow> named_claims(const std::vector<std::string>& names) {
+  const auto named = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<ClaimRow> rows = load_claims({});
+  std::erase_if(rows, [&](const ClaimRow& row) { return !named(kSeeds) && !named(row.claim_id); });
+  return rows;
 }
 
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {

@@ -9,6 +9,12 @@
 
 namespace hilbench {
 
+// What a sweep may name as the claims that it answers: the claims files built into the program ("seeds"), and
+// the ids of their claims.
+const std::vector<std::string>& claim_names();
+// The rows of the claims that have one of these names or are in a file with one, in the order of the files.
+std::vector<ClaimRow> named_claims(const std::vector<std::string>& names);
+
 // All rows of all claims; a row that states several quantities becomes several ClaimRows. An empty path means
 // the claims built into the program. Throws UsageError if the file is not a claims file.
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file);

@@ -20,6 +20,13 @@ class Folder:
             self.known_records[sweep] = render.records_of(self.path, sweep)
         return self.known_records[sweep]
 
+    def speedups(self, sweep):
+        """Of each case and variant that has a speedup: what the program finds from its samples."""
+        return {(row["case"], row["variant"]): {"against": row["against"], "ratio": float(row["speedup"]),
+                                                "ci": [float(row["speedup_low"]), float(row["speedup_high"])],
+                                                "verdict": row["verdict"].partition(",")[0]}
+                for row in self.rows("comparison", sweep) if row["speedup"] and row["speedup_low"]}
+
     def rows(self, table, sweep=None):
         """Rows of tables/TABLE.csv of one sweep or of all, each with its sweep."""
         for name in [sweep] if sweep else self.sweeps:
@@ -74,5 +81,5 @@ class Published:
     def claim_titles(self):
         """Of each claim that the program knows, by its id: the title and how many figures it states."""
         lines = render.hilbench("list", "claims").splitlines()
-        found = (re.fullmatch(r"(\S+) +(.*) \(\w+\), (\d+) figures?", line) for line in lines)
+        found = (re.fullmatch(r"(\S+) +(.*) \(\w+\), (\d+) figures?;.*", line) for line in lines)
         return {line[1]: (line[2], line[3]) for line in found if line}

@@ -27,8 +27,9 @@ def sweeps_of(folder):
 
 
 def records_of(folder, sweep):
+    """Records as they were stored, without twins. Speedups and verdicts are found by the program: see Folder."""
     with gzip.open(pathlib.Path(folder) / sweep / "records.jsonl.gz", "rt") as file:
-        return [json.loads(line) for line in file]
+        return [record for record in map(json.loads, file) if not record.get("twin")]
 
 
 def render_tables(folder, sweep, out):

@@ -30,8 +30,8 @@ Cell verdict_cell(A a) {
   return {std::string(to_string(a.verdict)), tone_of(a.verdict)};
 }
 
-Cell control_verdict_cell(A a) {
-  return {a.against_control ? std::string(to_string(a.against_control->verdict)) : ""};
+Cell verdict_name(const std::optional<Measured>& measured) {
+  return {measured ? std::string(to_string(measured->verdict)) : ""};
 }
 // "0.998 [0.991, 1.004] against dilated/linear.gathered, equivalent within 1 %".
 Cell control_text_cell(A a) {
@@ -106,11 +106,13 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"random", ""}, [](A a) { return ratio_cell(a.random); }},
       {{"random_low", ""}, [](A a) { return end_cell(a.random, &Interval::low); }},
       {{"random_high", ""}, [](A a) { return end_cell(a.random, &Interval::high); }},
+      {{"against_random", ""}, [](A a) { return ratio_cell(a.against_random); }},
+      {{"against_random_verdict", ""}, [](A a) { return verdict_name(a.against_random); }},
       {{"control", ""}, [](A a) { return Cell{a.control_name}; }},
       {{"against_control", ""}, [](A a) { return ratio_cell(a.against_control); }},
       {{"against_control_low", ""}, [](A a) { return end_cell(a.against_control, &Interval::low); }},
       {{"against_control_high", ""}, [](A a) { return end_cell(a.against_control, &Interval::high); }},
-      {{"against_control_verdict", ""}, control_verdict_cell},
+      {{"against_control_verdict", ""}, [](A a) { return verdict_name(a.against_control); }},
       {{"processes", ""}, [](A a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
       {{"margin", ""},
        [](A a) { return Cell{data_text(a.measured ? std::optional(a.measured->margin) : std::nullopt)}; }},

@@ -64,59 +64,7 @@ TEST(ComparedRuns, TellsWhatBecameSlower) {
   EXPECT_GT(ratio.ci.low, 0.7);
   const std::string csv = to_csv(compare_table(runs));
   EXPECT_NE(csv.find(std::string(kCase) + ",dilated/hilbert,ok,ok,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(","B is slower, within one process","), std::string::npos) << csv;
-}
-
-TEST(ComparedRuns, GateFailsAboveItsThresholdAndIsOpenWhereTheIntervalReachesIt) {
-  const ReportInput a = sample::input(), b = slowed(1.25);
-  const ComparedRuns runs = compare_runs(a, b);
-  EXPECT_EQ(gate(runs, 15).code, ExitCode::failed);
-  ASSERT_EQ(gate(runs, 15).reasons.size(), 1u);
-  EXPECT_NE(gate(runs, 15).reasons[0].find("/dilated/hilbert: B takes +25.0 %"), std::string::npos)
-      << gate(runs, 15).reasons[0];
-  EXPECT_EQ(gate(runs, 25).code, ExitCode::inconclusive);
-  EXPECT_EQ(gate(runs, 35).code, ExitCode::done);
-  EXPECT_EQ(gate(compare_runs(b, a), 5).code, ExitCode::done) << "faster is no regression";
-}
-
-TEST(ComparedRuns, GateFailsWhereAVariantIsLost) {
-  const ReportInput a = sample::input();
-  ReportInput b = sample::input();
-  Record& lost = find(b, kCase, "dilated/hilbert");
-  lost.status = Status::failed;
-  lost.reason = "wrong output";
-  const GateAnswer answer = gate(compare_runs(a, b), 50);
-  EXPECT_EQ(answer.code, ExitCode::failed);
-  EXPECT_EQ(answer.reasons.at(0), std::string(kCase) + "/dilated/hilbert: failed in B: wrong output");
-  EXPECT_EQ(pair_of(compare_runs(a, b), "dilated/hilbert").withheld, "failed in B");
-  EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "mended is no regression";
-}
-
-TEST(ComparedRuns, GateIsOpenWhereATimeIsMissing) {
-  const ReportInput a = sample::input();
-  const std::string id = std::string(kCase) + "/dilated/hilbert";
-  const auto changed = [](const auto& change) {
-    ReportInput b = sample::input();
-    change(b, find(b, kCase, "dilated/hilbert"));
-    return b;
-  };
-  const std::vector<std::pair<std::string, ReportInput>> lacking = {
-      {"skipped in B", changed([](ReportInput&, Record& record) { record.status = Status::skipped; })},
-      {"no time in B", changed([](ReportInput&, Record& record) { record.time.reset(); })},
-      {"withheld: another process used the GPU in B", changed([](ReportInput&, Record& record) {
-         record.environment["device_state"] = {{"foreign_processes", 1}};
-       })},
-      {"absent in B", changed([](ReportInput& b, Record& record) {
-         b.records.erase(b.records.begin() + (&record - b.records.data()));
-       })}};
-  for (const auto& [why, b] : lacking) {
-    const GateAnswer answer = gate(compare_runs(a, b), 50);
-    EXPECT_EQ(answer.code, ExitCode::inconclusive) << why;
-    EXPECT_EQ(answer.reasons,
-              (std::vector<std::string>{fmt::format(
-                  "B has no time for 1 variant that A has timed; the first is {}: {}", id, why)}));
-    EXPECT_EQ(gate(compare_runs(b, a), 50).code, ExitCode::done) << "more is no loss";
-  }
+  EXPECT_NE(csv.find("\"B is slower, within one process\""), std::string::npos) << csv;
 }
 
 TEST(ComparedRuns, NothingToCompareIsInconclusive) {
@@ -127,10 +75,8 @@ TEST(ComparedRuns, NothingToCompareIsInconclusive) {
   EXPECT_TRUE(runs.pairs.empty());
   EXPECT_EQ(runs.only_a.size(), a.records.size());
   EXPECT_EQ(runs.only_b.size(), b.records.size());
-  EXPECT_EQ(gate(runs, 5).code, ExitCode::inconclusive);
-  const std::string text = to_text(compare_document(runs, gate(runs, 5).reasons));
+  const std::string text = to_text(compare_document(runs, {}));
   EXPECT_NE(text.find("== Only in A"), std::string::npos);
-  EXPECT_NE(text.find("no variant has a time in both"), std::string::npos);
 }
 
 TEST(ComparedRuns, WithholdsWhatAnotherProcessDisturbed) {

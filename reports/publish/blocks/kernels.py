@@ -38,7 +38,6 @@ def rival_cells(group, rivals, peak):
 
 
 def block_summary(folder, sweep):
-    rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["unsettled"], r["no_difference"],
+    rows = [[r["variant"], r["cases"], r["faster"], r["slower"], r["equivalent"], r["inconclusive"],
              f"{float(r['smallest']):.3f} to {float(r['largest']):.3f}"] for r in folder.rows("summary", sweep)]
-    return markdown(["variant", "cases", "faster", "slower", "not settled: within 1 %, one process",
-                     "no difference shown", "speedup"], rows)
+    return markdown(["variant", "cases", "faster", "slower", "equivalent", "inconclusive", "speedup"], rows)

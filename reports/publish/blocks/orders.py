@@ -18,12 +18,12 @@ def effects_said(pairs):
     cases = plural(len({pair.record["case"] for pair in pairs}), "case")
     by_variant = grouped([pair for pair in pairs if pair.gains or pair.loses], lambda pair: pair.variant)
     if not by_variant:
-        return f"No order was faster or slower than linear order by more than 1 % in any of {cases}."
+        return f"No order was shown to be more than 1 % faster or slower than linear order in any of {cases}."
     rows = [[f"`{variant}`", *range_cells([pair for pair in group if pair.gains]),
              *range_cells([pair for pair in group if pair.loses])] for variant, group in by_variant.items()]
     rows.sort(key=lambda row: (-row[1], row[0]))
     heads = ["order", "cases faster", "speedup", "dilations", "cases slower", "speedup", "dilations"]
-    return (f"Of {cases}, those in which an order is faster or slower than linear order by more than 1 %:\n\n"
+    return (f"Of {cases}, those in which an order is shown to be more than 1 % faster or slower than linear order:\n\n"
             + markdown(heads, rows))
 
 

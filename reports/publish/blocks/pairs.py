@@ -2,7 +2,6 @@
 
 import math
 
-from blocks.claims import NEGLIGIBLE
 from published import value_of
 
 STUDIES = ("cpu-order", "cpu-working-set")  # sweeps that study orders on a processor
@@ -11,13 +10,13 @@ STUDIES = ("cpu-order", "cpu-working-set")  # sweeps that study orders on a proc
 class Pair:
     """A variant of a case beside linear order of the same case."""
 
-    def __init__(self, record, reference):
+    def __init__(self, record, reference, speedup):
         self.record, self.reference, self.params = record, reference, record["params"]
-        self.ratio, (self.low, self.high) = record["speedup"]["ratio"], record["speedup"]["ci"]
+        self.ratio, (self.low, self.high) = speedup["ratio"], speedup["ci"]
         self.variant = record["variant"].split("/", 1)[1]
         self.kv = kv_bytes(self.params)
         self.keys = keys_of(self.params)
-        self.gains, self.loses = self.low > 1 + NEGLIGIBLE, self.high < 1 - NEGLIGIBLE
+        self.gains, self.loses = speedup["verdict"] == "faster", speedup["verdict"] == "slower"
 
     def count_ratio(self, name):
         mine, linear = (value_of(one, name) for one in (self.record, self.reference))
@@ -44,8 +43,10 @@ def pairs_of(folder, sweeps):
     for sweep in sweeps:
         if sweep not in folder.sweeps:
             continue
-        records = folder.records(sweep)
+        records, speedups = folder.records(sweep), folder.speedups(sweep)
         known = {(record["case"], record["variant"]): record for record in records}
-        pairs += [Pair(record, known[record["case"], record["speedup"]["against"]]) for record in records
-                  if record["kind"] == "kernel" and record["status"] == "ok" and record["speedup"]]
+        for record in records:
+            speedup = speedups.get((record["case"], record["variant"]))
+            if record["kind"] == "kernel" and record["status"] == "ok" and speedup:
+                pairs.append(Pair(record, known[record["case"], speedup["against"]], speedup))
     return pairs

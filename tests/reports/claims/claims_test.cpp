@@ -22,10 +22,11 @@ struct JudgeCase {
 };
 
 TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
-  using enum Verdict;
-  using enum ClaimVerdict;
-  constexpr auto no_verdict = Verdict::inconclusive;
-  constexpr auto open = ClaimVerdict::inconclusive;
+  constexpr auto faster = Verdict::faster, slower = Verdict::slower, equivalent = Verdict::equivalent,
+                 no_verdict = Verdict::inconclusive;
+  constexpr auto reproduced = ClaimVerdict::reproduced, no_gain = ClaimVerdict::no_gain,
+                 contradicted = ClaimVerdict::contradicted,
+                 smaller_than_claimed = ClaimVerdict::smaller_than_claimed, open = ClaimVerdict::inconclusive;
   const JudgeCase cases[] = {
       // 1. a claim of no effect
       {1.005, {0.997, 1.003}, equivalent, {}, reproduced},

@@ -49,10 +49,20 @@ TEST(Export, JsonlIsOneRecordALine) {
   EXPECT_EQ(read[1]["reason"], "said \"no\", then\nended");
 }
 
+TEST(Export, OtherToolsGetNoTwins) {
+  Record twin = timed_record();
+  twin.twin = true;
+  twin.variant_id += "@twin";
+  for (const char* format : {"gbench", "gbench-summary", "bencher", "github", "github-bigger"})
+    EXPECT_EQ(exported(format, {timed_record(), twin}).find("@twin"), std::string::npos) << format;
+  for (const char* format : {"jsonl", "csv"})
+    EXPECT_NE(exported(format, {timed_record(), twin}).find("@twin"), std::string::npos) << format;
+}
+
 TEST(Export, CsvQuotesAsTheRfcSays) {
   const std::string text = exported("csv", {timed_record(), failed_record()});
-  EXPECT_EQ(text.rfind("sweep,case,variant,kind,status,reason,", 0), 0u);
-  EXPECT_NE(text.find("\r\nquick,n8,dilated/linear,kernel,ok,,"), std::string::npos) << text;
+  EXPECT_EQ(text.rfind("sweep,case,variant,twin,kind,status,reason,", 0), 0u);
+  EXPECT_NE(text.find("\r\nquick,n8,dilated/linear,false,kernel,ok,,"), std::string::npos) << text;
   EXPECT_NE(text.find(",failed,\"said \"\"no\"\", then\nended\","), std::string::npos) << text;
   EXPECT_NE(text.find(",2048 4096,"), std::string::npos);
   EXPECT_NE(text.find(",counter_page_faults,"), std::string::npos);

@@ -16,10 +16,19 @@ HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_ent
                    {"level": 3, "bytes": 1 << 25, "shared_by": 2}]}
 
 
+class Judged(Folder):
+    """A folder whose records hold their verdicts, so that no program is needed."""
+
+    def speedups(self, sweep):
+        return {(one["case"], one["variant"]): one["speedup"] for one in self.records(sweep) if one["speedup"]}
+
+
 def record(length, dilation, order, ratio=None, pages=64.0):
     params = {"device": "cpu", "dtype": "fp32", "batch": 1, "sequence_length": length, "kv_heads": 1, "head_dim": 64,
               "segments": [1024], "dilations": [dilation]}
-    speedup = ratio and {"against": "dilated/linear", "ratio": ratio, "ci": [ratio - 0.005, ratio + 0.005]}
+    low, high = (ratio - 0.005, ratio + 0.005) if ratio else (1, 1)
+    verdict = "faster" if low > 1.01 else "slower" if high < 0.99 else "inconclusive"
+    speedup = ratio and {"against": "dilated/linear", "ratio": ratio, "ci": [low, high], "verdict": verdict}
     return {"case": f"n{length}-w1024-r{dilation}-h1-d64-fp32-p1-cpu", "variant": f"dilated/{order}",
             "kind": "kernel", "status": "ok", "params": params, "speedup": speedup, "time_ns": {"median": 1e6},
             "counters": {"layout_pages_4k_per_tile": {"value": pages, "source": "layout"}},
@@ -35,7 +44,7 @@ class BlocksTest(unittest.TestCase):
         (place / sweep).mkdir()
         with gzip.open(place / sweep / "records.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(one) + "\n" for one in records)
-        return Folder(place)
+        return Judged(place)
 
     def study(self, ratios):
         """A study of orders; `ratios` is (length, dilation): {order: (speedup, pages)}."""
@@ -50,7 +59,7 @@ class Orders(BlocksTest):
     def test_effects_within_one_per_cent_are_none(self):
         folder = self.study({(4096, 1): {"residue": (1.012, 64), "random": (0.99, 64)}})
         said = orders.block_order_said(folder, "cpu-order")
-        self.assertIn("No order was faster or slower than linear order by more than 1 % in any of 1 case.", said)
+        self.assertIn("No order was shown to be more than 1 % faster or slower than linear order in any of 1 case.", said)
 
     def test_gains_are_listed_with_those_that_the_control_reaches(self):
         folder = self.study({(4096, 4): {"residue": (1.2, 16), "random": (1.21, 64)},
@@ -97,9 +106,10 @@ class Rates(BlocksTest):
                       "| 100.0 % |", table)
 
 
-def answer(claim, claimed, measured, random, verdict):
-    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "random": random,
-            "verdict": verdict, "compares": "kernel time", "in_sweep": claim}
+def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false"):
+    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
+            "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
+            "compares": "kernel time", "in_sweep": claim}
 
 
 class TableOfClaims:
@@ -114,21 +124,31 @@ class TableOfClaims:
 
 class Claims(unittest.TestCase):
     def test_answers_to_claims_of_a_gain_are_counted(self):
-        rows = [answer("a", "1.5", "1.25", "1.25", "smaller than claimed"), answer("b", "2", "2.5", "1", "reproduced"),
-                answer("c", "0.8", "0.8", "1", "reproduced"), answer("d", "2", "", "", "not testable here")]
+        rows = [answer("a", "1.5", "1.25", "equivalent", "smaller than claimed"),
+                answer("b", "2", "2.5", "faster", "reproduced"), answer("c", "0.8", "0.8", "slower", "reproduced"),
+                answer("e", "2", "9", "faster", "reproduced", other_dtype="true"),
+                answer("d", "2", "", "", "not testable here")]
         said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
         self.assertIn("**1 of 2 answers to claims of a faster kernel reproduced the claim (b).** There are 3 answers",
                       said)
         self.assertIn("Hilbert order took 0.400 to 1.250 times as long as linear order.", said)
-        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1.", said)
+        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1; "
+                      "0 are inconclusive.", said)
+        self.assertNotIn("One process", said)
+
+    def test_one_process_shows_no_equality(self):
+        rows = [answer("a", "1.5", "1", "inconclusive", "inconclusive", processes="1")]
+        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
+        self.assertIn("in 0 of 1 answer, faster by more than 1 % in 0 and slower by more than 1 % in 0; 1 are "
+                      "inconclusive. One process measured each, from which no equality can be shown.", said)
 
     def test_no_gain_is_said_first(self):
-        rows = [answer("a", "1.5", "1", "1", "no difference shown")]
+        rows = [answer("a", "1.5", "1", "equivalent", "no gain")]
         said = claims.block_claims_said(TableOfClaims(rows))
         self.assertTrue(said.startswith("**None of 1 answer to claims of a faster kernel reproduced"), said)
 
     def test_runs_that_disagree_are_one_verdict(self):
-        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "1", "no difference shown")]
+        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
         self.assertEqual(claims.joint_verdict(rows), "differs between runs")
         self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
                          "loss or no difference reproduced")

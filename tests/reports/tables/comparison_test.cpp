@@ -22,16 +22,21 @@ TEST(Tables, SayThatAVerdictIsWithheld) {
   EXPECT_NE(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
 }
 
-TEST(Tables, AVerdictSaysWhatOneProcessLeavesOpen) {
+TEST(Tables, AVerdictNamesItsMarginAndSaysIfOneProcessMeasured) {
   Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
   sample::time(record, 1, 1, 0);
-  record.speedup = Speedup{"dilated/linear", 0.995, {0.992, 0.998}, Verdict::slower};
-  EXPECT_EQ(verdict_text(record), std::string("slower, ") + std::string(kUnsettled));
-  record.time->process_rounds = {4, 4, 4};
+  record.speedup =
+      Speedup{.against = "dilated/linear", .processes = 5, .margin = 0.01, .verdict = Verdict::slower};
   EXPECT_EQ(verdict_text(record), "slower");
-  record.time->process_rounds = {12};
-  record.speedup->ci = {0.97, 0.98};
-  EXPECT_EQ(verdict_text(record), "slower");
+  record.speedup->verdict = Verdict::equivalent;
+  EXPECT_EQ(verdict_text(record), "equivalent within 1 %");
+  record.speedup->margin = 0.0234;
+  EXPECT_EQ(verdict_text(record), "equivalent within 2.34 %");
+  record.speedup->processes = 1;
+  record.speedup->verdict = Verdict::inconclusive;
+  EXPECT_EQ(verdict_text(record), "inconclusive, within one process");
+  record.speedup->verdict = Verdict::different_function;
+  EXPECT_EQ(verdict_text(record), "different function");
   record.speedup.reset();
   EXPECT_EQ(verdict_text(record), "");
   record.environment["device_state"] = {{"foreign_processes", 1}};

@@ -191,7 +191,7 @@ TEST(RingClaims, CommunicationIsJudgedByTheBytesCounted) {
   for (const RingAlgorithm algorithm : {RingAlgorithm::automatic, RingAlgorithm::ring_packed})
     for (const std::string_view order : {"linear", "hilbert"})
       input.records.push_back(ring_record(ring_work(8192, 4), order, 1, algorithm));
-  EXPECT_EQ(answer().verdict, ClaimVerdict::no_difference);
+  EXPECT_EQ(answer().verdict, ClaimVerdict::no_gain);
   EXPECT_EQ(answer().measured->ratio, 1);
   EXPECT_NE(answer().why.find("of 2 rings"), std::string::npos) << answer().why;
   EXPECT_NE(answer().why.find("sends 0.250 to 0.250 of the bytes of whole shards"), std::string::npos)

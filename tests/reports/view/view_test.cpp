@@ -46,5 +46,20 @@ TEST(Peaks, AreTheHighestOfTheMachine) {
   EXPECT_FALSE(peak_of(0)) << "where no peak was asked for, none stands";
 }
 
+TEST(View, LeavesTwinsOut) {
+  ReportInput input = sample::input();
+  const View without = view_of(input);
+  Record twin = input.records[0];
+  twin.twin = true;
+  twin.variant_id += "@twin";
+  input.records.push_back(twin);
+  const View view = view_of(input);
+  EXPECT_EQ(view.record_count, without.record_count);
+  EXPECT_EQ(view.status_counts, without.status_counts);
+  EXPECT_EQ(view.twin_count, 1u);
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) EXPECT_FALSE(record->twin);
+}
+
 }  // namespace
 }  // namespace hilbench
