@@ -61,14 +61,31 @@ endif()
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: architectures ${HILBENCH_ARCH_ANY}; "
                "mma ${HILBENCH_ARCH_MMA}; wgmma ${HILBENCH_ARCH_WGMMA}")
 
-# hilbench_cuda_objects(name ARCHITECTURES archs... SOURCES files...): CUDA code for the given architectures.
+# hilbench_cuda_objects(name ARCHITECTURES archs... SOURCES files...): CUDA code for the given architectures. What ptxas
+# says of each kernel is kept beside its object.
 function(hilbench_cuda_objects name)
   cmake_parse_arguments(ARG "" "" "ARCHITECTURES;SOURCES" ${ARGN})
   add_library(${name} OBJECT ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${ARG_ARCHITECTURES}")
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3;--expt-relaxed-constexpr;-lineinfo>)
+  target_compile_options(${name} PRIVATE
+                         $<$<COMPILE_LANGUAGE:CUDA>:-O3;--expt-relaxed-constexpr;-lineinfo;-Xptxas=-v>)
+  set_property(TARGET ${name} PROPERTY CUDA_COMPILER_LAUNCHER
+               sh ${PROJECT_SOURCE_DIR}/.cmake/keep_resource_usage.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
+  set_property(GLOBAL APPEND PROPERTY hilbench_cuda_object_targets ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC CUDA::cudart_static)
+endfunction()
+
+# hilbench_kernel_resources(output): the file `output`, with what ptxas said of the kernels defined so far.
+function(hilbench_kernel_resources output)
+  get_property(targets GLOBAL PROPERTY hilbench_cuda_object_targets)
+  list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DCOMPILER=nvcc ${CMAKE_CUDA_COMPILER_VERSION}" "-DOBJECTS=$<JOIN:${objects},|>"
+            -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
+    DEPENDS ${objects} ${PROJECT_SOURCE_DIR}/.cmake/kernel_resources.cmake
+    VERBATIM)
 endfunction()
 
 # Where to look for the libraries that the dynamic loader does not find by itself.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baselines/peak/peak.hpp"
+#include "harness/device/callgrind.hpp"
 #include "harness/device/device.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
@@ -91,6 +92,10 @@ class CpuDevice final : public Device {
       return peak;
     }
     return std::nullopt;
+  }
+
+  void profile(const std::function<void()>& body) override {
+    count_by_callgrind(body);
   }
 
  private:

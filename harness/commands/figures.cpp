@@ -1,0 +1,158 @@
+// `hilbench figures`: what a sweep costs but for time, and whether that grew.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/commands/command_line.hpp"
+#include "harness/commands/sweep_arguments.hpp"
+#include "harness/gate/figures_compare.hpp"
+#include "harness/gate/figures_count.hpp"
+#include "harness/gate/figures_execution.hpp"
+#include "harness/gate/figures_kernels.hpp"
+#include "harness/gate/figures_plan.hpp"
+#include "harness/plan/filter.hpp"
+#include "kernels/base/files.hpp"
+#include "kernels/base/json.hpp"
+
+namespace hilbench {
+namespace {
+
+struct FiguresArguments {
+  SweepArguments sweep;
+  std::filesystem::path output, accepted;
+  bool accept = false;
+  std::string instructions = "auto";
+};
+
+InstructionSource source_of(const std::string& name) {
+  if (name == "none") return InstructionSource::none;
+  if (name == "callgrind") return InstructionSource::callgrind;
+  return name == "hardware" ? InstructionSource::hardware : InstructionSource::automatic;
+}
+
+bool is_whole_sweep(const SweepArguments& sweep) {
+  return sweep.filter.empty() && sweep.axes.empty() && sweep.device.empty() && !sweep.execution_limit_s;
+}
+
+// Counting takes long; a file that cannot be written should be known before.
+void expect_writable(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const bool is_folder = std::filesystem::is_directory(file);
+  const int error = is_folder ? EISDIR : ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+  if (error != 0) throw_file_error(error, {.what = "cannot write the figures", .where = file.string()});
+}
+
+std::optional<FigureTable> read_accepted(const std::filesystem::path& file, const Sweep& sweep) {
+  FigureTable accepted =
+      figures_from_json(read_text(file, "file of accepted figures", kMostInputBytes), file);
+  if (accepted.sweep != sweep.name)
+    throw UsageError(
+        {.what = fmt::format("these figures are of the sweep '{}', not '{}'", accepted.sweep, sweep.name),
+         .where = file.string()});
+  return accepted;
+}
+
+FigureTable take_figures(const FiguresArguments& arguments, const Sweep& sweep) {
+  const InstructionCounter counter = find_instruction_counter(source_of(arguments.instructions));
+  const Site site = find_site(sweep, {.use = SiteUse::plan_only,
+                                      .gpu = gpu_ordinal(arguments.sweep),
+                                      .memory_bytes = arguments.sweep.memory_bytes});
+  const Plan plan = plan_of(arguments.sweep, sweep, site);
+  FigureTable table = figures_of_plan(sweep, plan);
+  KernelFigures kernels = kernel_figures();
+  table.kernels_basis = std::move(kernels.basis);
+  table.kernels = std::move(kernels.rows);
+  const bool terminal = ::isatty(::fileno(stderr)) != 0;
+  count_instructions(table, sweep, plan, site, counter, arguments.accept ? Repeat::twice : Repeat::once,
+                     [&](const std::string& case_id) {
+                       if (terminal) fmt::print(stderr, "\r\033[Kcounting {}", case_id);
+                     });
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  return table;
+}
+
+// What this build or machine cannot know must not vanish from the accepted figures unnoticed.
+void accept(const std::filesystem::path& file, FigureTable table, const std::optional<FigureTable>& before,
+            const FiguresArguments& arguments) {
+  if (table.instructions.taken_with.empty() && arguments.instructions != "none")
+    throw UsageError({.what = "nothing is accepted without instructions",
+                      .where = file.string(),
+                      .why = table.instructions.absence,
+                      .remedy = "--instructions none accepts the other figures alone"});
+  if (table.kernels.empty() && before) {
+    table.kernels = before->kernels;
+    table.kernels_basis = before->kernels_basis;
+  }
+  write_file(file, figures_json(table));
+  fmt::print("accepted: {}\n", file.string());
+}
+
+ExitCode judge(const FigureTable& accepted, const FigureTable& now, const FiguresArguments& arguments) {
+  const bool whole = is_whole_sweep(arguments.sweep);
+  const FigureVerdict verdict = compare_figures(accepted, now, [&](const FigureRow&) { return whole; });
+  fmt::print("{}", verdict_text(verdict, arguments.accepted.string()));
+  return exit_code(verdict);
+}
+
+ExitCode figures_command(FiguresArguments arguments) {
+  // Every processor has these products, so the plan's figures are the same everywhere.
+  ::setenv("HILBENCH_BF16", "widened", 1);
+  const bool compares = !arguments.accepted.empty();
+  if (!compares) arguments.accepted = figures_file_of(arguments.sweep.file);
+  if (arguments.accept && !is_whole_sweep(arguments.sweep))
+    throw UsageError({.what = "only the figures of a whole sweep can be accepted",
+                      .where = "--accept",
+                      .remedy = "leave --filter, --axis, --device and --execution-limit out"});
+  const Sweep sweep = sweep_of(arguments.sweep);
+  std::optional<FigureTable> accepted;
+  const bool is_there = std::filesystem::exists(arguments.accepted);
+  if ((compares && !arguments.accept) || (is_there && (compares || arguments.accept)))
+    accepted = read_accepted(arguments.accepted, sweep);
+  if (!arguments.output.empty()) expect_writable(arguments.output);
+  if (arguments.accept) expect_writable(arguments.accepted);
+  const FigureTable table = take_figures(arguments, sweep);
+  if (!arguments.output.empty()) write_file(arguments.output, figures_json(table));
+  fmt::print("{}", figures_text(table));
+  ExitCode status = ExitCode::done;
+  if (accepted) status = judge(*accepted, table, arguments);
+  if (!arguments.accept) return status;
+  accept(arguments.accepted, table, accepted, arguments);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_figures(Commands& commands) {
+  auto arguments = std::make_shared<FiguresArguments>();
+  Options options = commands.add("figures",
+                                 "FLOPs, bytes, memory and instructions of each variant, and registers and "
+                                 "spills of each GPU kernel: figures "
+                                 "without noise. With --accepted: 1 if one of them grew",
+                                 [arguments] { return figures_command(*arguments); });
+  add_sweep_options(options, arguments->sweep);
+  options.path("-o", arguments->output, "file for the figures, as JSON");
+  options.path("--accepted", arguments->accepted, "hold the figures against those of this file");
+  options.flag("--accept", arguments->accept,
+               "make these the accepted figures: write --accepted FILE; default: SWEEP.figures.json");
+  options.choice(
+      "--instructions", arguments->instructions, {"none", "callgrind", "hardware", "auto"},
+      "what counts instructions: valgrind's callgrind, a perf event, or what is here (default: auto)");
+}
+
+// Counting starts this in a process of its own, perhaps under valgrind.
+void add_count_executions(Commands& commands) {
+  commands.add("count-executions", "", [] {
+    std::string line;
+    std::getline(std::cin, line);
+    fmt::print("{}\n", count_executions(parse_json(line, "the order")).dump());
+    return ExitCode::done;
+  });
+}
+
+}  // namespace hilbench

@@ -1,0 +1,227 @@
+#include "harness/gate/figures_count.hpp"
+
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/device/callgrind.hpp"
+#include "harness/process/child_process.hpp"
+#include "harness/run/build_info.hpp"
+#include "harness/run/make_task.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
+#include "kernels/base/text.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kMostPartBytes = std::size_t{64} << 20;
+
+// A folder for callgrind's output.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : name_((std::filesystem::temp_directory_path() / "hilbench-figures-XXXXXX").string()) {
+    if (::mkdtemp(name_.data()) == nullptr)
+      throw_file_error(errno, {.what = "cannot create a temporary folder", .where = name_});
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // what stays there is in the way of nobody
+    std::filesystem::remove_all(name_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::filesystem::path operator/(const std::string& file) const {
+    return name_ / std::filesystem::path(file);
+  }
+
+ private:
+  std::string name_;
+};
+
+// "valgrind-3.19.0"; empty if there is none.
+std::string valgrind_version() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("valgrind --version 2>/dev/null", "r"), ::pclose);
+  std::array<char, 100> line{};
+  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) return "";
+  const std::string text = line.data();
+  return text.substr(0, text.find('\n'));
+}
+
+InstructionCounter find_callgrind() {
+  if (const std::string absence = callgrind_absence(); !absence.empty()) return {.absence = absence};
+  const std::string version = valgrind_version();
+  if (!version.starts_with("valgrind-"))
+    return {.absence = "no valgrind on the PATH; install the package valgrind"};
+  return {InstructionSource::callgrind, "callgrind of " + version, ""};
+}
+
+InstructionCounter find_hardware() {
+  const CounterSet set = instruction_counter_set();
+  const Counter counter = count(
+                              set, 1, [] {}, [] {})
+                              .at(set.events.front().name);
+  if (!counter.value) return {.absence = counter.reason};
+  return {InstructionSource::hardware, "perf event " + set.events.front().event, ""};
+}
+
+// The variants of the comparison that can be counted, with one thread. The case keeps its own number of
+// threads, by which its work is cut into tiles.
+ComparisonTask counted_task(const Sweep& sweep, const Comparison& comparison, const Site& site) {
+  ComparisonTask task = make_task(sweep, comparison, site, {});
+  std::erase_if(task.records, [](const Record& record) {
+    return record.twin || record.kind == ImplementationKind::baseline;
+  });
+  for (Record& record : task.records) record.threads = 1;
+  task.reference.reset();
+  task.counters.clear();
+  return task;
+}
+
+nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCounter& counter,
+                              const std::filesystem::path& parts) {
+  const bool by_callgrind = counter.source == InstructionSource::callgrind;
+  std::vector<std::string> command;
+  if (by_callgrind)
+    command = {"valgrind", "--tool=callgrind", "--quiet", "--instr-atstart=no",
+               "--callgrind-out-file=" + parts.string()};
+  command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  command.push_back("count-executions");
+  ChildProcess child(by_callgrind ? "callgrind" : "count-executions", command,
+                     std::filesystem::current_path(),
+                     {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
+  const nlohmann::json order = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
+  return nlohmann::json::parse(child.ask(order.dump()));
+}
+
+struct Counts {
+  std::map<std::string, Figure> of_variants;
+  std::string instruction_set, bf16_products;
+};
+
+Figure figure_of(const nlohmann::json& answer, const std::filesystem::path& parts) {
+  if (answer.contains("instructions")) return {answer.at("instructions").get<double>(), ""};
+  if (!answer.contains("part")) return {.reason = answer.value("reason", "no answer")};
+  const std::string file = fmt::format("{}.{}", parts.string(), answer.at("part").get<int>());
+  const std::optional<double> total = callgrind_total(read_text(file, "callgrind's output", kMostPartBytes));
+  // Outside of valgrind, and if the marks do not work, nothing is counted.
+  if (!total || *total == 0) return {.reason = "callgrind counted nothing"};
+  return {total, ""};
+}
+
+Counts count_once(const ComparisonTask& task, const InstructionCounter& counter) {
+  const TemporaryFolder folder;
+  const std::filesystem::path parts = folder / "part";
+  const nlohmann::json answer = ask_for_counts(task, counter, parts);
+  Counts counts{.instruction_set = answer.at("instruction_set"), .bf16_products = answer.at("bf16_products")};
+  for (const nlohmann::json& variant : answer.at("variants"))
+    counts.of_variants[variant.at("variant")] = figure_of(variant, parts);
+  return counts;
+}
+
+// The largest difference of two counts of one program, as a share.
+double spread(const Counts& a, const Counts& b) {
+  double most = 0;
+  for (const auto& [variant, figure] : a.of_variants) {
+    const auto other = b.of_variants.find(variant);
+    if (other == b.of_variants.end() || !figure.value || !other->second.value) continue;
+    most = std::max(most, std::abs(*figure.value - *other->second.value) / *figure.value);
+  }
+  return most;
+}
+
+FigureBasis basis_of(const InstructionCounter& counter, const Counts& counts) {
+  const BuildInfo& build = build_info();
+  return {{"counter", counter.version},
+          {"instruction_set", counts.instruction_set},
+          {"bf16_products", counts.bf16_products},
+          {"compiler", std::string(build.compiler)},
+          {"flags", std::string(build.flags)},
+          {"sanitizers", std::string(build.sanitizers)},
+          {"highway", std::string(build.highway)},
+          {"libc", ::gnu_get_libc_version()}};
+}
+
+void enter(FigureTable& table, const std::string& case_id, const Counts& counts) {
+  for (FigureRow& row : table.variants)
+    if (const auto found = counts.of_variants.find(row.name);
+        row.group == case_id && found != counts.of_variants.end())
+      row.figures[std::string(figure::kInstructions)] = found->second;
+}
+
+void give_reason(FigureTable& table, const InstructionCounter& counter) {
+  for (FigureRow& row : table.variants) {
+    Figure& figure = row.figures[std::string(figure::kInstructions)];
+    if (figure.value) continue;
+    if (!row.skip.empty())
+      figure.reason = row.skip;
+    else if (row.needs_a_gpu)
+      figure.reason = "instructions are counted on processors only";
+    else if (counter.source == InstructionSource::none)
+      figure.reason = counter.absence;
+  }
+}
+
+}  // namespace
+
+std::optional<double> callgrind_total(std::string_view part) {
+  constexpr std::string_view kKey = "\ntotals: ";
+  const std::size_t at = part.rfind(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string number(part.substr(at + kKey.size(), 20));
+  char* end = nullptr;
+  const double total = std::strtod(number.c_str(), &end);
+  if (end == number.c_str() || (*end != '\n' && *end != '\0')) return std::nullopt;
+  return total;
+}
+
+CounterSet instruction_counter_set() {
+  return {.name = "figures",
+          .help = "instructions of one execution",
+          .backend = "perf",
+          .events = {{.name = "instructions", .event = "hardware:instructions", .unit = "count"}}};
+}
+
+InstructionCounter find_instruction_counter(InstructionSource wanted) {
+  if (wanted == InstructionSource::none) return {.absence = "not asked for (--instructions none)"};
+  InstructionCounter found;
+  if (wanted != InstructionSource::hardware) found = find_callgrind();
+  if (wanted == InstructionSource::hardware) found = find_hardware();
+  if (found.source != InstructionSource::none) return found;
+  if (wanted != InstructionSource::automatic)
+    throw EnvironmentError({.what = "instructions cannot be counted this way here",
+                            .where = "--instructions",
+                            .why = found.absence});
+  InstructionCounter hardware = find_hardware();
+  if (hardware.source == InstructionSource::none)
+    hardware.absence = fmt::format("callgrind: {}; hardware: {}", found.absence, hardware.absence);
+  return hardware;
+}
+
+void count_instructions(FigureTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
+                        const InstructionCounter& counter, Repeat repeat, const CountProgress& progress) {
+  table.instructions = {.absence = counter.absence, .tolerance = kCallgrindTolerance};
+  for (const Comparison& comparison : plan.comparisons) {
+    if (counter.source == InstructionSource::none || comparison.work.device != DeviceKind::cpu) continue;
+    const ComparisonTask task = counted_task(sweep, comparison, site);
+    if (task.records.empty()) continue;
+    progress(comparison.case_id);
+    const Counts counts = count_once(task, counter);
+    if (repeat == Repeat::twice)
+      table.instructions.tolerance =
+          std::max(table.instructions.tolerance, 2 * spread(counts, count_once(task, counter)));
+    table.instructions.taken_with = basis_of(counter, counts);
+    enter(table, comparison.case_id, counts);
+  }
+  give_reason(table, counter);
+  if (table.instructions.taken_with.empty() && table.instructions.absence.empty())
+    table.instructions.absence = "no case runs on a processor";
+}
+
+}  // namespace hilbench

@@ -1,0 +1,45 @@
+// Counts the instructions of one execution of each variant of a plan.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "harness/counters/counters.hpp"
+#include "harness/gate/figures.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace hilbench {
+
+// automatic: callgrind if it is here, else hardware if the machine counts.
+enum class InstructionSource { none, callgrind, hardware, automatic };
+
+// The least tolerance of counts, as a share. See docs/ci.md for what was seen.
+inline constexpr double kCallgrindTolerance = 1e-3;
+
+struct InstructionCounter {
+  InstructionSource source = InstructionSource::none;
+  std::string version;  // "callgrind of valgrind-3.19.0", "perf event hardware:instructions"
+  std::string absence;  // why nothing can be counted, if source is none
+};
+// Throws EnvironmentError if `wanted` names a source that is not here.
+InstructionCounter find_instruction_counter(InstructionSource wanted);
+
+// The perf event that `hardware` counts.
+CounterSet instruction_counter_set();
+
+using CountProgress = std::function<void(const std::string& case_id)>;
+
+// Fills `table.instructions`, and the figure `instructions` of the rows of processors. Every case is counted
+// in a fresh process, with one thread: threads that wait for each other spin, and how often is chance. With
+// Repeat::twice it is counted in two processes, and the tolerance is at least twice the largest difference.
+// Throws EnvironmentError if a process cannot be started or crashes.
+enum class Repeat { once, twice };
+void count_instructions(FigureTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
+                        const InstructionCounter& counter, Repeat repeat, const CountProgress& progress);
+
+// The number of instructions in one part of callgrind's output; nothing if the text is no such part.
+std::optional<double> callgrind_total(std::string_view part);
+
+}  // namespace hilbench

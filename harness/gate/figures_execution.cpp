@@ -1,0 +1,83 @@
+#include "harness/gate/figures_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/counters/counters.hpp"
+#include "harness/gate/figures_count.hpp"
+#include "harness/measure/bench.hpp"
+#include "harness/ring/thread_ranks.hpp"
+#include "harness/worker/make_variant.hpp"
+#include "kernels/cpu/bf16_products.hpp"
+#include "kernels/machine/host.hpp"
+
+namespace hilbench {
+namespace {
+
+// A ring counts what each of its ranks does; other variants are counted from outside.
+Counter count_by_hardware(PreparedVariant& prepared) {
+  const CounterSet set = instruction_counter_set();
+  std::map<std::string, Counter> counters;
+  if (const std::string why = prepared.why_not_counted(); !why.empty()) return {.reason = why};
+  if (auto ranks = prepared.count(set))
+    counters = *ranks;
+  else
+    counters = count(
+        set, 1, [] {}, [&] { prepared.run(); });
+  return counters.at(set.events.front().name);
+}
+
+class Counting {
+ public:
+  Counting(const ComparisonTask& task, bool by_hardware) : task_(task), by_hardware_(by_hardware) {}
+
+  nlohmann::json all() {
+    nlohmann::json variants = nlohmann::json::array();
+    for (const Record& record : task_.records) {
+      nlohmann::json answer = {{"variant", record.variant_id}};
+      try {
+        answer.update(once(record));
+      } catch (const std::exception& error) {
+        answer["reason"] = error.what();
+      }
+      variants.push_back(std::move(answer));
+    }
+    return variants;
+  }
+
+ private:
+  // A bench for each variant: then its figure does not depend on which variants came before.
+  nlohmann::json once(const Record& record) {
+    ComparisonTask task = task_;
+    task.records = {record};
+    Bench bench(task, thread_rings());
+    const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record);
+    prepared->run();
+    if (by_hardware_) {
+      const Counter counter = count_by_hardware(*prepared);
+      if (!counter.value) return {{"reason", counter.reason}};
+      return {{"instructions", *counter.value}};
+    }
+    bench.device->profile([&] { prepared->run(); });
+    return {{"part", ++parts_}};
+  }
+
+  const ComparisonTask& task_;
+  bool by_hardware_;
+  int parts_ = 0;
+};
+
+}  // namespace
+
+nlohmann::json count_executions(const nlohmann::json& order) {
+  const ComparisonTask task = task_from_json(order.at("task"));
+  const bool by_hardware = order.at("by") == "hardware";
+  return {{"instruction_set", inspect_host().simd},
+          {"bf16_products", name_of(chosen_bf16_products().products)},
+          {"variants", Counting(task, by_hardware).all()}};
+}
+
+}  // namespace hilbench

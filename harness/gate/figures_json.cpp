@@ -1,0 +1,141 @@
+// Figures as a file.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/gate/figures.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/json.hpp"
+#include "kernels/base/text.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+// The keys of a row beside its figures.
+struct RowKeys {
+  const char* group;
+  const char* name;
+};
+constexpr RowKeys kOfVariants = {"case", "variant"}, kOfKernels = {"architecture", "kernel"};
+
+// Whole numbers without a fraction, as people compare them.
+ordered_json number(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (value == std::floor(value) && value <= kExact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+std::string rows_json(const std::vector<FigureRow>& rows, const RowKeys& keys) {
+  std::string text;
+  for (const FigureRow& row : rows) {
+    ordered_json line = {{keys.group, row.group}, {keys.name, row.name}};
+    for (const auto& [name, figure] : row.figures)
+      line[name] = figure.value ? number(*figure.value) : ordered_json();
+    text += fmt::format("{}\n  {}", text.empty() ? "" : ",", line.dump());
+  }
+  return fmt::format("[{}\n]", text);
+}
+
+// Reads a file of figures. Every function throws UsageError that names the file and what is wrong in it.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+
+  FigureTable table(const json& root) const {
+    if (!root.is_object() || root.value("kind", json()) != "hilbench figures")
+      damaged("it has no \"kind\": \"hilbench figures\"");
+    if (root.value("schema", json()) != kSchema)
+      damaged(fmt::format("its schema is {}, this program reads {}", root.value("schema", json()).dump(),
+                          kSchema));
+    FigureTable table{.sweep = text(root, "sweep")};
+    table.instructions.taken_with = basis(root, "instructions_taken_with");
+    table.instructions.tolerance = share(root, "instructions_tolerance");
+    table.kernels_basis.taken_with = basis(root, "kernels_taken_with");
+    table.variants = rows(root, "variants", kOfVariants);
+    table.kernels = rows(root, "kernels", kOfKernels);
+    return table;
+  }
+
+ private:
+  [[noreturn]] void damaged(const std::string& why) const {
+    throw UsageError({.what = "not a file of accepted figures",
+                      .where = file_.string(),
+                      .why = why,
+                      .remedy = "`hilbench figures SWEEP.yaml --accept` writes one"});
+  }
+
+  const json& member(const json& object, const char* key) const {
+    const auto found = object.find(key);
+    if (found == object.end()) damaged(fmt::format("'{}' is missing", key));
+    return *found;
+  }
+  std::string text(const json& object, const char* key) const {
+    const json& value = member(object, key);
+    if (!value.is_string()) damaged(fmt::format("'{}' is no text", key));
+    return one_line(value.get<std::string>());
+  }
+  double share(const json& object, const char* key) const {
+    const json& value = member(object, key);
+    if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1))
+      damaged(fmt::format("'{}' is no share from 0 to 1", key));
+    return value.get<double>();
+  }
+  FigureBasis basis(const json& root, const char* key) const {
+    const json& object = member(root, key);
+    if (!object.is_object()) damaged(fmt::format("'{}' is no object", key));
+    FigureBasis basis;
+    for (const auto& [name, value] : object.items()) basis[one_line(name)] = text(object, name.c_str());
+    return basis;
+  }
+  std::vector<FigureRow> rows(const json& root, const char* key, const RowKeys& keys) const {
+    const json& list = member(root, key);
+    if (!list.is_array()) damaged(fmt::format("'{}' is no list", key));
+    std::vector<FigureRow> rows;
+    std::set<std::string> seen;
+    for (const json& each : list) {
+      rows.push_back(row(each, keys));
+      if (!seen.insert(rows.back().text()).second)
+        damaged(fmt::format("'{}' is there twice", rows.back().text()));
+    }
+    return rows;
+  }
+  FigureRow row(const json& object, const RowKeys& keys) const {
+    if (!object.is_object()) damaged("a row is no object");
+    FigureRow row{.group = text(object, keys.group), .name = text(object, keys.name)};
+    for (const auto& [name, value] : object.items()) {
+      if (name == keys.group || name == keys.name) continue;
+      const bool known = value.is_number() && value.get<double>() >= 0 && std::isfinite(value.get<double>());
+      if (!known && !value.is_null())
+        damaged(fmt::format("'{}' of '{}' is no figure", one_line(name, 60), row.text()));
+      row.figures[one_line(name)] = known ? Figure{value.get<double>(), ""} : Figure{{}, "was not known"};
+    }
+    return row;
+  }
+
+  const std::filesystem::path& file_;
+};
+
+}  // namespace
+
+std::string figures_json(const FigureTable& table) {
+  const auto basis = [](const FigureBasis& taken_with) { return json(taken_with).dump(); };
+  return fmt::format(
+      "{{\"kind\": \"hilbench figures\", \"schema\": {}, \"sweep\": {},\n\"instructions_taken_with\": {},\n"
+      "\"instructions_tolerance\": {},\n\"variants\": {},\n\"kernels_taken_with\": {},\n\"kernels\": {}}}\n",
+      kSchema, json(table.sweep).dump(), basis(table.instructions.taken_with),
+      json(table.instructions.tolerance).dump(), rows_json(table.variants, kOfVariants),
+      basis(table.kernels_basis.taken_with), rows_json(table.kernels, kOfKernels));
+}
+
+FigureTable figures_from_json(std::string_view text, const std::filesystem::path& file) {
+  return Reader(file).table(parse_json(text, file.string()));
+}
+
+}  // namespace hilbench
