@@ -13,19 +13,34 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/share.hpp"
+#include "kernels/base/text.hpp"
+#include "reports/gate_runs.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/report.hpp"
+#include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {
 
 struct GateArguments {
   SweepArguments sweep;
-  std::filesystem::path baseline, candidate;
+  std::vector<std::string> baselines;
+  std::filesystem::path candidate;
   std::optional<double> threshold, budget_s;
   std::vector<std::string> injections;
   std::filesystem::path output;
   std::string format = "text";
+  bool self_test = false;
+  bool allow_unlike = false;
+};
+
+// What is measured, and how.
+struct GateTask {
+  Sweep sweep;
+  Site site;
+  Plan plan;
+  GateOptions options;
+  GateProgress progress;
 };
 
 Injection parse_injection(const std::string& text) {
@@ -43,25 +58,109 @@ void write_results(const std::filesystem::path& folder, const GateResult& result
   write_file(folder / "gate.xml", gate_junit(result));
 }
 
-ExitCode gate_command(const GateArguments& arguments) {
-  GateOptions options{.folder = arguments.output};
-  if (arguments.threshold) options.threshold = *arguments.threshold;
-  if (arguments.budget_s) options.budget_s = *arguments.budget_s;
-  for (const std::string& text : arguments.injections) options.injections.push_back(parse_injection(text));
-  const Build baseline = inspect_build(arguments.baseline), candidate = inspect_build(arguments.candidate);
-  if (!options.folder.empty()) make_writable_folder(options.folder);
-  const Sweep sweep = sweep_of(arguments.sweep);
-  const Site site =
-      find_site(sweep, {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
-  const Plan plan = plan_of(arguments.sweep, sweep, site);
-  catch_stop_signals();
+GateTask task_of(const GateArguments& arguments) {
+  GateTask task{.sweep = sweep_of(arguments.sweep)};
+  task.site = find_site(task.sweep,
+                        {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
+  task.plan = plan_of(arguments.sweep, task.sweep, task.site);
+  task.options.folder = arguments.output;
+  if (arguments.threshold) task.options.threshold = *arguments.threshold;
+  if (arguments.budget_s) task.options.budget_s = *arguments.budget_s;
+  for (const std::string& text : arguments.injections)
+    task.options.injections.push_back(parse_injection(text));
+  if (!arguments.output.empty()) make_writable_folder(arguments.output);
   const bool terminal = ::isatty(::fileno(stderr)) != 0;
-  const GateResult result =
-      gate_builds(sweep, plan, site, baseline, candidate, options, [&](const std::string& line) {
-        fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "", line, terminal ? "" : "\n");
-      });
-  if (terminal) fmt::print(stderr, "\r\033[K");
-  if (!options.folder.empty()) write_results(options.folder, result);
+  task.progress = [terminal](const std::string& line) {
+    fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "", line, terminal ? "" : "\n");
+  };
+  return task;
+}
+
+void end_progress() {
+  if (::isatty(::fileno(stderr)) != 0) fmt::print(stderr, "\r\033[K");
+}
+
+// Pairs of each case that a self-test measures within its budget.
+constexpr std::size_t kSelfTestPairs = 30;
+constexpr std::size_t kSelfTestGates = 2000;
+
+ExitCode test_itself(const GateArguments& arguments) {
+  const Build build = inspect_build(arguments.candidate);
+  GateTask task = task_of(arguments);
+  if (!arguments.budget_s) task.options.budget_s = 600;
+  std::vector<std::string> disturbances;
+  const std::vector<EqualPairs> pairs = measure_equal_pairs(
+      task.sweep, task.plan, task.site, build, kSelfTestPairs, task.options, task.progress, disturbances);
+  end_progress();
+  const SelfTest test = self_test(pairs, task.options.threshold, task.options.processes, kSelfTestGates,
+                                  task.sweep.measure.seed);
+  const std::string text = self_test_text(test);
+  if (!arguments.output.empty()) write_file(arguments.output / "self-test.txt", text);
+  fmt::print("{}", text);
+  for (const std::string& line : disturbances) fmt::print("disturbed: {}\n", line);
+  return disturbances.empty() && test.supported && *test.supported <= task.options.threshold
+             ? ExitCode::done
+             : ExitCode::inconclusive;
+}
+
+ReportInput stored_results(const std::filesystem::path& folder, const Sweep& sweep) {
+  ReportInput input = read_results(folder);
+  const auto name = input.meta.find("sweep");
+  if (name != input.meta.end() && name->second != sweep.name)
+    throw UsageError({.what = fmt::format("these are results of the sweep '{}'", one_line(name->second, 80)),
+                      .where = folder.string(),
+                      .why = fmt::format("the gate is about '{}'", sweep.name)});
+  return input;
+}
+
+// The baseline is stored; the candidate is a program or stored too.
+GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
+  std::vector<ReportInput> baselines;
+  for (const std::string& folder : arguments.baselines) {
+    if (!std::filesystem::is_directory(folder))
+      throw UsageError(
+          {.what = "programs and folders do not mix", .where = fmt::format("--baseline {}", folder)});
+    baselines.push_back(stored_results(folder, task.sweep));
+  }
+  ReportInput candidate;
+  if (std::filesystem::is_directory(arguments.candidate)) {
+    candidate = stored_results(arguments.candidate, task.sweep);
+  } else {
+    const Build build = inspect_build(arguments.candidate);
+    candidate.records =
+        measure_candidate(task.sweep, task.plan, task.site, build, task.options, task.progress);
+    candidate.source = arguments.candidate;
+    candidate.meta["sweep"] = task.sweep.name;
+  }
+  StoredGateOptions options{.threshold = task.options.threshold,
+                            .unlike = arguments.allow_unlike ? Unlike::allowed : Unlike::refused};
+  if (!arguments.sweep.filter.empty()) options.filter = parse_filter(arguments.sweep.filter);
+  GateResult result = gate_runs(baselines, candidate, compare_runs(baselines.front(), candidate), options);
+  if (result.rows.empty())
+    throw UsageError({.what = "no case is in both", .where = arguments.baselines.front()});
+  return result;
+}
+
+GateResult gate_programs(const GateArguments& arguments, const GateTask& task) {
+  if (arguments.baselines.size() > 1)
+    throw UsageError(
+        {.what = "several baselines", .where = "--baseline", .why = "only folders may be several"});
+  const Build baseline = inspect_build(arguments.baselines.front());
+  const Build candidate = inspect_build(arguments.candidate);
+  return gate_builds(task.sweep, task.plan, task.site, baseline, candidate, task.options, task.progress);
+}
+
+ExitCode gate_command(const GateArguments& arguments) {
+  catch_stop_signals();
+  if (arguments.self_test) return test_itself(arguments);
+  if (arguments.baselines.empty())
+    throw UsageError({.what = "--baseline is required", .remedy = "see hilbench gate --help"});
+  const GateTask task = task_of(arguments);
+  const GateResult result = std::filesystem::is_directory(arguments.baselines.front())
+                                ? gate_stored(arguments, task)
+                                : gate_programs(arguments, task);
+  end_progress();
+  if (!arguments.output.empty()) write_results(arguments.output, result);
   if (arguments.format == "github") fmt::print("{}", gate_annotations(result));
   fmt::print("{}", arguments.format == "markdown" ? gate_markdown(result) : gate_text(result));
   return exit_code(result);
@@ -77,9 +176,10 @@ void add_gate(Commands& commands) {
                    "said here",
                    [arguments] { return gate_command(*arguments); });
   add_sweep_options(options, arguments->sweep, Budget::of_command);
-  options.path("--baseline", arguments->baseline, "program of the build to compare with");
-  options.path("--candidate", arguments->candidate, "program of the build to judge");
-  options.require("--baseline");
+  options.texts("--baseline", arguments->baselines,
+                "program of the build to compare with, or a folder of its results; folders may be repeated");
+  options.path("--candidate", arguments->candidate,
+               "program of the build to judge, or a folder of its results");
   options.require("--candidate");
   options.share("--threshold", arguments->threshold,
                 "slowdowns up to this share are accepted; default: 0.025");
@@ -88,6 +188,12 @@ void add_gate(Commands& commands) {
       "--inject", arguments->injections,
       "REGEX=SHARE: add this share of work to the candidate's variants whose CASE/VARIANT matches, to "
       "see that the gate notices");
+  options.flag(
+      "--self-test", arguments->self_test,
+      "measure the candidate against itself: false alarms, what is found, and the smallest threshold that "
+      "this machine supports");
+  options.flag("--allow-unlike", arguments->allow_unlike,
+               "judge stored results although machines or options differ");
   options.path("-o", arguments->output,
                "folder for gate.md, gate.csv, gate.xml (JUnit) and the records of both builds");
   options.choice("--format", arguments->format, {"text", "markdown", "github"},

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "harness/gate/paired_measurement.hpp"
+#include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {
 
 using Subject = PairedMeasurement::Subject;
+
+constexpr std::size_t kFewestPairs = 6;  // that tell anything of how pairs differ
 
 class Gate {
  public:
@@ -131,6 +135,46 @@ class Gate {
 };
 
 }  // namespace
+
+std::vector<EqualPairs> measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
+                                            const Build& build, std::size_t pairs, const GateOptions& options,
+                                            const GateProgress& progress,
+                                            std::vector<std::string>& disturbances) {
+  PairedMeasurement measurement(sweep, plan, site, build, build, options);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    progress(fmt::format("equal builds: pair {} of {}", pair + 1, pairs));
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
+    for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
+  }
+  disturbances = measurement.disturbances();
+  std::vector<EqualPairs> measured;
+  for (const Subject& subject : measurement.subjects())
+    for (const Record& record : subject.task.records)
+      if (const auto found = subject.slowdowns.find(record.variant_id);
+          record.kind == ImplementationKind::kernel && found != subject.slowdowns.end())
+        measured.push_back({record.case_id, record.variant_id, found->second});
+  std::erase_if(measured, [](const EqualPairs& each) { return each.slowdowns.size() < kFewestPairs; });
+  if (measured.empty()) throw UsageError({.what = "no case could be measured", .where = sweep.file.string()});
+  return measured;
+}
+
+std::vector<Record> measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
+                                      const Build& candidate, const GateOptions& options,
+                                      const GateProgress& progress) {
+  PairedMeasurement measurement(sweep, plan, site, candidate, candidate, options);
+  const std::size_t processes = kLooks * options.processes;
+  for (std::size_t process = 0; process < processes; ++process) {
+    progress(fmt::format("candidate: process {} of {}", process + 1, processes));
+    for (Subject& subject : measurement.subjects()) measurement.measure_candidate(subject);
+  }
+  if (!options.folder.empty()) measurement.candidate().save(options.folder / "candidate", sweep, site);
+  std::vector<Record> all;
+  for (auto& [case_id, records] : measurement.candidate().finished(site))
+    std::move(records.begin(), records.end(), std::back_inserter(all));
+  return all;
+}
 
 GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
                        const Build& candidate, const GateOptions& options, const GateProgress& progress) {

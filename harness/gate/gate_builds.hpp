@@ -10,6 +10,7 @@
 #include "harness/gate/build.hpp"
 #include "harness/plan/plan.hpp"
 #include "reports/gate/gate.hpp"
+#include "reports/gate/self_test.hpp"
 
 namespace hilbench {
 
@@ -29,6 +30,18 @@ struct GateOptions {
 };
 
 using GateProgress = std::function<void(const std::string& line)>;
+
+// Pairs of processes of one build, for self_test(). There are fewer than `pairs` of them if the budget is
+// spent. `disturbances`: why the machine was not fit, if it was not.
+std::vector<EqualPairs> measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
+                                            const Build& build, std::size_t pairs, const GateOptions& options,
+                                            const GateProgress& progress,
+                                            std::vector<std::string>& disturbances);
+
+// Records of the candidate alone, for a gate against stored results: twice `options.processes` processes.
+std::vector<Record> measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
+                                      const Build& candidate, const GateOptions& options,
+                                      const GateProgress& progress);
 
 // Measures and judges. Throws UsageError if no case can be compared, EnvironmentError if the store fails, and
 // Interrupted after Ctrl-C.

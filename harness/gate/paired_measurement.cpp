@@ -93,18 +93,27 @@ void MeasuredSide::save(const std::filesystem::path& folder, const Sweep& sweep,
                                    {"sweep_text", sweep.text},
                                    {"command", std::string("hilbench gate")}})
     store.set_meta(key, value);
+  for (const auto& [case_id, records] : finished(site)) {
+    std::int64_t processes = 0;
+    for (const Record& record : records)
+      if (record.time) processes = std::max(processes, std::ssize(record.time->process_rounds));
+    store.commit(case_id, {.fingerprint = "gate", .processes = processes}, records);
+  }
+}
+
+std::vector<std::pair<std::string, std::vector<Record>>> MeasuredSide::finished(const Site& site) const {
+  std::vector<std::pair<std::string, std::vector<Record>>> all;
   for (const std::string& case_id : cases_) {
     std::vector<Record> records = records_.at(case_id);
-    std::int64_t processes = 0;
     for (Record& record : records) {
       nlohmann::json environment = environment_json(site, record.work.device);
       environment["build"] = build_.environment;
       if (record.environment.is_object()) environment.update(record.environment);
       record.environment = std::move(environment);
-      if (record.time) processes = std::max(processes, std::ssize(record.time->process_rounds));
     }
-    store.commit(case_id, {.fingerprint = "gate", .processes = processes}, records);
+    all.emplace_back(case_id, std::move(records));
   }
+  return all;
 }
 
 PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const Site& site,
@@ -128,6 +137,10 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
     throw UsageError({.what = "no case can be measured here",
                       .where = sweep.file.string(),
                       .remedy = "`hilbench plan` gives the reasons"});
+}
+
+void PairedMeasurement::measure_candidate(Subject& subject) {
+  candidate_.measure(subject.candidate_task, subject.pairs++);
 }
 
 void PairedMeasurement::measure_pair(Subject& subject) {

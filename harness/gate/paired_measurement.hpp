@@ -20,6 +20,8 @@ class MeasuredSide {
   std::map<std::string, double> measure(const ComparisonTask& task, std::int64_t process);
   // The records of a comparison so far; empty if it was not measured.
   const std::vector<Record>& records(const std::string& case_id) const;
+  // All records, with the environment of this machine and that build.
+  std::vector<std::pair<std::string, std::vector<Record>>> finished(const Site& site) const;  // by case
   // Replaces the store in `folder` by these records.
   void save(const std::filesystem::path& folder, const Sweep& sweep, const Site& site) const;
 
@@ -48,6 +50,8 @@ class PairedMeasurement {
   const MeasuredSide& baseline() const { return baseline_; }
   const MeasuredSide& candidate() const { return candidate_; }
 
+  // Measures one more process of the subject with the candidate alone.
+  void measure_candidate(Subject& subject);
   // Measures one more pair of processes of the subject. Which build comes first alternates.
   void measure_pair(Subject& subject);
   void save(const std::filesystem::path& folder) const;
