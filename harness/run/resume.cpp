@@ -110,22 +110,29 @@ std::vector<Record> stored_records(const Store& store, const Comparison& compari
 
 namespace {
 
-// What the store holds of a comparison, as far as this run keeps it.
-Standing standing_of(const Store& store, const Comparison& comparison, const StoredComparison& stored,
-                     Retry retry) {
-  // Records of variants that the comparison does not have count too, since a commit replaces them all.
-  const std::vector<Record> records = store.records_of(comparison.case_id);
-  const auto with = [&](Status status) {
-    return std::count_if(records.begin(), records.end(),
-                         [status](const Record& record) { return record.status == status; });
-  };
-  Standing standing{.measured = stored.processes, .retried = stored.retried};
-  if (!comparison.runnable()) return standing;
-  const bool only_skipped = with(Status::skipped) == std::ssize(records);  // and now the reason is gone
-  const bool again = with(Status::failed) > 0 && (retry == Retry::always || !stored.retried);
-  if (again) standing.retried = true;
-  if (only_skipped || again) standing.measured = 0;
-  return standing;
+bool all_skipped(const std::vector<Record>& records) {
+  return std::all_of(records.begin(), records.end(),
+                     [](const Record& record) { return record.status == Status::skipped; });
+}
+
+// Whether the comparison is measured again from its first process, because a variant of it has failed. Only
+// a run that measures the same in as many processes may do so by itself: a commit replaces all records.
+bool measured_again(const StoredComparison& stored, const std::vector<Record>& records,
+                    std::string_view asked, Processes processes, Retry retry) {
+  const bool failed = std::any_of(records.begin(), records.end(),
+                                  [](const Record& record) { return record.status == Status::failed; });
+  if (!failed) return false;
+  if (retry == Retry::always) return true;
+  const bool loses_processes = processes != Processes::of_sweep && stored.processes > 1;
+  return !stored.retried && !loses_processes && covers(asked, stored.fingerprint);
+}
+
+// How far the comparison has come, and how far this run takes it.
+Standing standing_of(const StoredComparison& stored, const std::vector<Record>& records,
+                     std::string_view asked, Processes processes, Retry retry) {
+  if (!measured_again(stored, records, asked, processes, retry))
+    return {.measured = stored.processes, .retried = stored.retried};
+  return {.wanted = processes == Processes::of_sweep ? stored.processes : 1, .retried = true};
 }
 
 // Why the stored comparison cannot be kept or extended.
@@ -151,13 +158,18 @@ std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, cons
                                     Processes processes, Retry retry, const std::filesystem::path& folder) {
   std::vector<Standing> standings;
   for (const Comparison& comparison : plan.comparisons) {
-    const std::optional<StoredComparison> stored = store.comparison(comparison.case_id);
+    std::optional<StoredComparison> stored = store.comparison(comparison.case_id);
+    // Records of variants that this run leaves out count too.
+    const std::vector<Record> records = store.records_of(comparison.case_id);
+    if (comparison.runnable() && all_skipped(records)) stored.reset();  // the reason is gone
     const std::string asked = fingerprint(sweep, comparison);
-    Standing standing = stored ? standing_of(store, comparison, *stored, retry) : Standing{};
+    Standing standing = stored && comparison.runnable()
+                            ? standing_of(*stored, records, asked, processes, retry)
+                            : Standing{.measured = stored ? stored->processes : 0};
     if (comparison.runnable() && processes == Processes::of_sweep)
-      standing.wanted = std::max(standing.measured, sweep.measure.processes);
+      standing.wanted = std::max({standing.wanted, standing.measured, sweep.measure.processes});
     if (comparison.runnable() && processes == Processes::one_more) standing.wanted = standing.measured + 1;
-    if (stored && standing.measured > 0)
+    if (stored)
       if (const std::optional<Mismatch> fault = find_mismatch(stored->fingerprint, asked, standing))
         throw UsageError({.what = fmt::format("the store holds {} {}", comparison.case_id, fault->how),
                           .where = folder.string(),

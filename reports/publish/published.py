@@ -16,8 +16,10 @@ class Folder:
         self.scratch = None
 
     def records(self, sweep):
+        """Records of variants. The twin of a reference shows noise alone: it is no variant and is left out."""
         if sweep not in self.known_records:
-            self.known_records[sweep] = render.records_of(self.path, sweep)
+            records = render.records_of(self.path, sweep)
+            self.known_records[sweep] = [record for record in records if not record.get("twin")]
         return self.known_records[sweep]
 
     def speedups(self, sweep):

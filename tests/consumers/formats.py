@@ -55,13 +55,15 @@ def main(write_exports):
         for name in ("gbench", "gbench-summary", "bencher", "github", "github-bigger"):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 other[name] = json.load(file, parse_constant=refuse)
-    check_trackers(other, [record for record in records if record["status"] == "ok"])
-    check(len(records) == len(rows) == 6, "six records")
+    check_trackers(other, [record for record in records if record["status"] == "ok" and not record["twin"]])
+    check(len(records) == len(rows) == 8, "eight records")
+    check(sum(record["twin"] for record in records) == 2, "two twins")
     keys = set(records[0])
     for record, row in zip(records, rows):
         check(set(record) == keys, "keys differ from record to record")
         check(None not in row and None not in row.values(), "a row has as many fields as the header")
         check(row["variant"] == record["variant"], "rows stand in the records' order")
+        check(row["twin"] == json.dumps(record["twin"]), "twins are marked")
         check(row["reason"] == (record["reason"] or ""), "text survives quoting")
         median = record["time_ns"] and record["time_ns"]["median"]
         check((float(row["time_median_ns"]) if row["time_median_ns"] else None) == median, "the same median")

@@ -39,8 +39,10 @@ def main(write_exports):
         check(math.isnan(row["time_median_ns"]) if time is None else row["time_median_ns"] == time["median"],
               "the same median, or none")
         if time is not None:
-            check([float(part) for part in row["time_samples_ns"].split()] == time["samples"], "the same samples")
-    check(frame.groupby("variant")["time_median_ns"].median().notna().sum() == 2, "grouping works")
+            check(len(time["samples"]) == 2, "samples of two processes")
+            samples = [sample for process in time["samples"] for sample in process]
+            check([float(part) for part in row["time_samples_ns"].split()] == samples, "the same samples")
+    check(frame.groupby("variant")["time_median_ns"].median().notna().sum() == 3, "grouping works")
     return 0
 
 

@@ -22,7 +22,6 @@ namespace {
 class FakeGpu final : public Device {
  public:
   explicit FakeGpu(Gpu gpu) : gpu_(std::move(gpu)) {}
-  Buffer allocate(std::size_t bytes) override { return memory_->allocate(bytes); }
   void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
     memory_->upload(from, bytes, to, offset);
   }
@@ -48,6 +47,8 @@ class FakeGpu final : public Device {
   }
 
  private:
+  Buffer allocate_aligned(std::size_t bytes) override { return memory_->allocate(bytes); }
+
   const Gpu gpu_;
   const std::unique_ptr<Device> memory_ = open_cpu_device(1);
   int observed_ = 0;

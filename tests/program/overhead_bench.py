@@ -63,7 +63,7 @@ counters: []
 """)
         took = seconds("run", tiny, "-o", folder / "tiny")
         found = records(folder / "tiny")
-        timed = sum(len(record["time_ns"]["samples"]) * SAMPLE_S for record in found)
+        timed = sum(len(samples) * SAMPLE_S for record in found for samples in record["time_ns"]["samples"])
         print(f"record with its worker            {(took - timed) / len(found) * 1e3:8.2f} ms"
               "   (verification, warm-up and locality of tiny cases included)")
 

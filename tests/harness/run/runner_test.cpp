@@ -165,8 +165,8 @@ class FakeWorkers {
       for (Record& record : result.settled) {
         record.verify = Verification{.rows = 1};
         record.time.emplace();
-        record.time->samples_ns = {1e6};
-        record.time->process_rounds = {1};
+        record.time->samples_ns = {1e6, 2e6 + static_cast<double>(cases.size()), 4e6};
+        record.time->process_rounds = {3};
         if (record.variant_id != failing) continue;
         record.status = Status::failed;
         record.reason = "wrong";
@@ -244,6 +244,44 @@ TEST_F(RunnerWithWorkers, FailedVariantsAreTriedAgainOnceOrAlways) {
   workers_.failing.clear();
   EXPECT_EQ(run().ok, 4);
   EXPECT_EQ(run().resumed, 2);
+}
+
+// A commit replaces all records of a comparison.
+TEST_F(RunnerWithWorkers, NothingIsTriedAgainThatWouldLoseOtherVariants) {
+  workers_.failing = "dilated/hilbert";
+  run();
+  sweep_.variants.pop_back();
+  EXPECT_EQ(run().resumed, 2) << "a variant that this run leaves out had failed";
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>{3, 0, 3, 3, 0, 3}));
+  options_.retry = Retry::always;
+  EXPECT_THROW(run(), UsageError);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>{3, 0, 3, 3, 0, 3}));
+}
+
+TEST_F(RunnerWithWorkers, TryingAgainNeedsTheSameSettings) {
+  workers_.failing = "dilated/hilbert";
+  run();
+  sweep_.measure.seed = 9;
+  for (const Retry retry : {Retry::once, Retry::always}) {
+    options_.retry = retry;
+    EXPECT_THROW(run(), UsageError);
+  }
+}
+
+TEST_F(RunnerWithWorkers, TryingAgainKeepsTheNumberOfProcesses) {
+  workers_.failing = "dilated/hilbert";
+  run();
+  sweep_.measure.processes = 1;
+  for (const Processes processes : {Processes::one, Processes::one_more}) {
+    options_.processes = processes;
+    run();
+    EXPECT_GE(rounds()[0], 3);
+  }
+  const std::int64_t before = rounds()[0];
+  workers_.failing.clear();
+  options_.processes = Processes::of_sweep;
+  run();
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, before))) << "now all is right";
 }
 
 TEST_F(RunnerWithWorkers, AFurtherProcessMeasuresTheSameVariants) {

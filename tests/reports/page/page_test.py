@@ -191,7 +191,7 @@ def ring_records(lines):
             scale = (share + (ranks - 1) * 1e5) / record["time_ns"]["median"]
             time = record["time_ns"]
             time.update(median=time["median"] * scale, ci=[end * scale for end in time["ci"]],
-                        samples=[sample * scale for sample in time["samples"]])
+                        samples=[[sample * scale for sample in process] for process in time["samples"]])
             record.update(speedup=None, flops=4 * 64 * 8 * length * length, comm_bytes=0, counters={})
             if ranks > 1:
                 record["params"].update(ring_algorithm="ring", transport="threads")

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 from blocks import claims, counts, machine, orders, rates  # noqa: E402
+from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
 HOST = {"cpu": "Example(R) Processor 9 CPU @ 2.00GHz", "cores": 2, "data_tlb_entries": 3072,
@@ -120,6 +121,15 @@ class TableOfClaims:
 
     def rows(self, table):
         return iter(self.given)
+
+
+class Twins(BlocksTest):
+    def test_the_twin_of_a_reference_is_no_variant(self):
+        known = record(4096, 4, "linear")
+        twin = {**record(4096, 4, "linear@twin", 1.5), "twin": True, "tflops": 9.0}
+        folder = self.published([{**known, "tflops": 1.0}, twin, {**record(4096, 4, "residue", 1.2), "tflops": 1.2}])
+        self.assertEqual([one["variant"] for one in folder.records("cpu-order")], ["dilated/linear", "dilated/residue"])
+        self.assertEqual([pair.variant for pair in pairs_of(folder, ["cpu-order"])], ["residue"])
 
 
 class Claims(unittest.TestCase):

@@ -41,6 +41,22 @@ TEST(Consistency, AcceptsWhatAgrees) {
       << "what is faster than the peak keeps its time";
 }
 
+// Two processes with the medians 105 and 300: their geometric mean, and the median of all rounds.
+TEST(Consistency, AcceptsTheMedianOfSeveralProcessesAsBothSchemasHoldIt) {
+  EXPECT_EQ(refusal([](Record& record) {
+              record.time->samples_ns = {100, 110, 200, 400};
+              record.time->median_ns = std::sqrt(105.0 * 300);
+            }),
+            "nothing refused");
+  EXPECT_EQ(refusal([](Record& record) {
+              record.time->samples_ns = {100, 110, 200, 400};
+              record.time->median_ns = 155;
+            }),
+            "nothing refused");
+  const std::string other = refusal([](Record& record) { record.time->samples_ns = {100, 110, 200, 400}; });
+  EXPECT_NE(other.find("that of its samples 177.48"), std::string::npos) << other;
+}
+
 TEST(Consistency, RefusesSamplesThatAreNotOfTheirMedian) {
   EXPECT_REFUSED(record.time->median_ns *= 1.001, "that of its samples");
   EXPECT_REFUSED(record.time->median_ns = std::nan(""), "that of its samples");
