@@ -155,9 +155,11 @@ std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
 
 void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
-  const auto& control = answer.against_control;
-  answer.verdict = judge_claim(*answer.claim->claimed, *answer.measured,
-                               control ? std::optional(control->verdict) : std::nullopt);
+  std::optional<Verdict> control;
+  if (answer.against_control) control = answer.against_control->verdict;
+  // Fresh and pooled buffers have the same order: no table of slots stands between them.
+  if (answer.claim->quantity == Quantity::buffers) control = answer.measured->verdict;
+  answer.verdict = judge_claim(*answer.claim->claimed, *answer.measured, control);
   const auto add = [&](const std::string& why) {
     if (!why.empty()) answer.why += (answer.why.empty() ? "" : "; ") + why;
   };

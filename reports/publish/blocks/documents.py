@@ -51,8 +51,12 @@ def block_misses_said(published, name):
     rows = [row for row in answers(folder) if "misses" in row["compares"] and row["in_sweep"] == row["claim"]]
     won = sum(row["verdict"] == "reproduced" for row in rows)
     machine = short_name(folder).removeprefix("NVIDIA ")
-    return wrapped(f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
-                   f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced.")
+    said = [f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
+            f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced."]
+    if few := sum("a verdict needs" in row["why"] for row in rows):
+        said.append(f"{few} of them {'is' if few == 1 else 'are'} inconclusive because each variant was counted less "
+                    "than five times.")
+    return wrapped(*said)
 
 
 def block_order_gains_said(published, name):

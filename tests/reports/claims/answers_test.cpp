@@ -181,7 +181,7 @@ TEST(AnswerClaims, PoolIsJudgedWhereBothFormsStand) {
   const ClaimAnswer& pool = answer_to(answers, "hybrid-options", Quantity::buffers);
   ASSERT_TRUE(pool.measured);
   EXPECT_NEAR(pool.measured->ratio, 1.1, 1e-9);
-  EXPECT_EQ(pool.verdict, ClaimVerdict::inconclusive) << "claimed 0.98: the pool costs, no control";
+  EXPECT_EQ(pool.verdict, ClaimVerdict::contradicted) << "claimed 0.98: the pool costs";
 }
 
 TEST(AnswerClaims, BreakEvenNeedsLengthsOnBothSides) {

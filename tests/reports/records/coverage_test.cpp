@@ -101,7 +101,7 @@ TEST(Coverage, OfNoiseThatOneVariantHasIsLower) {
   };
   const Reported all[] = {{"skewed", skewed(0.02), 0.02, 0.85},
                           {"two_modes", two_modes(0.03), 0.0075, 0.85},
-                          {"rare_mode", two_modes(0.03, 0.1), 0.003, 0.5}};
+                          {"rare_mode", two_modes(0.2, 0.1), 0.02, 0.5}};
   for (const auto& [name, noise, mean, least] : all)
     for (const std::size_t processes : {5, 10, 20}) {
       const double share = coverage(processes, normal(0.002), noise, 0.05, -mean);

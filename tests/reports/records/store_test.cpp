@@ -117,7 +117,7 @@ TEST_F(StoreTest, GivesBackWhatWasCommittedInItsOrder) {
   EXPECT_EQ(to_json(store.records()), to_json(both));
   EXPECT_EQ(to_json(store.records_of("a")), to_json(second));
   EXPECT_EQ(store.meta().at("sweep"), "quick");
-  EXPECT_EQ(store.meta().at("schema"), "1");
+  EXPECT_EQ(store.meta().at("schema"), std::to_string(kStoreSchema));
 }
 
 TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
