@@ -56,7 +56,8 @@ std::string control_sentence(const Tally& control, std::string_view chunk_text) 
     return fmt::format(
         "Hilbert order{} was not measured beside a random permutation, so a gain may be chance.", chunk_text);
   return fmt::format(
-      "Hilbert order{} is within {} of a random permutation in {} of {}; it is {} (time of the random "
+      "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
+      "random "
       "permutation / time of Hilbert order: {}).{}",
       chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
       control.sides(), control.ratios(), control.one_process());
@@ -131,6 +132,7 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
     claims.insert(answer.claim);
     if (answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype) tested.insert(answer.claim);
   }
+  if (claims.empty()) return "The sweep names no claims to answer.";
   if (tested.empty())
     return fmt::format("These records test none of the {} of the seed reports.",
                        plural(claims.size(), "claim", "claims"));

@@ -6,14 +6,30 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "kernels/base/error.hpp"
+#include "reports/claims/claims_file.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
 namespace {
+
+TEST(Report, AnswersTheClaimsThatTheSweepNames) {
+  ReportInput input = sample::input();
+  EXPECT_EQ(claims_of(input).size(), load_claims({}).size())
+      << "the records are from before sweeps named any";
+  input.meta["claims"] = "hybrid-core guide-memory";
+  std::set<std::string> ids;
+  for (const ClaimRow& claim : claims_of(input)) ids.insert(claim.claim_id);
+  EXPECT_EQ(ids, (std::set<std::string>{"guide-memory", "hybrid-core"}));
+  input.meta["claims"] = "seeds";
+  EXPECT_EQ(claims_of(input).size(), load_claims({}).size());
+  input.meta["claims"] = "";
+  EXPECT_TRUE(claims_of(input).empty());
+}
 
 TEST(Report, WritesEveryFile) {
   Folder folder;

@@ -86,6 +86,17 @@ class SweepFiles : public testing::Test {
   fs::path folder_;
 };
 
+TEST(Sweep, NamesTheClaimsThatItAnswers) {
+  const std::string rest = "cases: [{}]\n" + kTail;
+  EXPECT_TRUE(parse(kHead + rest).claims.empty());
+  EXPECT_EQ(parse(kHead + rest + "claims: seeds").claims, Ids{"seeds"});
+  EXPECT_EQ(parse(kHead + rest + "claims: [hybrid-core, guide-speedup, hybrid-core]").claims,
+            (Ids{"hybrid-core", "guide-speedup"}));
+  const std::string refused = refusal(kHead + rest + "claims: [hybrid-cores]");
+  EXPECT_NE(refused.find("unknown claim 'hybrid-cores'"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("did you mean 'hybrid-core'?"), std::string::npos) << refused;
+}
+
 TEST(SweepVariants, RingOptionsStandInTheId) {
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, order: hilbert, sharding: [contiguous, zigzag], "
                         "ring_algorithm: [auto, ring_packed]}]\n"),

@@ -82,11 +82,11 @@ std::string said_first(double hilbert, std::vector<std::int64_t> process_rounds)
 
 TEST(FirstSentences, SayFirstWhatTheControlSays) {
   const std::string same = said_first(1.081, {3, 3, 3, 3});
-  EXPECT_EQ(
-      same.rfind("Hilbert order is within +-1 % of a random permutation in 1 of 1 case; it is faster in 0, "
-                 "slower in 0, inconclusive in 0",
-                 0),
-      0u)
+  EXPECT_EQ(same.rfind("Hilbert order is shown to be within +-1 % of a random permutation in 1 of 1 case; it "
+                       "is faster in 0, "
+                       "slower in 0, inconclusive in 0",
+                       0),
+            0u)
       << same;
   EXPECT_NE(same.find("Against linear order, which stores rows as they come, it is faster in 0, slower in 1"),
             std::string::npos)
@@ -102,6 +102,11 @@ TEST(FirstSentences, SayThatOneProcessShowsNoEquality) {
   EXPECT_NE(said.find("All were measured by one process only, from which no equality can be shown."),
             std::string::npos)
       << said;
+}
+
+TEST(FirstSentences, SayIfTheSweepNamesNoClaims) {
+  EXPECT_EQ(claims_sentence({}), "The sweep names no claims to answer.");
+  EXPECT_TRUE(claim_tiles({}).empty());
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "harness/commands/claim_sweeps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "harness/sweep/sweep.hpp"
+#include "kernels/base/error.hpp"
+#include "reports/claims/claims_file.hpp"
+
+namespace hilbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ClaimSweeps, AreTheFilesOfTheFolder) {
+  std::set<std::string> files, embedded;
+  for (const auto& entry : fs::directory_iterator(HILBENCH_SWEEPS "/claims"))
+    files.insert("sweeps/claims/" + entry.path().filename().string());
+  for (const EmbeddedSweep& sweep : claim_sweeps()) embedded.insert(std::string(sweep.file));
+  EXPECT_EQ(embedded, files);
+}
+
+TEST(ClaimSweeps, AnswerEveryClaimThroughASweepWithItsName) {
+  for (const std::string& claim : claim_names()) {
+    if (claim == "seeds") continue;  // a file, no claim
+    EXPECT_EQ(sweep_of_claim(claim).file, "sweeps/claims/" + claim + ".yaml");
+  }
+  EXPECT_EQ(sweeps_naming("analysis-theory").size(), 2u) << "rings answer its share of bytes sent";
+}
+
+TEST(ClaimSweeps, ReadLinearOrderThroughATableToo) {
+  for (const EmbeddedSweep& each : claim_sweeps()) {
+    const Sweep sweep = parse_sweep(std::string(each.text), each.file);
+    const bool orders = std::any_of(sweep.variants.begin(), sweep.variants.end(),
+                                    [](const Variant& variant) { return variant.order == "hilbert"; });
+    const bool gathered =
+        std::any_of(sweep.variants.begin(), sweep.variants.end(), [](const Variant& variant) {
+          return variant.order == "linear" && variant.rows == KeyRows::gathered;
+        });
+    EXPECT_EQ(gathered, orders) << each.file << ": the control that pays the same table";
+  }
+}
+
+TEST(ClaimSweeps, RefuseAClaimThatNoneAnswers) {
+  try {
+    sweep_of_claim("guide-sped");
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("no sweep of this build answers claim 'guide-sped' (--claim)"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("did you mean 'guide-speedup'?"), std::string::npos) << said;
+  }
+}
+
+}  // namespace
+}  // namespace hilbench
