@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
@@ -21,6 +22,23 @@ struct Plain {
   using Real = float;
   static float stored(const Case& work, float value) { return round_to(work.dtype, value); }
 };
+
+// Sets the sizes of an exact row.
+void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
+                   std::span<const double> p, ReferenceRow& row) {
+  std::vector<double> squares(row.o.size(), 0);
+  for (std::size_t j = 0; j < p.size(); ++j) {
+    const float *key = k + j * row.o.size(), *value = v + j * row.o.size();
+    double score_square = 0;
+    for (std::size_t d = 0; d < row.o.size(); ++d) {
+      const double product = static_cast<double>(q[d]) * key[d], term = p[j] * value[d];
+      score_square += product * product;
+      squares[d] += term * term;
+    }
+    row.score_size += p[j] * std::sqrt(score_square / static_cast<double>(work.head_dim));
+  }
+  row.o_size = std::sqrt(*std::max_element(squares.begin(), squares.end()));
+}
 
 template <class Numbers>
 ReferenceRow attend_in(const Case& work, const float* q, const float* k, const float* v, std::int64_t keys) {
@@ -41,24 +59,34 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
   std::vector<Real> o(static_cast<std::size_t>(work.head_dim), 0);
   for (std::int64_t j = 0; j < keys; ++j) {
     const float* value = v + j * work.head_dim;
-    const Real probability =
-        Numbers::stored(work, std::exp(scores[static_cast<std::size_t>(j)] - largest) / denominator);
+    Real& probability = scores[static_cast<std::size_t>(j)];
+    probability = Numbers::stored(work, std::exp(probability - largest) / denominator);
     for (std::int64_t d = 0; d < work.head_dim; ++d)
       o[static_cast<std::size_t>(d)] += probability * static_cast<Real>(value[d]);
   }
-  return {{o.begin(), o.end()}, static_cast<double>(largest + std::log(denominator))};
+  ReferenceRow row{{o.begin(), o.end()}, static_cast<double>(largest + std::log(denominator))};
+  if constexpr (std::is_same_v<Numbers, Exact>) measure_sizes(work, q, k, v, scores, row);
+  return row;
 }
 
 template <class Numbers>
 ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches) {
   using Real = typename Numbers::Real;
-  ReferenceRow result{std::vector<double>(static_cast<std::size_t>(work.head_dim), 0.0), -kInfinity};
+  ReferenceRow result{.o = std::vector<double>(static_cast<std::size_t>(work.head_dim), 0.0),
+                      .lse = -kInfinity};
   if (branches.empty()) return result;
   Real largest = -std::numeric_limits<Real>::infinity();
   for (const ReferenceRow& branch : branches) largest = std::max(largest, static_cast<Real>(branch.lse));
   Real sum = 0;
   for (const ReferenceRow& branch : branches) sum += std::exp(static_cast<Real>(branch.lse) - largest);
   result.lse = static_cast<double>(largest + std::log(sum));
+  double o_square = 0;
+  for (const ReferenceRow& branch : branches) {
+    const double weight = static_cast<double>(std::exp(static_cast<Real>(branch.lse) - largest) / sum);
+    o_square += weight * weight * branch.o_size * branch.o_size;
+    result.score_size += weight * branch.score_size;
+  }
+  result.o_size = std::sqrt(o_square);
   for (std::size_t d = 0; d < result.o.size(); ++d) {
     Real o = 0;
     for (const ReferenceRow& branch : branches)

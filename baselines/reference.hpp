@@ -26,6 +26,11 @@ enum class Arithmetic { exact, plain };
 struct ReferenceRow {
   std::vector<double> o;
   double lse = 0;
+  // Of an exact row: what roundings in the row are proportional to. Both exceed the results themselves if
+  // terms of a sum cancel each other.
+  double o_size = 0;  // largest root of the sum over keys of (p v)^2, over the elements of O
+  double score_size =
+      0;  // scale * root of the sum over head_dim of (q k)^2, the mean over keys weighted by p
 };
 
 // Softmax attention of one query over the keys that it sees in one branch. q holds head_dim values, k

@@ -42,6 +42,9 @@ class ExternalVariant final : public PreparedVariant {
   VerifyResult verify() override {
     return verify_output(bench_.work, bench_.oracle("", {}), output(), bench_.threads);
   }
+  // A program is given its inputs once.
+  bool load(InputSet) override { return false; }
+  ProbeErrors probe() override { return {}; }
   OutputReader output() override { return program_.output(); }
   std::map<std::string, Counter> measured() override { return {}; }
   std::optional<double> permute_ns() const override { return std::nullopt; }

@@ -38,6 +38,7 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
                  ? open_cuda_device(task.device_ordinal)
                  : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
       inputs(work, task.inputs, seed),
+      probe_inputs(InputTensors::key_probe(work, seed)),
       externals(task.externals),
       rings(std::move(ring_host)) {
   device->set_offset_seed(mix(seed + 1));
@@ -53,10 +54,27 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
   fill(Tensor::v, stored.v);
 }
 
-const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
-  auto [at, created] = oracles_.try_emplace(key);
-  if (created) at->second = make_oracle(work, inputs, slots, seed, threads);
+template <class Value, class Make>
+const Value& Bench::once(std::map<std::string, Value>& values, const std::string& key, const Make& make) {
+  std::unique_lock lock(mutex_);
+  auto [at, created] = values.try_emplace(key);
+  lock.unlock();  // no other thread asks for this key
+  if (created) at->second = make();
   return at->second;
+}
+
+const Oracle& Bench::oracle(const std::string& key, std::span<const std::int32_t> slots) {
+  return once(oracles_, key, [&] { return make_oracle(work, inputs, slots, seed, threads); });
+}
+
+const KeyProbe& Bench::key_probe(const std::string& key, std::span<const std::int32_t> slots) {
+  return once(key_probes_, key, [&] { return make_key_probe(work, probe_inputs, slots, seed, threads); });
+}
+
+void Bench::hold(InputSet set) {
+  if (std::exchange(held_, set) == set || work.ring_size > 1) return;
+  fill(Tensor::q, stored.q);
+  fill(Tensor::v, stored.v);  // K is the same in both sets
 }
 
 void Bench::observe() {
@@ -85,15 +103,26 @@ nlohmann::json Bench::device_state() const {
   return state;
 }
 
+namespace {
+
+std::string shard_key(const Shards& shards, std::int64_t rank) {
+  return fmt::format("{} {}", static_cast<int>(shards.sharding()), rank);
+}
+std::function<bool(std::int64_t)> owned_by(const Shards& shards, std::int64_t rank) {
+  return [&shards, rank](std::int64_t position) { return shards.owner(position) == rank; };
+}
+
+}  // namespace
+
 const Oracle& Bench::oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
-  const auto key = fmt::format("{} {}", static_cast<int>(shards.sharding()), rank);
-  std::unique_lock lock(oracles_mutex_);
-  auto [at, created] = oracles_.try_emplace(key);
-  lock.unlock();  // no other thread asks for this rank's oracle
-  if (created)
-    at->second = make_oracle(work, inputs, {}, seed, rank_threads,
-                             [&](std::int64_t position) { return shards.owner(position) == rank; });
-  return at->second;
+  return once(oracles_, shard_key(shards, rank),
+              [&] { return make_oracle(work, inputs, {}, seed, rank_threads, owned_by(shards, rank)); });
+}
+
+const KeyProbe& Bench::key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads) {
+  return once(key_probes_, shard_key(shards, rank), [&] {
+    return make_key_probe(work, probe_inputs, {}, seed, rank_threads, owned_by(shards, rank));
+  });
 }
 
 Buffer Bench::allocate(Tensor which) {
@@ -105,7 +134,7 @@ void Bench::fill(Tensor which, Buffer& buffer) {
   std::vector<std::byte> part;
   for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
     part.resize(static_cast<std::size_t>(count) * element);
-    inputs.read_stored(which, first, count, part.data(), threads);
+    tensors(held_).read_stored(which, first, count, part.data(), threads);
     device->upload(part.data(), part.size(), buffer, static_cast<std::size_t>(first) * element);
   });
 }

@@ -12,6 +12,7 @@
 #include "harness/device/device.hpp"
 #include "harness/measure/comparison_task.hpp"
 #include "harness/measure/inputs.hpp"
+#include "harness/measure/key_probe.hpp"
 #include "harness/measure/oracle.hpp"
 #include "harness/measure/ring_host.hpp"
 #include "kernels/ring/shards.hpp"
@@ -38,6 +39,16 @@ class Bench {
   // this at the same time.
   const Oracle& oracle_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
 
+  // The same for the key probe.
+  const KeyProbe& key_probe(const std::string& key, std::span<const std::int32_t> slots);
+  const KeyProbe& key_probe_of_shard(const Shards& shards, std::int64_t rank, int rank_threads);
+
+  const InputTensors& tensors(InputSet set) const {
+    return set == InputSet::ordinary ? inputs : probe_inputs;
+  }
+  // Fills the stored inputs with this set, unless they hold it. Rings have their own.
+  void hold(InputSet set);
+
   // observe() notes clocks, temperature, power and other programs of every device; device_state() sums them
   // up. With several devices, `further` lists all but the first, and `foreign_processes` counts the programs
   // on all of them. Both throw like RingRanks::ask().
@@ -53,7 +64,7 @@ class Bench {
   // the ranks are processes.
   const std::vector<std::unique_ptr<Device>> further_devices;
   const std::unique_ptr<Device> device;  // a GPU is the current one of this thread
-  const InputTensors inputs;
+  const InputTensors inputs, probe_inputs;
   const Externals externals;
   // Set if the case has one rank; the ranks of a ring have their own.
   StoredInputs stored;  // in position order
@@ -64,8 +75,14 @@ class Bench {
   Buffer allocate(Tensor which);
   void fill(Tensor which, Buffer& buffer);
 
+  // The value of a key, made if it is not there. Other threads may ask for other keys at the same time.
+  template <class Value, class Make>
+  const Value& once(std::map<std::string, Value>& values, const std::string& key, const Make& make);
+
   std::map<std::string, Oracle> oracles_;
-  std::mutex oracles_mutex_;
+  std::map<std::string, KeyProbe> key_probes_;
+  std::mutex mutex_;  // of both maps
+  InputSet held_ = InputSet::ordinary;
 };
 
 }  // namespace hilbench

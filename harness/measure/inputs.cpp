@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/measure/random_values.hpp"
+#include "kernels/base/hash.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/case/rounding.hpp"
 
@@ -18,6 +19,17 @@ std::size_t number_of(Tensor which) {
 void round_all(Dtype dtype, std::span<float> values) {
   if (dtype == Dtype::fp32) return;
   for (float& value : values) value = round_to(dtype, value);
+}
+
+// Signs `first`, `first` + 1, ... of the stream `key`: one bit of a word for each.
+void random_signs(std::uint64_t key, std::uint64_t first, std::span<float> to) {
+  for (std::size_t i = 0; i < to.size();) {
+    const std::uint64_t at = first + i;
+    const std::uint64_t word = mix(key + at / 64) >> at % 64;
+    const std::size_t count = std::min<std::size_t>(to.size() - i, 64 - at % 64);
+    for (std::size_t bit = 0; bit < count; ++bit) to[i + bit] = (word >> bit & 1) != 0 ? 1.0f : -1.0f;
+    i += count;
+  }
 }
 
 std::vector<float> file_tensor(const std::filesystem::path& file, Dtype dtype) {
@@ -42,12 +54,24 @@ InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t
   for (std::uint64_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(mix(seed) + 1 + i);
 }
 
+InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
+  InputTensors tensors(work, {}, mix(seed));
+  tensors.set_ = InputSet::key_probe;
+  return tensors;
+}
+
 std::int64_t InputTensors::size(Tensor which) const {
   const std::int64_t heads = which == Tensor::q ? work_.heads : work_.kv_heads;
   return work_.batch * work_.sequence_length * heads * work_.head_dim;
 }
 
 void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) const {
+  if (set_ == InputSet::key_probe) {
+    if (which == Tensor::v)
+      return random_signs(keys_[number_of(which)], static_cast<std::uint64_t>(first), to);
+    std::fill(to.begin(), to.end(), 0.0f);
+    return;
+  }
   const std::vector<float>& held = held_[number_of(which)];
   if (!held.empty()) {
     std::copy_n(held.begin() + first, to.size(), to.begin());

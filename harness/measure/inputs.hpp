@@ -15,6 +15,10 @@ namespace hilbench {
 
 enum class Tensor { q, k, v };
 
+// `ordinary` inputs are verified and timed. Those of the key probe have a query of 0, so that all scores are
+// 0, and +1 or -1 in every element of V, as a hash of (seed, element) says. K is not theirs: it stays.
+enum class InputSet { ordinary, key_probe };
+
 // A whole tensor moves through host memory in parts of this many elements.
 constexpr std::int64_t kPartElements = 1 << 22;
 
@@ -31,6 +35,8 @@ void for_each_part(std::int64_t elements, std::int64_t unit,
 class InputTensors {
  public:
   InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed);
+  // Those of the key probe.
+  static InputTensors key_probe(const Case& work, std::uint64_t seed);
 
   // Number of elements of the tensor.
   std::int64_t size(Tensor which) const;
@@ -41,6 +47,7 @@ class InputTensors {
 
  private:
   Case work_;
+  InputSet set_ = InputSet::ordinary;
   std::array<std::uint64_t, 3> keys_ = {};
   std::array<std::vector<float>, 3> held_;
 };

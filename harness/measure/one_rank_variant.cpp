@@ -20,6 +20,8 @@ class OneRankVariant final : public PreparedVariant {
   nlohmann::json library() const override;
   void fill_output(std::byte value) override;
   VerifyResult verify() override;
+  bool load(InputSet set) override;
+  ProbeErrors probe() override;
   OutputReader output() override;
   const Index* index() const override { return &index_; }
   std::map<std::string, Counter> measured() override;
@@ -27,11 +29,13 @@ class OneRankVariant final : public PreparedVariant {
   std::optional<double> permute_ns() const override { return permute_ns_; }
 
  private:
+  std::string oracle_key() const;
   Index build() const;
   std::unique_ptr<Execution> make_execution() const;
   Buffer permuted(const Buffer& from, std::int64_t heads);
   void permute_inputs();
   void copy_keys();
+  std::vector<std::int32_t> own_slots() const;  // of copies in position order
   void unpermute_output();
   void read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const;
 
@@ -81,8 +85,25 @@ void OneRankVariant::fill_output(std::byte value) {
 }
 
 VerifyResult OneRankVariant::verify() {
-  const std::string key = token_slots().empty() ? "" : variant_id(variant_);
-  return verify_output(bench_.work, bench_.oracle(key, token_slots()), output(), bench_.threads);
+  return verify_output(bench_.work, bench_.oracle(oracle_key(), token_slots()), output(), bench_.threads);
+}
+
+ProbeErrors OneRankVariant::probe() {
+  const KeyProbe& probe = bench_.key_probe(oracle_key(), token_slots());
+  return compare_probe(bench_.work, probe, output(), all_rows(bench_.work), bench_.threads);
+}
+
+// What has buffers of its own is permuted again.
+bool OneRankVariant::load(InputSet) {
+  const Case& work = bench_.work;
+  const auto move = [&](const Buffer& from, Buffer& to, std::int64_t heads) {
+    if (to.data() != from.data())
+      bench_.device->permute(from, to, work.batch, slots_.empty() ? own_slots() : slots_,
+                             row_bytes(work, heads), Direction::into_order);
+  };
+  move(bench_.stored.q, inputs_.q, work.heads);
+  move(bench_.stored.v, inputs_.v, work.kv_heads);
+  return true;
 }
 
 OutputReader OneRankVariant::output() {
@@ -119,6 +140,11 @@ nlohmann::json OneRankVariant::library() const {
 
 std::map<std::string, Counter> OneRankVariant::measured() {
   return execution_ ? execution_->measured() : std::map<std::string, Counter>{};
+}
+
+// Variants that compute the same function share what it must be.
+std::string OneRankVariant::oracle_key() const {
+  return token_slots().empty() ? "" : variant_id(variant_);
 }
 
 std::span<const std::int32_t> OneRankVariant::token_slots() const {
@@ -161,10 +187,15 @@ void OneRankVariant::permute_inputs() {
   *permute_ns_ += bench_.device->time_ns([this] { unpermute_output(); });
 }
 
-// K and V in buffers of their own, as every other order has them.
-void OneRankVariant::copy_keys() {
+std::vector<std::int32_t> OneRankVariant::own_slots() const {
   std::vector<std::int32_t> same(static_cast<std::size_t>(bench_.work.sequence_length));
   std::iota(same.begin(), same.end(), 0);
+  return same;
+}
+
+// K and V in buffers of their own, as every other order has them.
+void OneRankVariant::copy_keys() {
+  const std::vector<std::int32_t> same = own_slots();
   for (Buffer* keys : {&inputs_.k, &inputs_.v}) {
     Buffer copy = bench_.device->allocate(keys->bytes);
     bench_.device->permute(*keys, copy, bench_.work.batch, same, row_bytes(bench_.work, bench_.work.kv_heads),

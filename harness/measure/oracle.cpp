@@ -42,42 +42,15 @@ std::vector<RowId> choose_rows(const Case& work, std::uint64_t seed) {
   return rows;
 }
 
-double unit_roundoff(Dtype dtype) {
-  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-9 : 0x1p-12;
-}
-
-// Largest distance between the elements of two rows, and the sum of its squares over O.
-struct Distance {
-  double o = 0;
-  double square_o = 0;
-  double lse = 0;
-};
-
-Distance distance(const ReferenceRow& expected, const ReferenceRow& other) {
-  Distance d;
-  for (std::size_t i = 0; i < expected.o.size(); ++i) {
-    const double error = std::abs(expected.o[i] - other.o[i]);
-    d.o = std::max(d.o, error);
-    d.square_o += error * error;
+PlainErrors errors_of(const ReferenceRow& plain, const ReferenceRow& exact) {
+  PlainErrors errors;
+  for (std::size_t i = 0; i < exact.o.size(); ++i) {
+    const double error = std::abs(exact.o[i] - plain.o[i]);
+    errors.o = std::max(errors.o, error);
+    errors.square_o += error * error;
   }
-  if (std::isfinite(expected.lse)) d.lse = std::abs(expected.lse - other.lse);
-  return d;
-}
-
-PlainErrors plain_errors_of(const Oracle& oracle, const std::vector<Distance>& distances) {
-  PlainErrors plain;
-  for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
-    plain.worst_o = std::max(plain.worst_o, distances[i].o);
-    plain.worst_lse = std::max(plain.worst_lse, distances[i].lse);
-    plain.square_error += distances[i].square_o;
-    for (const double value : oracle.expected[i].o) {
-      plain.largest_o = std::max(plain.largest_o, std::abs(value));
-      plain.square_o += value * value;
-    }
-    if (std::isfinite(oracle.expected[i].lse))
-      plain.largest_lse = std::max(plain.largest_lse, std::abs(oracle.expected[i].lse));
-  }
-  return plain;
+  if (std::isfinite(exact.lse)) errors.lse = std::abs(exact.lse - plain.lse);
+  return errors;
 }
 
 // Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
@@ -103,7 +76,7 @@ class OracleWork {
       position_of_[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
   }
 
-  // Sets the expected rows and the errors of plain evaluation.
+  // Sets the expected rows and the errors of their plain evaluation.
   void compute(Oracle& oracle) {
     find_shared_keys(oracle.rows);
     read_queries(oracle.rows);
@@ -114,12 +87,11 @@ class OracleWork {
       attend_to(std::span(shared_keys_).subspan(begin, end - begin));
     }
     oracle.expected.resize(oracle.rows.size());
-    std::vector<Distance> distances(oracle.rows.size());
+    oracle.plain.resize(oracle.rows.size());
     for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
       oracle.expected[i] = combine(work_, Arithmetic::exact, exact_[i]);
-      distances[i] = distance(oracle.expected[i], combine(work_, Arithmetic::plain, plain_[i]));
+      oracle.plain[i] = errors_of(combine(work_, Arithmetic::plain, plain_[i]), oracle.expected[i]);
     }
-    oracle.plain = plain_errors_of(oracle, distances);
   }
 
  private:
@@ -213,33 +185,12 @@ class OracleWork {
 
 }  // namespace
 
-void PlainErrors::add(const PlainErrors& other) {
-  worst_o = std::max(worst_o, other.worst_o);
-  worst_lse = std::max(worst_lse, other.worst_lse);
-  largest_o = std::max(largest_o, other.largest_o);
-  largest_lse = std::max(largest_lse, other.largest_lse);
-  square_error += other.square_error;
-  square_o += other.square_o;
-}
-
-Tolerances tolerances_of(const Case& work, const PlainErrors& plain) {
-  // A plain evaluation may be exact by luck, so there is a floor: a few roundings of the largest result, and
-  // the effect of a few fp32 roundings of the largest score on a probability. exp(s (1 + u)) / exp(s) = 1 + s
-  // u; the largest LSE stands for the largest score s.
-  const double fp32 = unit_roundoff(Dtype::fp32);
-  const double floor = 4 * (unit_roundoff(work.dtype) + fp32 * plain.largest_lse);
-  return {.o = 2 * plain.worst_o + floor * plain.largest_o,
-          .relative = floor + (plain.square_o > 0 ? 2 * std::sqrt(plain.square_error / plain.square_o) : 0),
-          .lse = 2 * plain.worst_lse + 8 * fp32 * std::max(plain.largest_lse, 1.0)};
-}
-
 Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
                    std::uint64_t seed, int threads, const std::function<bool(std::int64_t position)>& owned) {
   Oracle oracle;
   oracle.rows = choose_rows(work, seed);
   if (owned) std::erase_if(oracle.rows, [&](const RowId& row) { return !owned(row.position); });
   OracleWork(work, inputs, slots, threads).compute(oracle);
-  oracle.tolerance = tolerances_of(work, oracle.plain);
   return oracle;
 }
 

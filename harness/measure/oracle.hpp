@@ -1,4 +1,4 @@
-// The oracle: rows of the double-precision reference, and how far an output may be from them.
+// The oracle: rows of the double-precision reference, and how far plain low precision is from them.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,18 @@ namespace hilbench {
 // are more.
 constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
 
-// Errors of a plain low-precision evaluation of some rows, and the size of these rows. The errors of the
-// ranks of a ring add up to those of all rows.
+// How far the plain low-precision evaluation of a row is from the exact row.
 struct PlainErrors {
-  double worst_o = 0, worst_lse = 0, largest_o = 0, largest_lse = 0, square_error = 0, square_o = 0;
-  void add(const PlainErrors& other);
+  double o = 0;         // largest |plain - exact| of an element of O
+  double square_o = 0;  // sum of its squares over the row
+  double lse = 0;       // |plain - exact| of the LSE; 0 for a row that no branch covers
 };
-
-struct Tolerances {
-  double o = 0;  // of |O - expected|: twice the worst plain error plus a floor; a few large values set it
-  double relative = 0;  // of ||O - expected|| / ||expected|| over all rows, likewise; checks small values too
-  double lse = 0;       // of |LSE - expected|, likewise
-};
-Tolerances tolerances_of(const Case& work, const PlainErrors& plain);
 
 // Reference rows of a case. Computed once and shared by all variants that compute the same function.
 struct Oracle {
   std::vector<RowId> rows;  // compared rows of the output, in position order
   std::vector<ReferenceRow> expected;
-  PlainErrors plain;
-  Tolerances tolerance;  // computed from `plain`
+  std::vector<PlainErrors> plain;
 };
 
 // Compares every row of a small case. Of a large one it takes 256 seeded samples, which include the first and

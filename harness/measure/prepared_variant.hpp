@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/key_probe.hpp"
 #include "harness/measure/verify.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/index/index.hpp"
@@ -48,6 +49,11 @@ class PreparedVariant {
   virtual void fill_output(std::byte value) = 0;
   // Compares the output of the last run with the oracle.
   virtual VerifyResult verify() = 0;
+  // Makes further runs compute on these inputs, which the bench must hold (Bench::hold). False: its inputs
+  // are given once and for all, and they stay.
+  virtual bool load(InputSet set) = 0;
+  // Compares the output of the last run, on the inputs of the key probe, with what it must be.
+  virtual ProbeErrors probe() = 0;
   // Reads the output of the last run. Not valid after the next run.
   virtual OutputReader output() = 0;
 

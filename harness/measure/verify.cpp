@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -29,70 +30,120 @@ double larger_error(double largest, double error) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
 }
 
-void compare_row(const ReferenceRow& expected, std::span<const float> o, OutputErrors& errors) {
+RowErrors compare_row(const RowId& row, const ReferenceRow& expected, const PlainErrors& plain,
+                      std::span<const float> o, std::optional<float> lse) {
+  RowErrors errors{.row = row, .plain = plain};
   for (std::size_t d = 0; d < o.size(); ++d) {
     const double error = std::abs(o[d] - expected.o[d]);
-    errors.max_abs = larger_error(errors.max_abs, error);
-    errors.square_error += error * error;
-    errors.square_expected += expected.o[d] * expected.o[d];
+    errors.o = larger_error(errors.o, error);
+    errors.square_o += error * error;
+    errors.size_o = std::max(errors.size_o, std::abs(expected.o[d]));
+    errors.exact_square += expected.o[d] * expected.o[d];
   }
+  errors.size_o = std::max(errors.size_o, expected.o_size);
+  if (std::isfinite(expected.lse)) errors.size_score = std::max(std::abs(expected.lse), expected.score_size);
+  if (lse && *lse != expected.lse) errors.lse = larger_error(0, std::abs(*lse - expected.lse));
+  return errors;
 }
 
-void compare_lse(const ReferenceRow& expected, float lse, OutputErrors& errors) {
-  const double error = lse == expected.lse ? 0 : std::abs(lse - expected.lse);
-  errors.lse_max_abs = larger_error(errors.lse_max_abs, error);
+double unit_of(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-11;
+}
+constexpr double kFp32 = 0x1p-24;
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double size_of_lse(const RowErrors& row) {
+  return std::max(row.size_score, 1.0);
+}
+
+// The row whose error is the largest multiple of its tolerance.
+struct Worst {
+  const RowErrors* row = nullptr;
+  double error = 0, tolerance = 0, ratio = -1;
+  std::int64_t beyond = 0;  // rows whose error exceeds their tolerance
+
+  void see(const RowErrors& seen, double its_error, double its_tolerance) {
+    const double its_ratio = its_error == 0 ? 0 : its_error / its_tolerance;
+    if (its_error > its_tolerance) ++beyond;
+    if (its_ratio > ratio)
+      *this = {
+          .row = &seen, .error = its_error, .tolerance = its_tolerance, .ratio = its_ratio, .beyond = beyond};
+  }
+  std::string text(const char* what, std::int64_t rows) const {
+    return fmt::format(
+        "the {} {:.3g} of the row at {} exceeds the tolerance {:.3g} of that row; {} of {} compared "
+        "rows exceed theirs",
+        what, error, row_text(row->row), tolerance, beyond, rows);
+  }
+};
+
+nlohmann::json binary_of(const std::vector<RowErrors>& rows) {
+  static_assert(std::is_trivially_copyable_v<RowErrors>);
+  std::vector<std::uint8_t> bytes(rows.size() * sizeof(RowErrors));
+  if (!rows.empty()) std::memcpy(bytes.data(), rows.data(), bytes.size());
+  return nlohmann::json::binary(std::move(bytes));
+}
+
+std::vector<RowErrors> rows_from_binary(const nlohmann::json& json) {
+  const std::vector<std::uint8_t>& bytes = json.get_binary();
+  std::vector<RowErrors> rows(bytes.size() / sizeof(RowErrors));
+  if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(RowErrors));
+  return rows;
 }
 
 }  // namespace
 
+OutputRows all_rows(const Case& work) {
+  const std::int64_t length = work.sequence_length, heads = work.heads;
+  return {.count = work.batch * length * heads,
+          .number = [=](const RowId& row) { return (row.batch * length + row.position) * heads + row.head; },
+          .id =
+              [=](std::int64_t number) {
+                return RowId{.batch = number / heads / length,
+                             .head = number % heads,
+                             .position = number / heads % length};
+              }};
+}
+
+double lse_roundings(const Case& work) {
+  return static_cast<double>(8 + 2 * std::ssize(work.pattern) * work.ring_size);
+}
+
+std::string row_text(const RowId& row) {
+  return fmt::format("batch {}, position {}, head {}", row.batch, row.position, row.head);
+}
+
 void OutputErrors::add(const OutputErrors& other) {
-  plain.add(other.plain);
   values += other.values;
   lse_values += other.lse_values;
   bad += other.bad;
   bad_lse += other.bad_lse;
-  rows += other.rows;
-  max_abs = std::max(max_abs, other.max_abs);
-  lse_max_abs = std::max(lse_max_abs, other.lse_max_abs);
-  square_error += other.square_error;
-  square_expected += other.square_expected;
+  rows.insert(rows.end(), other.rows.begin(), other.rows.end());
 }
 
 nlohmann::json to_json(const OutputErrors& errors) {
-  const PlainErrors& plain = errors.plain;
-  return {plain.worst_o,  plain.worst_lse, plain.largest_o,    plain.largest_lse,   plain.square_error,
-          plain.square_o, errors.values,   errors.lse_values,  errors.bad,          errors.bad_lse,
-          errors.rows,    errors.max_abs,  errors.lse_max_abs, errors.square_error, errors.square_expected};
+  return {errors.values, errors.lse_values, errors.bad, errors.bad_lse, binary_of(errors.rows)};
 }
 
 OutputErrors output_errors_from_json(const nlohmann::json& json) {
-  return {.plain = {.worst_o = json.at(0),
-                    .worst_lse = json.at(1),
-                    .largest_o = json.at(2),
-                    .largest_lse = json.at(3),
-                    .square_error = json.at(4),
-                    .square_o = json.at(5)},
-          .values = json.at(6),
-          .lse_values = json.at(7),
-          .bad = json.at(8),
-          .bad_lse = json.at(9),
-          .rows = json.at(10),
-          .max_abs = json.at(11),
-          .lse_max_abs = json.at(12),
-          .square_error = json.at(13),
-          .square_expected = json.at(14)};
+  return {.values = json.at(0),
+          .lse_values = json.at(1),
+          .bad = json.at(2),
+          .bad_lse = json.at(3),
+          .rows = rows_from_binary(json.at(4))};
 }
 
-OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, std::int64_t row_count,
-                            std::int64_t head_dim,
-                            const std::function<std::int64_t(const RowId&)>& row_number, int threads) {
-  OutputErrors errors{.plain = oracle.plain,
-                      .values = row_count * head_dim,
-                      .lse_values = output.lse ? row_count : 0,
-                      .rows = std::ssize(oracle.rows)};
-  std::size_t next = 0;  // next row of the oracle
+OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, const OutputRows& rows,
+                            std::int64_t head_dim, int threads) {
+  OutputErrors errors{.values = rows.count * head_dim, .lse_values = output.lse ? rows.count : 0};
   std::vector<float> o, lse;
-  for_each_part(row_count * head_dim, head_dim, [&](std::int64_t first, std::int64_t count) {
+  for_each_part(rows.count * head_dim, head_dim, [&](std::int64_t first, std::int64_t count) {
     const std::int64_t first_row = first / head_dim, part_rows = count / head_dim;
     o.resize(static_cast<std::size_t>(count));
     output.o(first, o);
@@ -104,55 +155,87 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, st
       errors.bad_lse += count_bad(
           lse, [](float value) { return std::isnan(value) || value == HUGE_VALF; }, threads);
     }
-    for (; next < oracle.rows.size(); ++next) {
-      const std::int64_t row = row_number(oracle.rows[next]) - first_row;
+    for (std::size_t next = errors.rows.size(); next < oracle.rows.size(); ++next) {
+      const std::int64_t row = rows.number(oracle.rows[next]) - first_row;
       if (row >= part_rows) break;
-      const auto at = static_cast<std::size_t>(row);
-      compare_row(
-          oracle.expected[next],
-          std::span(o).subspan(at * static_cast<std::size_t>(head_dim), static_cast<std::size_t>(head_dim)),
-          errors);
-      if (output.lse) compare_lse(oracle.expected[next], lse[at], errors);
+      const auto at = static_cast<std::size_t>(row), width = static_cast<std::size_t>(head_dim);
+      errors.rows.push_back(compare_row(oracle.rows[next], oracle.expected[next], oracle.plain[next],
+                                        std::span(o).subspan(at * width, width),
+                                        output.lse ? std::optional(lse[at]) : std::nullopt));
     }
   });
   return errors;
 }
 
+RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
+    : unit_(unit_of(work.dtype)), lse_roundings_(lse_roundings(work)) {
+  std::vector<double> o, lse;
+  double square = 0, size = 0, largest_score = 0;
+  for (const RowErrors& row : rows) {
+    if (row.size_o > 0) {  // some branch covers it
+      o.push_back(row.plain.o / row.size_o);
+      lse.push_back(row.plain.lse / size_of_lse(row));
+    }
+    square += row.plain.square_o;
+    size += row.exact_square;
+    largest_score = std::max(largest_score, row.size_score);
+  }
+  median_o_ = median_of(std::move(o));
+  median_lse_ = median_of(std::move(lse));
+  const double rounding = work.dtype == Dtype::fp32 ? unit_ : unit_ / 2;  // the largest; here rows average it
+  relative_ = 4 * (rounding + kFp32 * largest_score) + (size > 0 ? 2 * std::sqrt(square / size) : 0);
+}
+
+double RowTolerances::o(const RowErrors& row) const {
+  return 2 * std::max(row.plain.o, median_o_ * row.size_o) +
+         4 * (unit_ + kFp32 * row.size_score) * row.size_o;
+}
+
+double RowTolerances::lse(const RowErrors& row) const {
+  const double size = size_of_lse(row);
+  return 2 * std::max(row.plain.lse, median_lse_ * size) + lse_roundings_ * kFp32 * size;
+}
+
 VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
-  const Tolerances tolerance = tolerances_of(work, errors.plain);
+  const RowTolerances tolerances(work, errors.rows);
+  const bool has_lse = errors.lse_values > 0;
+  Worst o, lse;
+  double largest = 0, largest_lse = 0, square = 0, size = 0;
+  for (const RowErrors& row : errors.rows) {
+    o.see(row, row.o, tolerances.o(row));
+    lse.see(row, row.lse, tolerances.lse(row));
+    largest = std::max(largest, row.o);
+    largest_lse = std::max(largest_lse, row.lse);
+    square += row.square_o;
+    size += row.exact_square;
+  }
   VerifyResult result;
   Verification& found = result.verification;
-  found = {
-      .max_abs = errors.max_abs,
-      .rel_l2 = std::sqrt(errors.square_expected > 0 ? errors.square_error / errors.square_expected
-                                                     : errors.square_error),
-      .lse_max_abs = errors.lse_values > 0 ? errors.lse_max_abs : std::numeric_limits<double>::quiet_NaN(),
-      .rows = errors.rows,
-      .tolerance = tolerance.o};
+  const std::int64_t rows = std::ssize(errors.rows);
+  found = {.max_abs = largest,
+           .rel_l2 = std::sqrt(size > 0 ? square / size : square),
+           .lse_max_abs = has_lse ? largest_lse : std::numeric_limits<double>::quiet_NaN(),
+           .rows = rows,
+           .tolerance = o.tolerance,
+           .worst = std::max(o.ratio, 0.0)};
   if (errors.bad > 0)
     result.fault = fmt::format("{} of {} output values are NaN, infinite or were never written", errors.bad,
                                errors.values);
   else if (errors.bad_lse > 0)
     result.fault = fmt::format("{} of {} LSE values are NaN, infinite or were never written", errors.bad_lse,
                                errors.lse_values);
-  else if (found.max_abs > tolerance.o)
-    result.fault = fmt::format("largest error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
-                               found.max_abs, found.rows, tolerance.o);
-  else if (errors.square_expected > 0 && found.rel_l2 > tolerance.relative)
-    result.fault = fmt::format("relative error {:.3g} over {} compared rows exceeds the tolerance {:.3g}",
-                               found.rel_l2, found.rows, tolerance.relative);
-  else if (found.lse_max_abs > tolerance.lse)
-    result.fault = fmt::format("largest LSE error {:.3g} of {} compared rows exceeds the tolerance {:.3g}",
-                               found.lse_max_abs, found.rows, tolerance.lse);
+  else if (o.beyond > 0)
+    result.fault = o.text("error", rows);
+  else if (size > 0 && found.rel_l2 > tolerances.relative())
+    result.fault = fmt::format("the relative error {:.3g} over {} compared rows exceeds the tolerance {:.3g}",
+                               found.rel_l2, rows, tolerances.relative());
+  else if (has_lse && lse.beyond > 0)
+    result.fault = lse.text("LSE error", rows);
   return result;
 }
 
 VerifyResult verify_output(const Case& work, const Oracle& oracle, const OutputReader& output, int threads) {
-  const auto row_number = [&work](const RowId& row) {
-    return (row.batch * work.sequence_length + row.position) * work.heads + row.head;
-  };
-  return judge_output(work, compare_output(oracle, output, work.batch * work.sequence_length * work.heads,
-                                           work.head_dim, row_number, threads));
+  return judge_output(work, compare_output(oracle, output, all_rows(work), work.head_dim, threads));
 }
 
 }  // namespace hilbench

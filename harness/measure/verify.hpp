@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/measure/oracle.hpp"
 #include "kernels/case/case.hpp"
@@ -23,24 +24,70 @@ struct OutputReader {
   Read lse;  // one element per row; empty if the variant gives no LSE
 };
 
-// Errors found in some rows of an output; `plain` holds those of a plain evaluation of the same rows. The
-// errors of several ranks add up to those of all rows.
+// The rows that an output holds, numbered from 0 as the reader reads them.
+struct OutputRows {
+  std::int64_t count = 0;
+  std::function<std::int64_t(const RowId&)>
+      number;  // of a row that is held; rises with batch, position, head
+  std::function<RowId(std::int64_t number)> id;
+};
+// All rows of a case.
+OutputRows all_rows(const Case& work);
+
+// Roundings of fp32 in an LSE that an implementation may need: a few of the logarithm and of scores, and two
+// for each partial result (branch, and rank of a ring) that it merges.
+double lse_roundings(const Case& work);
+
+// "batch 0, position 65535, head 3".
+std::string row_text(const RowId& row);
+
+// A compared row: errors of the output, and what they are judged by.
+struct RowErrors {
+  RowId row;
+  double o = 0, lse = 0;  // largest |output - exact| of the row's elements; NaN counts as infinite
+  double square_o = 0;    // sum of |output - exact|^2 over O
+  PlainErrors plain;      // of plain evaluation
+  // Of the exact row:
+  double size_o = 0;      // largest |element| of O, or o_size of the reference if that is more; 0: uncovered
+  double size_score = 0;  // |LSE|, or score_size of the reference if that is more
+  double exact_square = 0;  // sum of O^2
+};
+
+// Errors found in some rows of an output. The errors of several ranks add up to those of all rows.
 struct OutputErrors {
-  PlainErrors plain;
   std::int64_t values = 0, lse_values = 0;  // values that were checked
   std::int64_t bad = 0, bad_lse = 0;        // wrong: NaN, or infinite if no infinity is possible
-  std::int64_t rows = 0;                    // rows that were compared
-  double max_abs = 0, lse_max_abs = 0, square_error = 0, square_expected = 0;
+  std::vector<RowErrors> rows;
   void add(const OutputErrors& other);
 };
 nlohmann::json to_json(const OutputErrors& errors);
 OutputErrors output_errors_from_json(const nlohmann::json& json);
 
-// Checks `row_count` rows of an output. row_number(row) is the number of the oracle's `row` among them;
-// numbers must rise with the oracle's rows.
-OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, std::int64_t row_count,
-                            std::int64_t head_dim,
-                            const std::function<std::int64_t(const RowId&)>& row_number, int threads);
+// Checks an output that holds `rows`, those of the oracle among them.
+OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, const OutputRows& rows,
+                            std::int64_t head_dim, int threads);
+
+// How far each row of an output may be from the exact one. e is the error of plain low precision on the row,
+// u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o of the row, s = size_score:
+//   O:   2 max(e, median(e/a) a) + 4 (u + 2^-24 s) a
+//   LSE: 2 max(e, median(e/b) b) + r 2^-24 b, with the errors e of LSE and b = max(s, 1)
+// A plain evaluation may be exact by luck. So the median over all compared rows, and a few roundings, stand
+// below it. An fp32 rounding of a score s changes its probability by s 2^-24: exp(s (1 + u)) / exp(s) = 1 + s
+// u. LSE is fp32 in every dtype.
+// r is lse_roundings.
+class RowTolerances {
+ public:
+  RowTolerances(const Case& work, std::span<const RowErrors> rows);
+  double o(const RowErrors& row) const;
+  double lse(const RowErrors& row) const;
+  // Of ||O - exact|| / ||exact|| over all rows: twice that of plain evaluation, and the same roundings.
+  double relative() const { return relative_; }
+
+ private:
+  double unit_, lse_roundings_;
+  double median_o_ = 0, median_lse_ = 0;
+  double relative_ = 0;
+};
 
 // The result of a verification; `fault` says why the output is wrong. All values of O must be finite and must
 // have been written, in all rows. So must those of LSE, but -infinity is right for a row that no branch

@@ -50,6 +50,10 @@ RankAnswer RingRank::answer(const RankOrder& order) {
       return fill(order.value);
     case RankAction::verify:
       return verify();
+    case RankAction::load:
+      return load(order.inputs);
+    case RankAction::probe:
+      return probe();
     case RankAction::read:
       return read(order.tensor, order.first, order.count);
   }
@@ -104,14 +108,21 @@ void RingRank::evict_caches() {
 }
 
 RankAnswer RingRank::verify() {
-  const Case& work = ring_.work();
-  const Shards& shards = ring_.shards();
-  const Oracle& oracle = bench_.oracle_of_shard(shards, rank(), threads_);
-  const auto row_number = [&](const RowId& row) {
-    return (row.batch * row_count() + shards.rows_below(rank(), row.position)) * work.heads + row.head;
-  };
-  return {.errors = compare_output(oracle, own_rows(), work.batch * row_count() * work.heads, work.head_dim,
-                                   row_number, threads_)};
+  const Oracle& oracle = bench_.oracle_of_shard(ring_.shards(), rank(), threads_);
+  return {.errors = compare_output(oracle, own_rows(), row_numbers(), ring_.work().head_dim, threads_)};
+}
+
+RankAnswer RingRank::probe() {
+  const KeyProbe& probe = bench_.key_probe_of_shard(ring_.shards(), rank(), threads_);
+  return {.probed = compare_probe(ring_.work(), probe, own_rows(), row_numbers(), threads_)};
+}
+
+// Every row is computed where it is stored, so that nothing is allocated.
+RankAnswer RingRank::load(InputSet set) {
+  const InputTensors& from = bench_.tensors(set);
+  make_rows(Tensor::q, stored_positions(Tensor::q), from, inputs_.q);
+  make_rows(Tensor::v, stored_positions(Tensor::v), from, inputs_.v);
+  return {};
 }
 
 // The rows of all heads of a position are neighbours.
@@ -143,6 +154,21 @@ OutputReader RingRank::own_rows() {
           .lse = [this](std::int64_t first, std::span<float> to) { read_lse(first, to); }};
 }
 
+OutputRows RingRank::row_numbers() const {
+  const std::int64_t heads = ring_.work().heads, own = row_count();
+  return {.count = ring_.work().batch * own * heads,
+          .number =
+              [=, this](const RowId& row) {
+                return (row.batch * own + ring_.shards().rows_below(rank(), row.position)) * heads + row.head;
+              },
+          .id =
+              [=, this](std::int64_t number) {
+                return RowId{.batch = number / heads / own,
+                             .head = number % heads,
+                             .position = ring_.shards().position(rank(), number / heads % own)};
+              }};
+}
+
 void RingRank::read_o(std::int64_t first, std::span<float> to) {
   const auto element = static_cast<std::size_t>(dtype_bytes(ring_.work().dtype));
   std::vector<std::byte> raw(to.size() * element);
@@ -160,10 +186,7 @@ void RingRank::read_lse(std::int64_t first, std::span<float> to) {
 // rows between ranks. Then each rank computes its rows in place, and no permutation is timed.
 Buffer RingRank::shard_of(Tensor which, bool ordered) {
   if (which != Tensor::q && ring_.global_order()) return made_rows(which, stored_kv_positions(ring_, rank()));
-  std::vector<std::int32_t> positions;
-  for (std::int64_t row = 0; row < row_count(); ++row)
-    positions.push_back(static_cast<std::int32_t>(ring_.shards().position(rank(), row)));
-  Buffer by_position = made_rows(which, positions);
+  Buffer by_position = made_rows(which, positions());
   const std::vector<std::int32_t> slots = ordered ? order_of(ring_, rank()) : std::vector<std::int32_t>{};
   if (slots.empty()) return by_position;
   const auto lock = resources_.exclusive(index_);
@@ -177,12 +200,31 @@ Buffer RingRank::shard_of(Tensor which, bool ordered) {
   return to;
 }
 
+std::vector<std::int32_t> RingRank::positions() const {
+  std::vector<std::int32_t> positions;
+  for (std::int64_t row = 0; row < row_count(); ++row)
+    positions.push_back(static_cast<std::int32_t>(ring_.shards().position(rank(), row)));
+  return positions;
+}
+
+// Positions of an input's rows in the sequence in which they are stored.
+std::vector<std::int32_t> RingRank::stored_positions(Tensor which) const {
+  return which == Tensor::q ? stored_q_positions(ring_, rank()) : stored_kv_positions(ring_, rank());
+}
+
 // Computes the rows at `positions` of every batch entry. Neighbouring positions are computed together.
 Buffer RingRank::made_rows(Tensor which, const std::vector<std::int32_t>& positions) {
+  const std::int64_t rows = ring_.work().batch * std::ssize(positions);
+  Buffer to = device().allocate(static_cast<std::size_t>(rows * row_bytes(ring_.work(), heads_of(which))));
+  make_rows(which, positions, bench_.inputs, to);
+  return to;
+}
+
+void RingRank::make_rows(Tensor which, const std::vector<std::int32_t>& positions, const InputTensors& from,
+                         Buffer& to) {
   const Case& work = ring_.work();
   const std::int64_t row = heads_of(which) * work.head_dim, bytes = row * dtype_bytes(work.dtype);
   const std::int64_t count = std::ssize(positions);
-  Buffer to = device().allocate(static_cast<std::size_t>(work.batch * count * bytes));
   std::vector<std::byte> part;
   for_each_part(work.batch * count * row, row, [&](std::int64_t first, std::int64_t elements) {
     part.resize(static_cast<std::size_t>(elements / row * bytes));
@@ -192,12 +234,12 @@ Buffer RingRank::made_rows(Tensor which, const std::vector<std::int32_t>& positi
         return at / count * work.sequence_length + positions[static_cast<std::size_t>(at % count)];
       };
       for (next = i + 1; next < end && position(next) == position(i) + next - i;) ++next;
-      bench_.inputs.read_stored(which, position(i) * row, (next - i) * row, part.data() + (i - begin) * bytes,
-                                threads_);
+      from.read_stored(which, position(i) * row, (next - i) * row, part.data() + (i - begin) * bytes,
+                       threads_);
     }
+    const auto lock = resources_.exclusive(index_);
     device().upload(part.data(), part.size(), to, static_cast<std::size_t>(begin * bytes));
   });
-  return to;
 }
 
 std::int64_t RingRank::row_count() const {

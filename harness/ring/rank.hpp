@@ -32,14 +32,21 @@ class RingRank {
   void evict_caches();
   RankAnswer fill(std::byte value);
   RankAnswer verify();
+  RankAnswer load(InputSet set);
+  RankAnswer probe();
   RankAnswer read(OutputTensor tensor, std::int64_t first, std::int64_t count);
 
   Operands operands() const;
   OutputReader own_rows();
+  OutputRows row_numbers() const;
   void read_o(std::int64_t first, std::span<float> to);
   void read_lse(std::int64_t first, std::span<float> to);
   Buffer shard_of(Tensor which, bool ordered);
+  std::vector<std::int32_t> positions() const;  // of own rows
+  std::vector<std::int32_t> stored_positions(Tensor which) const;
   Buffer made_rows(Tensor which, const std::vector<std::int32_t>& positions);
+  void make_rows(Tensor which, const std::vector<std::int32_t>& positions, const InputTensors& from,
+                 Buffer& to);
   Device& device() { return resources_.device(index_); }
   std::int64_t rank() const { return resources_.transport(index_).rank(); }
   std::int64_t row_count() const;  // own rows of one batch entry

@@ -53,6 +53,7 @@ Json to_json(const RankOrder& order) {
           {"counter_set", order.counter_set},
           {"pass", order.pass},
           {"value", std::to_integer<int>(order.value)},
+          {"inputs", order.inputs},
           {"tensor", order.tensor},
           {"first", order.first},
           {"count", order.count}};
@@ -66,6 +67,7 @@ RankOrder rank_order_from_json(const Json& json) {
           .counter_set = json.at("counter_set"),
           .pass = json.at("pass"),
           .value = static_cast<std::byte>(json.at("value").get<int>()),
+          .inputs = json.at("inputs").get<InputSet>(),
           .tensor = json.at("tensor").get<OutputTensor>(),
           .first = json.at("first"),
           .count = json.at("count")};
@@ -81,6 +83,8 @@ bool moves_data(const RankOrder& order) {
     case RankAction::describe:
     case RankAction::fill:
     case RankAction::verify:
+    case RankAction::load:
+    case RankAction::probe:
     case RankAction::read:
       break;
   }
@@ -97,6 +101,7 @@ Json to_json(const RankAnswer& answer) {
           {"failed", answer.failed},
           {"counted", json_of(answer.counted)},
           {"errors", to_json(answer.errors)},
+          {"probed", to_json(answer.probed)},
           {"values", json_of(answer.values)}};
 }
 
@@ -109,6 +114,7 @@ RankAnswer rank_answer_from_json(const Json& json) {
                     .failed = json.at("failed"),
                     .counted = counts_from_json(json.at("counted")),
                     .errors = output_errors_from_json(json.at("errors")),
+                    .probed = probe_errors_from_json(json.at("probed")),
                     .values = values_from_json(json.at("values"))};
   if (!json.at("permute_ns").is_null()) answer.permute_ns = json.at("permute_ns").get<double>();
   return answer;

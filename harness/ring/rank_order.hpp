@@ -11,12 +11,25 @@
 #include <vector>
 
 #include "harness/counters/counters.hpp"
+#include "harness/measure/inputs.hpp"
+#include "harness/measure/key_probe.hpp"
 #include "harness/measure/verify.hpp"
 #include "kernels/ring/ring_execution.hpp"
 
 namespace hilbench {
 
-enum class RankAction { describe, run, open_counters, count_pass, close_counters, fill, verify, read };
+enum class RankAction {
+  describe,
+  run,
+  open_counters,
+  count_pass,
+  close_counters,
+  fill,
+  verify,
+  load,
+  probe,
+  read
+};
 enum class OutputTensor { o, lse };
 
 struct RankOrder {
@@ -27,6 +40,7 @@ struct RankOrder {
   std::string counter_set;                // open_counters
   int pass = 0;                           // count_pass: number of this pass; a pass is one execution
   std::byte value{};                      // fill: set every byte of the output to this
+  InputSet inputs = InputSet::ordinary;   // load: further runs compute on these
   OutputTensor tensor = OutputTensor::o;  // read
   std::int64_t first = 0, count = 0;      // read: these elements of the whole tensor
 };
@@ -46,6 +60,7 @@ struct RankAnswer {
   bool failed = false;                                       // count_pass: true if it can count no longer
   RawCounts counted;                                         // close_counters: empty if it does not count
   OutputErrors errors;                                       // verify: errors of its own rows
+  ProbeErrors probed;                                        // probe: likewise
   std::vector<float> values;                                 // read: those that it owns
 };
 nlohmann::json to_json(const RankAnswer& answer);

@@ -100,6 +100,16 @@ class RingVariant final : public PreparedVariant {
     return judge_output(ring_.work(), errors);
   }
 
+  bool load(InputSet set) override {
+    ranks_->ask({.action = RankAction::load, .inputs = set});
+    return true;
+  }
+  ProbeErrors probe() override {
+    ProbeErrors errors;
+    for (const RankAnswer& answer : ranks_->ask({.action = RankAction::probe})) errors.add(answer.probed);
+    return errors;
+  }
+
   OutputReader output() override {
     const std::int64_t heads = ring_.work().heads;
     return {.o = [this, row = heads * ring_.work().head_dim](

@@ -61,6 +61,7 @@ class TaskRun {
     tell_({.phase = Phase::prepare});
     bench_ = std::make_unique<Bench>(task_, std::move(rings_));
     for (const std::size_t i : shuffled(task_.records.size(), task_.measure.seed)) admit(task_.records[i]);
+    probe_all();
     if (verified_.empty()) return;
     time();
     for (VerifiedVariant& variant : verified_)
@@ -87,16 +88,58 @@ class TaskRun {
   }
 
   void admit(const Record& planned) {
-    tell_({.phase = Phase::verify, .variant_id = planned.variant_id});
+    check(planned, [&] { verify(planned); });
+  }
+
+  // A step of a variant's verification. If it throws, it costs this variant.
+  template <class Step>
+  void check(const Record& record, const Step& step) {
+    tell_({.phase = Phase::verify, .variant_id = record.variant_id});
     try {
-      verify(planned);
+      step();
     } catch (const Unsupported& reason) {
-      settle(planned, Status::skipped, reason.what());
+      settle(record, Status::skipped, reason.what());
     } catch (const std::exception& error) {
-      settle(planned, Status::failed, error.what());
+      settle(record, Status::failed, error.what());
       if (bench_->lost())
         throw EnvironmentError({.what = "the device is lost to this process", .why = error.what()});
     }
+  }
+
+  // The key probe of every verified variant, then the ordinary inputs again: each set is made once for all.
+  void probe_all() {
+    keep_those([this](VerifiedVariant& variant) { return probe(variant); });
+    keep_those([this](VerifiedVariant& variant) {
+      bench_->hold(InputSet::ordinary);
+      variant.prepared->load(InputSet::ordinary);
+      return true;
+    });
+  }
+
+  // Drops the variants whose step throws or returns false; it has settled those.
+  template <class Step>
+  void keep_those(const Step& step) {
+    std::erase_if(verified_, [&](VerifiedVariant& variant) {
+      bool keep = false;
+      check(variant.record, [&] { keep = step(variant); });
+      return !keep;
+    });
+  }
+
+  bool probe(VerifiedVariant& variant) {
+    const NvtxRange in_variant(variant.record.variant_id), in_phase("probe");
+    PreparedVariant& prepared = *variant.prepared;
+    if (!prepared.implementation().has_output) return true;
+    bench_->hold(InputSet::key_probe);
+    if (!prepared.load(InputSet::key_probe)) return true;
+    prepared.fill_output(kPoison);
+    prepared.run();
+    bench_->device->synchronize();
+    const ProbeErrors errors = prepared.probe();
+    variant.record.verify->probed_rows = errors.telling;
+    const std::optional<std::string> fault = probe_fault(errors);
+    if (fault) settle(variant.record, Status::failed, *fault);
+    return !fault;
   }
 
   void verify(Record record) {

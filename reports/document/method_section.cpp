@@ -41,8 +41,11 @@ Section method_section(const View& view) {
       {"Same work, same inputs: all variants of a case read the same tensors, made from a seed and with "
        "outliers, in the same process and the same rounds.",
        "Verification first: the output of each variant is compared with a double-precision reference. Of "
-       "small cases all rows are compared, of large ones up to 256 sampled rows. A variant that misses its "
-       "tolerance fails and is never timed.",
+       "small cases all rows are compared, of large ones up to 256 sampled rows, each with a tolerance of "
+       "its "
+       "own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "
+       "never "
+       "timed.",
        "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
        "several processes measured, each is one value: the median of its rounds. Times are then the "
        "geometric "

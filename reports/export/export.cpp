@@ -42,7 +42,7 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
     add(name, fmt::format("/{}", name));
   const json params = to_json(Record{}).at("params");
   for (const auto& item : params.items()) add(item.key(), "/params/" + item.key());
-  for (const char* name : {"max_abs", "rel_l2", "lse_max_abs", "rows", "tolerance"})
+  for (const char* name : {"max_abs", "rel_l2", "lse_max_abs", "rows", "tolerance", "worst", "probed_rows"})
     add(fmt::format("verify_{}", name), fmt::format("/verify/{}", name));
   add("time_median_ns", "/time_ns/median");
   add("time_ci_low_ns", "/time_ns/ci/0");

@@ -284,11 +284,11 @@ function metricFigure() {
 function errorFigure() {
   const records = timed.filter((record) => record.verify && record.verify.tolerance > 0);
   const names = distinct(records.map((record) => record.id)).slice(0, MOST_ROWS);
-  const told = ({verify}) => `${verify.max_abs.toExponential(2)} of ${verify.tolerance.toExponential(2)} over ${verify.rows} rows`;
+  const told = ({verify}) => `${num(verify.worst, 3)} of the tolerance ${verify.tolerance.toExponential(2)} over ${verify.rows} rows`;
   return figure({id: "figure-error", title: "Largest error as a share of the tolerance", spec: () => ({
     rows: names, x: {log: true, title: "largest |output - reference| / tolerance (left of 1: correct)"}, y: rowsAxis(names), lines: [["x", 1]],
     series: [{name: "largest error", points: records.filter((record) => names.includes(record.id)).map((record) => ({
-      x: Math.max(record.verify.max_abs / record.verify.tolerance, 1e-6), y: names.indexOf(record.id), record, title: record.id,
+      x: Math.max(record.verify.worst, 1e-6), y: names.indexOf(record.id), record, title: record.id,
       lines: () => linesOf(record, told(record))}))}],
     caption: "One point for each case. Outputs are compared with a double-precision reference before anything is timed. Shares below 1e-6 are drawn at 1e-6."})});
 }

@@ -63,7 +63,8 @@ function recordFacts(record) {
 
 function verificationFacts(verify) {
   if (!verify) return el("p", {}, "The output was not verified.");
-  return facts([["largest error", `${verify.max_abs.toExponential(3)} of ${verify.tolerance.toExponential(3)} allowed`],
+  return facts([["largest error", verify.max_abs?.toExponential(3)],
+                ["share of a row's tolerance", verify.worst == null ? "" : `${num(verify.worst, 3)} of ${verify.tolerance.toExponential(3)}`],
                 ["relative L2 error", verify.rel_l2?.toExponential(3)],
                 ["largest error of the LSE", verify.lse_max_abs?.toExponential(3) ?? "the variant returns no LSE"],
                 ["(row, head) pairs compared", verify.rows]]);

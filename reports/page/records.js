@@ -26,6 +26,7 @@ const VIEWS = {
   Errors: [LABEL,
     column("largest error", (r) => r.verify?.max_abs, (r) => exponential(r.verify?.max_abs)),
     column("tolerance", (r) => r.verify?.tolerance, (r) => exponential(r.verify?.tolerance)),
+    column("share of a row's tolerance", (r) => r.verify?.worst, (r) => num(r.verify?.worst, 3)),
     column("relative L2", (r) => r.verify?.rel_l2, (r) => exponential(r.verify?.rel_l2)),
     column("rows compared", (r) => r.verify?.rows)],
 };

@@ -34,8 +34,19 @@ struct Verification {
   double rel_l2 = 0;       // |O - reference|_2 / |reference|_2
   double lse_max_abs = 0;  // largest |LSE - reference|; NaN if the variant returns no LSE
   std::int64_t rows = 0;   // (row, head) pairs compared
-  double tolerance = 0;    // the largest max_abs allowed
+  double tolerance = 0;    // of the row that came nearest to its own, or exceeded it most
+  // The largest error of a row as a multiple of its tolerance: at most 1 in a right output. Older records
+  // have one tolerance for all rows instead.
+  std::optional<double> worst;
+  // Rows in which the key probe would have shown one missing or doubled key; nothing if it did not run.
+  std::optional<std::int64_t> probed_rows;
 };
+
+// The largest error of a row as a multiple of its tolerance; of older records, of the tolerance of all rows.
+inline double worst_share(const Verification& verify) {
+  if (verify.worst) return *verify.worst;
+  return verify.max_abs == 0 ? 0 : verify.max_abs / verify.tolerance;
+}
 
 struct Timing {
   double median_ns = 0;

@@ -45,7 +45,7 @@ void check_verification(const Record& record) {
   }
   const Verification& verify = *record.verify;
   if (verify.rows < 1) refuse(record, "it is ok and no row was verified");
-  if (!(verify.max_abs <= verify.tolerance))
+  if (!std::isfinite(verify.max_abs) || !(worst_share(verify) <= 1))
     refuse(record, fmt::format("it is ok and its largest error, {}, is above the tolerance, {}",
                                verify.max_abs, verify.tolerance));
 }

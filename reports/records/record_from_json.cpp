@@ -120,12 +120,16 @@ Counter counter_from(const std::string& name, const json& from) {
 }
 
 void read_results(const json& from, std::int64_t schema, Record& record) {
-  if (const json& verify = member(from, "verify"); !verify.is_null())
+  if (const json& verify = member(from, "verify"); !verify.is_null()) {
     record.verify = {.max_abs = amount_at(verify, "max_abs"),
                      .rel_l2 = amount_at(verify, "rel_l2"),
                      .lse_max_abs = amount_at(verify, "lse_max_abs"),
                      .rows = integer_at(verify, "rows"),
                      .tolerance = amount_at(verify, "tolerance")};
+    if (verify.contains("worst")) record.verify->worst = optional_amount_at(verify, "worst");
+    if (verify.contains("probed_rows"))
+      record.verify->probed_rows = optional_integer_at(verify, "probed_rows");
+  }
   if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time, schema);
   if (const json& permute = member(from, "permute_ns"); !permute.is_null())
     record.permute_ns = amount_at(permute, "median");

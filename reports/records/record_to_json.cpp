@@ -86,7 +86,9 @@ json verify_json(const Verification& verify) {
           {"rel_l2", number(verify.rel_l2)},
           {"lse_max_abs", number(verify.lse_max_abs)},
           {"rows", verify.rows},
-          {"tolerance", number(verify.tolerance)}};
+          {"tolerance", number(verify.tolerance)},
+          {"worst", verify.worst ? number(*verify.worst) : json()},
+          {"probed_rows", verify.probed_rows ? json(*verify.probed_rows) : json()}};
 }
 
 json timing_json(const Timing& time) {

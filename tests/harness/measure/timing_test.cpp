@@ -58,6 +58,8 @@ class ScriptedVariant final : public PreparedVariant {
   std::vector<double> run_timed(std::int64_t executions) override { return script_.own_times_ns(executions); }
   void fill_output(std::byte) override {}
   VerifyResult verify() override { return {}; }
+  bool load(InputSet) override { return false; }
+  ProbeErrors probe() override { return {}; }
   OutputReader output() override { return {}; }
   std::map<std::string, Counter> measured() override { return {}; }
   std::optional<double> permute_ns() const override { return std::nullopt; }

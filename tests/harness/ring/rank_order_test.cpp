@@ -25,6 +25,7 @@ TEST(RankOrder, ReachesARankInAnotherProcess) {
                         .counter_set = "default",
                         .pass = 3,
                         .value = std::byte{0xff},
+                        .inputs = InputSet::key_probe,
                         .tensor = OutputTensor::lse,
                         .first = std::int64_t{1} << 40,
                         .count = 12};
@@ -36,6 +37,7 @@ TEST(RankOrder, ReachesARankInAnotherProcess) {
   EXPECT_EQ(back.counter_set, order.counter_set);
   EXPECT_EQ(back.pass, order.pass);
   EXPECT_EQ(back.value, order.value);
+  EXPECT_EQ(back.inputs, order.inputs);
   EXPECT_EQ(back.tensor, order.tensor);
   EXPECT_EQ(back.first, order.first);
   EXPECT_EQ(back.count, order.count);
@@ -45,8 +47,8 @@ TEST(RankOrder, MovesDataWhereRanksRunOrCountTogether) {
   for (const RankAction action :
        {RankAction::run, RankAction::open_counters, RankAction::count_pass, RankAction::close_counters})
     EXPECT_TRUE(moves_data({.action = action}));
-  for (const RankAction action :
-       {RankAction::describe, RankAction::fill, RankAction::verify, RankAction::read})
+  for (const RankAction action : {RankAction::describe, RankAction::fill, RankAction::verify,
+                                  RankAction::load, RankAction::probe, RankAction::read})
     EXPECT_FALSE(moves_data({.action = action}));
 }
 
@@ -60,9 +62,9 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
                     .failed = true,
                     .counted = {{"cycles", {.value = 5, .scaled = true}}, {"misses", {.reason = "refused"}}},
                     .values = {0.1f, -std::numeric_limits<float>::infinity()}};
-  answer.errors.plain.worst_o = 1e-3;
-  answer.errors.max_abs = kInfinity;
-  answer.errors.rows = 256;
+  answer.errors.bad = 3;
+  answer.errors.rows = {{.row = {1, 2, 3}, .o = kInfinity, .plain = {.lse = 1e-3}}};
+  answer.probed = {.rows = 7, .telling = 5, .lse = {.row = {4, 5, 6}, .keys = 8, .tolerance = 1.0 / 3}};
   const RankAnswer back = rank_answer_from_json(through_bytes(to_json(answer)));
   EXPECT_EQ(back.bytes, answer.bytes);
   EXPECT_EQ(back.permute_ns, answer.permute_ns);
@@ -76,9 +78,16 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
   EXPECT_TRUE(back.counted.at("cycles").scaled);
   EXPECT_FALSE(back.counted.at("misses").value);
   EXPECT_EQ(back.counted.at("misses").reason, "refused");
-  EXPECT_EQ(back.errors.plain.worst_o, 1e-3);
-  EXPECT_EQ(back.errors.max_abs, kInfinity);
-  EXPECT_EQ(back.errors.rows, 256);
+  EXPECT_EQ(back.errors.bad, 3);
+  ASSERT_EQ(back.errors.rows.size(), 1u);
+  EXPECT_EQ(back.errors.rows[0].row.position, 3);
+  EXPECT_EQ(back.errors.rows[0].o, kInfinity);
+  EXPECT_EQ(back.errors.rows[0].plain.lse, 1e-3);
+  EXPECT_EQ(back.probed.rows, 7);
+  EXPECT_EQ(back.probed.telling, 5);
+  EXPECT_EQ(back.probed.lse.row.head, 5);
+  EXPECT_EQ(back.probed.lse.keys, 8);
+  EXPECT_EQ(back.probed.lse.tolerance, 1.0 / 3);
   EXPECT_EQ(back.values, answer.values) << "to the last bit";
 }
 

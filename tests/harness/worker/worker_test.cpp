@@ -17,6 +17,7 @@
 #include "baselines/peak/peak.hpp"
 #include "baselines/table.hpp"
 #include "harness/run/settle.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
 #include "kernels/ring/ring.hpp"
 #include "tests/fakes/own_implementations.hpp"
@@ -67,7 +68,7 @@ void crash(const Case&, const Operands&) {
 }
 void crash_when_timed(const Case&, const Operands&) {
   static std::atomic<int> runs = 0;
-  if (++runs > 1) ::raise(SIGSEGV);
+  if (++runs > 2) ::raise(SIGSEGV);  // after verification and key probe
 }
 void throw_something(const Case&, const Operands&) {
   throw std::runtime_error("the kernel refuses");
@@ -81,6 +82,48 @@ void one_rank_throws(const Case&, const Operands&) {
   if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
 }
 void nothing(const Case&, const Operands&) {}
+
+// Runs dilated_cpu with an index that is wrong in a tile.
+using Misread = void (*)(Index& index);
+class Misreading final : public Execution {
+ public:
+  Misreading(const Case& work, const Variant& variant, int threads, Misread misread)
+      : right_(kDilatedCpu.prepare(work, variant, threads)), misread_(misread) {}
+  void run(const Operands& operands, const Index& index) override {
+    Index wrong = index;
+    misread_(wrong);
+    right_->run(operands, wrong);
+  }
+
+ private:
+  std::unique_ptr<Execution> right_;
+  Misread misread_;
+};
+
+void misses_a_key(Index& index) {
+  IndexTile& tile = index.branches.back().tiles.back();
+  --tile.key_count;
+  tile.unmasked = tile.key_count;
+}
+void doubles_a_key(Index& index) {  // in place of its neighbour
+  const IndexTile& tile = index.branches.back().tiles.back();
+  auto key = index.branches.back().key_slot.begin() + tile.key_begin;
+  key[1] = key[0];
+}
+
+template <Misread misread>
+const Implementation& misreading(std::string_view name) {
+  static const Implementation kMisreading = [name] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = name;
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Misreading>(work, variant, threads, misread);
+    };
+    return implementation;
+  }();
+  return kMisreading;
+}
 
 template <Spoil spoil>
 const Implementation& spoiled(std::string_view name) {
@@ -109,6 +152,8 @@ std::span<const Implementation* const> implementation_table() {
                                     &spoiled<throw_something>("throw_something"),
                                     &spoiled<no_memory>("no_memory"),
                                     &spoiled<one_rank_throws>("one_rank_throws"),
+                                    &misreading<misses_a_key>("misses_a_key"),
+                                    &misreading<doubles_a_key>("doubles_a_key"),
                                     &spoiled<nothing>("boaster")};
   return kTable;
 }
@@ -183,6 +228,32 @@ INSTANTIATE_TEST_SUITE_P(Faults, WrongVariant,
                                          std::pair{"last_row_unwritten", "were never written"},
                                          std::pair{"lse_off", "LSE"},
                                          std::pair{"throw_something", "the kernel refuses"}));
+
+// A long row hides one key of 4096 from the ordinary inputs in bf16; on the key probe's it shows.
+TEST(Worker, FindsOneWrongKeyOfALongRow) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    ComparisonTask task = task_of({"dilated_cpu", "misses_a_key", "doubles_a_key"});
+    for (Record& record : task.records) {
+      record.work = {
+          .sequence_length = 4096, .pattern = {{4096, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 32};
+      record.work.dtype = dtype;
+      record.work.device = DeviceKind::cpu;
+      record.case_id = case_id(record.work);
+      record.threads = 2;
+      record.flops = flops(record.work);
+    }
+    const Story story = story_of(task);
+    const Record& right = story.record("dilated_cpu/linear");
+    EXPECT_EQ(right.status, Status::ok) << right.reason;
+    ASSERT_TRUE(right.verify && right.verify->probed_rows);
+    EXPECT_EQ(right.verify->probed_rows, 4096);
+    for (const char* wrong : {"misses_a_key/linear", "doubles_a_key/linear"})
+      EXPECT_EQ(story.record(wrong).status, Status::failed) << wrong;
+    const std::string missed = story.record("misses_a_key/linear").reason;
+    if (dtype == Dtype::bf16)
+      EXPECT_NE(missed.find("sees 4096 keys, its LSE counts 4095"), std::string::npos) << missed;
+  }
+}
 
 TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
   const Story story = story_of(task_of({"one_value_off", "dilated_cpu"}));

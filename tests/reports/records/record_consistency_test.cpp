@@ -74,6 +74,12 @@ TEST(Consistency, RefusesSamplesThatAreNoDurations) {
 TEST(Consistency, RefusesAVerificationThatContradictsTheStatus) {
   EXPECT_REFUSED(record.verify->max_abs = 2 * record.verify->tolerance, "above the tolerance");
   EXPECT_REFUSED(record.verify->max_abs = std::nan(""), "above the tolerance");
+  EXPECT_REFUSED(record.verify->worst = 1.5, "above the tolerance");
+  EXPECT_EQ(refusal([](Record& record) {  // the largest error of another row, which may be larger
+              record.verify->worst = 0.9;
+              record.verify->max_abs = 2 * record.verify->tolerance;
+            }),
+            "nothing refused");
   EXPECT_REFUSED(record.verify->rows = 0, "no row was verified");
   EXPECT_REFUSED(record.verify.reset(), "was not verified");
   EXPECT_REFUSED(record.kind = ImplementationKind::baseline; record.verify.reset(), "was not verified");

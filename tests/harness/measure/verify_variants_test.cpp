@@ -1,0 +1,91 @@
+// The variants of this program pass their verification, over random cases: a false failure is as bad as a
+// fault that is missed.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "baselines/table.hpp"
+#include "harness/worker/worker.hpp"
+#include "kernels/orders/order.hpp"
+#include "tests/kernels/random_case.hpp"
+#include "tests/sanitized.hpp"
+
+namespace hilbench {
+namespace {
+
+Record planned(const Case& work, Variant variant) {
+  Record record;
+  record.sweep = "verify";
+  record.work = work;
+  record.kernel = variant.kernel;
+  record.kind = variant.baseline ? ImplementationKind::baseline : ImplementationKind::kernel;
+  record.variant_id = variant_id(variant);
+  record.case_id = case_id(work);
+  record.threads = 2;
+  record.variant = std::move(variant);
+  return record;
+}
+
+Variant random_variant(Random& random, bool ring) {
+  Variant variant{.kernel = "dilated_cpu"};
+  variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "gray", "hilbert", "moore",
+                                               "residue", "bitrev_residue", "random"});
+  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
+  variant.buffers = one_of(random, {Buffers::pooled, Buffers::fresh});
+  variant.index = one_of(random, {IndexUse::cached, IndexUse::computed});
+  if (ring) {
+    variant.sharding = one_of(random, {Sharding::contiguous, Sharding::zigzag, Sharding::striped});
+    variant.ring_algorithm =
+        one_of(random, {RingAlgorithm::allgather, RingAlgorithm::ring, RingAlgorithm::ring_packed});
+  } else if (between(random, 0, 3) == 0) {
+    variant.order_scope = OrderScope::tokens;
+    variant.order_tensors = OrderTensors::qkv;
+  }
+  return variant;
+}
+
+ComparisonTask random_task(Random& random, std::uint64_t seed) {
+  Case work = random_case(random, one_of<std::int64_t>(random, {40, 150, 300}));
+  work.threads = 2;
+  const bool ring = between(random, 0, 3) == 0;
+  if (ring) work.ring_size = between(random, 2, 4);
+  ComparisonTask task;
+  task.measure = {.budget_s = 0.001, .min_rounds = 1, .seed = seed, .timeout_s = 60};
+  for (int i = 0; i < 3; ++i) {
+    const Record record = planned(work, random_variant(random, ring));
+    bool there = false;
+    for (const Record& other : task.records) there |= other.variant_id == record.variant_id;
+    if (!there) task.records.push_back(record);
+  }
+  if (!ring && work.head_dim >= 16)
+    task.records.push_back(planned(work, {.kernel = "gemm", .baseline = true}));
+  task.reference = 0;
+  return task;
+}
+
+class RightVariants : public testing::TestWithParam<int> {};
+
+TEST_P(RightVariants, PassVerificationAndKeyProbe) {
+  double worst = 0;
+  for (int i = 0; i < 15; i += kSanitized ? 8 : 1) {
+    const auto seed = static_cast<std::uint64_t>(GetParam() * 15 + i);
+    Random random(seed);
+    const ComparisonTask task = random_task(random, seed);
+    run_task(task, [&](const TaskEvent& event) {
+      if (!event.record) return;
+      const Record& record = *event.record;
+      if (record.status == Status::skipped || record.status == Status::invalid) return;
+      EXPECT_EQ(record.status, Status::ok)
+          << "seed " << seed << ", " << record.case_id << ", " << record.variant_id << ": " << record.reason;
+      ASSERT_TRUE(record.verify && record.verify->worst && record.verify->probed_rows);
+      worst = std::max(worst, *record.verify->worst);
+      EXPECT_GT(*record.verify->probed_rows, 0);
+    });
+  }
+  RecordProperty("worst", std::to_string(worst));
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RightVariants, testing::Range(0, 4));
+
+}  // namespace
+}  // namespace hilbench
