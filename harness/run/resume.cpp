@@ -123,8 +123,9 @@ bool measured_again(const StoredComparison& stored, const std::vector<Record>& r
                                   [](const Record& record) { return record.status == Status::failed; });
   if (!failed) return false;
   if (retry == Retry::always) return true;
-  const bool loses_processes = processes != Processes::of_sweep && stored.processes > 1;
-  return !stored.retried && !loses_processes && covers(asked, stored.fingerprint);
+  const bool as_many =
+      processes == Processes::of_sweep || (processes == Processes::one && stored.processes == 1);
+  return as_many && !stored.retried && covers(asked, stored.fingerprint);
 }
 
 // How far the comparison has come, and how far this run takes it.

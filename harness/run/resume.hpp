@@ -24,9 +24,8 @@ bool covers(std::string_view stored, std::string_view wanted);
 // How many processes measure each comparison in this run. of_sweep: as many as lack to `measure.processes`.
 // one: the first, if it is not there. one_more: one beside those that are there.
 enum class Processes { of_sweep, one, one_more };
-// once: a comparison with a failed variant is measured once more, from its first process, unless that would
-// lose what this run does not measure: other variants, or processes that were appended one by one. always:
-// again in every run.
+// once: a comparison with a failed variant is measured once more, from its first process, unless this run
+// appends a process or measures fewer variants or processes than are there. always: again in every run.
 enum class Retry { once, always };
 
 // What a run has to do for a comparison.

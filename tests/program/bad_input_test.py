@@ -83,6 +83,13 @@ BAD_SWEEPS = [
     (r"nested too deep|condition too long", SMALL + "skip_when: '%s'\n" % ("(" * 5000), {}),
 ]
 
+# Bad values of measure.margin, and what the message says of them.
+BAD_SWEEPS += [(said, SMALL.replace("measure: {", "measure: {margin: %s, " % value), {}) for value, said in (
+    *((value, r"^hilbench: error: %s is out of range \(sweep\.yaml:4, measure\.margin\): expects a number above 0" % value)
+      for value in ("0", "1", "2", "-0.01", "1e999", "1e-400")),
+    *((value, r"expects a number above 0 .* \(sweep\.yaml:4, measure\.margin\): found %s" % found)
+      for value, found in (("nan", "'nan'"), ("one", "'one'"), ("1%", "'1%'"), ("[0.01]", "a list"), ("", "nothing"))))]
+
 # Commands in a folder with a good sweep.yaml: expected exit status, arguments, what the message says.
 BAD_COMMANDS = [
     (2, [], r"subcommand"),

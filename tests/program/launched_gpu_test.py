@@ -133,7 +133,6 @@ class FaultTest(LaunchedGpuTest):
     def test_killed_rank(self):
         self.fail_rank(1, signal.SIGKILL, LONG, 2, 30)
         self.check_resumed(2)
-        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
     def test_hung_rank(self):
         told = self.fail_rank(1, signal.SIGSTOP, LONG, 2, 40)

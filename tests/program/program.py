@@ -93,17 +93,28 @@ class Store:
         connection = sqlite3.connect(pathlib.Path(folder) / "results.sqlite")
         self.integrity = connection.execute("PRAGMA integrity_check").fetchall()
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        self.meta = self.comparisons = {}
+        self.meta = self.comparisons = self.processes = {}
         self.rows = []
         if "record" in tables:  # else the program was killed before it made them
             self.meta = dict(connection.execute("SELECT key, value FROM meta"))
             self.comparisons = dict(connection.execute("SELECT id, case_id FROM comparison"))
+            self.processes = dict(connection.execute("SELECT case_id, processes FROM comparison"))
             self.rows = connection.execute(
                 "SELECT comparison_id, case_id, variant_id, status, reason, json FROM record").fetchall()
         connection.close()
 
     def texts(self):
         return {(case, variant): text for _, case, variant, _, _, text in self.rows}
+
+    def sound_texts(self):
+        """Those of comparisons without a failed variant: no further run changes them."""
+        failed = {case for _, case, _, status, *_ in self.rows if status == "failed"}
+        return {key: text for key, text in self.texts().items() if key[0] not in failed}
+
+    def samples(self):
+        """Of each timed record, by case and variant: the samples of each process."""
+        times = {key: json.loads(text)["time_ns"] for key, text in self.texts().items()}
+        return {key: time["samples"] for key, time in times.items() if time}
 
 
 def write_npy(file, shape, values, kind="<i8"):
