@@ -76,8 +76,8 @@ class Counting {
 nlohmann::json count_executions(const nlohmann::json& order) {
   const ComparisonTask task = task_from_json(order.at("task"));
   const bool by_hardware = order.at("by") == "hardware";
-  // Valgrind computes a fused multiplication and addition (AVX2) in a function of its own for each element: more than ten
-  // times as slow as what SSE4 has in its place. A better target has a lower number.
+  // Valgrind computes a fused multiplication and addition (AVX2) in a function of its own for each element:
+  // more than ten times as slow as what SSE4 has in its place. A better target has a lower number.
   if (!by_hardware) hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_SSE4 - 1));
   return {{"instruction_set", vector_instructions()},
           {"bf16_products", name_of(chosen_bf16_products().products)},
