@@ -24,7 +24,7 @@ packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev lib
   openmpi-bin gnuplot-nox libjs-chart.js)
 if [ $tests = ON ]; then
   packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium
-    clang libclang-rt-dev libomp-dev)
+    clang libclang-rt-dev libomp-dev valgrind)
 fi
 
 has_cuda=no

@@ -1,7 +1,6 @@
 #include "harness/gate/figures_count.hpp"
 
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -88,9 +87,11 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
                               const std::filesystem::path& parts) {
   const bool by_callgrind = counter.source == InstructionSource::callgrind;
   std::vector<std::string> command;
-  if (by_callgrind)
-    command = {"valgrind", "--tool=callgrind", "--quiet", "--instr-atstart=no",
-               "--callgrind-out-file=" + parts.string()};
+  if (by_callgrind) {
+    for (const char* word : {"valgrind", "--tool=callgrind", "--quiet", "--instr-atstart=no"})
+      command.emplace_back(word);
+    command.push_back("--callgrind-out-file=" + parts.string());
+  }
   command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   command.push_back("count-executions");
   ChildProcess child(by_callgrind ? "callgrind" : "count-executions", command,
@@ -144,8 +145,7 @@ FigureBasis basis_of(const InstructionCounter& counter, const Counts& counts) {
           {"compiler", std::string(build.compiler)},
           {"flags", std::string(build.flags)},
           {"sanitizers", std::string(build.sanitizers)},
-          {"highway", std::string(build.highway)},
-          {"libc", ::gnu_get_libc_version()}};
+          {"highway", std::string(build.highway)}};
 }
 
 void enter(FigureTable& table, const std::string& case_id, const Counts& counts) {

@@ -15,8 +15,9 @@ namespace hilbench {
 // automatic: callgrind if it is here, else hardware if the machine counts.
 enum class InstructionSource { none, callgrind, hardware, automatic };
 
-// The least tolerance of counts, as a share. See docs/ci.md for what was seen.
-inline constexpr double kCallgrindTolerance = 1e-3;
+// The least tolerance of counts, as a share: three times the largest difference seen between two systems with
+// the same program (glibc 2.36 and 2.39: 1.6e-4). Counts on one system differed by less than 1e-7.
+inline constexpr double kCallgrindTolerance = 5e-4;
 
 struct InstructionCounter {
   InstructionSource source = InstructionSource::none;

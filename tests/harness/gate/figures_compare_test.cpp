@@ -1,0 +1,185 @@
+#include "harness/gate/figures_compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hilbench {
+namespace {
+
+FigureRow row(std::string name, double flops, double instructions) {
+  FigureRow row{.group = "case", .name = std::move(name)};
+  row.figures["flops"] = {flops, ""};
+  row.figures["instructions"] = {instructions, ""};
+  return row;
+}
+
+FigureTable table() {
+  FigureTable table{.sweep = "ci"};
+  table.instructions.taken_with = {{"compiler", "GNU 12.2.0"}, {"instruction_set", "SSE4"}};
+  table.instructions.tolerance = 0.001;
+  table.variants = {row("linear", 1000, 10000), row("random", 1000, 20000)};
+  FigureRow kernel{.group = "sm_90a", .name = "f<64>"};
+  kernel.figures["registers"] = {32, ""};
+  table.kernels_basis.taken_with = {{"compiler", "nvcc 13.0.88"}};
+  table.kernels = {kernel};
+  return table;
+}
+
+FigureVerdict verdict(const FigureTable& now, bool whole = true) {
+  return compare_figures(table(), now, [=](const FigureRow&) { return whole; });
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Figures, EqualOnesAreAsAccepted) {
+  const FigureVerdict equal = verdict(table());
+  EXPECT_EQ(exit_code(equal), ExitCode::done);
+  EXPECT_EQ(equal.judged, 5u);
+  EXPECT_TRUE(equal.findings.empty());
+  EXPECT_TRUE(equal.not_judged.empty());
+  EXPECT_TRUE(contains(verdict_text(equal, "f.json"), "5 figures held against f.json: all are as accepted"));
+}
+
+TEST(Figures, GrewBeyondTheToleranceIsNamedWithBothValues) {
+  FigureTable now = table();
+  now.variants[0].figures["instructions"].value = 10010;  // just within
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);
+  EXPECT_TRUE(verdict(now).findings.empty());
+  now.variants[0].figures["instructions"].value = 10011;
+  const FigureVerdict grew = verdict(now);
+  EXPECT_EQ(exit_code(grew), ExitCode::failed);
+  EXPECT_TRUE(contains(verdict_text(grew, "f.json"),
+                       "worse: case/linear instructions grew from 10000 to 10011 (+0.11 %)"));
+}
+
+TEST(Figures, OthersThanInstructionsHaveNoTolerance) {
+  for (const char* name : {"flops"}) {
+    FigureTable now = table();
+    *now.variants[1].figures[name].value += 1;
+    EXPECT_EQ(exit_code(verdict(now)), ExitCode::failed) << name;
+  }
+  FigureTable now = table();
+  now.kernels[0].figures["registers"].value = 33;
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::failed);
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "sm_90a/f<64> registers grew from 32 to 33"));
+}
+
+TEST(Figures, ShrankIsBetterAndAdvisesToAccept) {
+  FigureTable now = table();
+  now.variants[0].figures["instructions"].value = 9000;
+  const FigureVerdict better = verdict(now);
+  EXPECT_EQ(exit_code(better), ExitCode::done);
+  const std::string text = verdict_text(better, "f.json");
+  EXPECT_TRUE(contains(text, "better: case/linear instructions shrank from 10000 to 9000 (-10 %)"));
+  EXPECT_TRUE(contains(text, "--accept"));
+}
+
+TEST(Figures, WhatLacksFails) {
+  FigureTable now = table();
+  now.variants.pop_back();
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::failed);
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "lacks: case/random: it is not there any more"));
+  EXPECT_EQ(exit_code(verdict(now, false)), ExitCode::done) << "--filter leaves it out on purpose";
+
+  now = table();
+  now.variants[0].figures["instructions"] = {{}, "it crashed"};
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::failed);
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "lacks: case/linear instructions: it crashed"));
+
+  now = table();
+  now.variants[0].skip = "does not fit";
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::failed);
+  now.variants[0].needs_a_gpu = true;
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::done) << "this machine may have no GPU";
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "not judged: case/linear: does not fit"));
+}
+
+TEST(Figures, ABuildForFewerArchitecturesLacksNothing) {
+  FigureTable now = table();
+  now.kernels[0].name = "g";
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "lacks: sm_90a/f<64>"));
+  now.kernels[0].group = "sm_80";
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);
+}
+
+TEST(Figures, WhatIsNewIsNamed) {
+  FigureTable now = table();
+  now.variants.push_back(row("hilbert", 1000, 1));
+  now.variants[0].figures["min_bytes"] = {5, ""};
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);
+  const std::string text = verdict_text(verdict(now), "");
+  EXPECT_TRUE(contains(text, "new: case/hilbert\n"));
+  EXPECT_TRUE(contains(text, "new: case/linear min_bytes\n"));
+}
+
+TEST(Figures, AnotherCompilerIsSaidAndNotJudged) {
+  FigureTable now = table();
+  now.instructions.taken_with["compiler"] = "Clang 14.0.6";
+  now.variants[0].figures["instructions"].value = 99999;
+  now.kernels_basis.taken_with["compiler"] = "nvcc 12.6.20";
+  now.kernels[0].figures["registers"].value = 255;
+  const FigureVerdict other = verdict(now);
+  EXPECT_EQ(exit_code(other), ExitCode::done);
+  EXPECT_EQ(other.judged, 2u) << "the FLOPs of both variants";
+  const std::string text = verdict_text(other, "");
+  EXPECT_TRUE(contains(
+      text, "not judged: instructions: accepted with compiler 'GNU 12.2.0', here it is 'Clang 14.0.6'"));
+  EXPECT_TRUE(contains(
+      text, "not judged: GPU kernels: accepted with compiler 'nvcc 13.0.88', here it is 'nvcc 12.6.20'"));
+}
+
+TEST(Figures, WithoutValgrindInstructionsAreNotJudged) {
+  FigureTable now = table();
+  now.instructions = {.absence = "no valgrind"};
+  for (FigureRow& each : now.variants) each.figures["instructions"] = {{}, "no valgrind"};
+  EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);
+  EXPECT_TRUE(contains(verdict_text(verdict(now), ""), "not judged: instructions: no valgrind"));
+}
+
+TEST(Figures, NothingJudgedIsInconclusive) {
+  FigureTable accepted = table();
+  for (FigureRow& each : accepted.variants) each.figures.erase("flops");
+  FigureTable now = accepted;
+  now.instructions.taken_with["instruction_set"] = "NEON";
+  now.kernels_basis = {.absence = "this build has no CUDA code"};
+  const FigureVerdict none = compare_figures(accepted, now, [](const FigureRow&) { return true; });
+  EXPECT_EQ(exit_code(none), ExitCode::inconclusive);
+  EXPECT_TRUE(contains(verdict_text(none, "f.json"), "nothing could be judged here"));
+}
+
+TEST(Figures, AFileHoldsThemAll) {
+  FigureTable before = table();
+  before.variants[0].figures["memory_bytes"] = {{}, "why"};
+  before.variants[0].figures["flops"] = {67108864.0 * 1e6, ""};
+  const FigureTable after = figures_from_json(figures_json(before), "f.json");
+  EXPECT_EQ(after.sweep, "ci");
+  EXPECT_EQ(after.instructions.taken_with, before.instructions.taken_with);
+  EXPECT_EQ(after.instructions.tolerance, 0.001);
+  EXPECT_EQ(after.kernels_basis.taken_with, before.kernels_basis.taken_with);
+  ASSERT_EQ(after.variants.size(), 2u);
+  EXPECT_EQ(after.variants[0].figures.at("flops").value, 67108864.0 * 1e6);
+  EXPECT_FALSE(after.variants[0].figures.at("memory_bytes").value);
+  EXPECT_EQ(figures_json(after), figures_json(before));
+}
+
+TEST(Figures, DamagedFilesAreRefused) {
+  const std::string good = figures_json(table());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, text.npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  for (const std::string& bad :
+       {std::string("{}"), std::string("[]"), std::string(""), good.substr(0, good.size() / 2),
+        with("\"schema\": 1", "\"schema\": 2"), with("\"sweep\": \"ci\"", "\"sweep\": 3"), with("0.001", "7"),
+        with(":1000", ":-1000"), with(":1000", ":\"many\""), with("\"random\"", "\"linear\""),
+        with("\"variant\"", "\"variety\"")})
+    EXPECT_THROW(figures_from_json(bad, "f.json"), UsageError) << bad;
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Holds the figures of a sweep against the accepted ones beside it. Skipped if instructions cannot be judged here.
+
+Usage: figures_of_ci_test.py HILBENCH SWEEP.yaml
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+
+program, sweep = sys.argv[1], pathlib.Path(sys.argv[2])
+accepted = sweep.with_suffix(".figures.json")
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+result = subprocess.run([program, "figures", sweep, "--accepted", accepted], stdout=subprocess.PIPE, text=True)
+print(result.stdout)
+if result.returncode != 0:
+    print(f"If this is meant: {program} figures {sweep} --accept")
+    sys.exit(1)
+if "not judged: instructions" in result.stdout:
+    print("skipped: instructions cannot be judged here, see above; all other figures are as accepted or better")
+    sys.exit(SKIPPED)
