@@ -44,6 +44,8 @@ bool is_whole_sweep(const SweepArguments& sweep) {
 void expect_writable(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const bool is_folder = std::filesystem::is_directory(file);
+  if (std::filesystem::exists(file) && !is_folder && !std::filesystem::is_regular_file(file))
+    return;  // a device
   const int error = is_folder ? EISDIR : ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
   if (error != 0) throw_file_error(error, {.what = "cannot write the figures", .where = file.string()});
 }

@@ -182,10 +182,7 @@ std::optional<double> callgrind_total(std::string_view part) {
 }
 
 CounterSet instruction_counter_set() {
-  return {.name = "figures",
-          .help = "instructions of one execution",
-          .backend = "perf",
-          .events = {{.name = "instructions", .event = "hardware:instructions", .unit = "count"}}};
+  return counter_set("instructions", kCpuTarget);
 }
 
 InstructionCounter find_instruction_counter(InstructionSource wanted) {

@@ -27,7 +27,7 @@ struct InstructionCounter {
 // Throws EnvironmentError if `wanted` names a source that is not here.
 InstructionCounter find_instruction_counter(InstructionSource wanted);
 
-// The perf event that `hardware` counts.
+// The set of perf events that `hardware` counts: one event.
 CounterSet instruction_counter_set();
 
 using CountProgress = std::function<void(const std::string& case_id)>;

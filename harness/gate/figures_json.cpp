@@ -68,7 +68,7 @@ class Reader {
     throw UsageError({.what = "not a file of accepted figures",
                       .where = file_.string(),
                       .why = why,
-                      .remedy = "`hilbench figures SWEEP.yaml --accept` writes one"});
+                      .remedy = "remove it; `hilbench figures SWEEP.yaml --accept` writes a new one"});
   }
 
   const json& member(const json& object, const char* key) const {
