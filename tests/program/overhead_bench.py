@@ -50,7 +50,7 @@ variants: [{kernel: dilated, order: [linear, hilbert]}]
 
         skipped = sweep(folder, """name: skipped
 axes: {sequence_length: {range: [1024, 2023, 1]}, ring_size: 2}
-variants: [{kernel: dilated, order: [linear, hilbert, residue, random]}]
+variants: [{kernel: dilated, order: [linear, hilbert, residue, random], buffers: fresh}]
 """)
         took = seconds("run", skipped, "-o", folder / "skipped")
         print(f"record without a worker (skips)   {took / 4000 * 1e3:8.2f} ms")
