@@ -39,9 +39,9 @@ bool timed(const Record& record) {
 
 // ln(median time) of each process.
 std::vector<double> log_times(const Record& record) {
+  const Rounds rounds{record.time->samples_ns, record.time->process_rounds};
   std::vector<double> logs;
-  for (const std::span<const double> process :
-       by_process({record.time->samples_ns, record.time->process_rounds}))
+  for (const std::span<const double> process : by_process(rounds))
     logs.push_back(std::log(median(process)));
   return logs;
 }

@@ -42,11 +42,11 @@ TEST(KernelFigures, AreReadFromTheWordsOfTheCompiler) {
 }
 
 TEST(KernelFigures, EqualNamesAreNumbered) {
-  const std::string kernel = "Compiling entry function 'f' for 'sm_80'\nUsed 8 registers\n";
+  const std::string kernel = "Compiling entry function 'first' for 'sm_80'\nUsed 8 registers\n";
   const KernelFigures figures = parse_kernel_figures("compiler: x\n" + kernel + kernel);
   ASSERT_EQ(figures.rows.size(), 2u);
-  EXPECT_EQ(figures.rows[0].name, "f");
-  EXPECT_EQ(figures.rows[1].name, "f #2");
+  EXPECT_EQ(figures.rows[0].name, "first");
+  EXPECT_EQ(figures.rows[1].name, "first #2");
 }
 
 TEST(KernelFigures, ABuildWithoutCudaSaysSo) {
