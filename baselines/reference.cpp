@@ -26,18 +26,28 @@ struct Plain {
 // Sets the sizes of an exact row.
 void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
                    std::span<const double> p, ReferenceRow& row) {
-  std::vector<double> squares(row.o.size(), 0);
+  std::vector<double> terms(row.o.size(), 0), moved(row.o.size(), 0);
+  double lse_square = 0;
+  const double least = 0x1p-24 * *std::max_element(p.begin(), p.end());
   for (std::size_t j = 0; j < p.size(); ++j) {
+    if (p[j] < least) row.lost += p[j];
     const float *key = k + j * row.o.size(), *value = v + j * row.o.size();
-    double score_square = 0;
+    double products = 0;
     for (std::size_t d = 0; d < row.o.size(); ++d) {
-      const double product = static_cast<double>(q[d]) * key[d], term = p[j] * value[d];
-      score_square += product * product;
-      squares[d] += term * term;
+      const double product = static_cast<double>(q[d]) * key[d];
+      products += product * product;
     }
-    row.score_size += p[j] * std::sqrt(score_square / static_cast<double>(work.head_dim));
+    const double score_square = p[j] * p[j] * products / static_cast<double>(work.head_dim);
+    lse_square += score_square;
+    for (std::size_t d = 0; d < row.o.size(); ++d) {
+      const double term = p[j] * value[d], distance = value[d] - row.o[d];
+      terms[d] += term * term;
+      moved[d] += score_square * distance * distance;
+    }
   }
-  row.o_size = std::sqrt(*std::max_element(squares.begin(), squares.end()));
+  row.o_size = std::sqrt(*std::max_element(terms.begin(), terms.end()));
+  row.score_lse = std::sqrt(lse_square);
+  row.score_o = std::sqrt(*std::max_element(moved.begin(), moved.end()));
 }
 
 template <class Numbers>
@@ -69,6 +79,26 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
   return row;
 }
 
+// Sets the sizes of an exact row from those of its branches. An error of a branch's LSE moves O towards or
+// away from that branch's O.
+void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
+  double o_square = 0, lse_square = 0, moved_square = 0;
+  for (const ReferenceRow& branch : branches) {
+    const double weight = std::exp(branch.lse - row.lse);
+    double distance = 0;
+    for (std::size_t d = 0; d < row.o.size(); ++d)
+      distance = std::max(distance, std::abs(branch.o[d] - row.o[d]));
+    const auto square = [weight](double value) { return weight * weight * value * value; };
+    o_square += square(branch.o_size);
+    row.lost += weight * branch.lost;
+    lse_square += square(branch.score_lse);
+    moved_square += square(branch.score_o) + square(branch.score_lse * distance);
+  }
+  row.o_size = std::sqrt(o_square);
+  row.score_lse = std::sqrt(lse_square);
+  row.score_o = std::sqrt(moved_square);
+}
+
 template <class Numbers>
 ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches) {
   using Real = typename Numbers::Real;
@@ -80,19 +110,13 @@ ReferenceRow combine_in(const Case& work, std::span<const ReferenceRow> branches
   Real sum = 0;
   for (const ReferenceRow& branch : branches) sum += std::exp(static_cast<Real>(branch.lse) - largest);
   result.lse = static_cast<double>(largest + std::log(sum));
-  double o_square = 0;
-  for (const ReferenceRow& branch : branches) {
-    const double weight = static_cast<double>(std::exp(static_cast<Real>(branch.lse) - largest) / sum);
-    o_square += weight * weight * branch.o_size * branch.o_size;
-    result.score_size += weight * branch.score_size;
-  }
-  result.o_size = std::sqrt(o_square);
   for (std::size_t d = 0; d < result.o.size(); ++d) {
     Real o = 0;
     for (const ReferenceRow& branch : branches)
       o += std::exp(static_cast<Real>(branch.lse) - largest) / sum * static_cast<Real>(branch.o[d]);
     result.o[d] = static_cast<double>(Numbers::stored(work, o));
   }
+  if constexpr (std::is_same_v<Numbers, Exact>) combine_sizes(branches, result);
   return result;
 }
 

@@ -26,11 +26,13 @@ enum class Arithmetic { exact, plain };
 struct ReferenceRow {
   std::vector<double> o;
   double lse = 0;
-  // Of an exact row: what roundings in the row are proportional to. Both exceed the results themselves if
-  // terms of a sum cancel each other.
-  double o_size = 0;  // largest root of the sum over keys of (p v)^2, over the elements of O
-  double score_size =
-      0;  // scale * root of the sum over head_dim of (q k)^2, the mean over keys weighted by p
+  // Of an exact row, what roundings are proportional to. p is the probability of a key, s = scale * root of
+  // the sum over head_dim of (q k)^2: the size of its score, which exceeds the score if terms cancel each
+  // other.
+  double o_size = 0;     // largest root of the sum over keys of (p v)^2, over the elements of O
+  double score_lse = 0;  // root of the sum over keys of (p s)^2: what relative errors of scores do to LSE
+  double lost = 0;  // sum of the p below 2^-24 of the largest p: beside that, a sum in fp32 may lose them all
+  double score_o = 0;  // largest root of the sum over keys of (p s (v - o))^2: what they do to O
 };
 
 // Softmax attention of one query over the keys that it sees in one branch. q holds head_dim values, k

@@ -41,7 +41,10 @@ RowErrors compare_row(const RowId& row, const ReferenceRow& expected, const Plai
     errors.exact_square += expected.o[d] * expected.o[d];
   }
   errors.size_o = std::max(errors.size_o, expected.o_size);
-  if (std::isfinite(expected.lse)) errors.size_score = std::max(std::abs(expected.lse), expected.score_size);
+  if (std::isfinite(expected.lse)) errors.exact_lse = std::abs(expected.lse);
+  errors.lost = expected.lost;
+  errors.score_o = expected.score_o;
+  errors.score_lse = expected.score_lse;
   if (lse && *lse != expected.lse) errors.lse = larger_error(0, std::abs(*lse - expected.lse));
   return errors;
 }
@@ -59,7 +62,7 @@ double median_of(std::vector<double> values) {
 }
 
 double size_of_lse(const RowErrors& row) {
-  return std::max(row.size_score, 1.0);
+  return std::max(row.exact_lse, 1.0);
 }
 
 // The row whose error is the largest multiple of its tolerance.
@@ -168,7 +171,9 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, co
 }
 
 RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
-    : unit_(unit_of(work.dtype)), lse_roundings_(lse_roundings(work)) {
+    : unit_(unit_of(work.dtype)),
+      lse_roundings_(lse_roundings(work)),
+      score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * kFp32) {
   std::vector<double> o, lse;
   double square = 0, size = 0, largest_score = 0;
   for (const RowErrors& row : rows) {
@@ -178,7 +183,7 @@ RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
     }
     square += row.plain.square_o;
     size += row.exact_square;
-    largest_score = std::max(largest_score, row.size_score);
+    largest_score = std::max(largest_score, row.exact_lse);
   }
   median_o_ = median_of(std::move(o));
   median_lse_ = median_of(std::move(lse));
@@ -188,12 +193,14 @@ RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
 
 double RowTolerances::o(const RowErrors& row) const {
   return 2 * std::max(row.plain.o, median_o_ * row.size_o) +
-         4 * (unit_ + kFp32 * row.size_score) * row.size_o;
+         4 * (unit_ + kFp32 * row.exact_lse) * row.size_o + score_unit_ * row.score_o +
+         2 * row.lost * row.size_o;
 }
 
 double RowTolerances::lse(const RowErrors& row) const {
   const double size = size_of_lse(row);
-  return 2 * std::max(row.plain.lse, median_lse_ * size) + lse_roundings_ * kFp32 * size;
+  return 2 * std::max(row.plain.lse, median_lse_ * size) + lse_roundings_ * kFp32 * size +
+         score_unit_ * row.score_lse + 2 * row.lost;
 }
 
 VerifyResult judge_output(const Case& work, const OutputErrors& errors) {

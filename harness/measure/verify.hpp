@@ -48,9 +48,10 @@ struct RowErrors {
   double square_o = 0;    // sum of |output - exact|^2 over O
   PlainErrors plain;      // of plain evaluation
   // Of the exact row:
-  double size_o = 0;      // largest |element| of O, or o_size of the reference if that is more; 0: uncovered
-  double size_score = 0;  // |LSE|, or score_size of the reference if that is more
-  double exact_square = 0;  // sum of O^2
+  double size_o = 0;     // largest |element| of O, or o_size of the reference if that is more; 0: uncovered
+  double exact_lse = 0;  // |LSE|
+  double lost = 0, score_o = 0, score_lse = 0;  // as in ReferenceRow
+  double exact_square = 0;                      // sum of O^2
 };
 
 // Errors found in some rows of an output. The errors of several ranks add up to those of all rows.
@@ -68,13 +69,14 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, co
                             std::int64_t head_dim, int threads);
 
 // How far each row of an output may be from the exact one. e is the error of plain low precision on the row,
-// u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o of the row, s = size_score:
-//   O:   2 max(e, median(e/a) a) + 4 (u + 2^-24 s) a
-//   LSE: 2 max(e, median(e/b) b) + r 2^-24 b, with the errors e of LSE and b = max(s, 1)
+// u = 2^-8 (bf16), 2^-11 (fp16), 2^-24 (fp32), a = size_o, b = max(|LSE|, 1), r = lse_roundings, d =
+// head_dim:
+//   O:   2 max(e, median(e/a) a) + 4 (u + 2^-24 |LSE|) a + 2 sqrt(d) 2^-24 score_o + 2 lost a
+//   LSE: 2 max(e, median(e/b) b) + r 2^-24 b + 2 sqrt(d) 2^-24 score_lse + 2 lost, with the errors e of LSE
 // A plain evaluation may be exact by luck. So the median over all compared rows, and a few roundings, stand
 // below it. An fp32 rounding of a score s changes its probability by s 2^-24: exp(s (1 + u)) / exp(s) = 1 + s
-// u. LSE is fp32 in every dtype.
-// r is lse_roundings.
+// u; the LSE stands for s. A score is a sum of d products, and its error in fp32 about 2^-24 sqrt(d)/2 of
+// their size: four times that is allowed. LSE is fp32 in every dtype.
 class RowTolerances {
  public:
   RowTolerances(const Case& work, std::span<const RowErrors> rows);
@@ -84,7 +86,7 @@ class RowTolerances {
   double relative() const { return relative_; }
 
  private:
-  double unit_, lse_roundings_;
+  double unit_, lse_roundings_, score_unit_;
   double median_o_ = 0, median_lse_ = 0;
   double relative_ = 0;
 };

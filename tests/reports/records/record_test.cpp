@@ -236,6 +236,20 @@ TEST(RecordJson, AnOptionThatARecordDoesNotKnowYetHasItsDefault) {
   EXPECT_EQ(record_from_json(stored).variant, record.variant);
 }
 
+TEST(RecordJson, OlderVerificationsHaveOneToleranceForAllRows) {
+  Record record = kernel_record();
+  record.verify =
+      Verification{.max_abs = 3e-6, .rows = 9, .tolerance = 2e-6, .worst = 0.75, .probed_rows = 8};
+  json out = to_json(record);
+  EXPECT_EQ(record_from_json(out).verify->worst, 0.75);
+  EXPECT_EQ(record_from_json(out).verify->probed_rows, 8);
+  EXPECT_EQ(worst_share(*record_from_json(out).verify), 0.75);
+  out["verify"].erase("worst");
+  out["verify"].erase("probed_rows");
+  EXPECT_FALSE(record_from_json(out).verify->probed_rows);
+  EXPECT_DOUBLE_EQ(worst_share(*record_from_json(out).verify), 1.5);
+}
+
 TEST(RecordJson, NumbersThatAreNotFiniteBecomeNull) {
   Record record = kernel_record();
   record.verify->max_abs = std::nan("");
