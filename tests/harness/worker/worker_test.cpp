@@ -13,6 +13,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "baselines/peak/peak.hpp"
 #include "baselines/table.hpp"
@@ -82,6 +83,14 @@ void one_rank_throws(const Case&, const Operands&) {
   if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
 }
 void nothing(const Case&, const Operands&) {}
+std::vector<std::vector<float>> g_seen;  // Q and V of every execution
+void notes_inputs(const Case& work, const Operands& operands) {
+  const auto* q = static_cast<const float*>(operands.q);
+  const auto* v = static_cast<const float*>(operands.v);
+  const std::size_t size = rows(work) * static_cast<std::size_t>(work.head_dim);
+  g_seen.emplace_back(q, q + size);
+  g_seen.back().insert(g_seen.back().end(), v, v + size);
+}
 
 // Runs dilated_cpu with an index that is wrong in a tile.
 using Misread = void (*)(Index& index);
@@ -154,6 +163,7 @@ std::span<const Implementation* const> implementation_table() {
                                     &spoiled<one_rank_throws>("one_rank_throws"),
                                     &misreading<misses_a_key>("misses_a_key"),
                                     &misreading<doubles_a_key>("doubles_a_key"),
+                                    &spoiled<notes_inputs>("notes_inputs"),
                                     &spoiled<nothing>("boaster")};
   return kTable;
 }
@@ -253,6 +263,26 @@ TEST(Worker, FindsOneWrongKeyOfALongRow) {
     if (dtype == Dtype::bf16)
       EXPECT_NE(missed.find("sees 4096 keys, its LSE counts 4095"), std::string::npos) << missed;
   }
+}
+
+// Verified on the ordinary inputs, then on those of the key probe, then timed on the ordinary ones.
+TEST(Worker, TimesTheInputsThatItVerified) {
+  for (const OrderTensors tensors : {OrderTensors::kv, OrderTensors::qkv})
+    for (const char* order : {"linear", "hilbert"}) {
+      ComparisonTask task = task_of({"notes_inputs"});
+      task.records[0].variant.order = order;
+      task.records[0].variant.order_tensors = tensors;
+      task.records[0].variant_id = variant_id(task.records[0].variant);
+      g_seen.clear();
+      EXPECT_EQ(story_of(task).events.back().record->status, Status::ok);
+      ASSERT_GT(g_seen.size(), 3u);
+      const std::size_t half = g_seen[0].size() / 2;
+      for (std::size_t i = 0; i < half; ++i) {
+        EXPECT_EQ(g_seen[1][i], 0);
+        EXPECT_EQ(std::abs(g_seen[1][half + i]), 1);
+      }
+      for (std::size_t run = 2; run < g_seen.size(); ++run) EXPECT_EQ(g_seen[run], g_seen[0]) << order;
+    }
 }
 
 TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
