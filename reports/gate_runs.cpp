@@ -41,8 +41,7 @@ bool timed(const Record& record) {
 std::vector<double> log_times(const Record& record) {
   const Rounds rounds{record.time->samples_ns, record.time->process_rounds};
   std::vector<double> logs;
-  for (const std::span<const double> process : by_process(rounds))
-    logs.push_back(std::log(median(process)));
+  for (const std::span<const double> process : by_process(rounds)) logs.push_back(std::log(median(process)));
   return logs;
 }
 

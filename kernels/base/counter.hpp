@@ -14,10 +14,9 @@ struct Counter {
   std::string unit;
   std::string source;  // perf | layout | measured | cupti_range ...
   int passes = 0;
-  std::string reason;         // why there is no value
-  std::vector<double> ranks;  // of a ring: what each rank counted in the last count, if ranks count
-  std::vector<double>
-      counts;  // in the sequence counted; `value` is their median. Empty: counted once
+  std::string reason;          // why there is no value
+  std::vector<double> ranks;   // of a ring: what each rank counted in the last count, if ranks count
+  std::vector<double> counts;  // in the sequence counted; `value` is their median. Empty: counted once
 };
 
 // Checks a counter named NAME_hit_rate, which must lie between 0 and 1. Counts that are taken while work is

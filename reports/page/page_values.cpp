@@ -33,12 +33,9 @@ void put_known(json& into, const char* key, const std::string& text) {
 }
 
 json verification_json(const Verification& verify) {
-  return {{"max_abs", number_json(verify.max_abs)},
-          {"tolerance", number_json(verify.tolerance)},
-          {"worst", number_json(worst_share(verify))},
-          {"rel_l2", number_json(verify.rel_l2)},
-          {"lse_max_abs", number_json(verify.lse_max_abs)},
-          {"rows", verify.rows}};
+  return {{"max_abs", number_json(verify.max_abs)},         {"tolerance", number_json(verify.tolerance)},
+          {"worst", number_json(worst_share(verify))},      {"rel_l2", number_json(verify.rel_l2)},
+          {"lse_max_abs", number_json(verify.lse_max_abs)}, {"rows", verify.rows}};
 }
 
 json timing_json(const Timing& time, bool samples) {

@@ -51,8 +51,8 @@ Cell verdict_cell(const VariantRow& row) {
 Cell error_cell(const VariantRow& row) {
   const auto& verify = row.record->verify;
   if (!verify) return text_cell("");
-  return text_cell(fmt::format("{:.1e} of {:.1e}", worst_share(*verify) * verify->tolerance,
-                               verify->tolerance));
+  return text_cell(
+      fmt::format("{:.1e} of {:.1e}", worst_share(*verify) * verify->tolerance, verify->tolerance));
 }
 
 std::vector<ColumnOf<VariantRow>> identity_columns() {
