@@ -62,7 +62,7 @@ class CpuDevice final : public Device {
            static_cast<double>(executions);
   }
 
-  // Additions that depend on each other, so many that they take this long.
+  // A chain of dependent additions that takes about this long.
   void work(double ns) override {
     if (additions_per_ns_ == 0) additions_per_ns_ = measure_additions();
     add(static_cast<std::int64_t>(ns * additions_per_ns_));

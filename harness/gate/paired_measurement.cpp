@@ -18,7 +18,7 @@ namespace hilbench {
 namespace {
 
 constexpr std::int64_t kRounds = 9;      // samples of each variant in a process
-constexpr double kSampleNs = 5e6;        // shorter executions are repeated until a sample is so long
+constexpr double kSampleNs = 5e6;        // shorter executions are repeated to fill a sample of this length
 constexpr double kOthersAllowed = 0.15;  // cores that others keep busy, as a share of all cores
 constexpr double kStealAllowed = 0.05;   // the same of what the hypervisor takes away
 

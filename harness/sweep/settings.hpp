@@ -23,7 +23,7 @@ struct Measure {
   double margin = 0.01;             // the smallest effect worth a name, as a share
   double timeout_s = 300;           // limit for one phase of one variant: after that it counts as hung
   bool oversubscribe = false;       // a ring may have more ranks than GPUs; ranks then share GPUs
-  double shortest_sample_ns = 2e6;  // executions are repeated until a sample is so long; no key of sweeps
+  double shortest_sample_ns = 2e6;  // shorter executions are repeated to fill it; no key of sweeps
   bool operator==(const Measure&) const = default;
 };
 

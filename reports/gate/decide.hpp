@@ -14,7 +14,7 @@
 namespace hilbench {
 
 inline constexpr double kFalseAlarms = 0.01;
-inline constexpr std::size_t kLooks = 2;  // after so many processes, and once more after twice as many
+inline constexpr std::size_t kLooks = 2;  // the second after twice as many processes as the first
 inline constexpr double kDefaultThreshold = 0.025;
 
 struct GateRule {

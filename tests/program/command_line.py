@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # these tests are about processors: a GPU is not to be seen
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # these tests are about processors: hide the GPUs
 
 # A sweep of one small case; tests replace or add parts of it.
 HEAD = "name: small\n"

@@ -66,7 +66,7 @@ TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   EXPECT_EQ(other[0].rfind("No case here has times of linear order", 0), 0u) << other[0];
 }
 
-// Linear, Hilbert and random order of one case, by so many processes.
+// Linear, Hilbert and random order of one case, each measured by `processes` processes.
 std::string said_first(double hilbert, std::vector<std::int64_t> process_rounds) {
   ReportInput input;
   const Case work = sample::work(16384, {{4096, 2}});
