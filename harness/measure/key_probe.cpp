@@ -1,6 +1,7 @@
 #include "harness/measure/key_probe.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -187,15 +188,16 @@ void compare_lses(const Case& work, const KeyProbe& probe, const OutputReader& o
     const std::int64_t count = std::min(kLseRows, rows.count - first);
     lse.resize(static_cast<std::size_t>(count));
     output.lse(first, lse);
+    std::vector<ProbedRow> worst(static_cast<std::size_t>(threads));  // of each thread
 #pragma omp parallel num_threads(threads) if (count > 1024)
     {
-      ProbedRow worst;
+      ProbedRow mine;
 #pragma omp for schedule(static) nowait
       for (std::int64_t i = 0; i < count; ++i)
-        keep_worse(worst, compare_lse(work, probe, rows.id(first + i), lse[static_cast<std::size_t>(i)]));
-#pragma omp critical(hilbench_key_probe)
-      keep_worse(errors.lse, worst);
+        keep_worse(mine, compare_lse(work, probe, rows.id(first + i), lse[static_cast<std::size_t>(i)]));
+      worst[static_cast<std::size_t>(omp_get_thread_num())] = mine;
     }
+    for (const ProbedRow& row : worst) keep_worse(errors.lse, row);
   }
 }
 
