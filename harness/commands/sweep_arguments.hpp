@@ -22,6 +22,7 @@ struct SweepArguments {
   std::string device;                        // "", "cpu" or "cuda[:i]"
   std::optional<std::int64_t> memory_bytes;  // planned with, in place of the device's memory
   std::optional<double> budget_s;            // in place of the sweep's measure.budget_s
+  std::optional<std::int64_t> processes;     // in place of the sweep's measure.processes
   std::optional<double> execution_limit_s;   // a case is skipped if one execution is estimated to take longer
   bool allow_external = false;
 };

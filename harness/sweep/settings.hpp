@@ -13,6 +13,8 @@ namespace hilbench {
 enum class CacheState { warm, cold };
 enum class InputSource { random, npy };
 
+inline constexpr std::int64_t kMaxProcesses = 1000;
+
 struct Measure {
   double interval = 0.02;        // half-width wanted of every ratio's 95 % interval within one process
   double budget_s = 30;          // time for one comparison, all processes together

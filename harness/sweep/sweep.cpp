@@ -63,7 +63,7 @@ Measure parse_measure(const YamlValue& value) {
   if (const auto v = entry(entries, "timeout_s")) measure.timeout_s = v->number(0, kLongestSeconds);
   if (const auto v = entry(entries, "oversubscribe")) measure.oversubscribe = v->boolean();
   if (const auto v = entry(entries, "min_rounds")) measure.min_rounds = v->integer(3, 100'000);
-  if (const auto v = entry(entries, "processes")) measure.processes = v->integer(1, 1000);
+  if (const auto v = entry(entries, "processes")) measure.processes = v->integer(1, kMaxProcesses);
   if (const auto v = entry(entries, "seed"))
     measure.seed = static_cast<std::uint64_t>(v->integer(0, std::int64_t{1} << 62));
   if (const auto v = entry(entries, "cache")) measure.cache = static_cast<CacheState>(v->choice(kCaches));

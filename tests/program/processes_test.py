@@ -116,6 +116,14 @@ class AppendTest(ProcessesTest):
         out, _ = self.run_it(*self.few)
         self.assertIn("(2 comparisons were measured before)", out)
 
+    def test_the_command_line_may_ask_for_more(self):
+        self.run_it(*self.few, "--processes", "3")
+        self.assertEqual(self.processes(), [3] * 2)
+        for number in ("0", "-1", "1001", "x"):
+            with self.subTest(number):
+                _, err = self.run_it(*self.few, "--processes", number, status=2)
+                self.assertRegex(err, r"^hilbench: error: [^\n]*--processes[^\n]*\n$")
+
     def test_other_variants_are_refused(self):
         before = self.stored()
         for arguments in (["--filter", "hilbert$"], ["--filter", "n33-.*(linear|random)$"]):
