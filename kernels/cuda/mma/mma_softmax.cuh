@@ -63,8 +63,9 @@ __device__ __forceinline__ void take_maxima(RowState<Tile>& state, float (&shift
       max = fmaxf(max, __shfl_xor_sync(0xffffffff, max, 1));
       max = fmaxf(max, __shfl_xor_sync(0xffffffff, max, 2));
       max = fmaxf(max, state.max[m][h]);
-      shift[m][h] = max == kMinusInfinity ? 0 : max * scale_log2;
-      decay[m][h] = exp2_fast(state.max[m][h] * scale_log2 - shift[m][h]);
+      shift[m][h] = max == kMinusInfinity ? 0 : __fmul_rn(max, scale_log2);
+      // Rounded as `shift` is: a fused product would scale the sums in each block without a new maximum.
+      decay[m][h] = exp2_fast(__fmul_rn(state.max[m][h], scale_log2) - shift[m][h]);
       state.max[m][h] = max;
       state.sum[m][h] *= decay[m][h];
     }

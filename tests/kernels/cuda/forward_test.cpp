@@ -195,6 +195,39 @@ INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
                          testing::Combine(testing::Values(64, 128), testing::Values(Dtype::bf16, Dtype::fp16),
                                           testing::Values(Mask::full, Mask::causal)));
 
+class CudaForwardLong : public testing::TestWithParam<Dtype> {};
+
+// All scores are equal, so the first block has the maximum, and later ones must leave earlier sums as they
+// are.
+TEST_P(CudaForwardLong, KeepsItsSums) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(3);
+  const auto device = open_cuda_device(0);
+  const Case work{.sequence_length = 65536,
+                  .pattern = {{65536, 1}},
+                  .heads = 1,
+                  .kv_heads = 1,
+                  .head_dim = 64,
+                  .dtype = GetParam(),
+                  .device = DeviceKind::cuda};
+  AttentionProblem problem(work, random);
+  for (const float key : {0.5f, 1.171875f, 2.40625f}) {
+    std::fill(problem.q.begin(), problem.q.end(), 0.5f);
+    std::fill(problem.k.begin(), problem.k.end(), key);
+    const double expected = 4.0 * key + std::log(65536.0);  // 64 / 8 * 0.5 * key
+    for (const Implementation* implementation : kernels_for(work)) {
+      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant) << " " << key);
+      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, variant);
+      double error = 0;
+      for (const float lse : output.lse) error = std::max(error, std::abs(lse - expected));
+      EXPECT_LT(error, 1e-5);  // five roundings of fp32
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardLong, testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16));
+
 TEST(CudaForward, NothingOutsideTheOutputIsWritten) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   Random random(5);
