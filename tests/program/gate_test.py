@@ -1,0 +1,253 @@
+"""`hilbench gate`: builds that crash, lie or are none, equal and slowed builds, stored results, and a stop.
+
+Usage: gate_test.py PATH_OF_HILBENCH [unittest arguments]
+"""
+
+import csv
+import json
+import pathlib
+import re
+import signal
+import sys
+import time
+import unittest
+import xml.etree.ElementTree
+
+from program import Program, wait_until
+
+CASES = ("n256", "n512")
+SWEEP = """
+name: tiny
+cases:
+%s
+variants: [{kernel: dilated, order: [linear, random]}]
+reference: dilated/linear
+measure: {interval: 0.05, budget_s: 0.2, min_rounds: 3}
+"""
+CASE = "  - {sequence_length: %d, segments: [128], dilations: [1], heads: 2, head_dim: 32, threads: 1, device: cpu}"
+# A build that does what WHAT says. worker() is the real worker, with `change` made to each report that ends a variant.
+# `asked` workers came before this one. All else is the real program's.
+BUILD = """#!%s
+import json, os, pathlib, signal, subprocess, sys
+REAL = os.path.join(os.path.dirname(sys.argv[0]), "hilbench")
+def say(text):
+    os.write(int(sys.argv[3]), text.encode())
+def describe(**changes):
+    answer = subprocess.run([REAL, *sys.argv[1:]], input="{}", capture_output=True, text=True, check=True).stdout
+    print(json.dumps({**json.loads(answer), **changes}))
+    sys.exit()
+def worker(change):
+    task_out, task_in = os.pipe()
+    events_out, events_in = os.pipe()
+    real = subprocess.Popen([REAL, "worker", str(task_out), str(events_in)], pass_fds=(task_out, events_in))
+    os.close(task_out), os.close(events_in)
+    with open(int(sys.argv[2])) as task, open(task_in, "w") as pipe:
+        pipe.write(task.read())
+    for line in open(events_out):
+        event = json.loads(line)
+        say(json.dumps(change(event) if "record" in event else event) + "\\n")
+    sys.exit(real.wait())
+counter = pathlib.Path(sys.argv[0] + ".asked")
+asked = 0
+if sys.argv[1] == "worker":
+    asked = len(counter.read_text()) if counter.exists() else 0
+    counter.write_text("x" * (asked + 1))
+WHAT
+os.execv(REAL, ["hilbench", *sys.argv[1:]])
+""" % sys.executable
+
+
+class GateTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+        self.sweep_of(256, 512)
+
+    def sweep_of(self, *lengths, name="sweep.yaml"):
+        return self.program.sweep(SWEEP % "\n".join(CASE % length for length in lengths), name)
+
+    def build(self, what):
+        """Name of a build that differs from the real one by these lines."""
+        file = self.program.folder / "candidate"
+        file.write_text(BUILD.replace("WHAT", what))
+        file.chmod(0o755)
+        (self.program.folder / "candidate.asked").unlink(missing_ok=True)
+        return file.name
+
+    def gate(self, *arguments, statuses, sweep="sweep.yaml", baseline="hilbench", candidate="hilbench"):
+        """Exit status, standard output and error; the status must be one of `statuses`."""
+        process = self.program.start("gate", sweep, "--baseline", baseline, "--candidate", candidate, *arguments)
+        out, err = process.communicate(timeout=300)
+        self.assertIn(process.returncode, statuses, f"{arguments}\n{out}\n{err}")
+        self.program.wait_until_no_worker()
+        return process.returncode, out, err
+
+    def refused(self, *arguments, **sides):
+        """The one line of a gate that measures nothing."""
+        _, out, err = self.gate(*arguments, statuses=[2], **sides)
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"\Ahilbench: error: [^\n]+\n\Z")
+        return err
+
+
+class FaultTest(GateTest):
+    """A candidate that fails where the baseline works: exit status 1, whatever the times."""
+
+    def fault(self, what, reason, of="dilated/random"):
+        with self.subTest(what):
+            _, out, _ = self.gate("--threshold", "90%", "--budget", "5s", "-o", "out", candidate=self.build(what),
+                                  statuses=[1])
+            self.assertRegex(out, r"\Afailed: of 4 variants, ")
+            for case in CASES:
+                self.assertRegex(out, rf"\nfailed +{case}\S* {of} *; {reason}\n")
+            summary = (self.program.folder / "out/gate.md").read_text()
+            self.assertRegex(summary, rf"(?m)^\| n256\S* \| {of} \| .*{reason}")
+            suite = xml.etree.ElementTree.parse(self.program.folder / "out/gate.xml").getroot()
+            self.assertGreaterEqual(int(suite.get("failures")), len(CASES))
+            self.assertEqual(len(suite.findall("testcase/failure")), int(suite.get("failures")))
+
+    def test_a_candidate_that_crashes(self):
+        self.fault("os.kill(os.getpid(), signal.SIGSEGV) if sys.argv[1] == 'worker' else 0",
+                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)")
+
+    def test_a_candidate_that_crashes_later(self):
+        # Four workers for the first two pairs of both cases work, as long as all go well.
+        self.fault("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 4 else 0",
+                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)")
+
+    def test_incomplete_answers(self):
+        missing = "failed in the candidate: the worker ended without a result for it"
+        self.fault("sys.exit() if sys.argv[1] == 'worker' else 0", missing)
+        self.fault("if sys.argv[1] == 'worker': say('{\"phase\": 3, \"rec'), sys.exit()", missing)
+
+    def test_answers_that_are_no_report(self):
+        for line in ("hello", "[]", "7"):
+            self.fault(f"if sys.argv[1] == 'worker': say({line!r} + chr(10)), sys.exit()",
+                       "failed in the candidate: prepare: the worker's report cannot be read")
+
+    def test_a_failed_verification(self):
+        self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                   "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
+
+    def test_an_answer_of_another_variant(self):
+        self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                   "'variant': 'dilated/hilbert'}})", "failed in the candidate: [^|]*")
+
+
+class BadInputTest(GateTest):
+    def test_what_is_no_hilbench(self):
+        (self.program.folder / "empty").mkdir()
+        for name in ("text", "other"):
+            (self.program.folder / name).write_text("#!/bin/sh\nread question\necho '{\"program\": \"other\"}'\n")
+        (self.program.folder / "other").chmod(0o755)
+        for path, why in (("/bin/ls", "exited with status 2"), ("text", "it is not a program that may be run"),
+                          ("missing", "it is not a program that may be run"), ("other", "it answers"),
+                          (self.build("if sys.argv[1] == 'describe-build': describe(protocol=0)"), "speak protocol 0")):
+            for side in ("baseline", "candidate"):
+                with self.subTest(path=path, side=side):
+                    err = self.refused(**{side: path})
+                    self.assertIn(f"not a hilbench that a gate can drive ({path}): ", err)
+                    self.assertIn(why, err)
+        self.assertIn("no results here (empty)", self.refused(baseline="empty"))
+        self.refused(candidate="empty")
+
+    def test_bad_values(self):
+        for arguments, why in ((["--threshold", "5"], "'5' is no share (--threshold); write 0.05 or 5%"),
+                               (["--threshold", "200%"], "'200%' is no share (--threshold)"),
+                               (["--threshold", "-1%"], "'-1%' is no share (--threshold)"),
+                               (["--budget", "0"], "'0' is no duration (--budget)"),
+                               (["--inject", "x"], "'x' is no injection (--inject)"),
+                               (["--inject", "=5%"], "'=5%' is no injection (--inject)"),
+                               (["--inject", "x="], "'' is no share (--inject)"),
+                               (["--inject", "x=400%"], "'400%' is no share (--inject)"),
+                               (["--inject", "(=10%"], "bad regular expression '('"),
+                               (["--filter", "nothing"], "'nothing' matches no variant (--filter)"),
+                               (["--format", "xml"], "--format: xml not in {text,markdown,github}")):
+            with self.subTest(arguments):
+                self.assertIn(why, self.refused(*arguments))
+        self.assertIn("no such sweep file (missing.yaml)", self.refused(sweep="missing.yaml"))
+        self.assertIn("several baselines (--baseline)", self.refused("--baseline", "hilbench"))
+
+
+class MeasuredTest(GateTest):
+    def rows(self, folder="out"):
+        with open(self.program.folder / folder / "gate.csv", newline="") as file:
+            return {(row["case"].split("-")[0], row["variant"]): row for row in csv.DictReader(file)}
+
+    def test_equal_builds(self):
+        began = time.monotonic()
+        status, out, _ = self.gate("--threshold", "50%", "--budget", "10s", "-o", "out", "--format", "github",
+                                   statuses=[0, 3])
+        self.assertLess(time.monotonic() - began, 60)
+        rows = self.rows()
+        self.assertEqual(len(rows), 4)
+        self.assertFalse([row for row in rows.values() if row["verdict"] not in ("ok", "undecided", "faster")])
+        for row in rows.values():
+            self.assertTrue(row["verdict"] != "undecided" or row["reason"])
+        if status == 3:  # and it says why
+            self.assertRegex(out, "::warning title=hilbench gate::|; the (budget|processes)")
+        self.assertNotIn("::error", out)
+        summary = (self.program.folder / "out/gate.md").read_text()
+        self.assertLess(len(summary.encode()), 64 << 10)
+        self.assertEqual(len(re.findall(r"(?m)^\| n\d+", summary)), 4)
+        suite = xml.etree.ElementTree.parse(self.program.folder / "out/gate.xml").getroot()
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("4", "0"))
+        for side in ("baseline", "candidate"):
+            records = self.program.records(f"out/{side}")
+            self.assertEqual([record["status"] for record in records], ["ok"] * 4)
+            self.assertFalse([record for record in records if record["injected"]])
+
+    def test_injected_work_is_seen(self):
+        status, out, _ = self.gate("--threshold", "5%", "--inject", "n256.*/dilated/linear=100%", "--budget", "15s",
+                                   "-o", "out", statuses=[1, 3])
+        self.assertIn("extra work was injected into the candidate", out)
+        row = self.rows()["n256", "dilated/linear"]
+        self.assertGreater(float(row["slowdown"]), 0.2)
+        if status == 1:
+            self.assertEqual((row["verdict"], row["confirmed"]), ("slower", "true"))
+            self.assertRegex(out, r"\Aslower: of 4 variants, ")
+        else:
+            self.assertEqual(row["verdict"], "undecided")
+            self.assertTrue(row["reason"])
+        injected = [(record["case"].split("-")[0], record["variant"])
+                    for record in self.program.records("out/candidate") if record["injected"]]
+        self.assertEqual(injected, [("n256", "dilated/linear")])
+        self.assertFalse([record for record in self.program.records("out/baseline") if record["injected"]])
+
+    def test_a_stop(self):
+        process = self.program.start("gate", "sweep.yaml", "--baseline", "hilbench", "--candidate", "hilbench",
+                                     "-o", "out")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.program.wait_for_worker()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+        self.program.wait_until_no_worker()
+
+
+class StoredTest(GateTest):
+    def stored(self, *lengths, folder):
+        sweep = self.sweep_of(*lengths, name=f"{folder}.yaml")
+        self.program.run("run", sweep, "-o", folder)
+
+    def test_cases_that_are_not_in_both(self):
+        self.stored(256, folder="first")
+        self.stored(512, folder="second")
+        self.stored(256, 512, folder="both")
+        self.assertIn("no case is in both", self.refused(baseline="first", candidate="second"))
+        _, out, _ = self.gate("--threshold", "90%", baseline="both", candidate="first", statuses=[3])
+        self.assertIn("n512-", out)
+        self.assertNotIn("Traceback", out)
+
+    def test_results_of_another_sweep(self):
+        self.stored(256, folder="first")
+        other = self.program.folder / "other.yaml"
+        other.write_text((self.program.folder / "first.yaml").read_text().replace("name: tiny", "name: other"))
+        self.assertIn("these are results of the sweep 'tiny'",
+                      self.refused(sweep="other.yaml", baseline="first", candidate="first"))
+
+
+if __name__ == "__main__":
+    BINARY = str(pathlib.Path(sys.argv.pop(1)).absolute())
+    unittest.main()
