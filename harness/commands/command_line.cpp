@@ -139,7 +139,9 @@ int report_caught(const CLI::App& app) {
     return report_error(error.what(), error.code());
   } catch (const Interrupted&) {
     const int signal = stop_signal();
-    report_error("stopped; run the same command again to resume", ExitCode::interrupted);
+    const bool resumes = app.got_subcommand("run");
+    report_error(resumes ? "stopped; run the same command again to resume" : "stopped",
+                 ExitCode::interrupted);
     return 128 + signal;
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::environment);

@@ -49,7 +49,7 @@ Injection parse_injection(const std::string& text) {
     throw UsageError({.what = fmt::format("'{}' is no injection", text),
                       .where = "--inject",
                       .remedy = "write REGEX=SHARE, such as 'n1024=0.10'"});
-  return {parse_filter(text.substr(0, equals)), parse_share(text.substr(equals + 1), "--inject")};
+  return {parse_filter(text.substr(0, equals), "--inject"), parse_share(text.substr(equals + 1), "--inject")};
 }
 
 void write_results(const std::filesystem::path& folder, const GateResult& result) {
@@ -64,6 +64,10 @@ GateTask task_of(const GateArguments& arguments) {
                         {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
   task.plan = plan_of(arguments.sweep, task.sweep, task.site);
   task.options.folder = arguments.output;
+  if (arguments.threshold == 0.0)
+    throw UsageError({.what = "no gate can show that nothing was lost at all",
+                      .where = "--threshold 0",
+                      .remedy = "give a share above 0, such as 2.5%"});
   if (arguments.threshold) task.options.threshold = *arguments.threshold;
   if (arguments.budget_s) task.options.budget_s = *arguments.budget_s;
   for (const std::string& text : arguments.injections)
@@ -145,6 +149,10 @@ GateResult gate_programs(const GateArguments& arguments, const GateTask& task) {
   if (arguments.baselines.size() > 1)
     throw UsageError(
         {.what = "several baselines", .where = "--baseline", .why = "only folders may be several"});
+  if (std::filesystem::is_directory(arguments.candidate))
+    throw UsageError({.what = "the candidate is a folder and the baseline a program",
+                      .where = arguments.candidate.string(),
+                      .remedy = "give two programs, two folders, or a folder as --baseline"});
   const Build baseline = inspect_build(arguments.baselines.front());
   const Build candidate = inspect_build(arguments.candidate);
   return gate_builds(task.sweep, task.plan, task.site, baseline, candidate, task.options, task.progress);

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "harness/gate/paired_measurement.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
@@ -81,8 +82,9 @@ class Gate {
   template <class Open>
   bool any_open(const Subject& subject, const Open& open) const {
     const std::string& case_id = subject.task.records.front().case_id;
-    return std::any_of(rows_.begin(), rows_.end(),
-                       [&](const GateRow& row) { return row.case_id == case_id && open(row); });
+    return std::any_of(rows_.begin(), rows_.end(), [&](const GateRow& row) {
+      return row.case_id == case_id && !row.broken && open(row);
+    });
   }
 
   template <class Open>
@@ -180,7 +182,12 @@ GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, c
                        const Build& candidate, const GateOptions& options, const GateProgress& progress) {
   PairedMeasurement measurement(sweep, plan, site, baseline, candidate, options);
   Gate gate(measurement, options, progress);
-  gate.run();
+  try {
+    gate.run();
+  } catch (const Interrupted&) {  // what was measured is kept
+    if (!options.folder.empty()) measurement.save(options.folder);
+    throw;
+  }
   GateResult result{.sweep = sweep.name,
                     .baseline = fmt::format("{} ({})", baseline.program.string(), baseline.version),
                     .candidate = fmt::format("{} ({})", candidate.program.string(), candidate.version),

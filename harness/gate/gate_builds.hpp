@@ -44,7 +44,7 @@ std::vector<Record> measure_candidate(const Sweep& sweep, const Plan& plan, cons
                                       const GateProgress& progress);
 
 // Measures and judges. Throws UsageError if no case can be compared, EnvironmentError if the store fails, and
-// Interrupted after Ctrl-C.
+// Interrupted after Ctrl-C; then the records so far are in the folder.
 GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
                        const Build& candidate, const GateOptions& options, const GateProgress& progress);
 

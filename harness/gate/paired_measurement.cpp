@@ -70,8 +70,9 @@ std::map<std::string, double> MeasuredSide::measure(const ComparisonTask& task, 
   if (first) cases_.push_back(case_id);
   ComparisonTask asked = task;
   asked.verify = first ? Verify::yes : Verify::no;
+  // A copy: a stop, which throws, loses nothing.
   at->second = measure_process(
-      asked, std::move(at->second), process, [](const TaskEvent&) {}, runner_);
+      asked, at->second, process, [](const TaskEvent&) {}, runner_);
   std::map<std::string, double> times;
   for (const Record& record : at->second)
     if (const auto ln = last_ln(record)) times[record.variant_id] = *ln;
@@ -105,6 +106,7 @@ std::vector<std::pair<std::string, std::vector<Record>>> MeasuredSide::finished(
   std::vector<std::pair<std::string, std::vector<Record>>> all;
   for (const std::string& case_id : cases_) {
     std::vector<Record> records = records_.at(case_id);
+    if (records.empty()) continue;  // stopped in its first process
     for (Record& record : records) {
       nlohmann::json environment = environment_json(site, record.work.device);
       environment["build"] = build_.environment;
@@ -137,6 +139,15 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
     throw UsageError({.what = "no case can be measured here",
                       .where = sweep.file.string(),
                       .remedy = "`hilbench plan` gives the reasons"});
+  const auto untouched = [](const Subject& subject) {
+    return std::none_of(subject.candidate_task.records.begin(), subject.candidate_task.records.end(),
+                        [](const Record& record) { return record.injected > 0; });
+  };
+  if (!options.injections.empty() && std::all_of(subjects_.begin(), subjects_.end(), untouched))
+    throw UsageError(
+        {.what = "no work would be added to any variant",
+         .where = "--inject",
+         .remedy = "`hilbench plan` lists cases and variants; the text searched is CASE/VARIANT"});
 }
 
 void PairedMeasurement::measure_candidate(Subject& subject) {

@@ -38,18 +38,17 @@ void keep_matches(Comparison& comparison, const std::regex& pattern) {
 
 }  // namespace
 
-std::regex parse_filter(const std::string& filter) {
+std::regex parse_filter(const std::string& filter, const std::string& option) {
   constexpr std::size_t kLongest = 1000;
   if (filter.size() > kLongest)
     throw UsageError({.what = "regular expression too long",
-                      .where = "--filter",
+                      .where = option,
                       .why = fmt::format("at most {} characters", kLongest)});
   try {
     return std::regex(filter, kRegexFlags);
   } catch (const std::regex_error& error) {
-    throw UsageError({.what = fmt::format("bad regular expression '{}'", filter),
-                      .where = "--filter",
-                      .why = error.what()});
+    throw UsageError(
+        {.what = fmt::format("bad regular expression '{}'", filter), .where = option, .why = error.what()});
   }
 }
 

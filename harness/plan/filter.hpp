@@ -11,7 +11,7 @@ namespace hilbench {
 
 // The regular expression of --filter; its length and its running time are bounded. Throws UsageError if it is
 // not a regular expression.
-std::regex parse_filter(const std::string& filter);
+std::regex parse_filter(const std::string& filter, const std::string& option = "--filter");
 
 // Keeps the variants whose CASE/VARIANT the regular expression `filter` finds, the variants that are measured
 // in their place, and the reference, which ratios need. Keeps all if `filter` is empty. Throws UsageError if

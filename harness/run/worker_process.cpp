@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -179,6 +180,25 @@ class Conversation {
   std::string pending_;
 };
 
+bool is_of(const ComparisonTask& task, const TaskEvent& event) {
+  if (event.phase < Phase::prepare || event.phase > Phase::count) return false;
+  if (event.variant_id.empty()) return !event.record;
+  const auto asked = std::ranges::find(task.records, event.variant_id, &Record::variant_id);
+  if (asked == task.records.end()) return false;
+  if (!event.record) return true;
+  const Record& record = *event.record;
+  return record.case_id == asked->case_id && record.variant_id == asked->variant_id &&
+         (record.status != Status::ok || record.time);
+}
+
+// Nothing if it is no report of this task: workers of other builds may say anything.
+std::optional<TaskEvent> read_event(const ComparisonTask& task, const nlohmann::json& json) try {
+  TaskEvent event = event_from_json(json);
+  return is_of(task, event) ? std::optional(std::move(event)) : std::nullopt;
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
 TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path& program, double timeout_s,
                          const std::function<void(const TaskEvent&)>& progress) {
   TaskResult result;
@@ -197,19 +217,19 @@ TaskResult run_in_worker(const ComparisonTask& task, const std::filesystem::path
     }
     if (closed) break;
     const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object()) {
-      result.failure = "the worker's report cannot be read";
-      return result;
-    }
-    if (json.contains("error")) {
+    if (json.is_object() && json.contains("error") && json.at("error").is_string()) {
       result.failure = json.at("error").get<std::string>();
       continue;
     }
-    TaskEvent event = event_from_json(json);
-    result.in_flight = event.variant_id;
-    result.phase = event.phase;
-    progress(event);
-    if (event.record) result.settled.push_back(std::move(*event.record));
+    std::optional<TaskEvent> event = read_event(task, json);
+    if (!event) {
+      result.failure = "the worker's report cannot be read, or is not of this task";
+      return result;
+    }
+    result.in_flight = event->variant_id;
+    result.phase = event->phase;
+    progress(*event);
+    if (event->record) result.settled.push_back(std::move(*event->record));
   }
   const std::string ending = worker.reap();
   if (result.failure.empty()) result.failure = ending;

@@ -210,8 +210,8 @@ class ActionTest(unittest.TestCase):
                         output='`touch ran`"', budget="90s")
         self.assertEqual((self.folder / "arguments").read_text().splitlines(),
                          ["gate", "a b.yaml", "--baseline", "first one", "--baseline", "second; touch ran",
-                          "--candidate", "./fake hilbench", "--threshold", "$(touch ran)", "--budget", "90s", "-o", '`touch ran`"',
-                          "--format", "github"])
+                          "--candidate", "./fake hilbench", "--threshold", "$(touch ran)", "--budget", "90s",
+                          "-o", '`touch ran`"', "--format", "github"])
         self.assertFalse((self.folder / "ran").exists())
 
     def test_another_program_runs_the_gate(self):

@@ -13,7 +13,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from program import Program, wait_until
+from program import Program
 
 CASES = ("n256", "n512")
 SWEEP = """
@@ -24,6 +24,7 @@ variants: [{kernel: dilated, order: [linear, random]}]
 reference: dilated/linear
 measure: {interval: 0.05, budget_s: 0.2, min_rounds: 3}
 """
+UNREADABLE = "the worker's report cannot be read, or is not of this task"
 CASE = "  - {sequence_length: %d, segments: [128], dilations: [1], heads: 2, head_dim: 32, threads: 1, device: cpu}"
 # A build that does what WHAT says. worker() is the real worker, with `change` made to each report that ends a variant.
 # `asked` workers came before this one. All else is the real program's.
@@ -93,9 +94,9 @@ class GateTest(unittest.TestCase):
 class FaultTest(GateTest):
     """A candidate that fails where the baseline works: exit status 1, whatever the times."""
 
-    def fault(self, what, reason, of="dilated/random"):
+    def fault(self, what, reason, of="dilated/random", budget="3s"):
         with self.subTest(what):
-            _, out, _ = self.gate("--threshold", "90%", "--budget", "5s", "-o", "out", candidate=self.build(what),
+            _, out, _ = self.gate("--threshold", "90%", "--budget", budget, "-o", "out", candidate=self.build(what),
                                   statuses=[1])
             self.assertRegex(out, r"\Afailed: of 4 variants, ")
             for case in CASES:
@@ -113,7 +114,8 @@ class FaultTest(GateTest):
     def test_a_candidate_that_crashes_later(self):
         # Four workers for the first two pairs of both cases work, as long as all go well.
         self.fault("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 4 else 0",
-                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)")
+                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)",
+                   budget="60s")
 
     def test_incomplete_answers(self):
         missing = "failed in the candidate: the worker ended without a result for it"
@@ -121,17 +123,21 @@ class FaultTest(GateTest):
         self.fault("if sys.argv[1] == 'worker': say('{\"phase\": 3, \"rec'), sys.exit()", missing)
 
     def test_answers_that_are_no_report(self):
-        for line in ("hello", "[]", "7"):
-            self.fault(f"if sys.argv[1] == 'worker': say({line!r} + chr(10)), sys.exit()",
-                       "failed in the candidate: prepare: the worker's report cannot be read")
+        event = {"phase": 2, "variant": "dilated/random", "round": 0, "spent_s": 0}
+        for line in ("hello", [], 7, {}, {"error": 5}, {**event, "variant": 7}, {**event, "phase": "time"},
+                     {**event, "phase": 9}, {**event, "variant": "dilated/moore"}, {**event, "record": {}}):
+            text = line if line == "hello" else json.dumps(line)
+            self.fault(f"if sys.argv[1] == 'worker': say({text!r} + chr(10)), sys.exit()",
+                       "failed in the candidate: prepare: " + UNREADABLE)
+
+    def test_records_that_are_not_of_the_task(self):
+        for change in ({"variant": "dilated/hilbert"}, {"case": "n1024"}, {"time_ns": None}, {"schema": 99}):
+            self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                       f"**{change!r}}}}})", rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
 
     def test_a_failed_verification(self):
         self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                    "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
-
-    def test_an_answer_of_another_variant(self):
-        self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
-                   "'variant': 'dilated/hilbert'}})", "failed in the candidate: [^|]*")
 
 
 class BadInputTest(GateTest):
@@ -149,18 +155,21 @@ class BadInputTest(GateTest):
                     self.assertIn(f"not a hilbench that a gate can drive ({path}): ", err)
                     self.assertIn(why, err)
         self.assertIn("no results here (empty)", self.refused(baseline="empty"))
-        self.refused(candidate="empty")
+        self.assertIn("the candidate is a folder and the baseline a program (empty)", self.refused(candidate="empty"))
 
     def test_bad_values(self):
         for arguments, why in ((["--threshold", "5"], "'5' is no share (--threshold); write 0.05 or 5%"),
                                (["--threshold", "200%"], "'200%' is no share (--threshold)"),
                                (["--threshold", "-1%"], "'-1%' is no share (--threshold)"),
+                               (["--threshold", "0"], "(--threshold 0)"),
                                (["--budget", "0"], "'0' is no duration (--budget)"),
                                (["--inject", "x"], "'x' is no injection (--inject)"),
                                (["--inject", "=5%"], "'=5%' is no injection (--inject)"),
                                (["--inject", "x="], "'' is no share (--inject)"),
                                (["--inject", "x=400%"], "'400%' is no share (--inject)"),
-                               (["--inject", "(=10%"], "bad regular expression '('"),
+                               (["--inject", "(=10%"], "bad regular expression '(' (--inject)"),
+                               (["--inject", "nothing=10%"], "no work would be added to any variant (--inject)"),
+                               (["--inject", ".=0"], "no work would be added to any variant (--inject)"),
                                (["--filter", "nothing"], "'nothing' matches no variant (--filter)"),
                                (["--format", "xml"], "--format: xml not in {text,markdown,github}")):
             with self.subTest(arguments):
@@ -219,11 +228,17 @@ class MeasuredTest(GateTest):
                                      "-o", "out")
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        for line in process.stderr:  # each case was measured by both
+            if line.startswith("round 1: pair 2 "):
+                break
         self.program.wait_for_worker()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 130, err)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (130, ""))
+        self.assertTrue(err.endswith("hilbench: error: stopped\n"), err)
         self.program.wait_until_no_worker()
+        for side in ("baseline", "candidate"):
+            self.assertEqual([record["status"] for record in self.program.records(f"out/{side}")], ["ok"] * 4)
 
 
 class StoredTest(GateTest):
