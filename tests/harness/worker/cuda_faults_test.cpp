@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,8 @@ class OtherProcess {
   OtherProcess(const char* part, Family family) {
     int ready[2];
     if (::pipe(ready) != 0) throw std::runtime_error("no pipe");
+    // A run adopts orphans below this program; a foreign process must not be among them.
+    if (family == Family::foreign) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(ready[0]);
@@ -348,7 +351,8 @@ TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
   std::vector<Record> records;
   {
     const OtherProcess other("busy", OtherProcess::Family::foreign);
-    records = measure({}, ExitCode::done);
+    measure({}, ExitCode::done);
+    records = read_results(folder_ / "out").records;
   }
   ASSERT_EQ(records.size(), 6u);
   std::printf("device_state %s\n", records[0].environment["device_state"].dump().c_str());
@@ -364,7 +368,8 @@ TEST_F(CudaFaults, NoVerdictWhereAnotherProcessUsesTheGpu) {
   EXPECT_NE(text.str().find("withheld: another process used the GPU"), std::string::npos);
 
   // Without the other process there is a verdict.
-  for (const Record& record : measure({}, ExitCode::done)) {
+  measure({}, ExitCode::done);
+  for (const Record& record : read_results(folder_ / "out").records) {
     EXPECT_EQ(foreign_processes(record), 0);
     EXPECT_EQ(record.speedup.has_value(), record.variant_id != "dilated_simt/linear");
   }
