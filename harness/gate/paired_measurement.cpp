@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <future>
 #include <set>
 
+#include "harness/measure/turns.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/run/settle.hpp"
@@ -17,7 +20,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kRounds = 9;      // samples of each variant in a process
+constexpr std::int64_t kRounds = 12;     // samples of each variant in a process
 constexpr double kSampleNs = 5e6;        // shorter executions are repeated to fill a sample of this length
 constexpr double kOthersAllowed = 0.15;  // cores that others keep busy, as a share of all cores
 constexpr double kStealAllowed = 0.05;   // the same of what the hypervisor takes away
@@ -37,13 +40,21 @@ ComparisonTask gate_task(const Sweep& sweep, const Comparison& comparison, const
   return task;
 }
 
-// ln(median) of the last process of the record.
-std::optional<double> last_ln(const Record& record) {
-  if (record.status != Status::ok || !record.time || record.time->process_rounds.empty()) return std::nullopt;
-  const auto rounds = static_cast<std::size_t>(record.time->process_rounds.back());
+// Samples of the last process of the record.
+std::vector<double> last_samples(const Record& record) {
+  if (record.status != Status::ok || !record.time || record.time->process_rounds.empty()) return {};
+  const auto rounds = record.time->process_rounds.back();
   const std::vector<double>& samples = record.time->samples_ns;
-  if (rounds == 0 || rounds > samples.size()) return std::nullopt;
-  return std::log(median(std::span(samples).last(rounds)));
+  if (rounds > std::ssize(samples)) return {};
+  return {samples.end() - rounds, samples.end()};
+}
+
+double slowdown_of(const std::vector<double>& before, const std::vector<double>& after) {
+  // A process whose partner ended measured the rest of its rounds alone.
+  const std::size_t rounds = std::min(before.size(), after.size());
+  std::vector<double> slowdowns;
+  for (std::size_t i = 0; i < rounds; ++i) slowdowns.push_back(std::log(after[i] / before[i]));
+  return hodges_lehmann(slowdowns);
 }
 
 // A member of `processes` of the record's environment, for every process that gives it.
@@ -64,7 +75,8 @@ std::vector<double> seen_by_processes(const Record& record, const char* name, co
 MeasuredSide::MeasuredSide(const Build& build, double timeout_s)
     : build_(build), runner_(in_worker(timeout_s, build.program)) {}
 
-std::map<std::string, double> MeasuredSide::measure(const ComparisonTask& task, std::int64_t process) {
+std::map<std::string, std::vector<double>> MeasuredSide::measure(const ComparisonTask& task,
+                                                                 std::int64_t process) {
   const std::string& case_id = task.records.front().case_id;
   const auto [at, first] = records_.try_emplace(case_id);
   if (first) cases_.push_back(case_id);
@@ -73,10 +85,10 @@ std::map<std::string, double> MeasuredSide::measure(const ComparisonTask& task, 
   // A copy: a stop, which throws, loses nothing.
   at->second = measure_process(
       asked, at->second, process, [](const TaskEvent&) {}, runner_);
-  std::map<std::string, double> times;
+  std::map<std::string, std::vector<double>> samples;
   for (const Record& record : at->second)
-    if (const auto ln = last_ln(record)) times[record.variant_id] = *ln;
-  return times;
+    if (auto last = last_samples(record); !last.empty()) samples[record.variant_id] = std::move(last);
+  return samples;
 }
 
 const std::vector<Record>& MeasuredSide::records(const std::string& case_id) const {
@@ -156,15 +168,17 @@ void PairedMeasurement::measure_candidate(Subject& subject) {
 
 void PairedMeasurement::measure_pair(Subject& subject) {
   const std::int64_t number = subject.pairs++;
-  std::map<std::string, double> before, after;
   // A B, B A, B A, A B, ...: neither build comes first more often, or later in a drift.
   const bool baseline_first = number % 4 == 0 || number % 4 == 3;
-  if (baseline_first) before = baseline_.measure(subject.task, number);
-  after = candidate_.measure(subject.candidate_task, number);
-  if (!baseline_first) before = baseline_.measure(subject.task, number);
-  for (const auto& [variant, ln] : after)
+  const std::array<int, 2> sockets = make_turns();
+  ComparisonTask task = subject.task, candidate_task = subject.candidate_task;
+  task.turns = sockets[baseline_first ? 0 : 1];
+  candidate_task.turns = sockets[baseline_first ? 1 : 0];
+  auto candidate = std::async(std::launch::async, [&] { return candidate_.measure(candidate_task, number); });
+  const auto before = baseline_.measure(task, number);
+  for (const auto& [variant, samples] : candidate.get())
     if (const auto found = before.find(variant); found != before.end())
-      subject.slowdowns[variant].push_back(ln - found->second);
+      subject.slowdowns[variant].push_back(slowdown_of(found->second, samples));
 }
 
 void PairedMeasurement::save(const std::filesystem::path& folder) const {

@@ -16,8 +16,8 @@ namespace hilbench {
 class MeasuredSide {
  public:
   MeasuredSide(const Build& build, double timeout_s);
-  // Measures the task in a fresh process. Returns ln(median time) of each variant that was measured.
-  std::map<std::string, double> measure(const ComparisonTask& task, std::int64_t process);
+  // Measures the task in a fresh process. Returns the samples in ns of each variant that was measured.
+  std::map<std::string, std::vector<double>> measure(const ComparisonTask& task, std::int64_t process);
   // The records of a comparison so far; empty if it was not measured.
   const std::vector<Record>& records(const std::string& case_id) const;
   // All records, with the environment of this machine and that build.
@@ -32,7 +32,8 @@ class MeasuredSide {
   std::vector<std::string> cases_;  // in the sequence first measured
 };
 
-// The slowdowns ln(candidate / baseline) of the pairs of one variant.
+// The slowdowns ln(candidate / baseline) of the pairs of one variant. That of a pair is the Hodges-Lehmann
+// estimate over its rounds: both processes measured each round next to each other.
 using Slowdowns = std::vector<double>;
 
 class PairedMeasurement {
@@ -52,7 +53,7 @@ class PairedMeasurement {
 
   // Measures one more process of the subject with the candidate alone.
   void measure_candidate(Subject& subject);
-  // Measures one more pair of processes of the subject. Which build comes first alternates.
+  // Measures one more pair of processes of the subject, which take turns. Which build comes first alternates.
   void measure_pair(Subject& subject);
   void save(const std::filesystem::path& folder) const;
   // Why the machine was not fit to judge, by what the processes saw; empty if it was.

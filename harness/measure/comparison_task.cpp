@@ -39,6 +39,7 @@ Json to_json(const ComparisonTask& task) {
           {"counters", task.counters},
           {"counts", task.counts},
           {"verify", task.verify == Verify::yes},
+          {"turns", task.turns},
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
           {"externals", externals}};
@@ -63,6 +64,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.counters = json.at("counters").get<std::vector<std::string>>();
   task.counts = json.at("counts");
   task.verify = json.at("verify").get<bool>() ? Verify::yes : Verify::no;
+  task.turns = json.at("turns");
   task.device_ordinal = json.at("device_ordinal");
   task.dump = json.at("dump").get<std::string>();
   for (const auto& [name, external] : json.at("externals").items())

@@ -14,7 +14,7 @@
 namespace hilbench {
 
 // Of the tasks and events below. A gate drives workers of another build only if both speak the same.
-inline constexpr int kTaskProtocol = 1;
+inline constexpr int kTaskProtocol = 2;
 
 enum class Verify { yes, no };  // no: another process of the same build and case has done it
 
@@ -27,6 +27,7 @@ struct ComparisonTask {
   std::vector<std::string> counters;  // names of counter sets; empty: do not count
   std::int64_t counts = 1;            // how often each variant is counted in this process
   Verify verify = Verify::yes;
+  int turns = -1;  // socket of the process that measures in turns with this one; -1: it measures alone
   int device_ordinal = 0;      // number of the GPU
   std::filesystem::path dump;  // write inputs and outputs here; empty: do not
   Externals externals;         // baselines that are separate programs

@@ -6,25 +6,36 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 namespace hilbench {
 
-Disturbance::Disturbance() : before_(look()) {}
+void Disturbance::Look::add(const Look& other, double sign) {
+  seconds += sign * other.seconds;
+  own_cpu_s += sign * other.own_cpu_s;
+  involuntary_switches += sign * other.involuntary_switches;
+  busy_s += sign * other.busy_s;
+  steal_s += sign * other.steal_s;
+  known = known && other.known;
+}
 
 Disturbance::Look Disturbance::look() {
-  Look look;
+  using Seconds = std::chrono::duration<double>;
+  Look look{.seconds = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(), .known = false};
   rusage used = {};
   if (::getrusage(RUSAGE_SELF, &used) == 0) {
     const auto seconds = [](const timeval& time) {
       return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
     };
     look.own_cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
-    look.involuntary_switches = used.ru_nivcsw;
+    look.involuntary_switches = static_cast<double>(used.ru_nivcsw);
   }
   // proc(5): cpu user nice system idle iowait irq softirq steal, in ticks
   std::ifstream stat("/proc/stat");
@@ -34,23 +45,37 @@ Disturbance::Look Disturbance::look() {
   if (stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal && ticks > 0) {
     look.busy_s = (user + nice + system + irq + softirq) / ticks;
     look.steal_s = steal / ticks;
+    look.known = true;
   }
   return look;
 }
 
+Disturbance::Disturbance() : since_(look()) {}
+
+void Disturbance::pause() {
+  if (std::exchange(paused_, true)) return;
+  seen_.add(look(), 1);
+  seen_.add(since_, -1);
+}
+
+void Disturbance::resume() {
+  if (std::exchange(paused_, false)) since_ = look();
+}
+
 nlohmann::json Disturbance::seen() const {
-  const Look now = look();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const bool known = before_.busy_s >= 0 && now.busy_s >= 0;
-  const double others = (now.busy_s - before_.busy_s) - (now.own_cpu_s - before_.own_cpu_s);
+  Disturbance now = *this;
+  now.pause();
+  const Look& all = now.seen_;
+  const nlohmann::json unknown;
   double load = 0;
   return {{"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-          {"load_average", ::getloadavg(&load, 1) == 1 ? nlohmann::json(load) : nlohmann::json()},
-          {"seconds", seconds},
-          {"involuntary_switches", now.involuntary_switches - before_.involuntary_switches},
-          {"steal_s", known ? nlohmann::json(now.steal_s - before_.steal_s) : nlohmann::json()},
-          {"other_busy_cores",
-           known && seconds > 0 ? nlohmann::json(std::max(0.0, others / seconds)) : nlohmann::json()}};
+          {"load_average", ::getloadavg(&load, 1) == 1 ? nlohmann::json(load) : unknown},
+          {"seconds", all.seconds},
+          {"involuntary_switches", std::lround(all.involuntary_switches)},
+          {"steal_s", all.known ? nlohmann::json(std::max(0.0, all.steal_s)) : unknown},
+          {"other_busy_cores", all.known && all.seconds > 0
+                                   ? nlohmann::json(std::max(0.0, (all.busy_s - all.own_cpu_s) / all.seconds))
+                                   : unknown}};
 }
 
 }  // namespace hilbench

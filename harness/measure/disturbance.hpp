@@ -1,7 +1,6 @@
 // What disturbed a measurement on the host: other programs, the scheduler, the hypervisor.
 #pragma once
 
-#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 
 namespace hilbench {
@@ -11,6 +10,10 @@ class Disturbance {
  public:
   Disturbance();
 
+  // What happens between pause() and resume() does not count.
+  void pause();
+  void resume();
+
   // `time` (ISO 8601, UTC); `load_average` (of one minute); since this object was made: `seconds`,
   // `involuntary_switches` (how often another task took a core from a thread of this process), `steal_s`
   // (core seconds that the hypervisor gave to others), `other_busy_cores` (cores that other processes kept
@@ -19,14 +22,17 @@ class Disturbance {
 
  private:
   struct Look {
-    double own_cpu_s = 0;
-    long involuntary_switches = 0;
-    double busy_s = -1, steal_s = -1;  // of all cores since the start of the machine; below 0: not known
+    double seconds = 0, own_cpu_s = 0;
+    double involuntary_switches = 0;
+    double busy_s = 0, steal_s = 0;  // of all cores
+    bool known = true;               // what Linux says of all cores
+    void add(const Look& other, double sign);
   };
   static Look look();
 
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  Look before_;
+  Look seen_;   // before the last pause
+  Look since_;  // the last resume
+  bool paused_ = false;
 };
 
 }  // namespace hilbench

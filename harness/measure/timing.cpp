@@ -159,8 +159,9 @@ std::int64_t rounds_wanted(const std::vector<VerifiedVariant>& variants,
 
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
-                                        const TimingProgress& progress) {
+                                        const TimingProgress& progress, const Turn& turn) {
   benchmark::ClearRegisteredBenchmarks();
+  turn.begin();
   std::vector<std::unique_ptr<VariantTimer>> timers;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     progress(variants[v].record.variant_id, 0, 0);
@@ -168,6 +169,7 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
     const double warm_up_ns = device.warm_up_ns() * (v == 0 ? 1 : kFurtherWarmUp);
     timers.push_back(std::make_unique<VariantTimer>(device, measure, variants[v], v, warm_up_ns));
   }
+  turn.end();
   std::vector<TimedSamples> samples(variants.size());
   for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = timers[v]->timer();
   const auto start = std::chrono::steady_clock::now();
@@ -180,11 +182,13 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
     const bool spent =
         round >= std::min(kFewestRounds, measure.min_rounds) && seconds_since(start) >= measure.budget_s;
     if (enough || spent) break;
+    turn.begin();
     for (const std::size_t place : round_order(variants.size(), static_cast<std::size_t>(round))) {
       const std::size_t v = numbers[place];
       progress(variants[v].record.variant_id, round, seconds_since(start));
       samples[v].ns.push_back(timers[v]->sample_ns());
     }
+    turn.end();
   }
   benchmark::ClearRegisteredBenchmarks();
   return samples;

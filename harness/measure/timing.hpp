@@ -9,6 +9,7 @@
 
 #include "harness/device/device.hpp"
 #include "harness/measure/prepared_variant.hpp"
+#include "harness/measure/turns.hpp"
 #include "harness/sweep/settings.hpp"
 
 namespace hilbench {
@@ -33,8 +34,9 @@ struct TimedSamples {
 // half-width `measure.interval`. The ratios themselves play no part, so stopping does not bias them (Stein
 // 1945). It ends before if the budget is spent, but runs at least 6 rounds, because a 95 % interval of a
 // median needs them, unless min_rounds is smaller. Variants without output (`peak`) are not waited for.
+// The warm-up of all variants is one turn, and each round is one.
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
-                                        const TimingProgress& progress);
+                                        const TimingProgress& progress, const Turn& turn = {});
 
 }  // namespace hilbench

@@ -1,6 +1,7 @@
 #include "harness/run/settle.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -66,8 +67,11 @@ void join(Record& total, const Record& part) {
 std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
                            const std::function<void(const TaskEvent&)>& progress) {
   std::vector<Record> settled;
+  int turns = task.turns;
   for (ComparisonTask rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
+    rest.turns = turns;
     TaskResult result = runner(rest, progress);
+    turns = -1;  // what is left after a failure is measured alone
     // Variants are timed together in one run: after a crash they are all measured again.
     for (Record& record : result.settled)
       if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));
@@ -112,7 +116,10 @@ std::vector<Record> measure_process(const ComparisonTask& task, std::vector<Reco
   share.counts = (kFewestCounts + processes - 1) / processes;
   if (process > 0) share.dump.clear();
   std::vector<Record> parts;
-  if (!share.records.empty()) parts = settle(share, run, progress);
+  if (!share.records.empty())
+    parts = settle(share, run, progress);
+  else if (share.turns >= 0)
+    ::close(share.turns);  // as if a worker had ended
   if (before.empty()) before = std::move(parts);
   for (const Record& part : parts)
     if (Record* total = find_record(before, part.variant_id)) join(*total, part);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -25,18 +26,23 @@
 namespace hilbench {
 namespace {
 
+// Closes a socket that is not needed here any more.
+struct Closed {
+  int socket;
+  ~Closed() {
+    if (socket >= 0) ::close(socket);
+  }
+};
+
 // A worker process. The destructor kills it and waits for its end.
 class Worker {
  public:
-  Worker(const ComparisonTask& task, const std::filesystem::path& program)
-      : task_(to_json(task).dump()), children_(own_children()) {
+  Worker(const ComparisonTask& task, const std::filesystem::path& program) : task_(to_json(task).dump()) {
+    const Closed after_start{task.turns};  // so that the process at the other end sees the end of the worker
     adopt_orphans();
     if (::fcntl(task_pipe_.write_end(), F_SETFL, O_NONBLOCK) != 0)
       throw EnvironmentError({.what = "cannot talk to a worker", .why = std::strerror(errno)});
-    const pid_t parent = ::getpid();
-    pid_ = ::fork();
-    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
-    if (pid_ == 0) become_worker(program, task_pipe_.read_end(), event_pipe_.write_end(), parent);
+    start(program, task.turns);
     task_pipe_.close_read();
     event_pipe_.close_write();
   }
@@ -78,24 +84,52 @@ class Worker {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0)
       if (errno != EINTR) throw EnvironmentError({.what = "lost a worker", .why = std::strerror(errno)});
+    end_orphans();  // what has a group of its own
     pid_ = -1;
-    end_children_except(children_);  // what has a group of its own
     if (WIFSIGNALED(status)) return signal_reason(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0) return fmt::format("the worker exited with status {}", WEXITSTATUS(status));
     return "";
   }
 
  private:
-  [[noreturn]] static void become_worker(const std::filesystem::path& program, int task_fd, int event_fd,
-                                         pid_t parent) {
+  // The workers of this process. Two may run at once, each watched by a thread of its own.
+  struct Workers {
+    std::mutex mutex;
+    std::set<pid_t> running;
+  };
+  static Workers& workers() {
+    static Workers all;
+    return all;
+  }
+
+  void start(const std::filesystem::path& program, int turns) {
+    const std::array<int, 3> passed = {task_pipe_.read_end(), event_pipe_.write_end(), turns};
+    const std::string task_text = std::to_string(passed[0]), event_text = std::to_string(passed[1]);
+    const pid_t parent = ::getpid();
+    const std::lock_guard lock(workers().mutex);
+    children_ = own_children();
+    pid_ = ::fork();
+    if (pid_ < 0) throw EnvironmentError({.what = "cannot start a worker", .why = std::strerror(errno)});
+    if (pid_ > 0) {
+      workers().running.insert(pid_);
+      return;
+    }
     // A process group of its own: Ctrl-C reaches only the supervisor, which then ends the worker.
-    const bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-                       ::getppid() == parent && ::fcntl(task_fd, F_SETFD, 0) == 0 &&
-                       ::fcntl(event_fd, F_SETFD, 0) == 0;
+    const bool ready =
+        ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent &&
+        std::ranges::all_of(passed, [](int fd) { return fd < 0 || ::fcntl(fd, F_SETFD, 0) == 0; });
     if (!ready) ::_exit(126);
-    const std::string task_text = std::to_string(task_fd), event_text = std::to_string(event_fd);
     ::execl(program.c_str(), "hilbench", "worker", task_text.c_str(), event_text.c_str(), nullptr);
     ::_exit(127);
+  }
+
+  // Ends what the worker left behind; with two workers, also what lost its parent below the other one.
+  void end_orphans() {
+    const std::lock_guard lock(workers().mutex);
+    workers().running.erase(pid_);
+    std::set<pid_t> kept = children_;
+    kept.insert(workers().running.begin(), workers().running.end());
+    end_children_except(kept);
   }
 
   static std::string signal_reason(int signal) {
@@ -105,8 +139,8 @@ class Worker {
   }
 
   const std::string task_;
-  const std::set<pid_t> children_;  // of this process before the worker
-  std::size_t written_ = 0;         // bytes of the task
+  std::set<pid_t> children_;  // of this process before the worker
+  std::size_t written_ = 0;   // bytes of the task
   Pipe task_pipe_, event_pipe_;
   pid_t pid_ = -1;
 };

@@ -15,6 +15,7 @@
 #include "harness/measure/dump.hpp"
 #include "harness/measure/random_values.hpp"
 #include "harness/measure/timing.hpp"
+#include "harness/measure/turns.hpp"
 #include "harness/process/pipe.hpp"
 #include "harness/worker/make_variant.hpp"
 #include "harness/worker/peak_check.hpp"
@@ -181,8 +182,22 @@ class TaskRun {
       bench_->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
-    const Disturbance disturbance;
-    const auto samples = time_variants(*bench_->device, verified_, reference(), task_.measure, progress);
+    Disturbance disturbance;
+    const auto waiting = [this] { tell_({.phase = Phase::time}); };
+    if (turns_.shared()) disturbance.pause();
+    const Turn turn = {.begin =
+                           [&] {
+                             turns_.take(waiting);
+                             disturbance.resume();
+                           },
+                       .end =
+                           [&] {
+                             if (turns_.shared()) disturbance.pause();
+                             turns_.pass();
+                           }};
+    const auto samples =
+        time_variants(*bench_->device, verified_, reference(), task_.measure, progress, turn);
+    turns_.take(waiting);  // the other process has measured its last round
     const nlohmann::json process = process_json(disturbance);
     for (std::size_t i = 0; i < verified_.size(); ++i) {
       Timing timing;
@@ -263,6 +278,7 @@ class TaskRun {
   const ComparisonTask& task_;
   const std::function<void(const TaskEvent&)>& tell_;
   std::unique_ptr<RingHost> rings_;  // moves into the bench
+  Turns turns_{task_.turns};
   std::unique_ptr<Bench> bench_;
   std::vector<VerifiedVariant> verified_;
 };
@@ -288,6 +304,7 @@ int worker_main(int task_fd, int event_fd) {
   if (::fcntl(task_fd, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(event_fd, F_SETFD, FD_CLOEXEC) != 0) return 126;
   try {
     const ComparisonTask task = task_from_json(nlohmann::json::parse(read_all(task_fd)));
+    if (task.turns >= 0 && ::fcntl(task.turns, F_SETFD, FD_CLOEXEC) != 0) return 126;
     run_task(task, [&](const TaskEvent& event) { write_json(to_json(event)); });
     return 0;
   } catch (const std::exception& error) {

@@ -37,6 +37,13 @@ double median(std::span<const double> values) {
   return (*std::max_element(copy.begin(), middle) + *middle) / 2;
 }
 
+double hodges_lehmann(std::span<const double> values) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) means.push_back((values[i] + values[j]) / 2);
+  return median(means);
+}
+
 std::vector<std::span<const double>> by_process(const Rounds& rounds) {
   std::vector<std::span<const double>> processes;
   std::span<const double> left(rounds.ns);

@@ -12,6 +12,9 @@
 namespace hilbench {
 
 double median(std::span<const double> values);  // NaN if there are none
+// The centre of values that scatter alike to both sides: the median of the means of all pairs of them, each
+// with itself too (Hodges and Lehmann 1963). Hardly less exact than the mean, and not moved by outliers.
+double hodges_lehmann(std::span<const double> values);  // NaN if there are none
 
 // Samples of one variant: the rounds of process 0, then of process 1, ... Without `process_rounds` all are of
 // one process.

@@ -40,7 +40,9 @@ def describe(**changes):
 def worker(change):
     task_out, task_in = os.pipe()
     events_out, events_in = os.pipe()
-    real = subprocess.Popen([REAL, "worker", str(task_out), str(events_in)], pass_fds=(task_out, events_in))
+    os.set_inheritable(task_out, True), os.set_inheritable(events_in, True)
+    # It inherits all else too, the socket over which the two builds take turns.
+    real = subprocess.Popen([REAL, "worker", str(task_out), str(events_in)], close_fds=False)
     os.close(task_out), os.close(events_in)
     with open(int(sys.argv[2])) as task, open(task_in, "w") as pipe:
         pipe.write(task.read())

@@ -45,5 +45,20 @@ TEST(Disturbance, WorkOfAnotherProcessIsSeen) {
   EXPECT_EQ(::waitpid(child, &status, 0), child);
 }
 
+TEST(Disturbance, WhatHappensInAPauseDoesNotCount) {
+  Disturbance disturbance;
+  disturbance.pause();
+  spin(std::chrono::milliseconds(200));
+  EXPECT_LT(disturbance.seen().at("seconds"), 0.1);
+  disturbance.resume();
+  disturbance.resume();
+  spin(std::chrono::milliseconds(200));
+  disturbance.pause();
+  disturbance.pause();
+  const nlohmann::json seen = disturbance.seen();
+  EXPECT_GE(seen.at("seconds"), 0.2);
+  EXPECT_LT(seen.at("seconds"), 0.39);
+}
+
 }  // namespace
 }  // namespace hilbench

@@ -24,6 +24,14 @@ TEST(Median, OfOddEvenSingleAndNoValues) {
   EXPECT_TRUE(std::isnan(median({})));
 }
 
+TEST(HodgesLehmann, IsTheCentreAndNotMovedByOutliers) {
+  EXPECT_EQ(hodges_lehmann(std::vector<double>{7}), 7);
+  EXPECT_EQ(hodges_lehmann(std::vector<double>{1, 3}), 2);
+  EXPECT_EQ(hodges_lehmann(std::vector<double>{1, 2, 4}), 2.25);  // of 1, 1.5, 2, 2.5, 3, 4
+  EXPECT_EQ(hodges_lehmann(std::vector<double>{1, 2, 3, 4, 1000}), 3);
+  EXPECT_TRUE(std::isnan(hodges_lehmann({})));
+}
+
 TEST(ByProcess, SplitsTheRoundsOfEachProcess) {
   const Rounds rounds{{1, 2, 3, 4}, {3, 0, 1}};
   const auto processes = by_process(rounds);
