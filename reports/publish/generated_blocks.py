@@ -16,12 +16,12 @@ import pathlib
 import re
 import sys
 
-from blocks import claims, counts, documents, kernels, left_out, machine, orders, picture, rates, rings, runs
+from blocks import calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates, rings, runs
 from marks import filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
 
-MODULES = (claims, counts, kernels, left_out, machine, orders, rates, rings, runs)
+MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, rings, runs)
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 PICTURES = {"claimed-and-measured.svg": picture.picture}
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Publishes results: writes the records of each sweep and the generated parts of the findings page FOLDER/README.md into
 # the tree, and their pages, tables and figures outside of it (pages.py).
-# Usage: reports/publish/publish.sh [-o PAGES] OUT FOLDER   from the stores that run.sh wrote, OUT/SWEEP.tar.xz
+# Usage: reports/publish/publish.sh [-o PAGES] OUT FOLDER   from the stores that run.sh wrote, OUT/SWEEP.tar.xz, and
+#                                                           from what calibrate.sh wrote
 #        reports/publish/publish.sh [-o PAGES] FOLDER       from the records in FOLDER
 # FOLDER is e.g. reports/published/h200; with OUT it can be auto: reports/published/ and the processor's name. Sweeps
 # that OUT does not hold keep their records. PAGES: where the pages go; default: build/published.
@@ -16,7 +17,7 @@ pages=()
 while getopts o:h option; do
   case $option in
     o) pages=(-o "$OPTARG") ;;
-    h) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    h) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) usage ;;
   esac
 done
@@ -46,6 +47,12 @@ publish_store() {
   rm -r "${stores:?}/$name"
 }
 
+# publish_gates OUT: what calibrate.sh found of gates.
+publish_gates() {
+  [[ ! -e $1/gates.csv ]] || gzip -9nc "$1/gates.csv" >"$folder/calibration/gates.csv.gz"
+  [[ ! -e $1/self-test.txt ]] || cp "$1/self-test.txt" "$folder/calibration/"
+}
+
 if [[ $# -eq 2 ]]; then
   archives=("$1"/*.tar.xz)
   if [[ ! -e ${archives[0]} ]]; then
@@ -58,6 +65,7 @@ if [[ $# -eq 2 ]]; then
     rm -r "${stores:?}"/*
   fi
   for archive in "${archives[@]}"; do publish_store "$archive"; done
+  publish_gates "$1"
 fi
 python3 "$here/pages.py" "${pages[@]}" "$folder"
 python3 "$here/generated_blocks.py" fill "$folder"

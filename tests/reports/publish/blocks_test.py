@@ -6,9 +6,10 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import claims, counts, machine, orders, rates  # noqa: E402
+from blocks import calibration, claims, counts, machine, orders, rates  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -54,6 +55,44 @@ class BlocksTest(unittest.TestCase):
             records.append(record(length, dilation, "linear"))
             records += [record(length, dilation, order, *values) for order, values in measured.items()]
         return self.published(records)
+
+
+class Calibration(BlocksTest):
+    def twin(self, ratio, low, high, verdict):
+        one = record(1024, 1, "linear@twin")
+        return {**one, "twin": True,
+                "speedup": {"ratio": ratio, "ci": [low, high], "verdict": verdict, "processes": 5}}
+
+    def twins(self, twins):
+        lines = "".join(json.dumps(one) + "\n" for one in [{**record(1024, 1, "linear"), "twin": False}, *twins])
+        with unittest.mock.patch.object(calibration.render, "hilbench", lambda *_: lines):
+            return calibration.block_twins(self.published([], "calibration"))
+
+    def test_twins_whose_interval_excludes_1_are_counted(self):
+        equal = self.twin(1.001, 0.999, 1.003, "equivalent")
+        said = self.twins([equal] * 19 + [self.twin(1.02, 1.015, 1.025, "faster")])
+        self.assertIn("20 twins, each measured by 5 processes.", said.replace("\n", " "))
+        self.assertIn("interval of 1 of 20 (5.00 %; 0.13 % to 25 %)", said.replace("\n", " "))
+        self.assertIn("19 are equivalent, 0 inconclusive, 1 faster and 0 slower", said.replace("\n", " "))
+
+    def test_gates_are_counted_by_what_was_compared(self):
+        folder = self.published([], "calibration")
+        rows = ["kind,gate,status,seconds,case,variant,verdict"]
+        rows += [f"equal,{gate},{0 if gate < 3 else 3},60,n1,{variant},{'undecided' if gate == 3 else 'ok'}"
+                 for gate in (1, 2, 3) for variant in "ab"]
+        rows += ["injected-5,1,1,120,n1,a,slower", "injected-5,1,1,120,n1,b,slower"]
+        with gzip.open(folder.path / "calibration/gates.csv.gz", "wt") as file:
+            file.write("\n".join(rows) + "\n")
+        table = calibration.block_gates(folder).splitlines()
+        self.assertIn("| a build and itself | 3 | 0 of 3 (0 %; 0 % to 71 %) | 6 | 4 of 6 ", table[2])
+        self.assertIn(" | 0: 2, 3: 1 | 60, 60 |", table[2])
+        self.assertIn("| a build and itself with 5 % more work | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
+
+    def test_the_exact_interval(self):
+        for count, of, low, high in ((0, 50, 0, 0.0711), (3, 200, 0.0031, 0.0432), (50, 50, 0.9289, 1)):
+            found = calibration.exact_interval(count, of)
+            self.assertAlmostEqual(found[0], low, 4)
+            self.assertAlmostEqual(found[1], high, 4)
 
 
 class Orders(BlocksTest):

@@ -1,0 +1,96 @@
+"""Blocks about how far verdicts can be believed: twins, and gates whose answer was known (calibrate.sh)."""
+
+import collections
+import csv
+import gzip
+import json
+import math
+import statistics
+
+import render
+from cells import grouped, markdown, number, plural, wrapped
+
+SWEEP = "calibration"
+CONFIDENCE = 0.95
+
+
+def block_twins(folder, sweep=SWEEP):
+    lines = render.hilbench("export", folder.path / sweep, "--format", "jsonl").splitlines()
+    twins = [record for record in map(json.loads, lines) if record["twin"] and record["speedup"]]
+    if not twins:
+        return f"`{sweep}` has no twins with a verdict."
+    outside = sum(not record["speedup"]["ci"][0] <= 1 <= record["speedup"]["ci"][1] for record in twins)
+    verdicts = collections.Counter(record["speedup"]["verdict"] for record in twins)
+    processes = {record["speedup"]["processes"] for record in twins}
+    apart = sorted(abs(math.log(record["speedup"]["ratio"])) for record in twins)
+    return wrapped(
+        f"{plural(len(twins), 'twin')}, each measured by {' or '.join(map(str, sorted(processes)))} processes.",
+        f"1 lies outside the 95 % interval of {share(outside, len(twins))}.",
+        f"Judged as variants, {verdicts['equivalent']} are equivalent, {verdicts['inconclusive']} inconclusive,",
+        f"{verdicts['faster']} faster and {verdicts['slower']} slower. The ratios differ from 1 by",
+        f"{100 * statistics.median(apart):.2g} % in the median, and by more than",
+        f"{100 * apart[math.ceil(0.95 * len(apart)) - 1]:.2g} % in one of twenty.")
+
+
+def block_gates(folder, sweep=SWEEP):
+    source = folder.path / sweep / "gates.csv.gz"
+    if not source.exists():
+        return "No gates were tried here yet."
+    with gzip.open(source, "rt", newline="") as file:
+        rows = list(csv.DictReader(file))
+    header = ["what was compared", "gates", "gates that called something slower", "verdicts", "ok", "undecided",
+              "slower", "faster", "exit statuses", "seconds, median and most"]
+    return markdown(header, [gate_cells(kind, kept) for kind, kept in grouped(rows, lambda row: row["kind"]).items()])
+
+
+def block_self_test(folder, sweep=SWEEP):
+    source = folder.path / sweep / "self-test.txt"
+    return f"```\n{source.read_text().rstrip()}\n```" if source.exists() else "The self-test was not run here yet."
+
+
+def gate_cells(kind, rows):
+    gates = grouped(rows, lambda row: row["gate"])
+    alarms = sum(any(row["verdict"] == "slower" for row in kept) for kept in gates.values())
+    verdicts = collections.Counter(row["verdict"] for row in rows)
+    statuses = collections.Counter(kept[0]["status"] for kept in gates.values())
+    seconds = [float(kept[0]["seconds"]) for kept in gates.values()]
+    counts = [share(verdicts[verdict], len(rows)) for verdict in ("ok", "undecided", "slower", "faster")]
+    return [named(kind), len(gates), share(alarms, len(gates)), len(rows), *counts,
+            ", ".join(f"{status}: {count}" for status, count in sorted(statuses.items())),
+            f"{statistics.median(seconds):.0f}, {max(seconds):.0f}"]
+
+
+def named(kind):
+    known = {"equal": "a build and itself", "busy": "the same beside a program that keeps a core busy"}
+    return known.get(kind) or f"a build and itself with {kind.removeprefix('injected-')} % more work"
+
+
+def share(count, of):
+    """ "3 of 200 (1.5 %; 0.31 % to 4.3 %)", with the exact interval (Clopper and Pearson 1934)."""
+    low, high = exact_interval(count, of)
+    return f"{count} of {of} ({number(100 * count / of, 3)} %; {number(100 * low, 2)} % to {number(100 * high, 2)} %)"
+
+
+def exact_interval(count, of):
+    tail = (1 - CONFIDENCE) / 2
+    low = 0 if count == 0 else crossing(lambda rate: 1 - at_most(count - 1, of, rate) - tail)
+    high = 1 if count == of else crossing(lambda rate: tail - at_most(count, of, rate))
+    return low, high
+
+
+def at_most(count, of, rate):
+    """Probability of at most `count` successes in `of` trials."""
+    if rate in (0, 1):
+        return float(rate == 0 or count >= of)
+    logs = (math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * math.log(rate)
+            + (of - k) * math.log1p(-rate) for k in range(count + 1))
+    return math.fsum(map(math.exp, logs))
+
+
+def crossing(rising):
+    """The rate in [0, 1] at which this rising function crosses 0."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return (low + high) / 2

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Measures on this machine how far verdicts can be believed: twins, and gates whose answer is known. It resumes what OUT
+# holds. Let nothing else run meanwhile, but for the step busy.
+# Usage: reports/publish/calibrate.sh OUT [STEP[=NUMBER]...]   default: twins=10 self-test equal=50 injected=7 busy=10
+#   twins=P      sweeps/calibration.yaml by P processes
+#   self-test    `hilbench gate --self-test` on sweeps/ci.yaml
+#   equal=N      N gates of this build against itself
+#   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant
+#   busy=N       N gates of this build against itself beside a program that keeps a core busy
+# Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE. Afterwards OUT holds
+# calibration.tar.xz, gates.csv and self-test.txt, which reports/publish/publish.sh takes.
+set -euo pipefail
+if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
+  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+here=$(cd "$(dirname "$0")/../.." && pwd)
+hilbench=${HILBENCH:-$here/build/hilbench}
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+cd "$here"
+steps=("$@")
+[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10)
+read -ra twins_options <<<"${TWINS:-}"
+read -ra gate_options <<<"${GATE:-}"
+scratch=$(mktemp -d)
+neighbour=
+trap 'rm -rf "$scratch"; [[ -z $neighbour ]] || kill "$neighbour"' EXIT
+
+twins() {
+  "$hilbench" run sweeps/calibration.yaml -o "$out/calibration" --processes "$1" "${twins_options[@]}" || [[ $? -eq 1 ]]
+  tar cJf "$out/calibration.part" -C "$out" calibration
+  mv "$out/calibration.part" "$out/calibration.tar.xz"
+}
+
+# gate KIND NUMBER [OPTION...]: each with seeds of its own; a line of gates.csv for each variant
+gate() {
+  local kind=$1 number=$2 start=$SECONDS status=0
+  shift 2
+  ! grep -qs "^$kind,$number," "$out/gates.csv" || return 0
+  sed "s/^measure: {/measure: {seed: $((10#$number * 1000)), /" sweeps/ci.yaml >"$scratch/ci.yaml"
+  rm -rf "$scratch/gate"
+  "$hilbench" gate "$scratch/ci.yaml" --baseline "$hilbench" --candidate "$hilbench" -o "$scratch/gate" \
+    "${gate_options[@]}" "$@" >"$scratch/gate.txt" 2>&1 || status=$?
+  if [[ $status -ne 0 && $status -ne 1 && $status -ne 3 ]]; then
+    cat "$scratch/gate.txt" >&2
+    exit "$status"
+  fi
+  [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
+  sed "1d; s/^/$kind,$number,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
+  cat "$scratch/rows" >>"$out/gates.csv"
+  echo "$kind $number: exit $status, $((SECONDS - start)) s; $(grep -m1 -E 'of [0-9]+ variants' "$scratch/gate.txt")"
+}
+
+gates() {
+  local kind=$1 count=$2 number
+  for ((number = 1; number <= count; ++number)); do gate "$kind" "$number" "${@:3}"; done
+}
+
+for step in "${steps[@]}"; do
+  number=${step#*=}
+  case $step in
+    twins=*) twins "$number" ;;
+    self-test)
+      "$hilbench" gate sweeps/ci.yaml --candidate "$hilbench" --self-test -o "$out/self-test" "${gate_options[@]}" ||
+        [[ $? -eq 3 ]]
+      cp "$out/self-test/self-test.txt" "$out/self-test.txt" ;;
+    equal=*) gates equal "$number" ;;
+    injected=*) for share in 10 5 2; do gates "injected-$share" "$number" --inject ".*=$share%"; done ;;
+    busy=*)
+      (while :; do :; done) &
+      neighbour=$!
+      gates busy "$number"
+      kill "$neighbour"
+      neighbour= ;;
+    *) echo "calibrate.sh: unknown step '$step'" >&2; exit 2 ;;
+  esac
+done
