@@ -9,13 +9,12 @@
 #include <map>
 
 #include "kernels/base/text.hpp"
+#include "reports/gate/disturbances.hpp"
 #include "reports/records/effect.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
-
-constexpr double kBusyShare = 0.15;  // cores that others kept busy, as a share of all
 
 using Key = std::pair<std::string_view, std::string_view>;  // case and variant
 using Found = std::map<Key, const Record*>;
@@ -215,30 +214,11 @@ void note_unlike(const ComparedRuns& runs, const StoredGateOptions& options, Gat
   result.unlike = options.unlike == Unlike::refused && (machines > before || differing > 0);
 }
 
-// Cores that other programs kept busy, in the median over processes, as a share of all.
-std::optional<double> busy_share(const ReportInput& run) {
-  std::vector<double> busy;
-  double cores = 0;
-  for (const Record& record : run.records) {
-    const auto host = record.environment.find("host");
-    if (host != record.environment.end() && host->is_object() &&
-        host->value("cores", nlohmann::json()).is_number())
-      cores = (*host)["cores"].get<double>();
-    const auto processes = record.environment.find("processes");
-    if (processes == record.environment.end() || !processes->is_array()) continue;
-    for (const nlohmann::json& process : *processes)
-      if (process.is_object() && process.value("other_busy_cores", nlohmann::json()).is_number())
-        busy.push_back(process["other_busy_cores"].get<double>());
-  }
-  if (busy.empty() || cores <= 0) return std::nullopt;
-  return median(busy) / cores;
-}
-
 void note_busy(const ReportInput& run, const std::string& name, GateResult& result) {
-  const std::optional<double> share = busy_share(run);
-  if (share && *share > kBusyShare)
-    result.disturbances.push_back(
-        fmt::format("other programs kept {:.0f} % of the cores busy during {}", 100 * *share, name));
+  Disturbances found;
+  found.add(run.records);
+  for (const std::string& sentence : found.of_host(cores_of(run.records)))
+    result.disturbances.push_back(fmt::format("{} during {}", sentence, name));
 }
 
 }  // namespace

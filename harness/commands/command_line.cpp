@@ -19,9 +19,10 @@
 #include "kernels/base/text.hpp"
 
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
-#define HILBENCH_COMMANDS(line)                                                                     \
-  line(run) line(plan) line(report) line(compare) line(export) line(predict) line(order) line(list) \
-      line(doctor) line(gate) line(figures) line(worker) line(describe_build) line(count_executions)
+#define HILBENCH_COMMANDS(line)                                                                      \
+  line(run) line(plan) line(report) line(compare) line(check) line(export) line(predict) line(order) \
+      line(list) line(doctor) line(gate) line(figures) line(worker) line(describe_build)             \
+          line(count_executions)
 
 namespace hilbench {
 
@@ -159,8 +160,9 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", [] { return version_text(); });
   app.footer(
-      "Exit status: 0 done; 1 a record failed, `compare` found a slower variant, or `order` no bijection; "
-      "2 wrong usage or input; 3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
+      "Exit status: 0 done; 1 a record failed, `compare` found a slower variant, `check` a fault, or `order` "
+      "no "
+      "bijection; 2 wrong usage or input; 3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));
   add_all(commands);
   try {

@@ -1,12 +1,9 @@
 #include "harness/gate/paired_measurement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <future>
-#include <set>
 
 #include "harness/measure/turns.hpp"
 #include "harness/run/environment.hpp"
@@ -14,16 +11,15 @@
 #include "harness/run/settle.hpp"
 #include "harness/run/worker_process.hpp"
 #include "kernels/base/error.hpp"
+#include "reports/gate/disturbances.hpp"
 #include "reports/records/stats.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kRounds = 12;     // samples of each variant in a process
-constexpr double kSampleNs = 5e6;        // shorter executions are repeated to fill a sample of this length
-constexpr double kOthersAllowed = 0.15;  // cores that others keep busy, as a share of all cores
-constexpr double kStealAllowed = 0.05;   // the same of what the hypervisor takes away
+constexpr std::int64_t kRounds = 12;  // samples of each variant in a process
+constexpr double kSampleNs = 5e6;     // shorter executions are repeated to fill a sample of this length
 
 bool judged(const Record& record) {
   return record.kind == ImplementationKind::kernel;
@@ -55,19 +51,6 @@ double slowdown_of(const std::vector<double>& before, const std::vector<double>&
   std::vector<double> slowdowns;
   for (std::size_t i = 0; i < rounds; ++i) slowdowns.push_back(std::log(after[i] / before[i]));
   return hodges_lehmann(slowdowns);
-}
-
-// A member of `processes` of the record's environment, for every process that gives it.
-std::vector<double> seen_by_processes(const Record& record, const char* name, const char* over = nullptr) {
-  std::vector<double> values;
-  const auto processes = record.environment.find("processes");
-  if (processes == record.environment.end()) return values;
-  for (const nlohmann::json& process : *processes) {
-    if (!process.value(name, nlohmann::json()).is_number()) continue;
-    const double whole = over != nullptr ? process.value(over, 0.0) : 1;
-    if (whole > 0) values.push_back(process[name].get<double>() / whole);
-  }
-  return values;
 }
 
 }  // namespace
@@ -187,28 +170,11 @@ void PairedMeasurement::save(const std::filesystem::path& folder) const {
 }
 
 std::vector<std::string> PairedMeasurement::disturbances() const {
-  std::vector<double> busy, steal;
-  std::set<std::string> others;
+  Disturbances found;
   for (const Subject& subject : subjects_)
-    for (const MeasuredSide* side : {&baseline_, &candidate_}) {
-      const std::vector<Record>& records = side->records(subject.task.records.front().case_id);
-      if (records.empty()) continue;
-      for (const double each : seen_by_processes(records.front(), "other_busy_cores")) busy.push_back(each);
-      for (const double each : seen_by_processes(records.front(), "steal_s", "seconds"))
-        steal.push_back(each);
-      for (const Record& record : records)
-        if (foreign_processes(record) > 0) others.insert("another process used the GPU");
-      for (const Record& record : records)
-        for (const auto& reason : throttle_reasons(record))
-          if (reason.find("thermal") != std::string::npos) others.insert("the GPU was throttled: " + reason);
-    }
-  std::vector<std::string> found(others.begin(), others.end());
-  const double cores = std::max(1, site_.host.cores);
-  if (!busy.empty() && median(busy) > kOthersAllowed * cores)
-    found.push_back(fmt::format("other programs kept {:.1f} of {} cores busy", median(busy), cores));
-  if (!steal.empty() && median(steal) > kStealAllowed * cores)
-    found.push_back(fmt::format("the hypervisor took {:.1f} of {} cores away", median(steal), cores));
-  return found;
+    for (const MeasuredSide* side : {&baseline_, &candidate_})
+      found.add(side->records(subject.task.records.front().case_id));
+  return found.sentences(site_.host.cores);
 }
 
 }  // namespace hilbench

@@ -9,6 +9,9 @@
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
 #   threads     on the processor: rings of threads
+#   contribute  the claims as they are published, on the GPU if there is one, otherwise on the processor: every case by
+#               as many processes as `hilbench check` asks for. Stopped, it goes on from where it was. Only what may be
+#               published becomes OUT/SWEEP.tar.xz; OUT/SWEEP.check.txt says why, or why not
 # On a machine with 2 GPUs or more:
 #   ring-tests  the tests that need several GPUs
 #   ring-peer, ring-nccl   rings over that transport
@@ -36,6 +39,10 @@ export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_
 [[ $(ldd "$hilbench") != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
+finish() {
+  printf '%s\n' "${summary[@]}" | tee "$out/summary.txt"
+  exit "$1"
+}
 
 # run_programs PROGRAM...
 run_programs() {
@@ -107,12 +114,16 @@ sweep() {
 
 # Claims about time and caches are measured in bf16 too, with the kernels of the tensor cores. Claims about memory and
 # options do not depend on the dtype, one claim names fp16, and the cases of two claims are in other sweeps.
-claim() {
-  case $(basename "$1" .yaml) in
-    analysis-theory | dilated-kernel | guide-speedup | hybrid-core | scaling-threshold)
-      sweep "$1" --device cuda --axis dtype=fp32,bf16 ;;
-    *) sweep "$1" --device cuda ;;
-  esac
+# gpu_claims MEASURE [OPTION...]: calls MEASURE FILE OPTION... for the sweep of each claim.
+gpu_claims() {
+  local file
+  for file in sweeps/claims/*.yaml; do
+    case $(basename "$file" .yaml) in
+      analysis-theory | dilated-kernel | guide-speedup | hybrid-core | scaling-threshold)
+        "$1" "$file" --device cuda --axis dtype=fp32,bf16 "${@:2}" ;;
+      *) "$1" "$file" --device cuda "${@:2}" ;;
+    esac
+  done
 }
 
 # rings TRANSPORT LENGTHS...: one store for each transport; each command takes less than ten minutes
@@ -233,7 +244,8 @@ cpu() {
 
 # The claims. Cases of which one execution would take longer than `limit` seconds are skipped, with the reason. Three
 # claims are left out: two are about the memory of GPUs, one about rings of GPUs. Two more are about the memory that a
-# variant holds, which two orders suffice to show.
+# variant holds, which two orders and their control suffice to show.
+# cpu_claims MEASURE [OPTION...]: as gpu_claims
 cpu_claims() {
   local budget=2 limit=0.4 file
   few_cores || { budget=1 limit=0.15; }
@@ -241,10 +253,40 @@ cpu_claims() {
     case $(basename "$file" .yaml) in
       analysis-projection | scaling-max-sequence | scaling-projection) ;;
       guide-memory | hybrid-memory)
-        sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" --filter '/dilated/(linear|hilbert)$' ;;
-      *) sweep "$file" --device cpu --budget "$budget" --execution-limit "$limit" ;;
+        "$1" "$file" --device cpu --budget "$budget" --execution-limit "$limit" \
+          --filter '/dilated/(linear|hilbert|random)$' "${@:2}" ;;
+      *) "$1" "$file" --device cpu --budget "$budget" --execution-limit "$limit" "${@:2}" ;;
     esac
   done
+}
+
+# contribute_sweep FILE [OPTION...]: measures a sweep, or goes on with it, and checks the results.
+contribute_sweep() {
+  local name store status
+  name=$(name_of "$1")
+  store=results/contribute/$name
+  "$hilbench" run "$@" -o "$store" >>"$out/$name.log"
+  status=$?
+  if [[ $status -ge 128 ]]; then
+    note "$name" "stopped; the same command goes on from here"
+    finish "$status"
+  fi
+  if "$hilbench" check "$store" >"$out/$name.check.txt" 2>&1 && [[ $status -le 1 ]]; then
+    tar cJf "$out/$name.part" -C results/contribute "$name" && mv "$out/$name.part" "$out/$name.tar.xz"
+  else
+    rm -f "$out/$name.tar.xz"
+    left_out=1
+  fi
+  note "$name" "exit $status, $(tail -1 "$out/$name.check.txt")"
+  while read -r line; do note "" "$line"; done < <(grep '^not ok' "$out/$name.check.txt")
+}
+
+contribute() {
+  if "$hilbench" list devices | grep -q 'cuda:'; then
+    gpu_claims contribute_sweep --processes 5 --budget 10
+  else
+    cpu_claims contribute_sweep --processes 10
+  fi
 }
 
 for step in "${steps[@]}"; do
@@ -264,14 +306,14 @@ for step in "${steps[@]}"; do
     cpu-rivals)
       sweep_threads "1,$cores" sweeps/cpu-rivals.yaml --allow-external --budget 2 --execution-limit 1
       ;;
-    cpu-claims) cpu_claims ;;
+    cpu-claims) cpu_claims sweep ;;
+    contribute) contribute ;;
     threads) sweep sweeps/ring/threads.yaml ;;
     ring-tests) ring_tests ;;
     ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
     ring-rivals) ring_rivals ;;
-    claims) for file in sweeps/claims/*.yaml; do claim "$file"; done ;;
+    claims) gpu_claims sweep ;;
     *) unknown=2 && note "$step" "unknown step" ;;
   esac
 done
-printf '%s\n' "${summary[@]}" | tee "$out/summary.txt"
-exit "${unknown:-0}"
+finish "${unknown:-${left_out:-0}}"

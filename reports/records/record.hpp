@@ -97,7 +97,8 @@ struct Record {
   std::optional<double> comm_bytes;
   std::map<std::string, Counter> counters;
   std::optional<Speedup> speedup;
-  nlohmann::json environment;  // host, device, build, time; `library` if a library computed it
+  std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema
+  nlohmann::json environment;           // host, device, build, time; `library` if a library computed it
 };
 
 // Number of other processes that used the device during the timing. If there are any, its times

@@ -163,6 +163,7 @@ Record record_from_json(const json& from) {
   if (schema < kOldestRecordSchema || schema > kRecordSchema)
     refuse_record(fmt::format("its schema is {}", schema));
   Record record;
+  record.schema = schema;
   record.sweep = string_at(from, "sweep");
   record.case_id = string_at(from, "case");
   record.variant_id = string_at(from, "variant");

@@ -15,6 +15,12 @@ double student_above(double t, double freedom) {
   return boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
 }
 
+double binomial_at_least(std::size_t count, std::size_t trials, double rate) {
+  if (count == 0) return 1;
+  const boost::math::binomial successes(static_cast<double>(trials), rate);
+  return boost::math::cdf(boost::math::complement(successes, static_cast<double>(count) - 1));
+}
+
 std::optional<std::size_t> median_interval_rank(std::size_t count) {
   constexpr double kTail = 0.025;
   if (count < 2) return std::nullopt;

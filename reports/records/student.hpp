@@ -12,6 +12,9 @@ double student_quantile(double probability, double freedom);
 // The probability that it exceeds `t`.
 double student_above(double t, double freedom);
 
+// The probability of at least `count` successes in `trials` trials that each succeed with probability `rate`.
+double binomial_at_least(std::size_t count, std::size_t trials, double rate);
+
 // The exact interval of a median, without any assumption on the distribution: the `rank`-th smallest and the
 // `rank`-th largest of `count` values (counted from 1) enclose it with a probability of at least 95 %.
 // Nothing if there are fewer than 6 values: they cannot.

@@ -99,7 +99,7 @@ TEST(GateRuns, UnlikeOrBusyMachinesAndMissingCasesAreOpen) {
   EXPECT_EQ(exit_code(gate_of(a, other, {.threshold = 0.05, .unlike = Unlike::allowed})), ExitCode::done);
   const GateResult busy = gate_of(a, run_of(2, {.hilbert = 1.3, .busy = 1}));
   EXPECT_EQ(exit_code(busy), ExitCode::inconclusive) << "no alarm on a busy machine";
-  EXPECT_NE(gate_text(busy).find("50 % of the cores busy"), std::string::npos) << gate_text(busy);
+  EXPECT_NE(gate_text(busy).find("kept 1.0 of 2 cores busy during"), std::string::npos) << gate_text(busy);
   const GateResult fewer = gate_of(a, run_of(2, {.cases = 3}));
   EXPECT_EQ(exit_code(fewer), ExitCode::inconclusive);
   EXPECT_NE(gate_text(fewer).find("has no time for 3 variants"), std::string::npos) << gate_text(fewer);

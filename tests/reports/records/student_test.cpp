@@ -33,6 +33,14 @@ double at_most(std::size_t n, std::size_t k) {
   return sum;
 }
 
+TEST(BinomialAtLeast, SumsTheTail) {
+  EXPECT_EQ(binomial_at_least(0, 0, 0.05), 1);
+  EXPECT_EQ(binomial_at_least(0, 20, 0.05), 1);
+  for (std::size_t k = 1; k <= 20; ++k)
+    EXPECT_NEAR(binomial_at_least(k, 20, 0.5), 1 - at_most(20, k - 1), 1e-12) << k;
+  EXPECT_NEAR(binomial_at_least(1, 20, 0.05), 1 - std::pow(0.95, 20), 1e-12);
+}
+
 TEST(MedianIntervalRank, IsTheLargestThatCovers) {
   for (std::size_t n = 0; n < 6; ++n) EXPECT_FALSE(median_interval_rank(n)) << n;
   for (std::size_t n = 6; n <= 400; ++n) {

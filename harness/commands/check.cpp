@@ -1,0 +1,45 @@
+// `hilbench check`: whether a folder of results may be published.
+#include "reports/check/check.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "harness/commands/command_line.hpp"
+#include "reports/view/results.hpp"
+
+namespace hilbench {
+namespace {
+
+PrivateNames names_here() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.fill('\0');
+  const char* home = std::getenv("HOME");
+  return {.host = host.data(), .home = home == nullptr ? "" : home};
+}
+
+ExitCode check_command(const std::filesystem::path& folder) {
+  const ReportInput input = read_results(folder);
+  if (input.records.empty()) {
+    fmt::print("{} holds no records\n", folder.string());
+    return ExitCode::inconclusive;
+  }
+  const std::vector<Finding> findings = check_results(input, names_here());
+  fmt::print("{}", check_text(findings, folder.string()));
+  return may_be_published(findings) ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_check(Commands& commands) {
+  auto folder = std::make_shared<std::filesystem::path>();
+  Options options = commands.add("check", "say whether the results of a run may be published",
+                                 [folder] { return check_command(*folder); });
+  options.argument("DIR", *folder, "folder with the results of a run");
+}
+
+}  // namespace hilbench

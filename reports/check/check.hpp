@@ -1,0 +1,38 @@
+// Whether a folder of results may be published: what its owner sees before sending it, and a reviewer after.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/view/input.hpp"
+
+namespace hilbench {
+
+enum class FindingKind { ok, not_ok, note };
+
+struct Finding {
+  FindingKind kind = FindingKind::ok;
+  std::string text;  // "processes: 4 of 12 records have fewer ...; measure again with --processes 10"
+};
+
+// Names that must not be in results that are sent. Empty: not looked for.
+struct PrivateNames {
+  std::string host;  // as `hostname` prints it
+  std::string home;  // "/home/mary"
+};
+
+inline constexpr std::size_t kProcessesOnGpu = 5;
+inline constexpr std::size_t kProcessesOnCpu = 10;
+inline constexpr double kTwinRate = 0.05;    // of 95 % intervals exclude 1 although nothing differs
+inline constexpr double kTwinAlarm = 0.001;  // twins that are less probable than this are not ok
+
+// One finding a rule, in a fixed sequence, and notes beside them. The rules: schema, failed, verification,
+// twins, controls, processes, injected, build, machine, quiet, noise, private. `input`: as read_results()
+// gives it, so judged, with one record or more.
+std::vector<Finding> check_results(const ReportInput& input, const PrivateNames& names);
+
+bool may_be_published(const std::vector<Finding>& findings);
+// One line a finding, then the verdict on `source`.
+std::string check_text(const std::vector<Finding>& findings, const std::string& source);
+
+}  // namespace hilbench

@@ -1,0 +1,197 @@
+// The rules on how the records were measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "reports/check/rules.hpp"
+#include "reports/records/student.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+using Chosen = std::vector<const Record*>;
+
+Chosen chosen(const std::vector<Record>& records, const std::function<bool(const Record&)>& condition) {
+  Chosen found;
+  for (const Record& record : records)
+    if (condition(record)) found.push_back(&record);
+  return found;
+}
+
+bool is_ok(const Record& record) {
+  return record.status == Status::ok;
+}
+
+std::string name_of(const Record& record) {
+  return record.case_id + " " + record.variant_id;
+}
+
+// "3 of 12 records, the first CASE VARIANT"
+std::string some_of(const Chosen& some, std::size_t all) {
+  return fmt::format("{} of {}, the first {}", some.size(), plural(all, "record", "records"),
+                     name_of(*some.front()));
+}
+
+// "40 records, most often: REASON"
+std::string most_frequent(const Chosen& some) {
+  std::map<std::string, std::size_t> counts;
+  for (const Record* record : some) ++counts[record->reason];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{}, most often: {}", plural(some.size(), "record", "records"), most->first);
+}
+
+// A kernel variant whose order is judged against the reference.
+bool is_judged_order(const Record& record) {
+  return is_ok(record) && !record.twin && record.speedup && record.kind == ImplementationKind::kernel &&
+         record.variant.order != "linear" && record.variant.order != "random";
+}
+
+bool is_control(const Record& record) {
+  return is_ok(record) && record.kind == ImplementationKind::kernel &&
+         (record.variant.order == "random" || record.variant.rows == KeyRows::gathered);
+}
+
+std::size_t processes_of(const Record& record) {
+  if (!record.time) return 0;
+  const auto& rounds = record.time->process_rounds;
+  return static_cast<std::size_t>(
+      std::count_if(rounds.begin(), rounds.end(), [](std::int64_t count) { return count > 0; }));
+}
+
+std::size_t processes_needed(const Record& record) {
+  return record.work.device == DeviceKind::cuda ? kProcessesOnGpu : kProcessesOnCpu;
+}
+
+}  // namespace
+
+void check_schema(const std::vector<Record>& records, Findings& findings) {
+  const Chosen old = chosen(records, [](const Record& record) {
+    return record.schema < kRecordSchema || (record.time && record.time->process_rounds.empty());
+  });
+  if (old.empty())
+    return add_ok(findings, fmt::format("schema: {} of schema {}",
+                                        plural(records.size(), "record", "records"), kRecordSchema));
+  add_not_ok(findings, fmt::format("schema: {}, measured by an older version; measure again",
+                                   some_of(old, records.size())));
+}
+
+void check_failed(const std::vector<Record>& records, Findings& findings) {
+  const auto of_status = [&](Status status) {
+    return chosen(records, [status](const Record& record) { return record.status == status; });
+  };
+  const Chosen failed = of_status(Status::failed);
+  if (!failed.empty())
+    add_not_ok(findings, fmt::format("failed: {}: {}; `run` with --retry-failed, or report the error",
+                                     some_of(failed, records.size()), failed.front()->reason));
+  else if (of_status(Status::ok).empty())
+    add_not_ok(findings, "failed: no record is ok; measure cases that this machine can run");
+  else
+    add_ok(findings, "failed: no record");
+  for (const Status status : {Status::invalid, Status::skipped})
+    if (const Chosen some = of_status(status); !some.empty())
+      add_note(findings, fmt::format("{}: {}", to_string(status), most_frequent(some)));
+}
+
+void check_verification(const std::vector<Record>& records, Findings& findings) {
+  const Chosen outputs =
+      chosen(records, [](const Record& record) { return is_ok(record) && record.verify.has_value(); });
+  Chosen unverified, external, untold;
+  for (const Record* record : outputs) {
+    const std::optional<std::int64_t>& probed = record->verify->probed_rows;
+    const bool rival = record->kind == ImplementationKind::baseline;
+    if (record->verify->rows <= 0 || (!probed && !rival))
+      unverified.push_back(record);
+    else if (!probed)
+      external.push_back(record);
+    else if (*probed <= 0)
+      untold.push_back(record);
+  }
+  if (unverified.empty())
+    add_ok(findings, fmt::format("verification: of {}", plural(outputs.size(), "output", "outputs")));
+  else
+    add_not_ok(findings, fmt::format("verification: outputs or keys were not looked at in {}; measure again",
+                                     some_of(unverified, records.size())));
+  if (!external.empty())
+    add_note(findings, fmt::format("verification: no keys were counted in external programs: {}",
+                                   some_of(external, records.size())));
+  if (!untold.empty())
+    add_note(findings, fmt::format("verification: so many keys that one more or less does not show in {}",
+                                   some_of(untold, records.size())));
+}
+
+void check_twins(const std::vector<Record>& records, Findings& findings) {
+  std::set<std::string_view> with_twin;
+  for (const Record& record : records)
+    if (is_ok(record) && record.twin) with_twin.insert(record.case_id);
+  const Chosen references = chosen(records, [](const Record& record) {
+    return is_ok(record) && !record.twin && record.reference == record.variant_id;
+  });
+  Chosen alone = references;
+  std::erase_if(alone, [&](const Record* record) { return with_twin.count(record->case_id) > 0; });
+  if (alone.empty())
+    return add_ok(findings,
+                  fmt::format("twins: of {}", plural(references.size(), "reference", "references")));
+  add_not_ok(findings,
+             fmt::format("twins: {} of {} without one, the first {}; measure again", alone.size(),
+                         plural(references.size(), "reference", "references"), name_of(*alone.front())));
+}
+
+void check_controls(const std::vector<Record>& records, Findings& findings) {
+  std::set<std::string_view> controlled, judged;
+  for (const Record& record : records)
+    if (is_control(record)) controlled.insert(record.case_id);
+  Chosen without;
+  for (const Record& record : records) {
+    if (!is_judged_order(record) || !judged.insert(record.case_id).second) continue;
+    if (controlled.count(record.case_id) == 0) without.push_back(&record);
+  }
+  if (without.empty())
+    return add_ok(findings,
+                  fmt::format("controls: beside the orders of {}", plural(judged.size(), "case", "cases")));
+  add_not_ok(findings,
+             fmt::format("controls: {} of {} have none, the first {}; measure order random, or linear "
+                         "with `rows: gathered`, beside it",
+                         without.size(), plural(judged.size(), "case", "cases"), name_of(*without.front())));
+}
+
+void check_processes(const std::vector<Record>& records, Findings& findings) {
+  const Chosen few = chosen(records, [](const Record& record) {
+    return is_ok(record) && processes_of(record) < processes_needed(record);
+  });
+  if (few.empty())
+    return add_ok(findings, fmt::format("processes: {} or more on a GPU, {} or more on a processor",
+                                        kProcessesOnGpu, kProcessesOnCpu));
+  const Record& first = *few.front();
+  add_not_ok(findings,
+             fmt::format("processes: too few in {}, which has {}; `run` again with --processes {}",
+                         some_of(few, records.size()), processes_of(first), processes_needed(first)));
+}
+
+void check_injected(const std::vector<Record>& records, Findings& findings) {
+  const Chosen some = chosen(records, [](const Record& record) { return record.injected != 0; });
+  if (some.empty()) return add_ok(findings, "injected: nothing");
+  add_not_ok(findings, fmt::format("injected: work was added to {}; results of a gate's test are no results",
+                                   some_of(some, records.size())));
+}
+
+void check_noise(const std::vector<Record>& records, Findings& findings) {
+  const Chosen twins =
+      chosen(records, [](const Record& record) { return record.twin && record.speedup.has_value(); });
+  if (twins.empty()) return add_note(findings, "noise: no twin has an interval");
+  const auto excludes_1 = [](const Record* record) {
+    return record->speedup->ci.low > 1 || record->speedup->ci.high < 1;
+  };
+  const auto outside = static_cast<std::size_t>(std::count_if(twins.begin(), twins.end(), excludes_1));
+  const std::string text = fmt::format("noise: the 95 % intervals of {} of {} exclude 1", outside,
+                                       plural(twins.size(), "twin", "twins"));
+  if (binomial_at_least(outside, twins.size(), kTwinRate) >= kTwinAlarm) return add_ok(findings, text);
+  add_not_ok(findings,
+             text + ", more than by chance; stop other programs, fix the clocks, and measure again");
+}
+
+}  // namespace hilbench

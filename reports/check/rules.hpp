@@ -1,0 +1,29 @@
+// The rules of check_results(). Each appends its finding, and notes if it has any.
+#pragma once
+
+#include "reports/check/check.hpp"
+
+namespace hilbench {
+
+using Findings = std::vector<Finding>;
+
+// How the records were measured.
+void check_schema(const std::vector<Record>& records, Findings& findings);
+void check_failed(const std::vector<Record>& records, Findings& findings);
+void check_verification(const std::vector<Record>& records, Findings& findings);
+void check_twins(const std::vector<Record>& records, Findings& findings);
+void check_controls(const std::vector<Record>& records, Findings& findings);
+void check_processes(const std::vector<Record>& records, Findings& findings);
+void check_injected(const std::vector<Record>& records, Findings& findings);
+void check_noise(const std::vector<Record>& records, Findings& findings);
+// Where they were measured, and what is sent of it.
+void check_build(const std::vector<Record>& records, Findings& findings);
+void check_machine(const std::vector<Record>& records, Findings& findings);
+void check_quiet(const std::vector<Record>& records, Findings& findings);
+void check_private(const ReportInput& input, const PrivateNames& names, Findings& findings);
+
+void add_ok(Findings& findings, std::string text);
+void add_note(Findings& findings, std::string text);
+void add_not_ok(Findings& findings, std::string text);
+
+}  // namespace hilbench

@@ -1,0 +1,272 @@
+#include "reports/check/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+json environment() {
+  json process = {{"other_busy_cores", 0.1}, {"steal_s", 0.0}, {"seconds", 1.0}};
+  return {{"host", {{"cpu", "Example 9654"}, {"cores", 4}, {"kernel", "Linux 6.1 x86_64"}}},
+          {"device", nullptr},
+          {"build", {{"commit", "abc1234"}, {"compiler", "GNU 12.2.0"}}},
+          {"processes", json::array({process})}};
+}
+
+Record record_of(int number, const std::string& order) {
+  Record record;
+  record.work.device = DeviceKind::cpu;
+  record.case_id = "case" + std::to_string(number);
+  record.variant.order = order;
+  record.variant_id = "dilated/" + order;
+  record.reference = "dilated/linear";
+  record.environment = environment();
+  record.verify = Verification{.rows = 256, .probed_rows = 256};
+  record.time.emplace();
+  record.time->samples_ns.assign(20, 1e6);
+  record.time->process_rounds.assign(10, 2);
+  if (order != "linear") record.speedup = Speedup{.against = record.reference, .ci = {0.99, 1.01}};
+  return record;
+}
+
+Record twin_of(int number) {
+  Record twin = record_of(number, "linear");
+  twin.twin = true;
+  twin.variant_id += "@twin";
+  twin.speedup = Speedup{.against = twin.reference, .ci = {0.99, 1.01}};
+  return twin;
+}
+
+// Results that may be published: `cases` cases of linear, hilbert, random and a twin.
+ReportInput results(int cases = 2) {
+  ReportInput input;
+  input.source = "results/good";
+  input.meta = {
+      {"command", "hilbench run sweeps/quick.yaml --filter '/dilated/(linear|hilbert|random)$' -o out"},
+      {"sweep_file", "sweeps/quick.yaml"}};
+  for (int number = 0; number < cases; ++number) {
+    for (const char* order : {"linear", "hilbert", "random"})
+      input.records.push_back(record_of(number, order));
+    input.records.push_back(twin_of(number));
+  }
+  return input;
+}
+
+const PrivateNames kNames{.host = "marys-box", .home = "/users/mary"};
+
+std::string text_of(const ReportInput& input) {
+  return check_text(check_results(input, kNames), input.source.string());
+}
+
+// The texts of all findings of a kind.
+std::vector<std::string> texts(const ReportInput& input, FindingKind kind) {
+  std::vector<std::string> found;
+  for (const Finding& finding : check_results(input, kNames))
+    if (finding.kind == kind) found.push_back(finding.text);
+  return found;
+}
+
+// One rule alone is not ok, and its text starts with `start` and holds `part`.
+void expect_only(const ReportInput& input, const std::string& start, const std::string& part = "") {
+  const std::vector<std::string> found = texts(input, FindingKind::not_ok);
+  ASSERT_EQ(found.size(), 1u) << text_of(input);
+  EXPECT_TRUE(found.front().starts_with(start)) << found.front();
+  EXPECT_NE(found.front().find(part), std::string::npos) << found.front();
+  EXPECT_FALSE(may_be_published(check_results(input, kNames)));
+}
+
+TEST(Check, GoodResultsMayBePublished) {
+  EXPECT_TRUE(may_be_published(check_results(results(), kNames))) << text_of(results());
+  EXPECT_EQ(texts(results(), FindingKind::ok).size(), 12u) << "every rule";
+  const std::string text = text_of(results());
+  EXPECT_TRUE(text.starts_with("ok      schema: 8 records of schema 2\n")) << text;
+  EXPECT_TRUE(text.ends_with("\nresults/good may be published\n")) << text;
+}
+
+TEST(Check, TheLastLineCountsTheFindings) {
+  ReportInput input = results();
+  input.records[1].status = Status::failed;
+  input.records[1].reason = "wrong output";
+  input.records[0].injected = 0.1;
+  const std::string text = text_of(input);
+  EXPECT_NE(text.find("\nnot ok  failed: 1 of 8 records, the first case0 dilated/hilbert: wrong output; "),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("\nresults/good may not be published: 2 findings\n")) << text;
+}
+
+TEST(Check, OlderVersionsAreMeasuredAgain) {
+  ReportInput input = results();
+  input.records[2].schema = 1;
+  expect_only(input, "schema: 1 of 8 records", "measured by an older version; measure again");
+}
+
+TEST(Check, NothingFailedAndSomethingIsOk) {
+  ReportInput input = results();
+  input.records[1].status = Status::failed;
+  expect_only(input, "failed: 1 of 8 records");
+  for (Record& record : input.records) record.status = Status::skipped;
+  expect_only(input, "failed: no record is ok");
+}
+
+TEST(Check, InvalidAndSkippedAreNotesWithTheCommonestReason) {
+  ReportInput input = results();
+  Record left_out = record_of(0, "moore");
+  left_out.status = Status::skipped;
+  for (const char* reason : {"needs 9 GiB", "no such kernel", "needs 9 GiB"}) {
+    left_out.reason = reason;
+    input.records.push_back(left_out);
+  }
+  EXPECT_EQ(texts(input, FindingKind::note),
+            std::vector<std::string>{"skipped: 3 records, most often: needs 9 GiB"});
+  input.records.back().status = Status::invalid;
+  EXPECT_EQ(texts(input, FindingKind::note).front(), "invalid: 1 record, most often: needs 9 GiB");
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+}
+
+TEST(Check, OutputsAndKeysWereLookedAt) {
+  ReportInput input = results();
+  input.records[1].verify->rows = 0;
+  expect_only(input, "verification: ", "1 of 8 records, the first case0 dilated/hilbert");
+  input = results();
+  input.records[1].verify->probed_rows.reset();
+  expect_only(input, "verification: ");
+  input.records[1].kind = ImplementationKind::baseline;
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "an external program is a note";
+  input = results();
+  input.records[1].verify->probed_rows = 0;
+  EXPECT_EQ(texts(input, FindingKind::note).size(), 1u) << "no row can tell";
+  input.records[1].verify.reset();
+  EXPECT_TRUE(texts(input, FindingKind::note).empty()) << "it has no output";
+}
+
+TEST(Check, EveryReferenceHasATwin) {
+  ReportInput input = results();
+  input.records.pop_back();
+  expect_only(input, "twins: 1 of 2 references without one, the first case1 dilated/linear");
+  for (Record& record : input.records)
+    if (record.case_id == "case1") record.reference.clear();
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "no reference, no twin";
+}
+
+TEST(Check, OrdersHaveAControlBesideThem) {
+  ReportInput input = results();
+  input.records[6].status = Status::skipped;  // random of case1
+  expect_only(input, "controls: 1 of 2 cases have none, the first case1 dilated/hilbert");
+  input.records[6] = record_of(1, "linear");
+  input.records[6].variant.rows = KeyRows::gathered;
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+}
+
+TEST(Check, FewProcessesAreNotEnough) {
+  ReportInput input = results();
+  input.records[1].time->process_rounds.assign(9, 2);
+  expect_only(input, "processes: too few in 1 of 8 records", "which has 9; `run` again with --processes 10");
+  input.records[1].work.device = DeviceKind::cuda;
+  input.records[1].time->process_rounds.assign(5, 2);
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  input.records[1].time->process_rounds = {2, 2, 2, 2, 0};
+  expect_only(input, "processes: ", "which has 4; `run` again with --processes 5");
+}
+
+TEST(Check, NothingWasInjected) {
+  ReportInput input = results();
+  input.records[3].injected = 0.1;
+  expect_only(input, "injected: work was added to 1 of 8 records");
+}
+
+TEST(Check, OneCleanBuildThatIsKnown) {
+  const auto with_commit = [](std::size_t from, const char* commit) {
+    ReportInput input = results();
+    for (std::size_t i = from; i < input.records.size(); ++i)
+      input.records[i].environment["build"]["commit"] = commit;
+    return input;
+  };
+  expect_only(with_commit(4, "def5678"), "build: several commits: abc1234, def5678");
+  expect_only(with_commit(0, "abc1234-dirty"), "build: abc1234-dirty is no commit");
+  expect_only(with_commit(0, "unknown"), "build: the commit is not known");
+  ReportInput input = results();
+  input.records[1].environment["build"]["compiler"] = "clang 14";
+  expect_only(input, "build: compilers");
+}
+
+TEST(Check, OneMachine) {
+  for (const char* member : {"/host/cpu", "/host/cores", "/device/name", "/device_state/driver"}) {
+    ReportInput input = results();
+    for (Record& record : input.records) record.environment["device"] = json::object();
+    input.records[0].environment[json::json_pointer(member)] = "one";
+    for (std::size_t i = 1; i < 3; ++i) input.records[i].environment[json::json_pointer(member)] = "two";
+    const auto found = texts(input, FindingKind::not_ok);
+    ASSERT_EQ(found.size(), 1u) << text_of(input);
+    EXPECT_NE(found.front().find(std::string("environment") + member), std::string::npos) << found.front();
+  }
+  ReportInput input = results();
+  for (Record& record : input.records) record.environment["host"]["cpu"] = nullptr;
+  expect_only(input, "machine: no record says which");
+}
+
+TEST(Check, AQuietMachine) {
+  ReportInput input = results();
+  for (Record& record : input.records) record.environment["processes"][0]["other_busy_cores"] = 1;
+  expect_only(input, "quiet: other programs kept 1.0 of 4 cores busy; stop other programs");
+  input = results();
+  input.records[0].environment["device_state"] = {{"foreign_processes", 2}};
+  expect_only(input, "quiet: another process used the GPU");
+  input.records[0].environment["device_state"] = {{"throttle", {"hardware thermal"}}};
+  expect_only(input, "quiet: the GPU was throttled: hardware thermal");
+  input = results();
+  for (Record& record : input.records) record.environment.erase("processes");
+  EXPECT_EQ(texts(input, FindingKind::note),
+            std::vector<std::string>{"quiet: no record says how busy the machine was"});
+}
+
+TEST(Check, TwinsThatDifferMoreThanByChance) {
+  ReportInput input = results(40);
+  const auto disturb = [&](int count) {
+    for (Record& record : input.records)
+      if (record.twin && count-- > 0) record.speedup->ci = {1.01, 1.02};
+  };
+  disturb(7);  // of 40 at 5 %: p = 0.0034
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  disturb(9);  // p = 0.0002
+  expect_only(input, "noise: the 95 % intervals of 9 of 40 twins exclude 1");
+  for (Record& record : input.records)
+    if (record.twin) record.speedup.reset();
+  EXPECT_EQ(texts(input, FindingKind::note), std::vector<std::string>{"noise: no twin has an interval"});
+}
+
+TEST(Check, NoPathsAndNoNames) {
+  const auto expect_command = [](const char* command) {
+    ReportInput input = results();
+    input.meta["command"] = command;
+    expect_only(input, "private: command (");
+  };
+  expect_command("hilbench run /data/sweep.yaml");
+  expect_command("hilbench run sweep.yaml -o '/data/my results'");
+  expect_command("hilbench run sweep.yaml --output=/data");
+  expect_command("hilbench run ~/sweep.yaml");
+  expect_command("hilbench run ../users/mary/x.yaml -o marys-box");
+  ReportInput input = results();
+  input.meta["sweep_file"] = "/data/sweep.yaml";
+  expect_only(input, "private: sweep_file (an absolute path)");
+  input = results();
+  input.records[5].environment["library"]["python"] = "/users/mary/bin/python";
+  expect_only(input, "private: environment.library.python (a path in a home folder)");
+  input = results();
+  input.records[5].environment["host"]["hostname"] = "anything";
+  expect_only(input, "private: environment.host.hostname (");
+  input = results();
+  input.records[5].environment["host"]["kernel"] = "Linux marys-box 6.1 x86_64";
+  expect_only(input, "private: environment.host.kernel (this machine's name)");
+  input = results();
+  input.records[5].variant.order_file = "/data/slots.npy";
+  expect_only(input, "private: asked.order_file (an absolute path)");
+}
+
+}  // namespace
+}  // namespace hilbench
