@@ -16,10 +16,6 @@
 namespace hilbench {
 namespace {
 
-std::string id_of(const Record& record) {
-  return record.case_id + "/" + record.variant_id;
-}
-
 // Why the record has no time to compare; empty if it has one.
 std::string untimed(const Record& record, std::string_view run) {
   if (record.status != Status::ok) return fmt::format("{} in {}", to_string(record.status), run);
@@ -54,7 +50,8 @@ RunPair pair_of(const Record& a, const Record& b) {
 }
 
 bool changes_with_every_record(std::string_view key) {
-  constexpr std::array<std::string_view, 7> kKeys = {"time",
+  constexpr std::array<std::string_view, 8> kKeys = {"time",
+                                                     "processes",
                                                      "host.load_average",
                                                      "host.available_memory_bytes",
                                                      "device_state.sm_mhz",

@@ -27,7 +27,8 @@ struct ComparedRuns {
   std::vector<RunPair> pairs;                 // in the order of A
   std::vector<const Record*> only_a, only_b;  // in the order of their run
   // Values of the environments that differ: "host.cpu", and the values in each run. Machine and GPU come
-  // first. What changes with every record (time, load, clocks, temperature) is left out.
+  // first. What changes with every record (time, load, clocks, temperature, what each process saw) is left
+  // out.
   struct Difference {
     std::string key, a, b;
   };

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "reports/document/first_sentences.hpp"
 #include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
 
@@ -59,6 +60,9 @@ std::vector<std::string> sentences(const ComparedRuns& runs) {
       counts[Verdict::inconclusive], none, runs.only_a.size(), runs.only_b.size())};
   if (runs.a.machine != runs.b.machine)
     said.push_back(fmt::format("The machines differ: A ran on {}, B on {}.", runs.a.machine, runs.b.machine));
+  for (const auto& [view, of] : {std::pair{&runs.b, " of B"}, std::pair{&runs.a, " of A"}})
+    if (std::string injected = injected_sentence(*view, of); !injected.empty())
+      said.insert(said.begin(), std::move(injected));
   return said;
 }
 

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 #include "kernels/base/text.hpp"
-#include "reports/gate/disturbances.hpp"
+#include "reports/gate/lone_cases.hpp"
+#include "reports/gate_machines.hpp"
 #include "reports/records/effect.hpp"
 #include "reports/view/format.hpp"
 
@@ -29,6 +29,11 @@ Found records_by_id(const ReportInput& input) {
 const Record* find(const Found& records, const std::string& case_id, const std::string& variant_id) {
   const auto at = records.find({case_id, variant_id});
   return at == records.end() ? nullptr : at->second;
+}
+
+bool has_case(const Found& records, const std::string& case_id) {
+  const auto at = records.lower_bound({case_id, ""});
+  return at != records.end() && at->first.first == case_id;
 }
 
 bool timed(const Record& record) {
@@ -72,13 +77,15 @@ class StoredGate {
     for (const ReportInput& baseline : baselines) baselines_.push_back(records_by_id(baseline));
     for (const Record& record : candidate.records) add_row(record);
     judge();
-    for (const Found& baseline : baselines_) note_missing(baseline);
+    note_missing();
+    note_new();
   }
 
   GateResult result{.stored = true};
 
  private:
   bool kept(const Record& record) const {
+    if (!options_.cases.empty() && !options_.cases.contains(record.case_id)) return false;
     return !record.twin && std::regex_search(record.case_id + "/" + record.variant_id, options_.filter);
   }
 
@@ -89,8 +96,8 @@ class StoredGate {
     row.variant_id = record.variant_id;
     const bool rival = record.kind == ImplementationKind::baseline;
     const std::string reference_name = reference_of(record.case_id);
-    const bool reference = record.variant_id == reference_name;
-    row.judged = !reference && (!rival || options_.rivals == Rivals::judged);
+    row.reference = record.variant_id == reference_name;
+    row.judged = !row.reference && (!rival || options_.rivals == Rivals::judged);
     std::vector<Mean> runs;
     std::vector<double> processes;
     bool worked = false;
@@ -137,39 +144,57 @@ class StoredGate {
         if (verdict == GateVerdict::undecided)
           row.reason = row.slowdown.freedom > 0 ? "the processes differ too much"
                                                 : "needs several processes in both runs";
-      } else if (is_reference(row) && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
-        row.reason = "the reference: ratios to it hide its own change";
+      } else if (row.reference && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
+        row.reason = "ratios to it hide its own change";
         result.disturbances.push_back(fmt::format(
             "the reference {} of {} itself takes {:+.1f} %: the machine or the program changed, and "
             "ratios to it do not tell which",
             row.variant_id, row.case_id, 100 * std::expm1(row.slowdown.value)));
-      } else if (is_reference(row)) {
-        row.reason = "the reference";
       }
     }
-    if (judged == 0) result.disturbances.push_back("no variant has a time in both");
+    if (!result.disturbances.empty()) result.disturbed = "the reference itself changed";
+    if (judged > 0) return;
+    result.disturbed = "no variant has a time in both";
+    result.disturbances.push_back(result.disturbed);
   }
 
   std::string reference_of(const std::string& case_id) const {
     const auto found = references_.find(case_id);
     return found == references_.end() ? "" : found->second;
   }
-  bool is_reference(const GateRow& row) const { return reference_of(row.case_id) == row.variant_id; }
 
-  void note_missing(const Found& baseline) {
-    std::vector<std::string> missing;
-    for (const auto& [key, record] : baseline) {
-      if (!kept(*record) || !timed(*record)) continue;
-      const Record* after = find(candidate_, record->case_id, record->variant_id);
-      const bool failed =
-          after != nullptr && (after->status == Status::failed || after->status == Status::invalid);
-      if (after == nullptr || (!timed(*after) && !failed))
-        missing.push_back(record->case_id + " " + record->variant_id);
-    }
+  void note_missing() {
+    LoneCases missing;
+    for (const Found& baseline : baselines_)
+      for (const auto& [key, record] : baseline) {
+        if (!kept(*record) || !timed(*record)) continue;
+        const Record* after = find(candidate_, record->case_id, record->variant_id);
+        const bool failed =
+            after != nullptr && (after->status == Status::failed || after->status == Status::invalid);
+        if (after == nullptr || (!timed(*after) && !failed))
+          missing.add(record->case_id, record->variant_id, !has_case(candidate_, record->case_id));
+      }
     if (!missing.empty())
-      result.disturbances.push_back(fmt::format(
-          "the candidate has no time for {} that the baseline has: {}{}",
-          plural(missing.size(), "variant", "variants"), missing.front(), missing.size() > 1 ? " ..." : ""));
+      result.missing.push_back(fmt::format("the candidate has no time for {} that the baseline has: {}",
+                                           plural(missing.variants(), "variant", "variants"),
+                                           missing.names()));
+  }
+
+  void note_new() {
+    LoneCases added;
+    for (const auto& [key, record] : candidate_) {
+      if (!kept(*record)) continue;
+      const auto has = [&](const Found& run) {
+        return find(run, record->case_id, record->variant_id) != nullptr;
+      };
+      const auto has_any = [&](const Found& run) { return has_case(run, record->case_id); };
+      if (std::none_of(baselines_.begin(), baselines_.end(), has))
+        added.add(record->case_id, record->variant_id,
+                  std::none_of(baselines_.begin(), baselines_.end(), has_any));
+    }
+    if (!added.empty())
+      result.notes.push_back(fmt::format("only the candidate has {}, not judged: {}",
+                                         plural(added.variants(), "variant", "variants"), added.names()));
   }
 
   const StoredGateOptions& options_;
@@ -177,49 +202,6 @@ class StoredGate {
   const References references_;
   std::vector<Found> baselines_;
 };
-
-// Keys of environments that must agree for times to be comparable. The commit may differ.
-bool must_agree(const std::string& key) {
-  constexpr std::array<std::string_view, 12> kKeys = {"host.cpu",
-                                                      "host.cores",
-                                                      "host.simd",
-                                                      "device.name",
-                                                      "device.driver",
-                                                      "device_state.driver",
-                                                      "device_state.power_limit_w",
-                                                      "build.compiler",
-                                                      "build.flags",
-                                                      "build.build_type",
-                                                      "build.sanitizers",
-                                                      "library.bf16_products"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
-}
-
-void note_unlike(const ComparedRuns& runs, const StoredGateOptions& options, GateResult& result) {
-  std::vector<std::string>& lines = options.unlike == Unlike::allowed ? result.notes : result.disturbances;
-  const std::size_t before = lines.size();
-  for (const ComparedRuns::Difference& difference : runs.environment)
-    if (must_agree(difference.key))
-      lines.push_back(fmt::format("{} differs: {} / {}", difference.key, one_line(difference.a, 100),
-                                  one_line(difference.b, 100)));
-  const std::size_t machines = lines.size();
-  const auto differing = std::count_if(runs.pairs.begin(), runs.pairs.end(),
-                                       [](const RunPair& pair) { return !pair.differs.empty(); });
-  const auto first = std::find_if(runs.pairs.begin(), runs.pairs.end(),
-                                  [](const RunPair& pair) { return !pair.differs.empty(); });
-  if (differing > 0)
-    lines.push_back(fmt::format("{} measured otherwise, the first in: {} (A / B)",
-                                plural(static_cast<std::size_t>(differing), "variant was", "variants were"),
-                                first->differs));
-  result.unlike = options.unlike == Unlike::refused && (machines > before || differing > 0);
-}
-
-void note_busy(const ReportInput& run, const std::string& name, GateResult& result) {
-  Disturbances found;
-  found.add(run.records);
-  for (const std::string& sentence : found.of_host(cores_of(run.records)))
-    result.disturbances.push_back(fmt::format("{} during {}", sentence, name));
-}
 
 }  // namespace
 
@@ -235,7 +217,7 @@ GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& 
   result.baseline = fmt::format("{}", fmt::join(names, ", "));
   result.candidate = candidate.source.string();
   note_busy(candidate, result.candidate, result);
-  note_unlike(first, options, result);
+  note_unlike(first, options.unlike, result);
   withhold_alarms(result);
   return result;
 }

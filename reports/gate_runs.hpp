@@ -2,7 +2,9 @@
 #pragma once
 
 #include <regex>
+#include <set>
 #include <span>
+#include <string>
 
 #include "reports/compare.hpp"
 #include "reports/gate/gate.hpp"
@@ -17,14 +19,15 @@ struct StoredGateOptions {
   double threshold = kDefaultThreshold;
   Rivals rivals = Rivals::shown;
   Unlike unlike = Unlike::refused;
-  std::regex filter{""};  // keeps variants whose CASE/VARIANT contains a match
+  std::regex filter{""};             // keeps variants whose CASE/VARIANT contains a match
+  std::set<std::string> cases = {};  // keeps these cases; empty: all
 };
 
 // Judges `candidate` against one or several runs of a baseline. The slowdown of a variant is that of its time
 // over the time of its own run's reference. The unit of evidence is the process; with three or more baselines
 // the run. `first`: the comparison of the first baseline with the candidate, for what differs between them.
-// A reference that itself became slower or faster by more than the threshold, unlike or busy machines, and
-// variants that the candidate lacks are disturbances: they end in `inconclusive`.
+// A reference that itself became slower or faster by more than the threshold, and unlike or busy machines are
+// disturbances: they end in `inconclusive`. So do variants that the candidate lacks, if no other is slower.
 GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& candidate,
                      const ComparedRuns& first, const StoredGateOptions& options);
 

@@ -31,6 +31,7 @@ struct CompareArguments {
 std::vector<std::string> reasons_of(const GateResult& result) {
   std::vector<std::string> reasons = {headline(result)};
   reasons.insert(reasons.end(), result.disturbances.begin(), result.disturbances.end());
+  reasons.insert(reasons.end(), result.missing.begin(), result.missing.end());
   reasons.insert(reasons.end(), result.notes.begin(), result.notes.end());
   for (const GateRow& row : worst_first(result))
     if (row.broken || (row.judged && row.verdict != GateVerdict::ok && row.verdict != GateVerdict::faster))

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "harness/commands/command_line.hpp"
 #include "harness/commands/sweep_arguments.hpp"
@@ -117,6 +119,16 @@ ReportInput stored_results(const std::filesystem::path& folder, const Sweep& swe
   return input;
 }
 
+// The cases of the sweep, to judge only these. All if the results have none of them: what the sweep leaves to
+// the machine, such as its device, was then another one.
+std::set<std::string> asked_cases(const Plan& plan, const ReportInput& results) {
+  std::set<std::string> asked;
+  for (const Comparison& comparison : plan.comparisons) asked.insert(comparison.case_id);
+  const bool some = std::any_of(results.records.begin(), results.records.end(),
+                                [&](const Record& record) { return asked.contains(record.case_id); });
+  return some ? asked : std::set<std::string>();
+}
+
 // The baseline is stored; the candidate is a program or stored too.
 GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
   std::vector<ReportInput> baselines;
@@ -127,19 +139,26 @@ GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
     baselines.push_back(stored_results(folder, task.sweep));
   }
   ReportInput candidate;
+  MeasuredCandidate measured;
   if (std::filesystem::is_directory(arguments.candidate)) {
     candidate = stored_results(arguments.candidate, task.sweep);
   } else {
     const Build build = inspect_build(arguments.candidate);
-    candidate.records =
-        measure_candidate(task.sweep, task.plan, task.site, build, task.options, task.progress);
+    measured = measure_candidate(task.sweep, task.plan, task.site, build, task.options, task.progress);
+    candidate.records = std::move(measured.records);
     candidate.source = arguments.candidate;
     candidate.meta["sweep"] = task.sweep.name;
   }
   StoredGateOptions options{.threshold = task.options.threshold,
                             .unlike = arguments.allow_unlike ? Unlike::allowed : Unlike::refused};
   if (!arguments.sweep.filter.empty()) options.filter = parse_filter(arguments.sweep.filter);
+  options.cases = asked_cases(task.plan, candidate);
   GateResult result = gate_runs(baselines, candidate, compare_runs(baselines.front(), candidate), options);
+  result.seconds = measured.seconds;
+  if (measured.seconds > 0 && !task.options.injections.empty())
+    result.notes.push_back("extra work was injected into the candidate");
+  if (measured.cut_short)
+    result.notes.push_back("the budget was spent before all processes of the candidate had measured");
   if (result.rows.empty())
     throw UsageError({.what = "no case is in both", .where = arguments.baselines.front()});
   return result;

@@ -16,6 +16,7 @@ namespace {
 using Subject = PairedMeasurement::Subject;
 
 constexpr std::size_t kFewestPairs = 6;  // that tell anything of how pairs differ
+constexpr const char* kSpent = "the budget was spent";
 
 class Gate {
  public:
@@ -51,7 +52,8 @@ class Gate {
     for (GateRow& row : rows_)
       if (row.confirmed && row.verdict != GateVerdict::slower) {
         row.verdict = GateVerdict::undecided;
-        row.reason = "slower in the first round, which the second did not confirm";
+        row.reason = row.reason == kSpent ? fmt::format("slower in the first round, then {}", kSpent)
+                                          : "slower in the first round, which the second did not confirm";
       }
   }
 
@@ -71,7 +73,7 @@ class Gate {
         progress_(fmt::format("{}: pair {} of {}", name, pair + 1, wanted));
         for (Subject& subject : measurement_.subjects()) {
           if (!any_open(subject, open)) continue;
-          if (seconds() >= options_.budget_s) return judge(open, "the budget was spent");
+          if (seconds() >= options_.budget_s) return judge(open, kSpent);
           measurement_.measure_pair(subject);
         }
       }
@@ -96,11 +98,15 @@ class Gate {
         const bool is_open = open(row);
         if (row.judged && !is_open) continue;
         const Slowdowns& slowdowns = subject.slowdowns[row.variant_id];
-        row.slowdown = mean_of(slowdowns);
-        row.processes = slowdowns.size();
-        row.seen = smallest_seen(row.slowdown, rule_);
+        if (!slowdowns.empty()) {
+          row.slowdown = mean_of(slowdowns);
+          row.processes = slowdowns.size();
+          row.seen = smallest_seen(row.slowdown, rule_);
+        }
         if (!row.judged) continue;
-        row.verdict = decide(row.slowdown, rule_);
+        // Too few pairs, which a spent budget leaves, tell nothing of how pairs differ.
+        row.verdict =
+            slowdowns.size() < options_.processes ? GateVerdict::undecided : decide(row.slowdown, rule_);
         row.reason = row.verdict == GateVerdict::undecided ? why_undecided : "";
       }
   }
@@ -162,24 +168,36 @@ std::vector<EqualPairs> measure_equal_pairs(const Sweep& sweep, const Plan& plan
   return measured;
 }
 
-std::vector<Record> measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
-                                      const Build& candidate, const GateOptions& options,
-                                      const GateProgress& progress) {
+MeasuredCandidate measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
+                                    const Build& candidate, const GateOptions& options,
+                                    const GateProgress& progress) {
+  if (!options.folder.empty()) refuse_other_results(options.folder / "candidate");
   PairedMeasurement measurement(sweep, plan, site, candidate, candidate, options);
+  MeasuredCandidate measured;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   const std::size_t processes = kLooks * options.processes;
-  for (std::size_t process = 0; process < processes; ++process) {
+  for (std::size_t process = 0; process < processes && !measured.cut_short; ++process) {
     progress(fmt::format("candidate: process {} of {}", process + 1, processes));
-    for (Subject& subject : measurement.subjects()) measurement.measure_candidate(subject);
+    for (Subject& subject : measurement.subjects()) {
+      measured.cut_short = process > 0 && seconds() >= options.budget_s;
+      if (measured.cut_short) break;
+      measurement.measure_candidate(subject);
+    }
   }
+  measured.seconds = seconds();
   if (!options.folder.empty()) measurement.candidate().save(options.folder / "candidate", sweep, site);
-  std::vector<Record> all;
   for (auto& [case_id, records] : measurement.candidate().finished(site))
-    std::move(records.begin(), records.end(), std::back_inserter(all));
-  return all;
+    std::move(records.begin(), records.end(), std::back_inserter(measured.records));
+  return measured;
 }
 
 GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
                        const Build& candidate, const GateOptions& options, const GateProgress& progress) {
+  if (!options.folder.empty())
+    for (const char* side : {"baseline", "candidate"}) refuse_other_results(options.folder / side);
   PairedMeasurement measurement(sweep, plan, site, baseline, candidate, options);
   Gate gate(measurement, options, progress);
   try {

@@ -38,13 +38,21 @@ std::vector<EqualPairs> measure_equal_pairs(const Sweep& sweep, const Plan& plan
                                             const GateProgress& progress,
                                             std::vector<std::string>& disturbances);
 
-// Records of the candidate alone, for a gate against stored results: twice `options.processes` processes.
-std::vector<Record> measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
-                                      const Build& candidate, const GateOptions& options,
-                                      const GateProgress& progress);
+struct MeasuredCandidate {
+  std::vector<Record> records;
+  double seconds = 0;      // of measuring
+  bool cut_short = false;  // the budget was spent before all processes had measured
+};
+
+// Records of the candidate alone, for a gate against stored results: twice `options.processes` processes of
+// each case, or as many as the budget allows, at least one.
+MeasuredCandidate measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
+                                    const Build& candidate, const GateOptions& options,
+                                    const GateProgress& progress);
 
 // Measures and judges. Throws UsageError if no case can be compared, EnvironmentError if the store fails, and
-// Interrupted after Ctrl-C; then the records so far are in the folder.
+// Interrupted after Ctrl-C; then the records so far are in the folder. This and measure_candidate() throw
+// UsageError if that folder holds results that are not a gate's.
 GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
                        const Build& candidate, const GateOptions& options, const GateProgress& progress);
 

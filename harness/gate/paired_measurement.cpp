@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kRounds = 12;  // samples of each variant in a process
 constexpr double kSampleNs = 5e6;     // shorter executions are repeated to fill a sample of this length
+constexpr const char* kCommand = "hilbench gate";  // in the meta of its stores
 
 bool judged(const Record& record) {
   return record.kind == ImplementationKind::kernel;
@@ -55,6 +56,17 @@ double slowdown_of(const std::vector<double>& before, const std::vector<double>&
 
 }  // namespace
 
+void refuse_other_results(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "results.sqlite")) return;
+  const Store store = Store::open_for_reading(folder);
+  const std::map<std::string, std::string> meta = store.meta();
+  const auto command = meta.find("command");
+  if (command == meta.end() ? store.records().empty() : command->second == kCommand) return;
+  throw UsageError({.what = "the gate would replace results that are not a gate's",
+                    .where = folder.string(),
+                    .remedy = "give another folder with -o"});
+}
+
 MeasuredSide::MeasuredSide(const Build& build, double timeout_s)
     : build_(build), runner_(in_worker(timeout_s, build.program)) {}
 
@@ -87,7 +99,7 @@ void MeasuredSide::save(const std::filesystem::path& folder, const Sweep& sweep,
                                    {"title", sweep.title},
                                    {"sweep_file", sweep.file.string()},
                                    {"sweep_text", sweep.text},
-                                   {"command", std::string("hilbench gate")}})
+                                   {"command", std::string(kCommand)}})
     store.set_meta(key, value);
   for (const auto& [case_id, records] : finished(site)) {
     std::int64_t processes = 0;

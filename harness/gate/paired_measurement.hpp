@@ -12,6 +12,9 @@
 
 namespace hilbench {
 
+// Throws UsageError if `folder` holds a store that is not a gate's, which save() would replace.
+void refuse_other_results(const std::filesystem::path& folder);
+
 // One build, and what its processes have measured of each comparison.
 class MeasuredSide {
  public:

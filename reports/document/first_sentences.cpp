@@ -151,6 +151,18 @@ std::string status_sentence(const View& view) {
                      plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
 }
 
+std::string injected_sentence(const View& view, std::string_view of) {
+  std::size_t injected = 0;
+  for (const CaseView& of_case : view.cases)
+    injected +=
+        static_cast<std::size_t>(std::count_if(of_case.records.begin(), of_case.records.end(),
+                                               [](const Record* record) { return record->injected > 0; }));
+  if (injected == 0) return "";
+  return fmt::format("{}{} {} injected work; {}.", plural(injected, "record", "records"), of,
+                     injected == 1 ? "holds" : "hold",
+                     injected == 1 ? "it is no result" : "they are no results");
+}
+
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   // Answers in another dtype than the claim's stand apart, in the tables.
   const auto count = [&](auto counts) {

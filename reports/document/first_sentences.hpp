@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/document/document.hpp"
@@ -13,6 +14,8 @@ namespace hilbench {
 std::vector<std::string> main_sentences(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
+// "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.
+std::string injected_sentence(const View& view, std::string_view of = "");
 
 // How many claims have each verdict; none if these records test no claim.
 std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/view/format.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -42,18 +44,21 @@ ExitCode exit_code(const GateResult& result) {
   if (broken(result) > 0) return ExitCode::failed;
   if (!result.disturbances.empty()) return ExitCode::inconclusive;
   if (count(result, GateVerdict::slower) > 0) return ExitCode::failed;
-  return count(result, GateVerdict::undecided) > 0 ? ExitCode::inconclusive : ExitCode::done;
+  return count(result, GateVerdict::undecided) > 0 || !result.missing.empty() ? ExitCode::inconclusive
+                                                                              : ExitCode::done;
 }
 
 std::string headline(const GateResult& result) {
   const auto judged = static_cast<std::size_t>(
       std::count_if(result.rows.begin(), result.rows.end(), [](const GateRow& row) { return row.judged; }));
   const std::size_t slower = count(result, GateVerdict::slower), failed = broken(result);
-  std::string answer = failed > 0                            ? "failed"
-                       : !result.disturbances.empty()        ? "undecided, because the machine was disturbed"
+  std::string answer = failed > 0                            ? std::string("failed")
+                       : !result.disturbances.empty()        ? "undecided, because " + result.disturbed
                        : slower > 0                          ? "slower"
-                       : exit_code(result) == ExitCode::done ? "ok"
-                                                             : "undecided";
+                       : exit_code(result) == ExitCode::done ? std::string("ok")
+                       : !result.missing.empty()
+                           ? "undecided, because the candidate lacks times that the baseline has"
+                           : "undecided";
   answer += fmt::format(": of {} variants, {} slower by more than {:g} %, {} undecided, {} ok, {} faster",
                         judged, slower, 100 * result.rule.threshold, count(result, GateVerdict::undecided),
                         count(result, GateVerdict::ok), count(result, GateVerdict::faster));
@@ -63,10 +68,13 @@ std::string headline(const GateResult& result) {
 
 void withhold_alarms(GateResult& result) {
   if (result.disturbances.empty()) return;
+  std::string why = "slower, but withheld: " + result.disturbances.front();
+  if (const std::size_t more = result.disturbances.size() - 1; more > 0)
+    why += fmt::format(" (and {})", plural(more, "more reason", "more reasons"));
   for (GateRow& row : result.rows) {
     if (row.verdict != GateVerdict::slower) continue;
     row.verdict = GateVerdict::undecided;
-    row.reason = "slower, but on a disturbed machine";
+    row.reason = why;
   }
 }
 

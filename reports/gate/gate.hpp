@@ -13,7 +13,8 @@ namespace hilbench {
 // A case and variant.
 struct GateRow {
   std::string case_id, variant_id;
-  bool judged = true;         // false: a rival, measured and shown only
+  bool judged = true;         // false: a rival or the reference, measured and shown only
+  bool reference = false;     // of a stored gate: times are over its time
   Mean slowdown;              // ln(candidate / baseline): of the last round
   double seen = 0;            // smallest_seen()
   std::size_t processes = 0;  // pairs in the last round
@@ -30,18 +31,20 @@ struct GateResult {
   bool stored = false;  // judged on stored results: weaker than fresh, alternating processes
   std::vector<GateRow> rows;
   std::vector<std::string> disturbances;  // reasons why the machine was not fit to judge; then the exit is 3
-  bool unlike = false;                    // among them: machines, builds or options differ
-  std::vector<std::string> notes;         // what else a reader has to know
-  double seconds = 0;                     // of measuring
+  std::string disturbed = "the machine was disturbed";  // what the headline calls them
+  bool unlike = false;                                  // among them: machines, builds or options differ
+  std::vector<std::string> missing;  // what the candidate lacks; without an alarm the exit is then 3
+  std::vector<std::string> notes;    // what else a reader has to know
+  double seconds = 0;                // of measuring
 };
 
-// failed: a judged row is slower, or broken. inconclusive: the machine was disturbed, or a judged row is
-// undecided. done otherwise.
+// failed: a judged row is slower, or broken. inconclusive: the machine was disturbed, a judged row is
+// undecided, or the candidate lacks something. done otherwise.
 ExitCode exit_code(const GateResult& result);
 // One sentence, the answer first: "slower: 1 of 32 ...".
 std::string headline(const GateResult& result);
 
-// On a disturbed machine nothing counts as slower: such rows become undecided, and say so.
+// On a disturbed machine nothing counts as slower: such rows become undecided, and name the disturbance.
 void withhold_alarms(GateResult& result);
 
 // The rows with the worst first: broken, slower, undecided, then by slowdown.

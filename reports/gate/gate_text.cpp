@@ -35,7 +35,8 @@ std::string seen_text(const GateRow& row) {
 
 std::string verdict_text(const GateRow& row) {
   if (row.broken) return "failed";
-  return row.judged ? std::string(to_string(row.verdict)) : "rival, not judged";
+  if (row.judged) return std::string(to_string(row.verdict));
+  return row.reference ? "reference, not judged" : "rival, not judged";
 }
 
 Table gate_table(const std::vector<GateRow>& rows) {
@@ -108,16 +109,28 @@ bool accepted(const GateRow& row) {
 
 std::string notes_text(const GateResult& result, const char* bullet) {
   std::string text;
-  for (const auto* lines : {&result.disturbances, &result.notes})
+  for (const auto* lines : {&result.disturbances, &result.missing, &result.notes})
     for (const std::string& line : *lines) text += fmt::format("{}{}\n", bullet, line);
   return text;
+}
+
+// Slowdown, interval, smallest that could be seen, and pairs, as far as they are known.
+std::string measured_text(const GateRow& row) {
+  if (row.processes == 0) return "";
+  std::string text = fmt::format("  {:>9}", share_text(row.slowdown.value));
+  if (const std::string interval = interval_text(row); !interval.empty())
+    text += fmt::format("  [{}]", interval);
+  if (const std::string seen = seen_text(row); !seen.empty()) text += ", seen from " + seen;
+  return text + ", " + plural(row.processes, "pair", "pairs");
 }
 
 }  // namespace
 
 std::string row_sentence(const GateRow& row) {
   std::string text = fmt::format("{} {}: {}", row.case_id, row.variant_id, verdict_text(row));
-  if (row.processes > 0) text += fmt::format(", {} ({})", share_text(row.slowdown.value), interval_text(row));
+  if (row.processes > 0) text += ", " + share_text(row.slowdown.value);
+  if (const std::string interval = interval_text(row); row.processes > 0 && !interval.empty())
+    text += fmt::format(" ({})", interval);
   if (!row.reason.empty()) text += fmt::format("; {}", row.reason);
   return text;
 }
@@ -130,9 +143,7 @@ std::string gate_text(const GateResult& result) {
     width = std::max(width, row.case_id.size() + row.variant_id.size() + 1);
   for (const GateRow& row : worst_first(result)) {
     text += fmt::format("{:<10} {:<{}}", verdict_text(row), row.case_id + " " + row.variant_id, width);
-    if (row.processes > 0)
-      text += fmt::format("  {:>9}  [{}], seen from {}, {} pairs", share_text(row.slowdown.value),
-                          interval_text(row), seen_text(row), row.processes);
+    text += measured_text(row);
     text += row.reason.empty() ? "\n" : fmt::format("; {}\n", row.reason);
   }
   return text;
@@ -175,8 +186,9 @@ std::string gate_junit(const GateResult& result) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hilbench gate {}\" tests=\"{}\" "
       "failures=\"{}\" "
-      "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
-      xml_text(result.sweep), tests, failures, skipped, result.seconds, cases);
+      "skipped=\"{}\" time=\"{:.3f}\">\n{}  <system-out>{}</system-out>\n</testsuite>\n",
+      xml_text(result.sweep), tests, failures, skipped, result.seconds, cases,
+      xml_text(headline(result) + "\n" + notes_text(result, "")));
 }
 
 std::string gate_csv(const GateResult& result) {
@@ -185,8 +197,9 @@ std::string gate_csv(const GateResult& result) {
 
 std::string gate_annotations(const GateResult& result) {
   std::string text;
-  for (const std::string& line : result.disturbances)
-    text += fmt::format("::warning title=hilbench gate::{}\n", annotation_text(line));
+  for (const auto* lines : {&result.disturbances, &result.missing})
+    for (const std::string& line : *lines)
+      text += fmt::format("::warning title=hilbench gate::{}\n", annotation_text(line));
   for (const GateRow& row : worst_first(result)) {
     if (accepted(row)) continue;
     const char* level = row.broken || row.verdict == GateVerdict::slower ? "error" : "warning";

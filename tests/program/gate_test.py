@@ -26,10 +26,11 @@ measure: {interval: 0.05, budget_s: 0.2, min_rounds: 3}
 """
 UNREADABLE = "the worker's report cannot be read, or is not of this task"
 CASE = "  - {sequence_length: %d, segments: [128], dilations: [1], heads: 2, head_dim: 32, threads: 1, device: cpu}"
-# A build that does what WHAT says. worker() is the real worker, with `change` made to each report that ends a variant.
+# A build that does what WHAT says. worker() is the real worker, with `change` made to each report that ends a variant;
+# each report, and the process that says it, is given to `seen` first.
 # `asked` workers came before this one. All else is the real program's.
 BUILD = """#!%s
-import json, os, pathlib, signal, subprocess, sys
+import json, os, pathlib, signal, subprocess, sys, time
 REAL = os.path.join(os.path.dirname(sys.argv[0]), "hilbench")
 def say(text):
     os.write(int(sys.argv[3]), text.encode())
@@ -37,7 +38,7 @@ def describe(**changes):
     answer = subprocess.run([REAL, *sys.argv[1:]], input="{}", capture_output=True, text=True, check=True).stdout
     print(json.dumps({**json.loads(answer), **changes}))
     sys.exit()
-def worker(change):
+def worker(change, seen=lambda event, real: None):
     task_out, task_in = os.pipe()
     events_out, events_in = os.pipe()
     os.set_inheritable(task_out, True), os.set_inheritable(events_in, True)
@@ -48,6 +49,7 @@ def worker(change):
         pipe.write(task.read())
     for line in open(events_out):
         event = json.loads(line)
+        seen(event, real)
         say(json.dumps(change(event) if "record" in event else event) + "\\n")
     sys.exit(real.wait())
 counter = pathlib.Path(sys.argv[0] + ".asked")
@@ -142,6 +144,21 @@ class FaultTest(GateTest):
                    "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
 
 
+    def test_a_candidate_that_hangs(self):
+        sweep = self.program.folder / "sweep.yaml"
+        sweep.write_text(sweep.read_text().replace("measure: {", "measure: {timeout_s: 3, "))
+        hung = "no progress for 3 s: the worker counts as hung and was stopped"
+        # At once; and while it has the turn, so that the baseline waits for it.
+        stop = "(lambda event, real: os.kill(real.pid, signal.SIGSTOP) if event['phase'] == 2 else 0)"
+        for what, phase in (("time.sleep(1000) if sys.argv[1] == 'worker' else 0", "prepare"),
+                            ("if sys.argv[1] == 'worker': worker(lambda event: event, %s)" % stop, "time")):
+            began = time.monotonic()
+            self.fault(what, f"failed in the candidate: {phase}: {hung}", of=r"\S+", budget="30s")
+            self.assertLess(time.monotonic() - began, 40)
+            records = self.program.records("out/baseline")
+            self.assertEqual([record["status"] for record in records], ["ok"] * 4)
+
+
 class BadInputTest(GateTest):
     def test_what_is_no_hilbench(self):
         (self.program.folder / "empty").mkdir()
@@ -225,6 +242,27 @@ class MeasuredTest(GateTest):
         self.assertEqual(injected, [("n256", "dilated/linear")])
         self.assertFalse([record for record in self.program.records("out/baseline") if record["injected"]])
 
+    def test_a_spent_budget(self):
+        # Two quick pairs of each case, then one that takes longer than the budget.
+        slow = self.build("time.sleep(8) if sys.argv[1] == 'worker' and asked >= 4 else 0")
+        _, out, _ = self.gate("--threshold", "90%", "--budget", "6s", "-o", "out", candidate=slow, statuses=[3])
+        self.assertRegex(out, r"\Aundecided")
+        rows = self.rows()
+        self.assertEqual(len(rows), 4)
+        self.assertIn("3", [row["processes"] for row in rows.values()], "the test shows nothing")
+        for row in rows.values():
+            self.assertEqual((row["verdict"], row["reason"]), ("undecided", "the budget was spent"))
+
+    def test_results_of_a_run_are_not_replaced(self):
+        self.program.run("run", "sweep.yaml", "-o", "out/candidate")
+        before = self.program.records("out/candidate")
+        self.assertIn("the gate would replace results that are not a gate's (out/candidate)",
+                      self.refused("-o", "out"))
+        self.assertIn("(out/candidate)", self.refused("-o", "out", baseline="out/candidate"))
+        self.assertEqual(self.program.records("out/candidate"), before)
+        self.gate("--threshold", "90%", "--budget", "1s", "-o", "new", statuses=[0, 1, 3])
+        self.gate("--threshold", "90%", "--budget", "1s", "-o", "new", statuses=[0, 1, 3])
+
     def test_a_stop(self):
         process = self.program.start("gate", "sweep.yaml", "--baseline", "hilbench", "--candidate", "hilbench",
                                      "-o", "out")
@@ -248,14 +286,29 @@ class StoredTest(GateTest):
         sweep = self.sweep_of(*lengths, name=f"{folder}.yaml")
         self.program.run("run", sweep, "-o", folder)
 
+    def test_a_measured_candidate_keeps_to_its_budget(self):
+        self.stored(256, 512, folder="first")
+        began = time.monotonic()
+        _, out, err = self.gate("--threshold", "90%", "--budget", "0.001s", "-o", "out", baseline="first",
+                                statuses=[0, 1, 3])
+        spent = time.monotonic() - began
+        self.assertNotIn("process 3 of", err)
+        self.assertIn("the budget was spent before all processes of the candidate had measured", out)
+        self.assertEqual({record["status"] for record in self.program.records("out/candidate")}, {"ok"})
+        _, out, _ = self.gate("--threshold", "90%", "--budget", "2s", baseline="first", statuses=[0, 1, 3])
+        self.assertNotIn("Measured in 0 s", out)
+        self.assertLess(spent, 30)
+
     def test_cases_that_are_not_in_both(self):
         self.stored(256, folder="first")
         self.stored(512, folder="second")
         self.stored(256, 512, folder="both")
         self.assertIn("no case is in both", self.refused(baseline="first", candidate="second"))
         _, out, _ = self.gate("--threshold", "90%", baseline="both", candidate="first", statuses=[3])
-        self.assertIn("n512-", out)
-        self.assertNotIn("Traceback", out)
+        self.assertRegex(out, r"has no time for 2 variants that the baseline has: n512-\S+\n")
+        self.sweep_of(256)  # asks for no other case
+        _, out, _ = self.gate("--threshold", "90%", baseline="both", candidate="first", statuses=[0, 1, 3])
+        self.assertNotIn("n512-", out)
 
     def test_results_of_another_sweep(self):
         self.stored(256, folder="first")

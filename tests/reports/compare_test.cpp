@@ -53,6 +53,23 @@ TEST(ComparedRuns, TheSameRunTwiceShowsNoDifference) {
   }
 }
 
+TEST(ComparedRuns, WhatEachProcessSawIsNoDifference) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  for (Record& record : b.records)
+    record.environment["processes"] = {{{"load_average", 1.5}}, {{"load_average", 1.7}}};
+  EXPECT_TRUE(compare_runs(a, b).environment.empty());
+}
+
+TEST(ComparedRuns, InjectedWorkIsSaidFirst) {
+  const ReportInput a = sample::input();
+  ReportInput b = sample::input();
+  EXPECT_EQ(to_text(compare_document(compare_runs(a, b), {})).find("injected"), std::string::npos);
+  b.records[0].injected = b.records[1].injected = 0.1;
+  const Document document = compare_document(compare_runs(a, b), {});
+  EXPECT_EQ(document.answer.front(), "2 records of B hold injected work; they are no results.");
+}
+
 TEST(ComparedRuns, TellsWhatBecameSlower) {
   const ReportInput a = sample::input(), b = slowed(1.25);
   const ComparedRuns runs = compare_runs(a, b);

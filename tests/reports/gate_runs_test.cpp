@@ -105,6 +105,52 @@ TEST(GateRuns, UnlikeOrBusyMachinesAndMissingCasesAreOpen) {
   EXPECT_NE(gate_text(fewer).find("has no time for 3 variants"), std::string::npos) << gate_text(fewer);
 }
 
+TEST(GateRuns, MissingCasesAreTheReasonAndNamed) {
+  const GateResult fewer = gate_of(run_of(1, {.cases = 9}), run_of(2, {.cases = 2}));
+  EXPECT_EQ(headline(fewer).find("undecided, because the candidate lacks times that the baseline has: of "),
+            0u)
+      << headline(fewer);
+  EXPECT_NE(
+      gate_text(fewer).find("21 variants that the baseline has: case2, case3, case4, case5, case6 and 2 "
+                            "more cases\n"),
+      std::string::npos)
+      << gate_text(fewer);
+  EXPECT_EQ(exit_code(fewer), ExitCode::inconclusive);
+  const GateResult slow = gate_of(run_of(1), run_of(2, {.hilbert = 1.3, .cases = 3}));
+  EXPECT_EQ(exit_code(slow), ExitCode::failed) << "a missing case does not hide an alarm";
+}
+
+TEST(GateRuns, WhatTheSweepDoesNotAskForIsLeftOut) {
+  const GateResult asked =
+      gate_of(run_of(1), run_of(2, {.cases = 3}), {.threshold = 0.05, .cases = {"case0", "case1", "case2"}});
+  EXPECT_EQ(exit_code(asked), ExitCode::done) << gate_text(asked);
+  EXPECT_EQ(asked.rows.size(), 9u);
+  EXPECT_EQ(gate_of(run_of(1), run_of(2), {.threshold = 0.05, .cases = {"case1"}}).rows.size(), 3u);
+}
+
+TEST(GateRuns, CasesOfTheCandidateAloneAreNoted) {
+  const GateResult more = gate_of(run_of(1, {.cases = 3}), run_of(2));
+  EXPECT_EQ(exit_code(more), ExitCode::done) << gate_text(more);
+  EXPECT_NE(gate_text(more).find("only the candidate has 3 variants, not judged: case3\n"), std::string::npos)
+      << gate_text(more);
+}
+
+TEST(GateRuns, TheReferenceIsCalledSo) {
+  const std::string text = gate_text(gate_of(run_of(1), run_of(2)));
+  EXPECT_NE(text.find("reference, not judged case0 dilated/linear"), std::string::npos) << text;
+  EXPECT_NE(text.find("rival, not judged case0 gemm"), std::string::npos) << text;
+}
+
+TEST(GateRuns, TheHeadlineSaysWhyItIsOpen) {
+  EXPECT_EQ(
+      headline(gate_of(run_of(1), run_of(2, {.cpu = "two"}))).find("undecided, because machines, builds"),
+      0u);
+  EXPECT_EQ(headline(gate_of(run_of(1), run_of(2, {.linear = 1.2}))).find("undecided, because the reference"),
+            0u);
+  EXPECT_EQ(headline(gate_of(run_of(1), run_of(2, {.busy = 1}))).find("undecided, because the machine was"),
+            0u);
+}
+
 TEST(GateRuns, AVariantThatFailsNowIsBroken) {
   const ReportInput a = run_of(1);
   ReportInput b = run_of(2);

@@ -35,6 +35,14 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
+TEST(FirstSentences, InjectedWorkIsSaidFirst) {
+  ReportInput input = sample::input();
+  EXPECT_EQ(to_markdown(document_without_pictures(input)).find("injected work"), std::string::npos);
+  input.records[0].injected = 0.1;
+  EXPECT_EQ(document_without_pictures(input).answer.front(),
+            "1 record holds injected work; it is no result.");
+}
+
 // For each of `chunks` a case with linear and Hilbert order; 0: over the whole length.
 TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   const auto said_of = [](std::initializer_list<std::int64_t> chunks) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "reports/gate/gate.hpp"
 
@@ -64,6 +65,39 @@ TEST(GateText, XmlAndAnnotationsAreEscaped) {
   const std::string lines = gate_annotations(result);
   EXPECT_EQ(lines.find("::error title=hilbench gate::n1<2 slow: slower, +5.00 %25"), 0u) << lines;
   EXPECT_EQ(lines.find("fine"), std::string::npos);
+}
+
+TEST(GateText, OnePairHasNoIntervalAndNoneNoFigures) {
+  GateRow one = row("one", GateVerdict::undecided, 0.05), none = row("none", GateVerdict::undecided, 0);
+  one.slowdown = {std::log1p(0.05), 0, 0};
+  one.seen = std::numeric_limits<double>::infinity();
+  one.processes = 1;
+  none.processes = 0;
+  const GateResult result = result_with({one, none});
+  const std::string text = gate_text(result);
+  EXPECT_NE(text.find("n1<2 one     +5.00 %, 1 pair\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("n1<2 none\n"), std::string::npos) << text;
+  EXPECT_EQ(row_sentence(one), "n1<2 one: undecided, +5.00 %");
+}
+
+TEST(GateText, ADisturbedMachineIsInTheXmlAndTheCsv) {
+  GateResult result = result_with({row("slow", GateVerdict::slower, 0.05), row("fine", GateVerdict::ok, 0)});
+  result.disturbances = {"others & more kept 2 of 2 cores busy", "the GPU was throttled"};
+  result.missing = {"no time for n3"};
+  result.notes = {"extra work"};
+  withhold_alarms(result);
+  const std::string why = "slower, but withheld: others & more kept 2 of 2 cores busy (and 1 more reason)";
+  EXPECT_EQ(result.rows[0].reason, why);
+  EXPECT_NE(gate_csv(result).find(why), std::string::npos) << gate_csv(result);
+  const std::string xml = gate_junit(result);
+  EXPECT_NE(xml.find("failures=\"0\" skipped=\"1\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("; slower, but withheld: others &amp; more kept"), std::string::npos) << xml;
+  EXPECT_NE(xml.find("  <system-out>undecided, because the machine was disturbed"), std::string::npos) << xml;
+  EXPECT_NE(
+      xml.find("\nothers &amp; more kept 2 of 2 cores busy\nthe GPU was throttled\nno time for n3\nextra "
+               "work\n</system-out>\n</testsuite>"),
+      std::string::npos)
+      << xml;
 }
 
 TEST(GateText, ALongSummaryIsCutBelow64KiBWithTheWorstKept) {

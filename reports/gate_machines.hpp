@@ -1,0 +1,16 @@
+// What of two stored runs' machines stands in the way of judging one by the other.
+#pragma once
+
+#include <string>
+
+#include "reports/gate_runs.hpp"
+
+namespace hilbench {
+
+// Both add a disturbance for each thing found, and the words for the headline. What differs in machine, build
+// or options is a note if it is allowed.
+void note_unlike(const ComparedRuns& runs, Unlike allowed, GateResult& result);
+// Other programs kept cores busy. `name`: of the run.
+void note_busy(const ReportInput& run, const std::string& name, GateResult& result);
+
+}  // namespace hilbench
