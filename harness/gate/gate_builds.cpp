@@ -213,7 +213,7 @@ GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, c
                     .rows = gate.rows(),
                     .disturbances = measurement.disturbances(),
                     .seconds = gate.seconds()};
-  if (!options.injections.empty()) result.notes.push_back("extra work was injected into the candidate");
+  if (!options.injections.empty()) result.notes.emplace_back("extra work was injected into the candidate");
   if (!options.folder.empty()) measurement.save(options.folder);
   withhold_alarms(result);
   return result;
