@@ -225,6 +225,18 @@ TEST(Check, AQuietMachine) {
             std::vector<std::string>{"quiet: no record says how busy the machine was"});
 }
 
+TEST(Check, ATwinMayBeSkippedForWantOfMemory) {
+  ReportInput input = results();
+  for (Record& record : input.records)
+    if (record.twin && record.case_id == "case1") {
+      record.status = Status::skipped;
+      record.reason = "does not fit";
+      record.time.reset();
+      record.speedup.reset();
+    }
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+}
+
 TEST(Check, TwinsThatDifferMoreThanByChance) {
   ReportInput input = results(40);
   const auto disturb = [&](int count) {
