@@ -182,7 +182,8 @@ class StoredGate {
 
   void note_new() {
     LoneCases added;
-    for (const auto& [key, record] : candidate_) {
+    for (const auto& found : candidate_) {
+      const auto& record = found.second;
       if (!kept(*record)) continue;
       const auto has = [&](const Found& run) {
         return find(run, record->case_id, record->variant_id) != nullptr;
