@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Measures on this machine how far verdicts can be believed: twins, and gates whose answer is known. It resumes what OUT
 # holds. Let nothing else run meanwhile, but for the step busy.
-# Usage: reports/publish/calibrate.sh OUT [STEP[=NUMBER]...]   default: twins=10 self-test equal=50 injected=7 busy=10
+# Usage: reports/publish/calibrate.sh OUT [STEP[=NUMBER]...]   default: twins=10 self-test equal=50 injected=7 busy=10 pairs
 #   twins=P      sweeps/calibration.yaml by P processes
 #   self-test    `hilbench gate --self-test` on sweeps/ci.yaml
 #   equal=N      N gates of this build against itself
 #   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
+#   pairs        every two of the equal gates' runs, and of the busy ones', compared at 5 % by `hilbench compare`
 # Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE. Afterwards OUT holds
-# calibration.tar.xz, gates.csv and self-test.txt, which reports/publish/publish.sh takes.
+# calibration.tar.xz, gates.csv, pairs.csv and self-test.txt, which reports/publish/publish.sh takes.
 set -euo pipefail
 if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
-  sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +22,7 @@ out=$(cd "$1" && pwd)
 shift
 cd "$here"
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10)
+[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10 pairs)
 read -ra twins_options <<<"${TWINS:-}"
 read -ra gate_options <<<"${GATE:-}"
 scratch=$(mktemp -d)
@@ -49,8 +50,38 @@ gate() {
   fi
   [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
   sed "1d; s/^/$kind,$number,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
+  [[ $kind == injected* ]] || keep_run "$kind" "$number"
   cat "$scratch/rows" >>"$out/gates.csv"
   echo "$kind $number: exit $status, $((SECONDS - start)) s; $(grep -m1 -E 'of [0-9]+ variants' "$scratch/gate.txt")"
+}
+
+# What the baseline measured is a run like another, to be compared with other runs.
+keep_run() {
+  mkdir -p "$out/runs/$1"
+  rm -rf "$out/runs/$1/$2"
+  mv "$scratch/gate/baseline" "$out/runs/$1/$2"
+}
+
+# Every two of the kept runs of a kind, compared at 5 %: a line of pairs.csv for each variant.
+pairs() {
+  local kind first second status
+  rm -f "$out/pairs.csv"
+  for kind in equal busy; do
+    mapfile -t runs < <(find "$out/runs/$kind" -mindepth 1 -maxdepth 1 2>/dev/null | sort -V)
+    for first in "${runs[@]}"; do
+      for second in "${runs[@]}"; do
+        [[ ${first##*/} -lt ${second##*/} ]] || continue
+        status=0
+        "$hilbench" compare "$first" "$second" --fail-above 5% -o "$scratch/pair" >"$scratch/pair.txt" 2>&1 || status=$?
+        if [[ $status -ne 0 && $status -ne 1 && $status -ne 3 ]]; then
+          cat "$scratch/pair.txt" >&2
+          exit "$status"
+        fi
+        [[ -e $out/pairs.csv ]] || sed -n '1s/^/kind,first,second,status,/p' "$scratch/pair/gate.csv" >"$out/pairs.csv"
+        sed "1d; s/^/$kind,${first##*/},${second##*/},$status,/" "$scratch/pair/gate.csv" >>"$out/pairs.csv"
+      done
+    done
+  done
 }
 
 gates() {
@@ -62,6 +93,7 @@ for step in "${steps[@]}"; do
   number=${step#*=}
   case $step in
     twins=*) twins "$number" ;;
+    pairs) pairs ;;
     self-test)
       "$hilbench" gate sweeps/ci.yaml --candidate "$hilbench" --self-test -o "$out/self-test" "${gate_options[@]}" ||
         [[ $? -eq 3 ]]
