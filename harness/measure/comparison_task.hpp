@@ -14,7 +14,7 @@
 namespace hilbench {
 
 // Of the tasks and events below. A gate drives workers of another build only if both speak the same.
-inline constexpr int kTaskProtocol = 2;
+inline constexpr int kTaskProtocol = 3;
 
 enum class Verify { yes, no };  // no: another process of the same build and case has done it
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "harness/device/bound_threads.hpp"
 #include "harness/ring/rank.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "harness/ring/thread_team.hpp"
@@ -32,8 +33,11 @@ class ThreadRanks final : public RingRanks {
   ThreadRanks(Bench& bench, const Record& record)
       : resources_(resources_for(bench, record)),
         ranks_(static_cast<std::size_t>(resources_->ranks())),
+        bound_(ranks_.size()),
         threads_(resources_->ranks()) {
     try {
+      if (record.work.device == DeviceKind::cpu)
+        bind_every_rank(threads_of_a_rank(bench.threads, resources_->ranks()));
       on_every_rank([&](int rank) { resources_->join(rank); });
       on_every_rank([&](int rank) {
         ranks_[static_cast<std::size_t>(rank)] = std::make_unique<RingRank>(bench, record, *resources_, rank);
@@ -64,6 +68,13 @@ class ThreadRanks final : public RingRanks {
   double device_bytes() override { return resources_->device_bytes(); }
 
  private:
+  void bind_every_rank(int threads) {
+    on_every_rank([&](int rank) {
+      bound_[static_cast<std::size_t>(rank)] =
+          std::make_unique<BoundThreads>(threads, rank * threads, resources_->ranks() * threads);
+    });
+  }
+
   // Throws the first failure of a rank; the other ranks then stop waiting for it.
   void on_every_rank(const std::function<void(int rank)>& part) {
     std::mutex mutex;
@@ -98,12 +109,14 @@ class ThreadRanks final : public RingRanks {
   void leave() noexcept {
     threads_.run([this](int rank) {
       ranks_[static_cast<std::size_t>(rank)].reset();
+      bound_[static_cast<std::size_t>(rank)].reset();
       resources_->leave(rank);
     });
   }
 
   const std::unique_ptr<RankResources> resources_;
   std::vector<std::unique_ptr<RingRank>> ranks_;
+  std::vector<std::unique_ptr<BoundThreads>> bound_;  // of each rank on processors
   ThreadTeam threads_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/counters/counters.hpp"
+#include "harness/device/bound_threads.hpp"
 #include "harness/external/program.hpp"
 #include "harness/measure/bench.hpp"
 #include "harness/measure/disturbance.hpp"
@@ -195,10 +196,13 @@ class TaskRun {
                              if (turns_.shared()) disturbance.pause();
                              turns_.pass();
                            }};
+    const bool one_processor = bench_->work.device == DeviceKind::cpu && bench_->work.ring_size == 1;
+    const BoundThreads bound(one_processor ? bench_->threads : 0);  // ranks bind theirs
     const auto samples =
         time_variants(*bench_->device, verified_, reference(), task_.measure, progress, turn);
     turns_.take(waiting);  // the other process has measured its last round
-    const nlohmann::json process = process_json(disturbance);
+    nlohmann::json process = process_json(disturbance);
+    if (one_processor) process["threads_bound"] = bound.bound();
     for (std::size_t i = 0; i < verified_.size(); ++i) {
       Timing timing;
       timing.samples_ns = samples[i].ns;

@@ -82,6 +82,28 @@ class Topology {
     hwloc_bitmap_free(bound);
     return cores;
   }
+  // Numbers of the hardware threads that this process may run on, one of every core first.
+  std::vector<int> hardware_threads() const {
+    std::vector<std::vector<int>> rounds;  // the first, second, ... hardware thread of each core
+    hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+    if (hwloc_get_cpubind(topology_, bound, HWLOC_CPUBIND_PROCESS) == 0)
+      for (hwloc_obj_t core = nullptr;
+           (core = hwloc_get_next_obj_by_type(topology_, HWLOC_OBJ_CORE, core)) != nullptr;) {
+        hwloc_bitmap_t usable = hwloc_bitmap_alloc();
+        hwloc_bitmap_and(usable, core->cpuset, bound);
+        std::size_t round = 0;
+        for (int number = hwloc_bitmap_first(usable); number >= 0;
+             number = hwloc_bitmap_next(usable, number), ++round) {
+          if (round == rounds.size()) rounds.emplace_back();
+          rounds[round].push_back(number);
+        }
+        hwloc_bitmap_free(usable);
+      }
+    hwloc_bitmap_free(bound);
+    std::vector<int> numbers;
+    for (const std::vector<int>& round : rounds) numbers.insert(numbers.end(), round.begin(), round.end());
+    return numbers;
+  }
 
  private:
   hwloc_topology_t topology_ = nullptr;
@@ -141,6 +163,11 @@ Host inspect_host() {
   host.simd = hwy::TargetName(targets & -targets);
   host.nominal_ghz = nominal_ghz();
   return host;
+}
+
+std::vector<int> usable_hardware_threads() {
+  const Topology topology;
+  return topology.loaded() ? topology.hardware_threads() : std::vector<int>();
 }
 
 std::string simd_text(const std::string& simd) {

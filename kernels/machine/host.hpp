@@ -27,6 +27,10 @@ struct Host {
 };
 Host inspect_host();  // topology and caches by hwloc, or by the kernel if hwloc fails
 
+// Numbers of the hardware threads that this process may use: one of every core first, then the others.
+// Empty if hwloc fails.
+std::vector<int> usable_hardware_threads();
+
 // Host::simd as people know it: "AVX-512 as on Ice Lake" for "AVX3_DL".
 std::string simd_text(const std::string& simd);
 

@@ -49,7 +49,10 @@ publish_store() {
 
 # publish_gates OUT: what calibrate.sh found of gates.
 publish_gates() {
-  [[ ! -e $1/gates.csv ]] || gzip -9nc "$1/gates.csv" >"$folder/calibration/gates.csv.gz"
+  local table
+  for table in gates pairs; do
+    [[ ! -e $1/$table.csv ]] || gzip -9nc "$1/$table.csv" >"$folder/calibration/$table.csv.gz"
+  done
   [[ ! -e $1/self-test.txt ]] || cp "$1/self-test.txt" "$folder/calibration/"
 }
 

@@ -32,15 +32,29 @@ def block_twins(folder, sweep=SWEEP):
         f"{100 * apart[math.ceil(0.95 * len(apart)) - 1]:.2g} % in one of twenty.")
 
 
-def block_gates(folder, sweep=SWEEP):
-    source = folder.path / sweep / "gates.csv.gz"
+def rows_of(source):
     if not source.exists():
-        return "No gates were tried here yet."
+        return []
     with gzip.open(source, "rt", newline="") as file:
-        rows = list(csv.DictReader(file))
+        return list(csv.DictReader(file))
+
+
+def block_gates(folder, sweep=SWEEP):
+    rows = rows_of(folder.path / sweep / "gates.csv.gz")
+    if not rows:
+        return "No gates were tried here yet."
     header = ["what was compared", "gates", "gates that called something slower", "verdicts", "ok", "undecided",
               "slower", "faster", "exit statuses", "seconds, median and most"]
     return markdown(header, [gate_cells(kind, kept) for kind, kept in grouped(rows, lambda row: row["kind"]).items()])
+
+
+def block_compared(folder, sweep=SWEEP):
+    rows = rows_of(folder.path / sweep / "pairs.csv.gz")
+    if not rows:
+        return "No runs were compared here yet."
+    header = ["runs", "number", "pairs", "pairs that called something slower", "verdicts", "ok", "undecided", "slower",
+              "faster", "exit statuses"]
+    return markdown(header, [compared_cells(kind, kept) for kind, kept in grouped(rows, lambda row: row["kind"]).items()])
 
 
 def block_self_test(folder, sweep=SWEEP):
@@ -50,14 +64,25 @@ def block_self_test(folder, sweep=SWEEP):
 
 def gate_cells(kind, rows):
     gates = grouped(rows, lambda row: row["gate"])
-    alarms = sum(any(row["verdict"] == "slower" for row in kept) for kept in gates.values())
-    verdicts = collections.Counter(row["verdict"] for row in rows)
-    statuses = collections.Counter(kept[0]["status"] for kept in gates.values())
     seconds = [float(kept[0]["seconds"]) for kept in gates.values()]
-    counts = [share(verdicts[verdict], len(rows)) for verdict in ("ok", "undecided", "slower", "faster")]
-    return [named(kind), len(gates), share(alarms, len(gates)), len(rows), *counts,
-            ", ".join(f"{status}: {count}" for status, count in sorted(statuses.items())),
-            f"{statistics.median(seconds):.0f}, {max(seconds):.0f}"]
+    return [named(kind), *answer_cells(gates, rows, share), f"{statistics.median(seconds):.0f}, {max(seconds):.0f}"]
+
+
+def compared_cells(kind, rows):
+    runs = {row[side] for row in rows for side in ("first", "second")}
+    pairs = grouped(rows, lambda row: (row["first"], row["second"]))
+    of = {"equal": "of one build", "busy": "of one build, each beside a program that keeps a core busy"}
+    return [of[kind], len(runs), *answer_cells(pairs, rows, plain_share)]
+
+
+def answer_cells(answers, rows, said):
+    """Answers of a gate or of `compare`: each has one exit status and the verdicts of several variants."""
+    alarms = sum(any(row["verdict"] == "slower" for row in kept) for kept in answers.values())
+    verdicts = collections.Counter(row["verdict"] for row in rows)
+    statuses = collections.Counter(kept[0]["status"] for kept in answers.values())
+    return [len(answers), said(alarms, len(answers)), len(rows),
+            *(said(verdicts[verdict], len(rows)) for verdict in ("ok", "undecided", "slower", "faster")),
+            ", ".join(f"{status}: {count}" for status, count in sorted(statuses.items()))]
 
 
 def named(kind):
@@ -69,6 +94,11 @@ def share(count, of):
     """ "3 of 200 (1.5 %; 0.31 % to 4.3 %)", with the exact interval (Clopper and Pearson 1934)."""
     low, high = exact_interval(count, of)
     return f"{count} of {of} ({number(100 * count / of, 3)} %; {number(100 * low, 2)} % to {number(100 * high, 2)} %)"
+
+
+def plain_share(count, of):
+    """Without an interval, for answers that depend on each other."""
+    return f"{count} of {of} ({number(100 * count / of, 3)} %)"
 
 
 def exact_interval(count, of):

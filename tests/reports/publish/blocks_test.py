@@ -88,6 +88,16 @@ class Calibration(BlocksTest):
         self.assertIn(" | 0: 2, 3: 1 | 60, 60 |", table[2])
         self.assertIn("| a build and itself with 5 % more work | 1 | 1 of 1 (100 %; 2.5 % to 100 %) | 2 |", table[3])
 
+    def test_compared_runs_are_counted_by_pairs(self):
+        folder = self.published([], "calibration")
+        rows = ["kind,first,second,status,case,variant,verdict", "equal,1,2,0,n1,a,ok", "equal,1,2,0,n1,b,ok",
+                "equal,1,3,3,n1,a,undecided", "equal,1,3,3,n1,b,ok", "equal,2,3,1,n1,a,slower", "equal,2,3,1,n1,b,ok"]
+        with gzip.open(folder.path / "calibration/pairs.csv.gz", "wt") as file:
+            file.write("\n".join(rows) + "\n")
+        table = calibration.block_compared(folder).splitlines()
+        self.assertIn("| of one build | 3 | 3 | 1 of 3 (33.3 %) | 6 | 4 of 6 (66.7 %) | 1 of 6 (16.7 %) |", table[2])
+        self.assertIn(" | 0: 1, 1: 1, 3: 1 |", table[2])
+
     def test_the_exact_interval(self):
         for count, of, low, high in ((0, 50, 0, 0.0711), (3, 200, 0.0031, 0.0432), (50, 50, 0.9289, 1)):
             found = calibration.exact_interval(count, of)
