@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "kernels/base/text.hpp"
 #include "reports/gate/disturbances.hpp"
@@ -39,22 +41,26 @@ void note_unlike(const ComparedRuns& runs, Unlike allowed, GateResult& result) {
       lines.push_back(fmt::format("{} differs: {} / {}", difference.key, one_line(difference.a, 100),
                                   one_line(difference.b, 100)));
   const std::size_t machines = lines.size();
-  const auto differing = std::count_if(runs.pairs.begin(), runs.pairs.end(),
-                                       [](const RunPair& pair) { return !pair.differs.empty(); });
-  const auto first = std::find_if(runs.pairs.begin(), runs.pairs.end(),
-                                  [](const RunPair& pair) { return !pair.differs.empty(); });
+  std::set<std::pair<std::string_view, std::string_view>> counted;  // rivals that are shown do not count
+  for (const GateRow& row : result.rows)
+    if (row.judged || row.reference) counted.emplace(row.case_id, row.variant_id);
+  const auto differs = [&](const RunPair& pair) {
+    return !pair.differs.empty() && counted.contains({pair.a->case_id, pair.a->variant_id});
+  };
+  const auto differing = std::count_if(runs.pairs.begin(), runs.pairs.end(), differs);
+  const auto first = std::find_if(runs.pairs.begin(), runs.pairs.end(), differs);
   if (differing > 0)
     lines.push_back(fmt::format("{} measured otherwise, the first in: {} (A / B)",
                                 plural(static_cast<std::size_t>(differing), "variant was", "variants were"),
                                 first->differs));
-  result.unlike = allowed == Unlike::refused && (machines > before || differing > 0);
+  result.unlike = result.unlike || (allowed == Unlike::refused && (machines > before || differing > 0));
   if (result.unlike) result.disturbed = "machines, builds or options differ";
 }
 
 void note_busy(const ReportInput& run, const std::string& name, GateResult& result) {
   Disturbances found;
   found.add(run.records);
-  for (const std::string& sentence : found.of_host(cores_of(run.records))) {
+  for (const std::string& sentence : found.sentences(cores_of(run.records))) {
     result.disturbed = "the machine was disturbed";
     result.disturbances.push_back(fmt::format("{} during {}", sentence, name));
   }

@@ -12,6 +12,7 @@
 #include "reports/gate_machines.hpp"
 #include "reports/records/effect.hpp"
 #include "reports/view/format.hpp"
+#include "reports/view/judge.hpp"
 
 namespace hilbench {
 namespace {
@@ -41,39 +42,42 @@ bool timed(const Record& record) {
          foreign_processes(record) == 0;
 }
 
-// ln(median time) of each process.
+// ln(time) of each process.
 std::vector<double> log_times(const Record& record) {
-  const Rounds rounds{record.time->samples_ns, record.time->process_rounds};
-  std::vector<double> logs;
-  for (const std::span<const double> process : by_process(rounds)) logs.push_back(std::log(median(process)));
-  return logs;
+  return log_medians({record.time->samples_ns, record.time->process_rounds});
 }
 
-// The name of the reference of each case. Records of schema 1 name it only if they have a speedup.
-using References = std::map<std::string, std::string, std::less<>>;
-References references_of(const ReportInput& input) {
-  References names;
-  for (const Record& record : input.records)
-    if (!record.reference.empty()) names.try_emplace(record.case_id, record.reference);
-  return names;
-}
-
-// ln(time / time of the reference) of each process. The time alone if the record is the reference.
-std::vector<double> log_ratios(const Found& run, const Record& record, const std::string& reference_name) {
+// ln(time / time of the reference) of each process, or ln(time) without a reference. Empty if the reference
+// lacks times.
+std::vector<double> log_ratios(const Record& record, const Record* reference) {
   std::vector<double> logs = log_times(record);
-  const Record* reference = find(run, record.case_id, reference_name);
-  if (reference == nullptr || reference == &record || !timed(*reference)) return logs;
+  if (reference == nullptr) return logs;
+  if (!timed(*reference)) return {};
   const std::vector<double> below = log_times(*reference);
   if (below.size() != logs.size()) return {};
   for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= below[i];
   return logs;
 }
 
+// The slowdown of a candidate against runs of a baseline. `after` and the values of `runs`: of each process.
+Mean slowdown_of(const std::vector<double>& after, const std::vector<std::vector<double>>& runs) {
+  std::vector<double> means, processes;
+  for (const std::vector<double>& run : runs) {
+    means.push_back(mean_of(run).value);
+    processes.insert(processes.end(), run.begin(), run.end());
+  }
+  // Three runs or more tell how runs differ, and the candidate is one more run.
+  if (runs.size() >= 3) return difference_to_one(mean_of(after).value, mean_of(means));
+  return welch(mean_of(after), mean_of(processes));
+}
+
 class StoredGate {
  public:
   StoredGate(std::span<const ReportInput> baselines, const ReportInput& candidate,
              const StoredGateOptions& options)
-      : options_(options), candidate_(records_by_id(candidate)), references_(references_of(candidate)) {
+      : options_(options),
+        candidate_(records_by_id(candidate)),
+        references_(reference_names(candidate.records)) {
     for (const ReportInput& baseline : baselines) baselines_.push_back(records_by_id(baseline));
     for (const Record& record : candidate.records) add_row(record);
     judge();
@@ -98,37 +102,47 @@ class StoredGate {
     const std::string reference_name = reference_of(record.case_id);
     row.reference = record.variant_id == reference_name;
     row.judged = !row.reference && (!rival || options_.rivals == Rivals::judged);
-    std::vector<Mean> runs;
-    std::vector<double> processes;
-    bool worked = false;
+    bool worked = false, has_times = false;
+    std::vector<std::vector<double>> runs;
+    const bool with_reference = !row.reference && any_has(record.case_id, reference_name);
+    const auto ratios = [&](const Found& run, const Record& of) {
+      if (!with_reference) return log_ratios(of, nullptr);
+      const Record* reference = find(run, of.case_id, reference_name);
+      return reference == nullptr ? std::vector<double>() : log_ratios(of, reference);
+    };
     for (const Found& baseline : baselines_) {
       const Record* before = find(baseline, record.case_id, record.variant_id);
       if (before == nullptr) continue;
       worked = worked || before->status == Status::ok;
       if (!timed(*before)) continue;
-      const std::vector<double> logs = log_ratios(baseline, *before, reference_name);
-      processes.insert(processes.end(), logs.begin(), logs.end());
-      runs.push_back(mean_of(logs));
+      has_times = true;
+      if (std::vector<double> logs = ratios(baseline, *before); !logs.empty())
+        runs.push_back(std::move(logs));
     }
     if (worked && (record.status == Status::failed || record.status == Status::invalid)) {
       row.broken = true;
       row.reason = fmt::format("{}: {}", to_string(record.status), one_line(record.reason, 200));
-    } else if (timed(record) && !processes.empty()) {
-      const std::vector<double> after = log_ratios(candidate_, record, reference_name);
-      row.processes = std::min(after.size(), processes.size());
-      row.slowdown = welch(mean_of(after), baseline_mean(runs, processes));
-    } else {
+    } else if (!timed(record) || !has_times) {
       return;  // it has no time on both sides
+    } else if (const std::vector<double> after = ratios(candidate_, record); after.empty() || runs.empty()) {
+      row.reason = "the reference lacks times in one of the runs";
+    } else {
+      row.processes = after.size();
+      row.slowdown = slowdown_of(after, runs);
+      std::size_t before = 0;
+      for (const std::vector<double>& run : runs) before += run.size();
+      row.processes = std::min(row.processes, before);
     }
     result.rows.push_back(row);
   }
 
-  // Three runs or more tell how runs differ.
-  static Mean baseline_mean(const std::vector<Mean>& runs, const std::vector<double>& processes) {
-    if (runs.size() < 3) return mean_of(processes);
-    std::vector<double> means;
-    for (const Mean& run : runs) means.push_back(run.value);
-    return mean_of(means);
+  // Whether the reference has times in any run.
+  bool any_has(const std::string& case_id, const std::string& reference_name) const {
+    const auto has = [&](const Found& run) {
+      const Record* reference = find(run, case_id, reference_name);
+      return reference != nullptr && timed(*reference);
+    };
+    return has(candidate_) || std::any_of(baselines_.begin(), baselines_.end(), has);
   }
 
   void judge() {
@@ -141,14 +155,14 @@ class StoredGate {
       const GateVerdict verdict = decide(row.slowdown, result.rule);
       if (row.judged) {
         row.verdict = verdict;
-        if (verdict == GateVerdict::undecided)
+        if (verdict == GateVerdict::undecided && row.reason.empty())
           row.reason = row.slowdown.freedom > 0 ? "the processes differ too much"
                                                 : "needs several processes in both runs";
       } else if (row.reference && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
-        row.reason = "ratios to it hide its own change";
+        row.reason = "the others are divided by it, so its own change does not show in them";
         result.disturbances.push_back(fmt::format(
             "the reference {} of {} itself takes {:+.1f} %: the machine or the program changed, and "
-            "ratios to it do not tell which",
+            "ratios to it cannot show which",
             row.variant_id, row.case_id, 100 * std::expm1(row.slowdown.value)));
       }
     }
@@ -160,7 +174,7 @@ class StoredGate {
 
   std::string reference_of(const std::string& case_id) const {
     const auto found = references_.find(case_id);
-    return found == references_.end() ? "" : found->second;
+    return found == references_.end() ? std::string() : std::string(found->second);
   }
 
   void note_missing() {
@@ -181,18 +195,28 @@ class StoredGate {
   }
 
   void note_new() {
-    LoneCases added;
+    LoneCases added, only_now;
     for (const auto& found : candidate_) {
       const auto& record = found.second;
       if (!kept(*record)) continue;
       const auto has = [&](const Found& run) {
         return find(run, record->case_id, record->variant_id) != nullptr;
       };
+      const auto has_time = [&](const Found& run) {
+        const Record* before = find(run, record->case_id, record->variant_id);
+        return before != nullptr && timed(*before);
+      };
       const auto has_any = [&](const Found& run) { return has_case(run, record->case_id); };
       if (std::none_of(baselines_.begin(), baselines_.end(), has))
         added.add(record->case_id, record->variant_id,
                   std::none_of(baselines_.begin(), baselines_.end(), has_any));
+      else if (timed(*record) && std::none_of(baselines_.begin(), baselines_.end(), has_time))
+        only_now.add(record->case_id, record->variant_id, false);
     }
+    if (!only_now.empty())
+      result.notes.push_back(
+          fmt::format("the baseline has no time for {} that the candidate has, not judged: {}",
+                      plural(only_now.variants(), "variant", "variants"), only_now.names()));
     if (!added.empty())
       result.notes.push_back(fmt::format("only the candidate has {}, not judged: {}",
                                          plural(added.variants(), "variant", "variants"), added.names()));
@@ -200,7 +224,7 @@ class StoredGate {
 
   const StoredGateOptions& options_;
   const Found candidate_;
-  const References references_;
+  const ReferenceNames references_;  // of each case
   std::vector<Found> baselines_;
 };
 
@@ -219,6 +243,8 @@ GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& 
   result.candidate = candidate.source.string();
   note_busy(candidate, result.candidate, result);
   note_unlike(first, options.unlike, result);
+  for (const ReportInput& further : baselines.subspan(1))
+    note_unlike(compare_runs(further, candidate), options.unlike, result);
   withhold_alarms(result);
   return result;
 }

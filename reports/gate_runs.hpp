@@ -25,7 +25,7 @@ struct StoredGateOptions {
 
 // Judges `candidate` against one or several runs of a baseline. The slowdown of a variant is that of its time
 // over the time of its own run's reference. The unit of evidence is the process; with three or more baselines
-// the run. `first`: the comparison of the first baseline with the candidate, for what differs between them.
+// the run. A variant whose reference has times in one of the runs only is undecided. `first`: the comparison of the first baseline with the candidate, for what differs between them.
 // A reference that itself became slower or faster by more than the threshold, and unlike or busy machines are
 // disturbances: they end in `inconclusive`. So do variants that the candidate lacks, if no other is slower.
 GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& candidate,

@@ -25,19 +25,12 @@ struct Side {
   std::size_t processes = 0;
 };
 Side side_of(const Rounds& rounds) {
-  const auto processes = by_process(rounds);
-  Side side{.logs = {}, .processes = processes.size()};
-  if (processes.size() > 1)
-    for (const std::span<const double> own : processes) side.logs.push_back(std::log(median(own)));
-  else
-    for (const double ns : rounds.ns) side.logs.push_back(std::log(ns));
+  Side side{.logs = log_medians(rounds)};
+  side.processes = side.logs.size();
+  if (side.processes > 1) return side;
+  side.logs.clear();
+  for (const double ns : rounds.ns) side.logs.push_back(std::log(ns));
   return side;
-}
-
-// One process against the mean of several: it differs from their mean as they differ among themselves.
-Mean difference_to_one(double one, const Mean& several) {
-  const double processes = several.freedom + 1;
-  return {one - several.value, several.error * std::sqrt(1 + processes), several.freedom};
 }
 
 // Both within one process: the interval reaches as far as both medians may lie apart.
@@ -63,6 +56,11 @@ Mean welch(const Mean& a, const Mean& b) {
   const double freedom = both > 0 ? both * both / (in_a * in_a / a.freedom + in_b * in_b / b.freedom)
                                   : std::min(a.freedom, b.freedom);
   return {a.value - b.value, std::sqrt(both), freedom};
+}
+
+Mean difference_to_one(double one, const Mean& several) {
+  const double values = several.freedom + 1;
+  return {one - several.value, several.error * std::sqrt(1 + values), several.freedom};
 }
 
 Effect paired_effect(const Rounds& reference, const Rounds& variant) {
@@ -118,10 +116,6 @@ double p_below(const Effect& effect, double bound) {
 
 Ratio ratio_of(const Effect& effect) {
   return {std::exp(effect.centre), {std::exp(effect.ci.low), std::exp(effect.ci.high)}};
-}
-
-Ratio paired_ratio(const Rounds& reference, const Rounds& variant) {
-  return ratio_of(paired_effect(reference, variant));
 }
 
 }  // namespace hilbench

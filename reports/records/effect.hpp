@@ -20,6 +20,10 @@ struct Effect {
 // nothing is known of one of theirs.
 Mean welch(const Mean& a, const Mean& b);
 
+// `one` minus the mean of several values of its kind: it differs from their mean as they differ among
+// themselves. Nothing is known of the error if there are fewer than two.
+Mean difference_to_one(double one, const Mean& several);
+
 // Rounds pair by process and index; both must have the same process_rounds, otherwise std::invalid_argument.
 // Each process gives one value, the median over its rounds of ln(reference / variant).
 Effect paired_effect(const Rounds& reference, const Rounds& variant);
@@ -42,6 +46,5 @@ struct Ratio {
   Interval ci;
 };
 Ratio ratio_of(const Effect& effect);
-Ratio paired_ratio(const Rounds& reference, const Rounds& variant);
 
 }  // namespace hilbench

@@ -16,12 +16,6 @@ std::vector<double> logarithms(std::span<const double> values) {
   return logs;
 }
 
-std::vector<double> log_medians(const std::vector<std::span<const double>>& processes) {
-  std::vector<double> logs;
-  for (const std::span<const double> rounds : processes) logs.push_back(std::log(median(rounds)));
-  return logs;
-}
-
 Interval exponentials(const Interval& logs) {
   return {std::exp(logs.low), std::exp(logs.high)};
 }
@@ -84,16 +78,21 @@ Interval interval_within(std::span<const double> values) {
   return {sorted[*rank - 1], sorted[sorted.size() - *rank]};
 }
 
+std::vector<double> log_medians(const Rounds& rounds) {
+  std::vector<double> logs;
+  for (const std::span<const double> own : by_process(rounds)) logs.push_back(std::log(median(own)));
+  return logs;
+}
+
 double time_median(const Rounds& rounds) {
-  const auto processes = by_process(rounds);
-  if (processes.size() <= 1) return median(rounds.ns);
-  return std::exp(mean_of(log_medians(processes)).value);
+  const std::vector<double> logs = log_medians(rounds);
+  return logs.size() <= 1 ? median(rounds.ns) : std::exp(mean_of(logs).value);
 }
 
 Interval median_interval(const Rounds& rounds) {
-  const auto processes = by_process(rounds);
-  if (processes.empty()) return kUnknownInterval;
-  if (processes.size() > 1) return exponentials(mean_interval(mean_of(log_medians(processes))));
+  const std::vector<double> logs = log_medians(rounds);
+  if (logs.empty()) return kUnknownInterval;
+  if (logs.size() > 1) return exponentials(mean_interval(mean_of(logs)));
   if (median_interval_rank(rounds.ns.size())) return interval_within(rounds.ns);
   return exponentials(interval_within(logarithms(rounds.ns)));
 }

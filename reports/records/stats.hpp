@@ -26,6 +26,9 @@ struct Rounds {
 // The rounds of each process that has any. Throws std::invalid_argument if process_rounds do not add up.
 std::vector<std::span<const double>> by_process(const Rounds& rounds);
 
+// ln(median) of each process.
+std::vector<double> log_medians(const Rounds& rounds);
+
 // Not known: both ends are NaN.
 inline constexpr Interval kUnknownInterval = {std::numeric_limits<double>::quiet_NaN(),
                                               std::numeric_limits<double>::quiet_NaN()};

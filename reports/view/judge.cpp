@@ -20,11 +20,9 @@ struct Judged {
   double margin = 0;
 };
 
-// The reference of each case. Records of schema 1 name it only if they have a speedup.
+// The reference of each case.
 std::unordered_map<std::string_view, const Record*> references_of(const std::vector<Record>& records) {
-  std::unordered_map<std::string_view, std::string_view> names;
-  for (const Record& record : records)
-    if (!record.reference.empty()) names.try_emplace(record.case_id, record.reference);
+  const ReferenceNames names = reference_names(records);
   std::unordered_map<std::string_view, const Record*> references;
   for (const Record& record : records)
     if (const auto name = names.find(record.case_id);
@@ -75,6 +73,13 @@ void set_speedup(const Judged& pair, Verdict verdict) {
 }
 
 }  // namespace
+
+ReferenceNames reference_names(const std::vector<Record>& records) {
+  ReferenceNames names;
+  for (const Record& record : records)
+    if (!record.reference.empty()) names.try_emplace(record.case_id, record.reference);
+  return names;
+}
 
 void judge(std::vector<Record>& records) {
   finish_statistics(records);

@@ -11,7 +11,8 @@ namespace hilbench {
 namespace {
 
 TEST(PairedEffect, WithinOneProcessIsTheMedianOfTheRounds) {
-  const Ratio ratio = paired_ratio({{10, 20, 30, 40, 50, 60}, {6}}, {{5, 10, 10, 20, 50, 60}, {6}});
+  const Ratio ratio =
+      ratio_of(paired_effect({{10, 20, 30, 40, 50, 60}, {6}}, {{5, 10, 10, 20, 50, 60}, {6}}));
   EXPECT_DOUBLE_EQ(ratio.value, 2);
   EXPECT_DOUBLE_EQ(ratio.ci.low, 1);
   EXPECT_DOUBLE_EQ(ratio.ci.high, 3);
@@ -40,7 +41,7 @@ TEST(PairedEffect, IsNotMovedByDriftThatBothShare) {
     reference.ns.push_back(110 * drift);
     variant.ns.push_back(100 * drift);
   }
-  const Ratio ratio = paired_ratio(reference, variant);
+  const Ratio ratio = ratio_of(paired_effect(reference, variant));
   EXPECT_NEAR(ratio.ci.low, 1.1, 1e-12);
   EXPECT_NEAR(ratio.ci.high, 1.1, 1e-12);
 }
@@ -54,9 +55,9 @@ TEST(PairedEffect, IsSymmetric) {
 }
 
 TEST(PairedEffect, RefusesRoundsThatDoNotPair) {
-  EXPECT_THROW(paired_ratio({{1, 2}, {2}}, {{1, 2}, {1, 1}}), std::invalid_argument);
-  EXPECT_THROW(paired_ratio({{1, 2}, {2}}, {{1}, {1}}), std::invalid_argument);
-  EXPECT_THROW(paired_ratio({}, {}), std::invalid_argument);
+  EXPECT_THROW(paired_effect({{1, 2}, {2}}, {{1, 2}, {1, 1}}), std::invalid_argument);
+  EXPECT_THROW(paired_effect({{1, 2}, {2}}, {{1}, {1}}), std::invalid_argument);
+  EXPECT_THROW(paired_effect({}, {}), std::invalid_argument);
 }
 
 TEST(PairedEffect, OfOneRoundHasNoInterval) {
