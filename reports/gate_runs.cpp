@@ -149,6 +149,7 @@ class StoredGate {
     const auto judged =
         std::count_if(result.rows.begin(), result.rows.end(), [](const GateRow& row) { return row.judged; });
     result.rule = stored_rule(options_.threshold, static_cast<std::size_t>(judged));
+    std::vector<std::string> moved;  // references
     for (GateRow& row : result.rows) {
       if (row.broken) continue;
       row.seen = smallest_seen(row.slowdown, result.rule);
@@ -160,13 +161,11 @@ class StoredGate {
                                                 : "needs several processes in both runs";
       } else if (row.reference && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
         row.reason = "the others are divided by it, so its own change does not show in them";
-        result.disturbances.push_back(fmt::format(
-            "the reference {} of {} itself takes {:+.1f} %: the machine or the program changed, and "
-            "ratios to it cannot show which",
-            row.variant_id, row.case_id, 100 * std::expm1(row.slowdown.value)));
+        moved.push_back(fmt::format("{} of {} ({:+.1f} %)", row.variant_id, row.case_id,
+                                    100 * std::expm1(row.slowdown.value)));
       }
     }
-    if (!result.disturbances.empty()) result.disturbed = "the reference itself changed";
+    note_moved(moved);
     if (judged > 0) return;
     result.disturbed = "no variant has a time in both";
     result.disturbances.push_back(result.disturbed);
@@ -175,6 +174,18 @@ class StoredGate {
   std::string reference_of(const std::string& case_id) const {
     const auto found = references_.find(case_id);
     return found == references_.end() ? std::string() : std::string(found->second);
+  }
+
+  void note_moved(std::vector<std::string> moved) {
+    constexpr std::size_t kNamed = 5;
+    if (moved.empty()) return;
+    const std::size_t rest = moved.size() > kNamed ? moved.size() - kNamed : 0;
+    moved.resize(moved.size() - rest);
+    result.disturbed = "the reference itself changed";
+    result.disturbances.push_back(
+        fmt::format("the time of the reference itself changed: {}{}; the machine or the program changed, and "
+                    "ratios to it cannot show which",
+                    fmt::join(moved, ", "), rest > 0 ? fmt::format(" and {} more", rest) : ""));
   }
 
   void note_missing() {

@@ -160,9 +160,10 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", [] { return version_text(); });
   app.footer(
-      "Exit status: 0 done; 1 a record failed, `compare` found a slower variant, `check` a fault, or `order` "
-      "no "
-      "bijection; 2 wrong usage or input; 3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
+      "Exit status: 0 done; 1 a record failed, `gate` or `compare` found a slower variant, `figures` one "
+      "that "
+      "grew, `check` a fault, or `order` no bijection; 2 wrong usage or input; 3 inconclusive; 4 a problem "
+      "of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));
   add_all(commands);
   try {

@@ -40,6 +40,7 @@ std::vector<std::string> reasons_of(const GateResult& result) {
 }
 
 ExitCode compare_command(const CompareArguments& arguments) {
+  expect_threshold(arguments.fail_above, "--fail-above");
   std::vector<ReportInput> baselines;
   baselines.push_back(read_results(arguments.folder_a));
   for (const std::string& folder : arguments.further) baselines.push_back(read_results(folder));
@@ -85,7 +86,7 @@ void add_compare(Commands& commands) {
   options.share(
       "--fail-above", arguments->fail_above,
       "judge as a gate: exit with 1 if a variant takes more than this share longer in B (5% or 0.05), "
-      "with 3 if the runs do not tell");
+      "with 3 if it cannot be decided");
 }
 
 }  // namespace hilbench

@@ -66,10 +66,7 @@ GateTask task_of(const GateArguments& arguments) {
                         {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
   task.plan = plan_of(arguments.sweep, task.sweep, task.site);
   task.options.folder = arguments.output;
-  if (arguments.threshold == 0.0)
-    throw UsageError({.what = "no gate can show that nothing was lost at all",
-                      .where = "--threshold 0",
-                      .remedy = "give a share above 0, such as 2.5%"});
+  expect_threshold(arguments.threshold, "--threshold");
   if (arguments.threshold) task.options.threshold = *arguments.threshold;
   if (arguments.budget_s) task.options.budget_s = *arguments.budget_s;
   for (const std::string& text : arguments.injections)
@@ -91,6 +88,10 @@ constexpr std::size_t kSelfTestPairs = 30;
 constexpr std::size_t kSelfTestGates = 2000;
 
 ExitCode test_itself(const GateArguments& arguments) {
+  if (!arguments.baselines.empty())
+    throw UsageError({.what = "a self-test measures the candidate alone",
+                      .where = "--self-test --baseline",
+                      .remedy = "leave one of them out"});
   const Build build = inspect_build(arguments.candidate);
   GateTask task = task_of(arguments);
   if (!arguments.budget_s) task.options.budget_s = 600;
@@ -101,7 +102,10 @@ ExitCode test_itself(const GateArguments& arguments) {
   const SelfTest test = self_test(pairs, task.options.threshold, task.options.processes, kSelfTestGates,
                                   task.sweep.measure.seed);
   const std::string text = self_test_text(test);
-  if (!arguments.output.empty()) write_file(arguments.output / "self-test.txt", text);
+  if (!arguments.output.empty()) {
+    write_file(arguments.output / "self-test.txt", text);
+    write_file(arguments.output / "self-test.csv", equal_pairs_csv(pairs));
+  }
   fmt::print("{}", text);
   for (const std::string& line : disturbances) fmt::print("disturbed: {}\n", line);
   return disturbances.empty() && test.supported && *test.supported <= task.options.threshold
@@ -210,7 +214,8 @@ void add_gate(Commands& commands) {
   options.require("--candidate");
   options.share("--threshold", arguments->threshold,
                 "slowdowns up to this share are accepted; default: 0.025");
-  options.duration("--budget", arguments->budget_s, "time for the whole gate: 90s, 3m; default: 3m");
+  options.duration("--budget", arguments->budget_s,
+                   "time for the whole gate: 90s, 3m; default: 3m, of --self-test 10m");
   options.texts(
       "--inject", arguments->injections,
       "REGEX=SHARE: add this share of work to the candidate's variants whose CASE/VARIANT matches, to "
@@ -221,8 +226,10 @@ void add_gate(Commands& commands) {
       "this machine supports");
   options.flag("--allow-unlike", arguments->allow_unlike,
                "judge stored results although machines or options differ");
-  options.path("-o", arguments->output,
-               "folder for gate.md, gate.csv, gate.xml (JUnit) and the records of both builds");
+  options.path(
+      "-o", arguments->output,
+      "folder for gate.md, gate.csv, gate.xml (JUnit) and the records of both builds; of --self-test "
+      "for self-test.txt and self-test.csv");
   options.choice("--format", arguments->format, {"text", "markdown", "github"},
                  "print text (default), markdown, or text after annotations for GitHub");
 }

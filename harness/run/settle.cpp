@@ -13,9 +13,6 @@
 namespace hilbench {
 namespace {
 
-// An interval of counts needs at least this many of each variant.
-constexpr std::int64_t kFewestCounts = 5;
-
 void fail(Record& record, std::string reason) {
   record.status = Status::failed;
   record.reason = std::move(reason);
@@ -25,6 +22,11 @@ Record* find_record(std::vector<Record>& records, const std::string& variant_id)
   const auto at = std::find_if(records.begin(), records.end(),
                                [&](const Record& record) { return record.variant_id == variant_id; });
   return at == records.end() ? nullptr : &*at;
+}
+
+// Least and most.
+bool is_range(const nlohmann::json& value) {
+  return value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
 }
 
 // The task without the variants in `settled`. `reference` is adjusted to the new place of its record.
@@ -40,6 +42,30 @@ ComparisonTask remaining(const ComparisonTask& task, std::vector<Record>& settle
   return rest;
 }
 
+// Adds what another process saw of the devices: least and most, all reasons of throttling, the most foreign
+// processes.
+void join_states(nlohmann::json& total, const nlohmann::json& part) {
+  if (!total.is_object() || !part.is_object()) {
+    if (total.is_null()) total = part;
+    return;
+  }
+  for (const auto& [key, value] : part.items()) {
+    nlohmann::json& into = total[key];
+    if (into.is_null()) {
+      into = value;
+    } else if (key == "throttle" && into.is_array() && value.is_array()) {
+      for (const nlohmann::json& reason : value)
+        if (std::find(into.begin(), into.end(), reason) == into.end()) into.push_back(reason);
+    } else if (key == "further" && into.is_array() && value.is_array()) {
+      for (std::size_t i = 0; i < std::min(into.size(), value.size()); ++i) join_states(into[i], value[i]);
+    } else if (key == "foreign_processes" && value.is_number()) {
+      into = std::max(into, value);
+    } else if (is_range(into) && is_range(value)) {
+      into = {std::min(into[0], value[0]), std::max(into[1], value[1])};
+    }
+  }
+}
+
 // Adds what another process measured.
 void join(Record& total, const Record& part) {
   if (total.status != Status::ok) return;
@@ -49,12 +75,13 @@ void join(Record& total, const Record& part) {
     if (part.status == Status::failed) total.time.reset();
     return;
   }
-  if (foreign_processes(part) > foreign_processes(total))
-    total.environment["device_state"] = part.environment["device_state"];
+  if (part.environment.contains("device_state"))
+    join_states(total.environment["device_state"], part.environment["device_state"]);
   if (part.environment.contains("processes") && total.environment.contains("processes"))
     for (const nlohmann::json& process : part.environment["processes"])
       total.environment["processes"].push_back(process);
-  if (part.verify && total.verify && part.verify->max_abs > total.verify->max_abs) total.verify = part.verify;
+  if (part.verify && total.verify && worst_share(*part.verify) > worst_share(*total.verify))
+    total.verify = part.verify;
   add_counts(total.counters, part.counters);
   auto& into = *total.time;
   into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
@@ -113,7 +140,7 @@ std::vector<Record> measure_process(const ComparisonTask& task, std::vector<Reco
   const std::int64_t processes = std::max(task.measure.processes, process + 1);
   share.measure.budget_s = task.measure.budget_s / static_cast<double>(task.measure.processes);
   share.measure.seed = process_seed(task.measure.seed, process);
-  share.counts = (kFewestCounts + processes - 1) / processes;
+  share.counts = (static_cast<std::int64_t>(kFewestCounts) + processes - 1) / processes;
   if (process > 0) share.dump.clear();
   std::vector<Record> parts;
   if (!share.records.empty())

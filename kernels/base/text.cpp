@@ -10,7 +10,10 @@ namespace hilbench {
 
 std::string one_line(std::string_view text, std::size_t limit) {
   std::string line;
-  for (const char c : text.substr(0, limit))
+  std::size_t end = std::min(limit, text.size());
+  // Not inside a character of several bytes.
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  for (const char c : text.substr(0, end))
     line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   if (text.size() > limit) line += "...";
   return line;

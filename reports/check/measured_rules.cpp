@@ -143,21 +143,24 @@ void check_twins(const std::vector<Record>& records, Findings& findings) {
 }
 
 void check_controls(const std::vector<Record>& records, Findings& findings) {
-  std::set<std::string_view> controlled, judged;
+  using OfKernel = std::pair<std::string_view, std::string_view>;  // case, kernel
+  std::set<OfKernel> controlled, judged;
   for (const Record& record : records)
-    if (is_control(record)) controlled.insert(record.case_id);
+    if (is_control(record)) controlled.emplace(record.case_id, record.kernel);
   Chosen without;
   for (const Record& record : records) {
-    if (!is_judged_order(record) || !judged.insert(record.case_id).second) continue;
-    if (controlled.count(record.case_id) == 0) without.push_back(&record);
+    const OfKernel of_kernel = {record.case_id, record.kernel};
+    if (!is_judged_order(record) || !judged.insert(of_kernel).second) continue;
+    if (!controlled.contains(of_kernel)) without.push_back(&record);
   }
   if (without.empty())
-    return add_ok(findings,
-                  fmt::format("controls: beside the orders of {}", plural(judged.size(), "case", "cases")));
+    return add_ok(findings, fmt::format("controls: beside the orders of {}",
+                                        plural(judged.size(), "case and kernel", "cases and kernels")));
   add_not_ok(findings,
              fmt::format("controls: {} of {} have none, the first {}; measure order random, or linear "
                          "with `rows: gathered`, beside it",
-                         without.size(), plural(judged.size(), "case", "cases"), name_of(*without.front())));
+                         without.size(), plural(judged.size(), "case and kernel", "cases and kernels"),
+                         name_of(*without.front())));
 }
 
 void check_processes(const std::vector<Record>& records, Findings& findings) {

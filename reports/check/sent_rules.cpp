@@ -184,6 +184,7 @@ void check_private(const ReportInput& input, const PrivateNames& names, Findings
   for (const Record& record : input.records) {
     fields.look_into("environment", record.environment);
     fields.look_at("reason", record.reason);
+    for (const auto& [name, counter] : record.counters) fields.look_at("counters." + name, counter.reason);
     if (is_absolute(record.variant.order_file.string())) fields.add("asked.order_file", "an absolute path");
   }
   if (fields.found().empty())

@@ -153,6 +153,12 @@ std::vector<ClaimAnswer> answer_one(const ClaimRow& claim, const View& view) {
 
 }  // namespace
 
+bool is_about_a_gain(const ClaimAnswer& answer) {
+  const bool equal = answer.verdict == ClaimVerdict::reproduced && answer.measured &&
+                     answer.measured->verdict == Verdict::equivalent;
+  return claims_a_gain(*answer.claim) && !equal;
+}
+
 void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
   std::optional<Verdict> control;

@@ -36,6 +36,10 @@ struct ClaimAnswer {
 // all cases answer together, for each dtype.
 std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, const View& view);
 
+// True if the verdict is about a gain: the claim says that there is one, and was not reproduced by a measured
+// equality, which a claim within the margin can be.
+bool is_about_a_gain(const ClaimAnswer& answer);
+
 // Sets the verdict by what was measured. Adds to `why` what leaves it open.
 void settle(ClaimAnswer& answer);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "reports/records/counts.hpp"
 #include "reports/records/verdicts.hpp"
 
 namespace hilbench {
@@ -27,11 +28,9 @@ std::string missing(const Record& record, std::string_view name) {
                      counter && !counter->reason.empty() ? counter->reason : "not counted");
 }
 
-// Every count of a counter; one that was counted once lists it as its value.
 std::vector<double> counts_of(const Record& record, std::string_view name) {
   const Counter* counter = find_counter(record, name);
-  if (counter == nullptr || !counter->value) return {};
-  return counter->counts.empty() ? std::vector{*counter->value} : counter->counts;
+  return counter == nullptr || !counter->value ? std::vector<double>() : counts_of(*counter);
 }
 
 // Misses of every count. If reads and hit rate were not counted equally often, one count by their values.
@@ -69,7 +68,9 @@ std::optional<LevelCount> count_at(const MissLevel& level, const Record& record,
 // Why two counts give no ratio; empty if they give one.
 std::string no_ratio(const LevelCount& standard, const LevelCount& hilbert) {
   const auto negligible = [](const LevelCount& count) {
-    return count.misses <= 0 || (count.reads && count.misses < kLeastMissShare * *count.reads);
+    const bool none =
+        std::any_of(count.each.begin(), count.each.end(), [](double misses) { return misses <= 0; });
+    return none || (count.reads && count.misses < kLeastMissShare * *count.reads);
   };
   if (!negligible(standard) && !negligible(hilbert)) return "";
   const LevelCount& least = negligible(standard) ? standard : hilbert;
@@ -88,9 +89,9 @@ Measured ratio_of_counts(const LevelCount& other, const LevelCount& hilbert, dou
 }
 
 std::string too_few_counts(const LevelAnswer& answer) {
-  const std::size_t counts = std::min(answer.standard->each.size(), answer.hilbert->each.size());
-  if (counts >= kFewestCounts) return "";
-  const std::string often = counts == 1 ? "counted once" : fmt::format("counted {} times", counts);
+  if (answer.counts >= kFewestCounts) return "";
+  const std::string often =
+      answer.counts == 1 ? "counted once" : fmt::format("counted {} times", answer.counts);
   return fmt::format("{}; a verdict needs {} counts", often, kFewestCounts);
 }
 
@@ -117,6 +118,7 @@ LevelAnswer answer_level(const MissLevel& level, double claimed, const ClaimReco
   answer.why = no_ratio(*answer.standard, *answer.hilbert);
   if (!answer.why.empty()) return answer;
   const double margin = std::max(records.standard->margin, records.hilbert->margin);
+  answer.counts = std::min(answer.standard->each.size(), answer.hilbert->each.size());
   answer.measured = ratio_of_counts(*answer.standard, *answer.hilbert, margin);
   answer.to_standard = {1 / answer.measured->ratio};
   add_control(answer, records.control());
@@ -187,6 +189,7 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers) 
       all.control_name = one.control_name;
     }
     all.why = one.why;
+    all.counts = all.counts == 0 ? one.counts : std::min(all.counts, one.counts);
     all.hilbert = one.hilbert;  // for the way it was counted; counts of several cases do not add up
     all.hilbert->misses = std::numeric_limits<double>::quiet_NaN();
     all.hilbert->each.clear();

@@ -26,9 +26,6 @@ struct MissLevel {
 // lines in the layout.
 const std::vector<MissLevel>& miss_levels();
 
-// Each variant must have been counted this often before there is a verdict.
-inline constexpr std::size_t kFewestCounts = 5;
-
 struct LevelCount {
   double misses = 0;         // the median of `each`
   std::vector<double> each;  // misses of every count, in the sequence counted
@@ -46,6 +43,7 @@ struct LevelAnswer {
   std::vector<double> to_standard, to_control;  // misses of hilbert / of the other; one for each case
   std::optional<Measured> measured;         // misses of standard / of hilbert; its interval is of the counts
   std::optional<Measured> against_control;  // misses of the control / of hilbert
+  std::size_t counts = 0;  // of linear or Hilbert order, whichever has fewer; the fewest of a case
   ClaimVerdict verdict = ClaimVerdict::not_testable;
   std::string why;  // why there is no verdict, or an inconclusive one
 };

@@ -6,6 +6,8 @@
 namespace hilbench {
 namespace {
 
+constexpr double kRounding = 1e-12;  // a claim of 1.01 lies within a margin of 0.01
+
 Verdict mirrored(Verdict verdict) {
   if (verdict == Verdict::faster) return Verdict::slower;
   return verdict == Verdict::slower ? Verdict::faster : verdict;
@@ -37,15 +39,16 @@ ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional
     if (control) control = mirrored(*control);
     return judge_claim(1 / claimed, mirrored(measured), control);
   }
-  const bool exact = measured.processes == 0;
+  const bool exact = measured.processes == 0, no_difference = claimed == 1;
   if (measured.verdict == Verdict::equivalent)
-    return std::log(claimed) <= std::log1p(measured.margin) ? ClaimVerdict::reproduced
-                                                            : ClaimVerdict::no_gain;
-  if (measured.verdict == Verdict::faster && claimed == 1) return ClaimVerdict::contradicted;
+    return std::log(claimed) <= std::log1p(measured.margin) + kRounding ? ClaimVerdict::reproduced
+                                                                        : ClaimVerdict::no_gain;
+  if (measured.verdict == Verdict::faster && no_difference) return ClaimVerdict::contradicted;
   if (measured.verdict == Verdict::slower) {
     if (exact || control == Verdict::slower) return ClaimVerdict::contradicted;
     return control ? ClaimVerdict::no_gain : ClaimVerdict::inconclusive;
   }
+  if (no_difference) return ClaimVerdict::inconclusive;
   if (measured.ci.high >= claimed && measured.ci.low > 1 + (claimed - 1) / 2) return ClaimVerdict::reproduced;
   if (measured.verdict == Verdict::faster && measured.ci.high < claimed)
     return ClaimVerdict::smaller_than_claimed;

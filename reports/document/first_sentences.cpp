@@ -54,7 +54,9 @@ struct Tally {
 std::string control_sentence(const Tally& control, std::string_view chunk_text) {
   if (control.cases == 0)
     return fmt::format(
-        "Hilbert order{} was not measured beside a random permutation, so a gain may be chance.", chunk_text);
+        "Hilbert order{} was not measured beside a random permutation, so a gain may come from any change of "
+        "order, not from the curve.",
+        chunk_text);
   return fmt::format(
       "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
       "random "
@@ -175,8 +177,8 @@ std::vector<Tile> claim_tiles(const std::vector<ClaimAnswer>& answers) {
   const std::size_t untestable = with(ClaimVerdict::not_testable);
   if (untestable == count([](const ClaimAnswer&) { return true; })) return {};
   const std::size_t reproduced = with(ClaimVerdict::reproduced);
-  const std::size_t gains = count(
-      [](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && claims_a_gain(*a.claim); });
+  const std::size_t gains =
+      count([](const ClaimAnswer& a) { return a.verdict == ClaimVerdict::reproduced && is_about_a_gain(a); });
   std::vector<Tile> tiles;
   const auto add = [&](std::size_t value, std::string label, Tone tone) {
     tiles.push_back({std::to_string(value), std::move(label), value > 0 ? tone : Tone::muted});

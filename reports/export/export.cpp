@@ -40,6 +40,7 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   };
   for (const char* name : {"sweep", "case", "variant", "twin", "kind", "status", "reason"})
     add(name, fmt::format("/{}", name));
+  add("injected", "/asked/injected");
   const json params = to_json(Record{}).at("params");
   for (const auto& item : params.items()) add(item.key(), "/params/" + item.key());
   for (const char* name : {"max_abs", "rel_l2", "lse_max_abs", "rows", "tolerance", "worst", "probed_rows"})
@@ -146,9 +147,10 @@ ordered_json gbench_row(const Record& record, std::size_t family, double ns, con
           {"time_unit", "ns"}};
 }
 
-// Other programs compare variants with each other; a twin is none.
+// Other programs compare variants with each other; a twin is none, and injected work is no result.
 bool timed(const Record& record) {
-  return !record.twin && record.status == Status::ok && record.time && std::isfinite(record.time->median_ns);
+  return !record.twin && record.injected == 0 && record.status == Status::ok && record.time &&
+         std::isfinite(record.time->median_ns);
 }
 
 enum class Rows { samples, medians };

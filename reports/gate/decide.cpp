@@ -1,10 +1,13 @@
 #include "reports/gate/decide.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/error.hpp"
 #include "reports/records/student.hpp"
 
 namespace hilbench {
@@ -22,6 +25,13 @@ double quantile(double level, const Mean& mean) {
 GateRule gate_rule(double threshold, std::size_t judged_cases) {
   const double cases = static_cast<double>(std::max<std::size_t>(judged_cases, 1));
   return {.threshold = threshold, .alarm_level = std::sqrt(kFalseAlarms / cases) / kLooks};
+}
+
+void expect_threshold(const std::optional<double>& threshold, std::string_view option) {
+  if (threshold != 0.0) return;
+  throw UsageError({.what = "no measurement can show that nothing was lost at all",
+                    .where = fmt::format("{} 0", option),
+                    .remedy = "give a share above 0, such as 2.5%"});
 }
 
 GateRule stored_rule(double threshold, std::size_t judged_cases) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "reports/records/stats.hpp"
@@ -22,6 +23,9 @@ struct GateRule {
   double alarm_level = 0;                // of one look of one round of one case, one-sided
 };
 GateRule gate_rule(double threshold, std::size_t judged_cases);
+// Throws UsageError if the threshold is 0: no measurement shows that nothing was lost at all. `option`: where
+// it was given.
+void expect_threshold(const std::optional<double>& threshold, std::string_view option);
 // For stored results, which are looked at once: the level is kFalseAlarms / cases.
 GateRule stored_rule(double threshold, std::size_t judged_cases);
 

@@ -13,7 +13,8 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kLongestSummary = 64 * 1024;  // of a step in GitHub
+constexpr std::size_t kLongestNote = 1000;
+constexpr std::size_t kLongestSummary = 64 * 1024;  // of a comment on GitHub
 
 // "+3.1 %": a slowdown on the log scale as a share.
 std::string share_text(double ln) {
@@ -92,8 +93,13 @@ std::string rule_text(const GateResult& result) {
       100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
 }
 
+// XML allows neither control characters nor U+FFFE and U+FFFF.
 std::string xml_text(std::string_view text) {
-  return html_text(printable(text));
+  std::string safe = printable(text);
+  for (const char* forbidden : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at))
+      safe.replace(at, 3, "?");
+  return html_text(safe);
 }
 
 // GitHub ends an annotation at a line break; % starts an escape.
@@ -110,8 +116,21 @@ bool accepted(const GateRow& row) {
 std::string notes_text(const GateResult& result, const char* bullet) {
   std::string text;
   for (const auto* lines : {&result.disturbances, &result.missing, &result.notes})
-    for (const std::string& line : *lines) text += fmt::format("{}{}\n", bullet, line);
+    for (const std::string& line : *lines)
+      text += fmt::format("{}{}\n", bullet, one_line(line, kLongestNote));
   return text;
+}
+
+std::string markdown_notes(const GateResult& result) {
+  std::string text;
+  for (const auto* lines : {&result.disturbances, &result.missing, &result.notes})
+    for (const std::string& line : *lines)
+      text += fmt::format("- {}\n", markdown_text(one_line(line, kLongestNote)));
+  return text;
+}
+
+std::string name_of(const GateRow& row) {
+  return one_line(row.case_id + " " + row.variant_id);
 }
 
 // Slowdown, interval, smallest that could be seen, and pairs, as far as they are known.
@@ -120,14 +139,14 @@ std::string measured_text(const GateRow& row) {
   std::string text = fmt::format("  {:>9}", share_text(row.slowdown.value));
   if (const std::string interval = interval_text(row); !interval.empty())
     text += fmt::format("  [{}]", interval);
-  if (const std::string seen = seen_text(row); !seen.empty()) text += ", seen from " + seen;
+  if (const std::string seen = seen_text(row); !seen.empty()) text += ", smallest visible " + seen;
   return text + ", " + plural(row.processes, "pair", "pairs");
 }
 
 }  // namespace
 
 std::string row_sentence(const GateRow& row) {
-  std::string text = fmt::format("{} {}: {}", row.case_id, row.variant_id, verdict_text(row));
+  std::string text = fmt::format("{}: {}", name_of(row), verdict_text(row));
   if (row.processes > 0) text += ", " + share_text(row.slowdown.value);
   if (const std::string interval = interval_text(row); row.processes > 0 && !interval.empty())
     text += fmt::format(" ({})", interval);
@@ -139,10 +158,9 @@ std::string gate_text(const GateResult& result) {
   std::string text = fmt::format("{}\n{}\n{}\n", headline(result), compared_text(result), rule_text(result));
   text += notes_text(result, "- ");
   std::size_t width = 0;
-  for (const GateRow& row : result.rows)
-    width = std::max(width, row.case_id.size() + row.variant_id.size() + 1);
+  for (const GateRow& row : result.rows) width = std::max(width, name_of(row).size());
   for (const GateRow& row : worst_first(result)) {
-    text += fmt::format("{:<10} {:<{}}", verdict_text(row), row.case_id + " " + row.variant_id, width);
+    text += fmt::format("{:<10} {:<{}}", verdict_text(row), name_of(row), width);
     text += measured_text(row);
     text += row.reason.empty() ? "\n" : fmt::format("; {}\n", row.reason);
   }
@@ -151,7 +169,7 @@ std::string gate_text(const GateResult& result) {
 
 std::string gate_markdown(const GateResult& result) {
   const std::string head = fmt::format("### hilbench gate: {}\n\n{}\n\n{}\n", markdown_text(headline(result)),
-                                       markdown_text(compared_text(result)), notes_text(result, "- "));
+                                       markdown_text(compared_text(result)), markdown_notes(result));
   const std::string tail = fmt::format("\n{}\n", rule_text(result));
   std::vector<GateRow> rows = worst_first(result);
   for (std::size_t left_out = 0;; ++left_out) {
@@ -165,10 +183,11 @@ std::string gate_markdown(const GateResult& result) {
 }
 
 std::string gate_junit(const GateResult& result) {
-  std::size_t failures = 0, skipped = 0;
+  std::size_t tests = 0, failures = 0, skipped = 0;
   std::string cases;
   for (const GateRow& row : worst_first(result)) {
     if (!row.judged && !row.broken) continue;
+    ++tests;
     const std::string open = fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(row.case_id),
                                          xml_text(row.variant_id));
     const std::string message = xml_text(row_sentence(row));
@@ -182,7 +201,6 @@ std::string gate_junit(const GateResult& result) {
       cases += fmt::format("{}<system-out>{}</system-out></testcase>\n", open, message);
     }
   }
-  const std::size_t tests = static_cast<std::size_t>(std::count(cases.begin(), cases.end(), '\n'));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hilbench gate {}\" tests=\"{}\" "
       "failures=\"{}\" "

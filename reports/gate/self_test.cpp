@@ -8,6 +8,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "reports/view/table.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -85,6 +87,15 @@ SelfTest self_test(std::span<const EqualPairs> cases, double threshold, std::siz
     break;
   }
   return test;
+}
+
+std::string equal_pairs_csv(std::span<const EqualPairs> cases) {
+  std::string text = "case,variant,slowdown\r\n";
+  for (const EqualPairs& each : cases)
+    for (const double slowdown : each.slowdowns)
+      text += fmt::format("{},{},{}\r\n", csv_field(each.case_id), csv_field(each.variant_id),
+                          std::expm1(slowdown));
+  return text;
 }
 
 std::string self_test_text(const SelfTest& test) {

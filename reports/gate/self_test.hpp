@@ -59,5 +59,7 @@ GateVerdict judge_drawn(const Draw& draw, std::size_t processes, const GateRule&
 }
 
 std::string self_test_text(const SelfTest& test);
+// A line for each pair: case, variant, slowdown as a share.
+std::string equal_pairs_csv(std::span<const EqualPairs> cases);
 
 }  // namespace hilbench

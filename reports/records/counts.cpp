@@ -3,15 +3,11 @@
 #include "reports/records/stats.hpp"
 
 namespace hilbench {
-namespace {
 
-// All counts of a counter; one that was counted once does not list it.
 std::vector<double> counts_of(const Counter& counter) {
   if (!counter.counts.empty() || !counter.value) return counter.counts;
   return {*counter.value};
 }
-
-}  // namespace
 
 void add_counts(std::map<std::string, Counter>& total, const std::map<std::string, Counter>& further) {
   for (const auto& [name, counter] : further) {

@@ -152,8 +152,8 @@ void read_comparison(const json& from, const json& asked, std::int64_t schema, R
   }
   record.twin = boolean_at(from, "twin");
   record.reference = text_at(asked, "reference");
-  record.margin = amount_at(asked, "margin");
-  record.injected = amount_at(asked, "injected");
+  record.margin = known_amount_at(asked, "margin");
+  record.injected = known_amount_at(asked, "injected");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/base/error.hpp"
@@ -11,7 +12,9 @@ namespace hilbench {
 using nlohmann::json;
 
 void refuse_record(const std::string& why) {
-  throw UsageError({.what = fmt::format("not a record of schema {}", kRecordSchema), .why = why});
+  throw UsageError(
+      {.what = fmt::format("not a record of schema {} to {}", kOldestRecordSchema, kRecordSchema),
+       .why = why});
 }
 
 const json& member(const json& object, std::string_view key) {
@@ -42,6 +45,11 @@ double to_amount(const json& value, std::string_view key) {
 }
 double amount_at(const json& object, std::string_view key) {
   return to_amount(member(object, key), key);
+}
+double known_amount_at(const json& object, std::string_view key) {
+  const double amount = amount_at(object, key);
+  if (!std::isfinite(amount)) refuse_record(fmt::format("'{}' is no number", key));
+  return amount;
 }
 std::optional<double> optional_amount_at(const json& object, std::string_view key) {
   if (member(object, key).is_null()) return std::nullopt;

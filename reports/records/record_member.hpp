@@ -30,6 +30,7 @@ std::optional<double> optional_double_at(const nlohmann::json& object, std::stri
 // A time, a size, an error or a ratio: null or at least 0.
 double to_amount(const nlohmann::json& value, std::string_view key);
 double amount_at(const nlohmann::json& object, std::string_view key);
+double known_amount_at(const nlohmann::json& object, std::string_view key);  // null is refused
 std::optional<double> optional_amount_at(const nlohmann::json& object, std::string_view key);
 Interval interval_at(const nlohmann::json& object, std::string_view key);
 

@@ -12,7 +12,7 @@ namespace hilbench {
 Tone tone_of(ClaimVerdict verdict);
 
 // The verdict as shown. A reproduced claim that claimed no gain says so, because it is no success of Hilbert
-// order. `gain`: claims_a_gain().
+// order. `gain`: is_about_a_gain().
 Cell shown_verdict(ClaimVerdict verdict, bool gain);
 
 // What the claim compares: "kernel time". For caches the level that decided, or the layout if

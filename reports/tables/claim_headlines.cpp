@@ -49,7 +49,7 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
     if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
     if (answer.measured) found->measured.push_back(answer.measured->ratio);
     if (answer.random) found->random.push_back(answer.random->ratio);
-    ++found->verdicts[{answer.verdict, claims_a_gain(*answer.claim)}];
+    ++found->verdicts[{answer.verdict, is_about_a_gain(answer)}];
   }
   return headlines;
 }

@@ -65,7 +65,7 @@ Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
       {{"control", "", Align::right, Show::data}, [](L l) { return misses_cell(l.level->control); }},
       {{"control_variant", "control"}, [](L l) { return Cell{l.level->control_name}; }},
       {{"counts", "counts of each", Align::right},
-       [](L l) { return Cell{l.level->hilbert ? std::to_string(l.level->hilbert->each.size()) : ""}; }},
+       [](L l) { return Cell{l.level->counts > 0 ? std::to_string(l.level->counts) : ""}; }},
       {{"counters", "counters"},
        [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->counters : ""}; }},
       {{"source", "read by"}, [](L l) { return Cell{l.level->hilbert ? l.level->hilbert->source : ""}; }},

@@ -100,6 +100,7 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"measured_low", ""}, [](A a) { return end_cell(a.measured, &Interval::low); }},
       {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
       {{"verdict", ""}, verdict_cell},
+      {{"gain", ""}, [](A a) { return Cell{is_about_a_gain(a) ? "true" : "false"}; }},
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
       {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
@@ -137,7 +138,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       claimed_column(),
       {{"measured", "measured [interval]", Align::right},
        [](A a) { return Cell{measured_text(a.measured)}; }},
-      {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, claims_a_gain(*a.claim)); }},
+      {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
          return Cell{measured_text(a.random), Tone::muted};

@@ -79,7 +79,9 @@ std::optional<Measured> over_all(const std::vector<Measured>& each) {
   std::vector<double> ratios;
   for (const Measured& one : each) {
     ratios.push_back(one.ratio);
-    all.ci = {std::min(all.ci.low, one.ci.low), std::max(all.ci.high, one.ci.high)};
+    const bool known = std::isfinite(all.ci.low) && std::isfinite(one.ci.low);
+    all.ci = known ? Interval{std::min(all.ci.low, one.ci.low), std::max(all.ci.high, one.ci.high)}
+                   : kUnknownInterval;
     all.processes = std::min(all.processes, one.processes);
     all.margin = std::max(all.margin, one.margin);
     if (one.verdict != all.verdict) all.verdict = Verdict::inconclusive;

@@ -78,8 +78,16 @@ TEST(GateRuns, OneProcessShowsNothing) {
 TEST(GateRuns, AReferenceThatMovedIsSaidAndNotJudged) {
   const GateResult result = gate_of(run_of(1), run_of(2, {.linear = 1.2}));
   EXPECT_EQ(exit_code(result), ExitCode::inconclusive);
-  EXPECT_NE(gate_text(result).find("the reference dilated/linear of case0 itself takes"), std::string::npos)
+  EXPECT_NE(gate_text(result).find("the reference itself changed: dilated/linear of case0 (+"),
+            std::string::npos)
       << gate_text(result);
+}
+
+TEST(GateRuns, ManyMovedReferencesAreCounted) {
+  const GateResult result = gate_of(run_of(1, {.cases = 400}), run_of(2, {.linear = 1.2, .cases = 400}));
+  EXPECT_NE(gate_text(result).find(" and 395 more; the machine or the program changed"), std::string::npos)
+      << result.disturbances.front();
+  EXPECT_LT(gate_markdown(result).size(), 64u * 1024);
 }
 
 TEST(GateRuns, RivalsAreShownAndJudgedOnlyOnRequest) {

@@ -10,7 +10,7 @@ VERDICTS = ["gain reproduced", "loss or no difference reproduced", "no gain", "s
 
 
 def claims_a_gain(row):
-    return row["compares"] == "length" or float(row["claimed"] or 0) > 1
+    return row["gain"] == "true"
 
 
 def answers(folder):

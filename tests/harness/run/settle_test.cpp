@@ -121,6 +121,12 @@ int play_worker(int task_fd, int event_fd) {
       const bool second = ::getenv("HILBENCH_TEST_SECOND") != nullptr;
       if (fate == "crowd" || (fate == "late crowd" && second))
         record.environment["device_state"] = {{"foreign_processes", 2}};
+      if (fate == "hot")
+        record.environment["device_state"] = {
+            {"throttle", second ? nlohmann::json{"sw_thermal"} : nlohmann::json{"idle"}},
+            {"temperature_c", {second ? 60 : 40, second ? 80 : 70}},
+            {"power_w", second ? nlohmann::json({100, 200}) : nlohmann::json()},
+            {"foreign_processes", second ? 0 : 1}};
     }
     tell({.phase = Phase::count, .variant_id = record.variant_id, .record = record});
   }
@@ -251,6 +257,22 @@ TEST(Settle, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
   ::unsetenv("HILBENCH_TEST_SECOND");
   EXPECT_EQ(foreign_processes(records[1]), 2);
   EXPECT_FALSE(records[1].speedup);
+}
+
+TEST(Settle, WhatAnyProcessSawOfTheDeviceIsKept) {
+  ComparisonTask task = task_of("hot", {"good"});
+  task.measure.processes = 2;
+  int workers = 0;
+  const auto count_workers = [&](const TaskEvent& event) {
+    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
+  };
+  const auto records = measure_comparison(task, count_workers);
+  ::unsetenv("HILBENCH_TEST_SECOND");
+  const nlohmann::json& state = records[0].environment["device_state"];
+  EXPECT_EQ(state["throttle"], (nlohmann::json{"idle", "sw_thermal"}));
+  EXPECT_EQ(state["temperature_c"], (nlohmann::json{40, 80}));
+  EXPECT_EQ(state["power_w"], (nlohmann::json{100, 200}));
+  EXPECT_EQ(state["foreign_processes"], 1);
 }
 
 // More than a pipe holds.

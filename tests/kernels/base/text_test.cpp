@@ -11,6 +11,9 @@ TEST(Text, ComesOnOneLine) {
   EXPECT_EQ(one_line("a\tb\nc\x7f"), "a b c ");
   EXPECT_EQ(one_line("abcdef", 3), "abc...");
   EXPECT_EQ(one_line("abc", 3), "abc");
+  for (const std::size_t limit : {1, 2, 3})
+    EXPECT_EQ(one_line("a\u20ac", limit), "a...") << "no half character";
+  EXPECT_EQ(one_line("a\u20ac", 4), "a\u20ac");
 }
 
 TEST(Text, FindsTheNearestName) {

@@ -157,10 +157,12 @@ TEST(Check, EveryReferenceHasATwin) {
 TEST(Check, OrdersHaveAControlBesideThem) {
   ReportInput input = results();
   input.records[6].status = Status::skipped;  // random of case1
-  expect_only(input, "controls: 1 of 2 cases have none, the first case1 dilated/hilbert");
+  expect_only(input, "controls: 1 of 2 cases and kernels have none, the first case1 dilated/hilbert");
   input.records[6] = record_of(1, "linear");
   input.records[6].variant.rows = KeyRows::gathered;
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
+  input.records[6].kernel = "another";
+  expect_only(input, "controls: 1 of 2 cases and kernels have none");
 }
 
 TEST(Check, FewProcessesAreNotEnough) {
@@ -278,6 +280,9 @@ TEST(Check, NoPathsAndNoNames) {
   input = results();
   input.records[5].variant.order_file = "/data/slots.npy";
   expect_only(input, "private: asked.order_file (an absolute path)");
+  input = results();
+  input.records[5].counters["llc_reads"] = {.reason = "cannot open /users/mary/events"};
+  expect_only(input, "private: counters.llc_reads (a path in a home folder)");
 }
 
 }  // namespace

@@ -93,6 +93,17 @@ ClaimAnswer time_answer(const ReportInput& input) {
   return answer;
 }
 
+TEST(AnswerClaims, AnEqualityIsNoGainThatWasReproduced) {
+  ClaimRow claim;
+  claim.claimed = 1.005;
+  Measured equal = exact_ratio(1.001), more = exact_ratio(1.2);
+  EXPECT_FALSE(is_about_a_gain({.claim = &claim, .verdict = ClaimVerdict::reproduced, .measured = equal}));
+  EXPECT_TRUE(is_about_a_gain({.claim = &claim, .verdict = ClaimVerdict::reproduced, .measured = more}));
+  EXPECT_TRUE(is_about_a_gain({.claim = &claim, .verdict = ClaimVerdict::not_testable}));
+  claim.claimed = 1.3;
+  EXPECT_TRUE(is_about_a_gain({.claim = &claim, .verdict = ClaimVerdict::no_gain, .measured = equal}));
+}
+
 TEST(AnswerClaims, FindEqualityInSeveralProcessesOnly) {
   ReportInput input = measured_by_five(1.004);
   EXPECT_EQ(time_answer(input).verdict, ClaimVerdict::no_gain) << time_answer(input).why;

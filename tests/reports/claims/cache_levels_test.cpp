@@ -144,6 +144,12 @@ TEST(CacheClaims, ACacheThatHoldsEverythingIsNotJudged) {
   EXPECT_TRUE(holds(said.why, "L2 read misses: not judged (300 misses in 1000000 reads")) << said.why;
 }
 
+TEST(CacheClaims, OneCountOfNoMissesGivesNoRatio) {
+  std::vector<Record> records = comparison();
+  records[kHilbert].counters["l2_read_hit_rate"].counts[2] = 1;
+  EXPECT_TRUE(holds(answer(records).why, "L2 read misses: not judged (")) << answer(records).why;
+}
+
 TEST(CacheClaims, WithoutCountersTheLayoutStandsInAndSaysSo) {
   std::vector<Record> records = comparison();
   for (Record& record : records)
@@ -197,6 +203,7 @@ TEST(CacheClaims, AClaimWithoutConfigurationMustHoldInEveryCase) {
   count(longer[kHilbert], 22'000, 1e6);
   records.insert(records.end(), longer.begin(), longer.end());
   EXPECT_EQ(answer(records, "guide-headlines").verdict, ClaimVerdict::reproduced);
+  EXPECT_EQ(answer(records, "guide-headlines").levels.front().counts, 5u);
   count(records[records.size() - longer.size() + kHilbert], 51'000, 4e6);
   const Said said = answer(records, "guide-headlines");
   EXPECT_EQ(said.verdict, ClaimVerdict::inconclusive) << said.why;
@@ -204,6 +211,25 @@ TEST(CacheClaims, AClaimWithoutConfigurationMustHoldInEveryCase) {
                     "states no configuration: over the 2 cases here, claimed 25 to 40 % fewer; "
                     "L2 read misses -60.0 to +2.0 % against linear"))
       << said.why;
+}
+
+TEST(CacheClaims, ACaseWithTooFewCountsLeavesAllOpenWhereverItStands) {
+  for (const int few : {0, 1}) {
+    std::vector<Record> records;
+    for (const int number : {0, 1}) {
+      std::vector<Record> each;
+      Case work = sample::work(number == 0 ? 8192 : 16384, {{4096, 2}});
+      work.device = DeviceKind::cuda;
+      sample::add_comparison(each, work, 1);
+      const std::size_t counts = number == few ? 1 : 5;
+      for (const int order : {kLinear, kRandom}) count(each[order], 50'000, 4e6, counts);
+      count(each[kHilbert], 33'000, 2.6e6, counts);
+      records.insert(records.end(), each.begin(), each.end());
+    }
+    const Said said = answer(records, "guide-headlines");
+    EXPECT_EQ(said.verdict, ClaimVerdict::inconclusive) << few << ": " << said.why;
+    EXPECT_EQ(said.levels.front().counts, 1u);
+  }
 }
 
 }  // namespace

@@ -34,6 +34,10 @@ TEST(JudgeClaim, TakesTheFirstRuleThatFits) {
       {1, {0.997, 1.003}, equivalent, {}, reproduced},
       {1, {0.9, 1.1}, no_verdict, {}, open},
       {1, {1.1, 1.2}, faster, {}, contradicted},
+      {1, {1.003, 1.02}, no_verdict, {}, open},
+      {1.01, {0.997, 1.003}, equivalent, {}, reproduced},
+      {0.99, {0.997, 1.003}, equivalent, {}, no_gain},
+      {1 / 1.01, {0.997, 1.003}, equivalent, {}, reproduced},
       // 2. no gain: equal, or the price of the table
       {1.3, {0.997, 1.003}, equivalent, {}, no_gain},
       {1.3, {0.8, 0.9}, slower, equivalent, no_gain},

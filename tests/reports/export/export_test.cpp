@@ -59,6 +59,17 @@ TEST(Export, OtherToolsGetNoTwins) {
     EXPECT_NE(exported(format, {timed_record(), twin}).find("@twin"), std::string::npos) << format;
 }
 
+TEST(Export, OtherToolsGetNoInjectedWork) {
+  Record injected = timed_record();
+  injected.injected = 0.1;
+  injected.variant_id = "dilated/slowed";
+  for (const char* format : {"gbench", "gbench-summary", "bencher", "github", "github-bigger"})
+    EXPECT_EQ(exported(format, {timed_record(), injected}).find("slowed"), std::string::npos) << format;
+  const std::string csv = exported("csv", {injected});
+  EXPECT_NE(csv.find(",injected,"), std::string::npos);
+  EXPECT_NE(csv.find(",0.1,"), std::string::npos) << csv;
+}
+
 TEST(Export, CsvQuotesAsTheRfcSays) {
   const std::string text = exported("csv", {timed_record(), failed_record()});
   EXPECT_EQ(text.rfind("sweep,case,variant,twin,kind,status,reason,", 0), 0u);

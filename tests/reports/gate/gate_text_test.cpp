@@ -110,5 +110,17 @@ TEST(GateText, ALongSummaryIsCutBelow64KiBWithTheWorstKept) {
   EXPECT_NE(summary.find("more rows"), std::string::npos);
 }
 
+TEST(GateText, NamesAndNotesOfOthersAreHarmless) {
+  GateResult result = result_with({row("a\x1b[2J\nb\xEF\xBF\xBF", GateVerdict::slower, 0.1)});
+  result.notes = {"![x](https://example.org/x.png)\n# head"};
+  EXPECT_EQ(gate_text(result).find('\x1b'), std::string::npos);
+  EXPECT_NE(gate_text(result).find("n1<2 a [2J b"), std::string::npos) << gate_text(result);
+  EXPECT_EQ(gate_markdown(result).find("![x]"), std::string::npos) << gate_markdown(result);
+  EXPECT_EQ(gate_markdown(result).find("\n# head"), std::string::npos);
+  const std::string xml = gate_junit(result);
+  EXPECT_NE(xml.find("tests=\"1\""), std::string::npos) << xml;
+  EXPECT_EQ(xml.find("\xEF\xBF\xBF"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hilbench

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace hilbench {
@@ -35,6 +36,11 @@ TEST(SelfTest, ANoisyMachineSupportsALargerOneAndRaisesNoFalseAlarms) {
   ASSERT_TRUE(test.supported);
   EXPECT_GE(*test.supported, 0.05);
   EXPECT_FALSE(self_test(equal_pairs(1), 0.025, 6, 50, 1).supported);
+}
+
+TEST(SelfTest, ThePairsAreKept) {
+  const std::vector<EqualPairs> pairs = {{"n1", "a", {0, std::log(1.5)}}};
+  EXPECT_EQ(equal_pairs_csv(pairs), "case,variant,slowdown\r\nn1,a,0\r\nn1,a,0.5\r\n");
 }
 
 TEST(SelfTest, NeedsPairs) {

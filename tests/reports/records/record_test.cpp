@@ -322,6 +322,8 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
                                                  {"/time_ns/samples", json::array({1, 2})},
                                                  {"/twin", 1},
                                                  {"/asked/margin", -1},
+                                                 {"/asked/margin", nullptr},
+                                                 {"/asked/injected", nullptr},
                                                  {"/params/kv_heads", 0x7fffffff},
                                                  {"/verify/max_abs", -1},
                                                  {"/memory_bytes", -1}}) {
