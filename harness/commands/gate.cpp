@@ -11,6 +11,7 @@
 #include "harness/commands/command_line.hpp"
 #include "harness/commands/sweep_arguments.hpp"
 #include "harness/gate/gate_builds.hpp"
+#include "harness/gate/one_build.hpp"
 #include "harness/plan/filter.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/files.hpp"
@@ -54,16 +55,23 @@ Injection parse_injection(const std::string& text) {
   return {parse_filter(text.substr(0, equals), "--inject"), parse_share(text.substr(equals + 1), "--inject")};
 }
 
+[[noreturn]] void refuse_injection(const char* why) {
+  throw UsageError({.what = "no work can be added here", .where = "--inject", .why = why});
+}
+
 void write_results(const std::filesystem::path& folder, const GateResult& result) {
   write_file(folder / "gate.md", gate_markdown(result));
   write_file(folder / "gate.csv", gate_csv(result));
   write_file(folder / "gate.xml", gate_junit(result));
 }
 
-GateTask task_of(const GateArguments& arguments) {
+// `processes` that hold their tensors at once.
+GateTask task_of(const GateArguments& arguments, std::int64_t processes) {
   GateTask task{.sweep = sweep_of(arguments.sweep)};
   task.site = find_site(task.sweep,
                         {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
+  task.site.host.available_memory_bytes /= processes;
+  if (task.site.gpu) task.site.gpu->memory_bytes /= processes;
   task.plan = plan_of(arguments.sweep, task.sweep, task.site);
   task.options.folder = arguments.output;
   expect_threshold(arguments.threshold, "--threshold");
@@ -92,23 +100,26 @@ ExitCode test_itself(const GateArguments& arguments) {
     throw UsageError({.what = "a self-test measures the candidate alone",
                       .where = "--self-test --baseline",
                       .remedy = "leave one of them out"});
+  if (!arguments.injections.empty()) refuse_injection("a self-test is of equal builds");
   const Build build = inspect_build(arguments.candidate);
-  GateTask task = task_of(arguments);
+  GateTask task = task_of(arguments, 2);
   if (!arguments.budget_s) task.options.budget_s = 600;
-  std::vector<std::string> disturbances;
-  const std::vector<EqualPairs> pairs = measure_equal_pairs(
-      task.sweep, task.plan, task.site, build, kSelfTestPairs, task.options, task.progress, disturbances);
+  const EqualMeasurement measured = measure_equal_pairs(task.sweep, task.plan, task.site, build,
+                                                        kSelfTestPairs, task.options, task.progress);
   end_progress();
-  const SelfTest test = self_test(pairs, task.options.threshold, task.options.processes, kSelfTestGates,
-                                  task.sweep.measure.seed);
+  for (const std::string& line : measured.failures) fmt::print("failed: {}\n", one_line(line));
+  if (measured.pairs.empty()) return ExitCode::failed;
+  const SelfTest test = self_test(measured.pairs, task.options.threshold, task.options.processes,
+                                  kSelfTestGates, task.sweep.measure.seed);
   const std::string text = self_test_text(test);
   if (!arguments.output.empty()) {
     write_file(arguments.output / "self-test.txt", text);
-    write_file(arguments.output / "self-test.csv", equal_pairs_csv(pairs));
+    write_file(arguments.output / "self-test.csv", equal_pairs_csv(measured.pairs));
   }
   fmt::print("{}", text);
-  for (const std::string& line : disturbances) fmt::print("disturbed: {}\n", line);
-  return disturbances.empty() && test.supported && *test.supported <= task.options.threshold
+  for (const std::string& line : measured.disturbances) fmt::print("disturbed: {}\n", line);
+  if (!measured.failures.empty()) return ExitCode::failed;
+  return measured.disturbances.empty() && test.supported && *test.supported <= task.options.threshold
              ? ExitCode::done
              : ExitCode::inconclusive;
 }
@@ -145,6 +156,7 @@ GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
   ReportInput candidate;
   MeasuredCandidate measured;
   if (std::filesystem::is_directory(arguments.candidate)) {
+    if (!arguments.injections.empty()) refuse_injection("both sides are stored results");
     candidate = stored_results(arguments.candidate, task.sweep);
   } else {
     const Build build = inspect_build(arguments.candidate);
@@ -168,7 +180,7 @@ GateResult gate_stored(const GateArguments& arguments, const GateTask& task) {
   return result;
 }
 
-GateResult gate_programs(const GateArguments& arguments, const GateTask& task) {
+GatedBuilds gate_programs(const GateArguments& arguments, const GateTask& task) {
   if (arguments.baselines.size() > 1)
     throw UsageError(
         {.what = "several baselines", .where = "--baseline", .why = "only folders may be several"});
@@ -186,14 +198,16 @@ ExitCode gate_command(const GateArguments& arguments) {
   if (arguments.self_test) return test_itself(arguments);
   if (arguments.baselines.empty())
     throw UsageError({.what = "--baseline is required", .remedy = "see hilbench gate --help"});
-  const GateTask task = task_of(arguments);
-  const GateResult result = std::filesystem::is_directory(arguments.baselines.front())
-                                ? gate_stored(arguments, task)
-                                : gate_programs(arguments, task);
+  const bool stored = std::filesystem::is_directory(arguments.baselines.front());
+  const GateTask task = task_of(arguments, stored ? 1 : 2);
+  const GatedBuilds gated =
+      stored ? GatedBuilds{gate_stored(arguments, task), nullptr} : gate_programs(arguments, task);
+  const GateResult& result = gated.result;
   end_progress();
-  if (!arguments.output.empty()) write_results(arguments.output, result);
   if (arguments.format == "github") fmt::print("{}", gate_annotations(result));
   fmt::print("{}", arguments.format == "markdown" ? gate_markdown(result) : gate_text(result));
+  if (!arguments.output.empty()) write_results(arguments.output, result);
+  if (gated.unsaved) std::rethrow_exception(gated.unsaved);
   return exit_code(result);
 }
 

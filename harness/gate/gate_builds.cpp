@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 
 #include "harness/gate/paired_measurement.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
+#include "reports/gate/lone_cases.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
 
 using Subject = PairedMeasurement::Subject;
 
-constexpr std::size_t kFewestPairs = 6;  // that tell anything of how pairs differ
 constexpr const char* kSpent = "the budget was spent";
 
 class Gate {
@@ -50,7 +50,7 @@ class Gate {
     round("round 2, to confirm",
           [](const GateRow& row) { return row.confirmed && row.verdict == GateVerdict::undecided; });
     for (GateRow& row : rows_)
-      if (row.confirmed && row.verdict != GateVerdict::slower) {
+      if (row.confirmed && row.judged && !row.broken && row.verdict != GateVerdict::slower) {
         row.verdict = GateVerdict::undecided;
         row.reason = row.reason == kSpent ? fmt::format("slower in the first round, then {}", kSpent)
                                           : "slower in the first round, which the second did not confirm";
@@ -113,6 +113,7 @@ class Gate {
 
   // True if a build could not measure the row.
   bool note_failure(GateRow& row) {
+    if (row.broken) return true;
     const Record* before = find(measurement_.baseline(), row);
     const Record* after = find(measurement_.candidate(), row);
     if (before == nullptr || after == nullptr) return false;
@@ -121,10 +122,10 @@ class Gate {
     row.processes = 0;
     row.broken = before_ok && row.judged;
     row.verdict = GateVerdict::undecided;
-    const Record& bad = after_ok ? *before : *after;
-    row.reason = fmt::format("{} in the {}: {}", to_string(bad.status), after_ok ? "baseline" : "candidate",
-                             bad.reason);
-    if (!before_ok) row.judged = false;  // nothing to compare with
+    const Record& bad = before_ok ? *after : *before;
+    const char* where = before_ok ? "candidate" : after_ok ? "baseline" : "baseline and the candidate";
+    row.reason = fmt::format("{} in the {}: {}", to_string(bad.status), where, bad.reason);
+    if (after_ok) row.judged = false;  // the candidate lost nothing
     return true;
   }
 
@@ -142,70 +143,40 @@ class Gate {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Cases of the sweep that cannot be measured here are missing in the comparison; single variants of others
+// are noted. What the sweep itself leaves out is neither.
+void note_skipped(const Plan& plan, GateResult& result) {
+  LoneCases cases, variants;
+  std::string why_case, why_variant;
+  for (const Comparison& comparison : plan.comparisons)
+    for (const PlannedVariant& planned : comparison.variants) {
+      if (!planned.skip || planned.twin || planned.variant.baseline || !planned.measured_as.empty()) continue;
+      if (planned.skip->starts_with("skip_when: ")) continue;
+      const bool whole = !comparison.runnable();
+      (whole ? cases : variants).add(comparison.case_id, planned.id, whole);
+      std::string& why = whole ? why_case : why_variant;
+      if (why.empty()) why = *planned.skip;
+    }
+  const auto sentence = [](const LoneCases& skipped, const std::string& why) {
+    return fmt::format("{} cannot be measured here: {}; the first: {}",
+                       plural(skipped.variants(), "variant", "variants"), skipped.names(), why);
+  };
+  if (!cases.empty()) result.missing.push_back(sentence(cases, why_case));
+  if (!variants.empty()) result.notes.push_back(sentence(variants, why_variant));
+}
+
 }  // namespace
 
-std::vector<EqualPairs> measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
-                                            const Build& build, std::size_t pairs, const GateOptions& options,
-                                            const GateProgress& progress,
-                                            std::vector<std::string>& disturbances) {
-  PairedMeasurement measurement(sweep, plan, site, build, build, options);
-  const auto start = std::chrono::steady_clock::now();
-  for (std::size_t pair = 0; pair < pairs; ++pair) {
-    progress(fmt::format("equal builds: pair {} of {}", pair + 1, pairs));
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
-    for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
-  }
-  disturbances = measurement.disturbances();
-  std::vector<EqualPairs> measured;
-  for (const Subject& subject : measurement.subjects())
-    for (const Record& record : subject.task.records)
-      if (const auto found = subject.slowdowns.find(record.variant_id);
-          record.kind == ImplementationKind::kernel && found != subject.slowdowns.end())
-        measured.push_back({record.case_id, record.variant_id, found->second});
-  std::erase_if(measured, [](const EqualPairs& each) { return each.slowdowns.size() < kFewestPairs; });
-  if (measured.empty()) throw UsageError({.what = "no case could be measured", .where = sweep.file.string()});
-  return measured;
-}
-
-MeasuredCandidate measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
-                                    const Build& candidate, const GateOptions& options,
-                                    const GateProgress& progress) {
-  if (!options.folder.empty()) refuse_other_results(options.folder / "candidate");
-  PairedMeasurement measurement(sweep, plan, site, candidate, candidate, options);
-  MeasuredCandidate measured;
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const std::size_t processes = kLooks * options.processes;
-  for (std::size_t process = 0; process < processes && !measured.cut_short; ++process) {
-    progress(fmt::format("candidate: process {} of {}", process + 1, processes));
-    for (Subject& subject : measurement.subjects()) {
-      measured.cut_short = process > 0 && seconds() >= options.budget_s;
-      if (measured.cut_short) break;
-      measurement.measure_candidate(subject);
-    }
-  }
-  measured.seconds = seconds();
-  if (!options.folder.empty()) measurement.candidate().save(options.folder / "candidate", sweep, site);
-  for (auto& [case_id, records] : measurement.candidate().finished(site))
-    std::move(records.begin(), records.end(), std::back_inserter(measured.records));
-  return measured;
-}
-
-GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
-                       const Build& candidate, const GateOptions& options, const GateProgress& progress) {
+GatedBuilds gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, const Build& baseline,
+                        const Build& candidate, const GateOptions& options, const GateProgress& progress) {
   if (!options.folder.empty())
     for (const char* side : {"baseline", "candidate"}) refuse_other_results(options.folder / side);
   PairedMeasurement measurement(sweep, plan, site, baseline, candidate, options);
   Gate gate(measurement, options, progress);
-  try {
-    gate.run();
-  } catch (const Interrupted&) {  // what was measured is kept
+  const auto save = [&] {
     if (!options.folder.empty()) measurement.save(options.folder);
-    throw;
-  }
+  };
+  keep_if_stopped([&] { gate.run(); }, save);
   GateResult result{.sweep = sweep.name,
                     .baseline = fmt::format("{} ({})", baseline.program.string(), baseline.version),
                     .candidate = fmt::format("{} ({})", candidate.program.string(), candidate.version),
@@ -214,9 +185,21 @@ GateResult gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, c
                     .disturbances = measurement.disturbances(),
                     .seconds = gate.seconds()};
   if (!options.injections.empty()) result.notes.emplace_back("extra work was injected into the candidate");
-  if (!options.folder.empty()) measurement.save(options.folder);
+  if (measurement.rings_without_injection())
+    result.notes.emplace_back("no work was injected into rings, which time themselves");
+  note_skipped(plan, result);
+  if (std::none_of(result.rows.begin(), result.rows.end(),
+                   [](const GateRow& row) { return row.judged || row.broken; })) {
+    result.disturbed = "no variant could be judged";
+    result.disturbances.push_back(result.disturbed);
+  }
   withhold_alarms(result);
-  return result;
+  try {
+    save();
+  } catch (const Error&) {
+    return {std::move(result), std::current_exception()};
+  }
+  return {std::move(result), nullptr};
 }
 
 }  // namespace hilbench

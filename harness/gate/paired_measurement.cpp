@@ -54,6 +54,12 @@ double slowdown_of(const std::vector<double>& before, const std::vector<double>&
   return hodges_lehmann(slowdowns);
 }
 
+// A build that hangs does not take much more than the budget.
+double timeout(const Sweep& sweep, const GateOptions& options) {
+  constexpr double kLeast_s = 30;  // to prepare a case
+  return std::min(sweep.measure.timeout_s, std::max(options.budget_s, kLeast_s));
+}
+
 }  // namespace
 
 void refuse_other_results(const std::filesystem::path& folder) {
@@ -78,9 +84,17 @@ std::map<std::string, std::vector<double>> MeasuredSide::measure(const Compariso
   ComparisonTask asked = task;
   asked.verify = first ? Verify::yes : Verify::no;
   // A copy: a stop, which throws, loses nothing.
+  int runs = 0;
+  const TaskRunner counted = [&](const ComparisonTask& part,
+                                 const std::function<void(const TaskEvent&)>& progress) {
+    ++runs;
+    return runner_(part, progress);
+  };
   at->second = measure_process(
-      asked, at->second, process, [](const TaskEvent&) {}, runner_);
+      asked, at->second, process, [](const TaskEvent&) {}, counted);
   std::map<std::string, std::vector<double>> samples;
+  // After a failed variant the others were measured again, out of turn and beside the other process.
+  if (runs > 1) return samples;
   for (const Record& record : at->second)
     if (auto last = last_samples(record); !last.empty()) samples[record.variant_id] = std::move(last);
   return samples;
@@ -130,8 +144,8 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
                                      const GateOptions& options)
     : sweep_(sweep),
       site_(site),
-      baseline_(baseline, sweep.measure.timeout_s),
-      candidate_(candidate, sweep.measure.timeout_s) {
+      baseline_(baseline, timeout(sweep, options)),
+      candidate_(candidate, timeout(sweep, options)) {
   for (const Comparison& comparison : plan.comparisons) {
     if (!comparison.runnable()) continue;
     Subject subject{.task = gate_task(sweep, comparison, site)};
@@ -139,7 +153,7 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
     for (Record& record : subject.candidate_task.records)
       for (const Injection& injection : options.injections)
         if (judged(record) && std::regex_search(record.case_id + "/" + record.variant_id, injection.pattern))
-          record.injected += injection.share;
+          inject(record, injection.share);
     subjects_.push_back(std::move(subject));
   }
   if (subjects_.empty())
@@ -154,7 +168,15 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
     throw UsageError(
         {.what = "no work would be added to any variant",
          .where = "--inject",
+         .why = rings_without_injection_ ? "rings time themselves" : "",
          .remedy = "`hilbench plan` lists cases and variants; the text searched is CASE/VARIANT"});
+}
+
+void PairedMeasurement::inject(Record& record, double share) {
+  if (record.work.ring_size == 1)
+    record.injected += share;
+  else
+    rings_without_injection_ = true;
 }
 
 void PairedMeasurement::measure_candidate(Subject& subject) {

@@ -53,6 +53,8 @@ class PairedMeasurement {
   std::vector<Subject>& subjects() { return subjects_; }
   const MeasuredSide& baseline() const { return baseline_; }
   const MeasuredSide& candidate() const { return candidate_; }
+  // True if work should be added to a ring, which cannot be: rings time themselves.
+  bool rings_without_injection() const { return rings_without_injection_; }
 
   // Measures one more process of the subject with the candidate alone.
   void measure_candidate(Subject& subject);
@@ -67,6 +69,23 @@ class PairedMeasurement {
   const Site& site_;
   MeasuredSide baseline_, candidate_;
   std::vector<Subject> subjects_;
+  bool rings_without_injection_ = false;
+
+  void inject(Record& record, double share);
 };
+
+// If measuring ends early, what was measured is kept.
+template <class Measure, class Save>
+void keep_if_stopped(const Measure& measure, const Save& save) {
+  try {
+    measure();
+  } catch (...) {
+    try {
+      save();
+    } catch (const std::exception&) {  // the first error says more
+    }
+    throw;
+  }
+}
 
 }  // namespace hilbench

@@ -92,6 +92,7 @@ class VariantTimer {
     if (prepared_.times_itself())
       throw EnvironmentError(
           {.what = "work cannot be injected into a variant that times itself", .where = id_});
+    device_.work(1);  // the first call finds out how fast the device works
     std::vector<double> times(kCalibrations);
     for (double& each : times) each = device_.time_ns(run_, clock_, 1);
     injected_ns_ = share * median(times);

@@ -98,7 +98,7 @@ std::vector<Record> settle(const ComparisonTask& task, const TaskRunner& runner,
   for (ComparisonTask rest = task; !rest.records.empty(); rest = remaining(task, settled)) {
     rest.turns = turns;
     TaskResult result = runner(rest, progress);
-    turns = -1;  // what is left after a failure is measured alone
+    turns = -1;  // the turns ended with the worker: what is left is measured without
     // Variants are timed together in one run: after a crash they are all measured again.
     for (Record& record : result.settled)
       if (result.failure.empty() || record.status != Status::ok) settled.push_back(std::move(record));

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -214,6 +215,13 @@ class Conversation {
   std::string pending_;
 };
 
+// Times of one process.
+bool is_sound(const Timing& time) {
+  const std::vector<double>& samples = time.samples_ns;
+  return !samples.empty() && time.process_rounds == std::vector{std::ssize(samples)} &&
+         std::ranges::all_of(samples, [](double ns) { return std::isfinite(ns) && ns > 0; });
+}
+
 bool is_of(const ComparisonTask& task, const TaskEvent& event) {
   if (event.phase < Phase::prepare || event.phase > Phase::count) return false;
   if (event.variant_id.empty()) return !event.record;
@@ -222,7 +230,7 @@ bool is_of(const ComparisonTask& task, const TaskEvent& event) {
   if (!event.record) return true;
   const Record& record = *event.record;
   return record.case_id == asked->case_id && record.variant_id == asked->variant_id &&
-         (record.status != Status::ok || record.time);
+         (record.status != Status::ok || (record.time && is_sound(*record.time)));
 }
 
 // Nothing if it is no report of this task: workers of other builds may say anything.

@@ -63,7 +63,7 @@ class TaskRun {
     tell_({.phase = Phase::prepare});
     bench_ = std::make_unique<Bench>(task_, std::move(rings_));
     for (const std::size_t i : shuffled(task_.records.size(), task_.measure.seed)) admit(task_.records[i]);
-    probe_all();
+    if (task_.verify == Verify::yes) probe_all();
     if (verified_.empty()) return;
     time();
     for (VerifiedVariant& variant : verified_)
@@ -183,8 +183,10 @@ class TaskRun {
       bench_->observe();
       tell_({.phase = Phase::time, .variant_id = id, .round = round, .spent_s = spent_s});
     };
-    Disturbance disturbance;
     const auto waiting = [this] { tell_({.phase = Phase::time}); };
+    turns_.take(waiting);
+    turns_.pass();  // now both processes are prepared
+    Disturbance disturbance;
     if (turns_.shared()) disturbance.pause();
     const Turn turn = {.begin =
                            [&] {

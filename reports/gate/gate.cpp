@@ -56,9 +56,8 @@ std::string headline(const GateResult& result) {
                        : !result.disturbances.empty()        ? "undecided, because " + result.disturbed
                        : slower > 0                          ? "slower"
                        : exit_code(result) == ExitCode::done ? std::string("ok")
-                       : !result.missing.empty()
-                           ? "undecided, because the candidate lacks times that the baseline has"
-                           : "undecided";
+                       : !result.missing.empty()             ? "undecided, because not all could be compared"
+                                                             : "undecided";
   answer += fmt::format(": of {} variants, {} slower by more than {:g} %, {} undecided, {} ok, {} faster",
                         judged, slower, 100 * result.rule.threshold, count(result, GateVerdict::undecided),
                         count(result, GateVerdict::ok), count(result, GateVerdict::faster));

@@ -33,7 +33,7 @@ struct GateResult {
   std::vector<std::string> disturbances;  // reasons why the machine was not fit to judge; then the exit is 3
   std::string disturbed = "the machine was disturbed";  // what the headline calls them
   bool unlike = false;                                  // among them: machines, builds or options differ
-  std::vector<std::string> missing;  // what the candidate lacks; without an alarm the exit is then 3
+  std::vector<std::string> missing;  // what could not be compared; without an alarm the exit is then 3
   std::vector<std::string> notes;    // what else a reader has to know
   double seconds = 0;                // of measuring
 };

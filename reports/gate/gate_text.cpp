@@ -37,6 +37,7 @@ std::string seen_text(const GateRow& row) {
 std::string verdict_text(const GateRow& row) {
   if (row.broken) return "failed";
   if (row.judged) return std::string(to_string(row.verdict));
+  if (!row.reference && !row.reason.empty()) return "not judged";
   return row.reference ? "reference, not judged" : "rival, not judged";
 }
 

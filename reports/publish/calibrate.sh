@@ -5,7 +5,7 @@
 #   twins=P      sweeps/calibration.yaml by P processes
 #   self-test    `hilbench gate --self-test` on sweeps/ci.yaml
 #   equal=N      N gates of this build against itself
-#   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant
+#   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant but rings, which time themselves
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
 #   pairs        every two of the equal gates' runs, and of the busy ones', compared at 5 % by `hilbench compare`
 # Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE. Afterwards OUT holds
@@ -99,7 +99,7 @@ for step in "${steps[@]}"; do
         [[ $? -eq 3 ]]
       cp "$out/self-test/self-test.txt" "$out/self-test.txt" ;;
     equal=*) gates equal "$number" ;;
-    injected=*) for share in 10 5 2; do gates "injected-$share" "$number" --inject ".*=$share%"; done ;;
+    injected=*) for share in 10 5 2; do gates "injected-$share" "$number" --filter=-p1- --inject ".*=$share%"; done ;;
     busy=*)
       (while :; do :; done) &
       neighbour=$!

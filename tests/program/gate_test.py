@@ -139,6 +139,21 @@ class FaultTest(GateTest):
             self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                        f"**{change!r}}}}})", rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
 
+    def test_times_that_are_none(self):
+        for samples in ("[[]]", "[[0, 0]]", "[[None]]", "[[-1, 5]]"):
+            self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                       f"'time_ns': {{**event['record']['time_ns'], 'samples': {samples}}}}}}})",
+                       rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
+
+    def test_a_candidate_that_crashes_while_a_slowdown_is_confirmed(self):
+        self.sweep_of(256)
+        # Six pairs show the slowdown; the workers after them crash.
+        crash = self.build("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 6 else 0")
+        _, out, _ = self.gate("--threshold", "5%", "--inject", "n256=100%", "--budget", "60s", candidate=crash,
+                              statuses=[1])
+        self.assertRegex(out, r"(?m)^failed +n256\S* dilated/linear.*killed by signal 11")
+        self.assertNotIn("did not confirm", out)
+
     def test_a_failed_verification(self):
         self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                    "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
@@ -157,6 +172,67 @@ class FaultTest(GateTest):
             self.assertLess(time.monotonic() - began, 40)
             records = self.program.records("out/baseline")
             self.assertEqual([record["status"] for record in records], ["ok"] * 4)
+
+
+class FailingBaselineTest(GateTest):
+    """Nothing is lost by a candidate if the baseline fails, but nothing is shown to be kept either."""
+
+    CRASH = "os.kill(os.getpid(), signal.SIGSEGV) if sys.argv[1] == 'worker' else 0"
+
+    def test_every_variant(self):
+        _, out, _ = self.gate("--budget", "3s", baseline=self.build(self.CRASH), statuses=[3])
+        self.assertRegex(out, r"\Aundecided, because no variant could be judged: of 0 variants, ")
+        self.assertRegex(out, r"(?m)^not judged +n256\S* dilated/linear.*failed in the baseline: ")
+
+    def test_both_builds(self):
+        crash = self.build(self.CRASH)
+        _, out, _ = self.gate("--budget", "3s", baseline=crash, candidate=crash, statuses=[3])
+        self.assertRegex(out, r"\Aundecided: of 4 variants, ")
+        self.assertRegex(out, r"(?m)^undecided +n256\S* dilated/linear.*failed in the baseline and the candidate: ")
+
+
+class SkippedTest(GateTest):
+    def test_a_case_that_cannot_be_measured_is_named(self):
+        self.sweep_of(256, 1 << 30)
+        _, out, _ = self.gate("--threshold", "90%", "--budget", "3s", statuses=[3])
+        self.assertIn("undecided, because not all could be compared", out)
+        self.assertRegex(out, r"(?m)^- 2 variants cannot be measured here: n1073741824-\S*; the first: does not fit: ")
+
+
+class SelfTestTest(GateTest):
+    def self_test(self, *arguments, statuses, candidate="hilbench"):
+        process = self.program.start("gate", "sweep.yaml", "--candidate", candidate, "--self-test", *arguments)
+        out, err = process.communicate(timeout=300)
+        self.assertIn(process.returncode, statuses, out + err)
+        return out, err
+
+    def test_what_it_says_and_keeps(self):
+        out, _ = self.self_test("--threshold", "90%", "--budget", "1s", "-o", "out", statuses=[0, 3])
+        self.assertRegex(out, r"\AThis machine (supports a threshold of|is too noisy)")
+        self.assertIn("gates drawn from 6 measured pairs of processes a case", out)
+        self.assertEqual((self.program.folder / "out/self-test.txt").read_text(), out.split("disturbed: ")[0])
+        with open(self.program.folder / "out/self-test.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 4 * 6)
+        self.assertTrue(all(abs(float(row["slowdown"])) < 10 for row in rows))
+
+    def test_a_build_that_fails(self):
+        half = self.build("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
+                          "'status': 'invalid', 'reason': 'row 3 differs'}} if 'n512' in event['record']['case'] "
+                          "else event)")
+        out, _ = self.self_test("--budget", "1s", candidate=half, statuses=[1])
+        self.assertRegex(out, r"(?m)^failed: n512\S* dilated/random: invalid: row 3 differs$")
+        self.assertIn("This machine", out)
+        none = self.build(FailingBaselineTest.CRASH)
+        out, _ = self.self_test("--budget", "1s", candidate=none, statuses=[1])
+        self.assertNotIn("This machine", out)
+
+    def test_what_it_refuses(self):
+        for arguments, why in ((["--inject", "n256=10%"], "no work can be added here (--inject)"),
+                               (["--baseline", "hilbench"], "(--self-test --baseline)")):
+            out, err = self.self_test(*arguments, statuses=[2])
+            self.assertEqual(out, "")
+            self.assertIn(why, err)
 
 
 class BadInputTest(GateTest):
@@ -224,6 +300,16 @@ class MeasuredTest(GateTest):
             records = self.program.records(f"out/{side}")
             self.assertEqual([record["status"] for record in records], ["ok"] * 4)
             self.assertFalse([record for record in records if record["injected"]])
+
+    def test_rings_take_no_work(self):
+        sweep = self.program.folder / "sweep.yaml"
+        ring = (CASE % 512)[:-1] + ", ring_size: 2}\n"
+        sweep.write_text(sweep.read_text().replace("variants:", ring + "variants:").replace("threads: 1", "threads: 2"))
+        _, out, _ = self.gate("--threshold", "90%", "--inject", ".=5%", "--budget", "4s", statuses=[0, 3])
+        self.assertIn("no work was injected into rings, which time themselves", out)
+        self.assertNotIn("failed", out)
+        self.assertIn("no work would be added to any variant (--inject): rings time themselves",
+                      self.refused("--inject", "-p2-=5%"))
 
     def test_injected_work_is_seen(self):
         status, out, _ = self.gate("--threshold", "5%", "--inject", "n256.*/dilated/linear=100%", "--budget", "15s",
@@ -298,6 +384,26 @@ class StoredTest(GateTest):
         _, out, _ = self.gate("--threshold", "90%", "--budget", "2s", baseline="first", statuses=[0, 1, 3])
         self.assertNotIn("Measured in 0 s", out)
         self.assertLess(spent, 30)
+
+    def test_a_stop_keeps_what_the_candidate_measured(self):
+        self.stored(256, 512, folder="first")
+        process = self.program.start("gate", "sweep.yaml", "--baseline", "first", "--candidate", "hilbench",
+                                     "-o", "out")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if line.startswith("candidate: process 2 "):
+                break
+        self.program.wait_for_worker()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 143)
+        self.assertEqual([record["status"] for record in self.program.records("out/candidate")], ["ok"] * 4)
+
+    def test_stored_results_take_no_work(self):
+        self.stored(256, folder="first")
+        self.assertIn("no work can be added here (--inject): both sides are stored results",
+                      self.refused("--inject", "n256=10%", baseline="first", candidate="first"))
 
     def test_cases_that_are_not_in_both(self):
         self.stored(256, folder="first")

@@ -34,9 +34,14 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
                   .budget_s = 1.5,
                   .min_rounds = 7,
                   .cache = CacheState::cold,
-                  .seed = std::uint64_t{1} << 62},
+                  .seed = std::uint64_t{1} << 62,
+                  .shortest_sample_ns = 5e6},
       .inputs = {.source = InputSource::npy, .q = "/a/q.npy", .k = "/a/k.npy", .v = "/a/v \"1\".npy"},
       .counters = {"default", "caches"},
+      .counts = 3,
+      .verify = Verify::no,
+      .turns = 9,
+      .device_ordinal = 2,
       .dump = "/b/dump",
       .externals = {{"rival", {{"python3", "a \"b\".py"}, "/c"}}, {"torch_sdpa", {{}, "/c"}}}};
   const ComparisonTask back = through_text(task);
@@ -48,6 +53,11 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.measure, task.measure);
   EXPECT_EQ(back.inputs, task.inputs);
   EXPECT_EQ(back.counters, task.counters);
+  EXPECT_EQ(back.counts, 3);
+  EXPECT_EQ(back.verify, Verify::no);
+  EXPECT_EQ(back.device_ordinal, 2);
+  EXPECT_EQ(back.turns, 9);
+  EXPECT_EQ(back.measure.shortest_sample_ns, 5e6);
   EXPECT_EQ(back.dump, task.dump);
   EXPECT_EQ(back.externals, task.externals);
 }

@@ -8,6 +8,8 @@
 #include <map>
 #include <thread>
 
+#include "kernels/base/error.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -105,6 +107,24 @@ TEST(Timing, GivesEveryVariantEveryRoundAndTakesTheFewestRoundsIfNothingScatters
   std::map<std::string, int> first_of_round;  // after two warm-up executions of each
   for (std::size_t i = 4; i + 1 < sequence.size(); i += 2) ++first_of_round[sequence[i]];
   EXPECT_EQ(first_of_round["a"], 5) << "a balanced order";
+}
+
+TEST(Timing, InjectedWorkIsAShareOfEachTimedExecution) {
+  ScriptedDevice device;
+  int executions = 0;
+  auto variants = scripted({{"a", [&] {
+                               device.next_ns = 60e6;
+                               ++executions;
+                             }}});
+  variants[0].record.injected = 0.5;
+  time_variants(device, variants, 0, {.min_rounds = 10}, no_progress);
+  // Each of the ten samples is one execution; before them the device finds out how fast it works.
+  EXPECT_NEAR(device.worked_ns, 10 * 30e6, 1.5);
+  EXPECT_GT(executions, 10);
+  variants[0].prepared = std::make_unique<ScriptedVariant>(
+      Script{"a", [] {},
+             [](std::int64_t count) { return std::vector<double>(static_cast<std::size_t>(count), 1e6); }});
+  EXPECT_THROW(time_variants(device, variants, 0, {.min_rounds = 10}, no_progress), EnvironmentError);
 }
 
 TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {

@@ -285,6 +285,18 @@ TEST(Worker, TimesTheInputsThatItVerified) {
     }
 }
 
+TEST(Worker, VerifiesOnlyIfAsked) {
+  ComparisonTask task = task_of({"notes_inputs"});
+  task.verify = Verify::no;
+  g_seen.clear();
+  const Record record = *story_of(task).events.back().record;
+  EXPECT_EQ(record.status, Status::ok);
+  EXPECT_FALSE(record.verify);
+  EXPECT_FALSE(record.time->samples_ns.empty());
+  ASSERT_FALSE(g_seen.empty());
+  for (const auto& seen : g_seen) EXPECT_EQ(seen, g_seen[0]) << "no inputs of the key probe";
+}
+
 TEST(Worker, MeasuresNothingWhereTheReferenceIsWrongButTheOthers) {
   const Story story = story_of(task_of({"one_value_off", "dilated_cpu"}));
   EXPECT_EQ(story.record("one_value_off/linear").status, Status::failed);

@@ -1,0 +1,81 @@
+#include "harness/gate/one_build.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+
+#include "harness/gate/paired_measurement.hpp"
+#include "kernels/base/error.hpp"
+
+namespace hilbench {
+namespace {
+
+using Subject = PairedMeasurement::Subject;
+
+constexpr std::size_t kFewestPairs = 6;  // that tell anything of how pairs differ
+
+}  // namespace
+
+EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
+                                     const Build& build, std::size_t pairs, const GateOptions& options,
+                                     const GateProgress& progress) {
+  PairedMeasurement measurement(sweep, plan, site, build, build, options);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    progress(fmt::format("equal builds: pair {} of {}", pair + 1, pairs));
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
+    for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
+  }
+  EqualMeasurement measured{.disturbances = measurement.disturbances()};
+  for (const Subject& subject : measurement.subjects())
+    for (const Record& record : subject.task.records)
+      if (const auto found = subject.slowdowns.find(record.variant_id);
+          record.kind == ImplementationKind::kernel && found != subject.slowdowns.end() &&
+          found->second.size() >= kFewestPairs)
+        measured.pairs.push_back({record.case_id, record.variant_id, found->second});
+  for (const MeasuredSide* side : {&measurement.baseline(), &measurement.candidate()})
+    for (const Subject& subject : measurement.subjects())
+      for (const Record& record : side->records(subject.task.records.front().case_id))
+        if (record.kind == ImplementationKind::kernel && record.status != Status::ok)
+          measured.failures.push_back(fmt::format("{} {}: {}: {}", record.case_id, record.variant_id,
+                                                  to_string(record.status), record.reason));
+  if (measured.pairs.empty() && measured.failures.empty())
+    throw UsageError({.what = "no case could be measured", .where = sweep.file.string()});
+  return measured;
+}
+
+MeasuredCandidate measure_candidate(const Sweep& sweep, const Plan& plan, const Site& site,
+                                    const Build& candidate, const GateOptions& options,
+                                    const GateProgress& progress) {
+  if (!options.folder.empty()) refuse_other_results(options.folder / "candidate");
+  PairedMeasurement measurement(sweep, plan, site, candidate, candidate, options);
+  MeasuredCandidate measured;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const std::size_t processes = kLooks * options.processes;
+  const auto save = [&] {
+    if (!options.folder.empty()) measurement.candidate().save(options.folder / "candidate", sweep, site);
+  };
+  const auto measure = [&] {
+    for (std::size_t process = 0; process < processes && !measured.cut_short; ++process) {
+      progress(fmt::format("candidate: process {} of {}", process + 1, processes));
+      for (Subject& subject : measurement.subjects()) {
+        measured.cut_short = process > 0 && seconds() >= options.budget_s;
+        if (measured.cut_short) break;
+        measurement.measure_candidate(subject);
+      }
+    }
+  };
+  keep_if_stopped(measure, save);
+  measured.seconds = seconds();
+  save();
+  for (auto& [case_id, records] : measurement.candidate().finished(site))
+    std::move(records.begin(), records.end(), std::back_inserter(measured.records));
+  return measured;
+}
+
+}  // namespace hilbench
