@@ -9,8 +9,8 @@
 
 #include "kernels/base/text.hpp"
 #include "reports/gate/lone_cases.hpp"
+#include "reports/gate/run_slowdown.hpp"
 #include "reports/gate_machines.hpp"
-#include "reports/records/effect.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/judge.hpp"
 
@@ -35,40 +35,6 @@ const Record* find(const Found& records, const std::string& case_id, const std::
 bool has_case(const Found& records, const std::string& case_id) {
   const auto at = records.lower_bound({case_id, ""});
   return at != records.end() && at->first.first == case_id;
-}
-
-bool timed(const Record& record) {
-  return record.status == Status::ok && record.time && !record.time->samples_ns.empty() &&
-         foreign_processes(record) == 0;
-}
-
-// ln(time) of each process.
-std::vector<double> log_times(const Record& record) {
-  return log_medians({record.time->samples_ns, record.time->process_rounds});
-}
-
-// ln(time / time of the reference) of each process, or ln(time) without a reference. Empty if the reference
-// lacks times.
-std::vector<double> log_ratios(const Record& record, const Record* reference) {
-  std::vector<double> logs = log_times(record);
-  if (reference == nullptr) return logs;
-  if (!timed(*reference)) return {};
-  const std::vector<double> below = log_times(*reference);
-  if (below.size() != logs.size()) return {};
-  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= below[i];
-  return logs;
-}
-
-// The slowdown of a candidate against runs of a baseline. `after` and the values of `runs`: of each process.
-Mean slowdown_of(const std::vector<double>& after, const std::vector<std::vector<double>>& runs) {
-  std::vector<double> means, processes;
-  for (const std::vector<double>& run : runs) {
-    means.push_back(mean_of(run).value);
-    processes.insert(processes.end(), run.begin(), run.end());
-  }
-  // Three runs or more tell how runs differ, and the candidate is one more run.
-  if (runs.size() >= 3) return difference_to_one(mean_of(after).value, mean_of(means));
-  return welch(mean_of(after), mean_of(processes));
 }
 
 class StoredGate {

@@ -1,0 +1,22 @@
+// The slowdown of a variant of a stored run, by what its processes measured.
+#pragma once
+
+#include <vector>
+
+#include "reports/records/record.hpp"
+#include "reports/records/stats.hpp"
+
+namespace hilbench {
+
+// It has times that nobody disturbed.
+bool timed(const Record& record);
+
+// ln(time / time of the reference) of each process, or ln(time) without a reference. Empty if the reference
+// lacks times. `record` must be timed().
+std::vector<double> log_ratios(const Record& record, const Record* reference);
+
+// The slowdown ln(candidate / baseline) against runs of a baseline. `after` and the values of `runs`: of each
+// process, as log_ratios() gives them; none is empty.
+Mean slowdown_of(const std::vector<double>& after, const std::vector<std::vector<double>>& runs);
+
+}  // namespace hilbench
