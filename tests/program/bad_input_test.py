@@ -158,8 +158,6 @@ BAD_COMMANDS = [
     (2, ["compare", "nosuch"], r"DIR_B is required"),
     (2, ["compare", "nosuch", "nosuch"], r"no results here \(nosuch\)"),
     (2, ["compare", "nosuch", "nosuch", "--format", "html"], r"--format"),
-    (2, ["compare", "nosuch", "nosuch", "--fail-above", "-1"], r"--fail-above"),
-    (2, ["compare", "nosuch", "nosuch", "--fail-above", "nan"], r"--fail-above"),
     (2, ["compare", "nosuch", "nosuch", "-o", ""], r"must not be empty"),
     (2, ["list", "nonsense"], r"nothing to list under 'nonsense'"),
     (2, ["list", "order"], r"did you mean 'orders'"),

@@ -168,40 +168,6 @@ class RunTime(CommandLine):
             self.refused(["report", "plain"], r"not a file of meta")
             (self.folder / "plain/meta.json").unlink()
 
-    def steady_export(self, factor, name):
-        """The run as an export: medians multiplied, samples of three processes close to them, whatever else the
-        machine did."""
-        lines = []
-        for line in self.run_it(["export", "results/small", "--format", "jsonl"]).stdout.splitlines():
-            record = json.loads(line)
-            time = record["time_ns"]
-            time["median"] *= factor
-            time["ci"] = [time["median"] * 0.999, time["median"] * 1.001]
-            time["samples"] = [[time["median"] * process * near for near in (0.999, 1, 1.001)]
-                               for process in (1 / 1.002, 1, 1.002)]
-            lines.append(json.dumps(record) + "\n")
-        (self.folder / name).mkdir()
-        (self.folder / name / "records.jsonl").write_text("".join(lines))
-
-    def test_two_runs(self):
-        self.measured()
-        self.steady_export(1, "steady")
-        self.steady_export(3, "slow")
-        result = self.run_it(["compare", "results/small", "results/small"])
-        self.assert_runs(result)
-        self.assertIn(b"2 pairs of the same case and variant: B is faster in 0, slower in 0", result.stdout)
-        result = self.run_it(["compare", "steady", "slow", "-o", "out", "--format", "markdown"])
-        self.assert_runs(result)
-        self.assertIn(b"B is slower", result.stdout)
-        self.assertEqual((self.folder / "out/compare.md").read_bytes(), result.stdout)
-        self.assertIn("B is slower", (self.folder / "out/compare.csv").read_text())
-        self.assertIn("<h1>hilbench: two runs compared</h1>", (self.folder / "out/compare.html").read_text())
-        gate = ["compare", "steady", "slow", "--fail-above"]
-        self.assert_runs(self.run_it([*gate, "10%"]), 3)  # one process each shows nothing
-        self.refused([*gate, "10"], r"'10' is no share.*write 0.05 or 5%")
-        self.measured(arguments=["--device", "cuda", "-o", "other"])
-        self.assert_runs(self.run_it(["compare", "results/small", "other", "--fail-above", "10%"]), 3)
-
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to become somebody who may not")
     def test_folders_that_may_not_be_used(self):
         self.measured()

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""`hilbench compare` of two stored runs: what it prints, what it keeps, and its exit status as a gate.
+
+Usage: compare_test.py HILBENCH [unittest arguments]
+"""
+
+import csv
+import json
+
+from command_line import CommandLine, SMALL, main
+
+QUIET = {"seed": 1, "time": "2026-01-01T00:00:00Z", "seconds": 1.0, "load_average": 0.1, "other_busy_cores": 0.0,
+         "steal_s": 0.0, "involuntary_switches": 0}
+
+
+class CompareTest(CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.measured(SMALL)
+        self.export("steady")
+
+    def export(self, name, factors=(), processes=5, cpu=None):
+        """The run as an export of a quiet machine: samples close to the median, times a factor for each variant."""
+        lines = []
+        for line in self.run_it(["export", "results/small", "--format", "jsonl"]).stdout.splitlines():
+            record = json.loads(line)
+            time = record["time_ns"]
+            median = 1e6 * dict(factors).get(record["variant"], 1)
+            spread = [1.001 ** (process - (processes - 1) / 2) for process in range(processes)]
+            time["samples"] = [[median * of * near for near in (0.999, 1, 1.001)] for of in spread]
+            time["median"], time["ci"] = median, [median * 0.99, median * 1.01]
+            record["environment"]["processes"] = [QUIET] * processes
+            if cpu:
+                record["environment"]["host"]["cpu"] = cpu
+            lines.append(json.dumps(record) + "\n")
+        (self.folder / name).mkdir()
+        (self.folder / name / "records.jsonl").write_text("".join(lines))
+
+    def compared(self, *arguments, status):
+        result = self.run_it(["compare", *arguments])
+        self.assert_runs(result, status=status)
+        return result.stdout.decode()
+
+    def gate(self, *arguments, status):
+        return self.compared(*arguments, "--fail-above", "5%", status=status)
+
+    def test_what_it_prints_and_keeps(self):
+        self.export("slow", {"dilated/linear": 3, "dilated/hilbert": 3})
+        self.assertIn("2 pairs of the same case and variant: B is faster in 0, slower in 0",
+                      self.compared("steady", "steady", status=0))
+        text = self.compared("steady", "slow", "-o", "out", "--format", "markdown", status=0)
+        self.assertIn("B is slower", text)
+        self.assertEqual((self.folder / "out/compare.md").read_text(), text)
+        self.assertIn("B is slower", (self.folder / "out/compare.csv").read_text())
+        self.assertIn("<h1>hilbench: two runs compared</h1>", (self.folder / "out/compare.html").read_text())
+
+    def test_equal_runs_pass_and_a_slower_one_fails(self):
+        self.assertIn("ok: of 1 variants, 0 slower by more than 5 %", self.gate("steady", "steady", status=0))
+        self.export("slow", {"dilated/hilbert": 1.2})
+        self.assertRegex(self.gate("steady", "slow", "-o", "out", status=1),
+                         r"slower: of 1 variants, 1 slower by more than 5 %")
+        with open(self.folder / "out/gate.csv", newline="") as file:
+            row, = [row for row in csv.DictReader(file) if row["verdict"] == "slower"]
+        self.assertEqual(row["variant"], "dilated/hilbert")
+        self.assertAlmostEqual(float(row["slowdown"]), 0.2, delta=0.01)
+        self.assertIn("1 faster", self.gate("slow", "steady", status=0))
+
+    def test_one_process_shows_nothing(self):
+        self.export("once", processes=1)
+        self.assertIn("needs several processes in both runs", self.gate("steady", "once", status=3))
+
+    def test_a_reference_that_moved(self):
+        self.export("moved", {"dilated/linear": 1.3, "dilated/hilbert": 1.3})
+        self.assertIn("the time of the reference itself changed: dilated/linear of n64-",
+                      self.gate("steady", "moved", status=3))
+
+    def test_unlike_machines(self):
+        self.export("elsewhere", cpu="another")
+        self.assertIn("host.cpu differs: ", self.gate("steady", "elsewhere", status=3))
+        self.compared("steady", "elsewhere", status=3)
+        self.gate("steady", "elsewhere", "--allow-unlike", status=0)
+        self.assertIn("host.cpu differs: another / ",
+                      self.gate("steady", "steady", "--baseline", "elsewhere", status=3))
+        self.gate("steady", "steady", "--baseline", "steady", status=0)
+
+    def test_a_part_of_the_variants(self):
+        self.export("slow", {"dilated/hilbert": 1.2})
+        self.gate("steady", "slow", "--filter", "linear", status=3)  # the reference alone is not judged
+        self.gate("steady", "slow", "--filter", "hilbert", status=1)
+        self.refused(["compare", "steady", "slow", "--filter", "("], r"bad regular expression '\('")
+
+    def test_thresholds(self):
+        for text, why in (("10", r"'10' is no share.*write 0.05 or 5%"), ("-1", r"--fail-above"),
+                          ("nan", r"--fail-above"), ("0", r"no measurement can show .*\(--fail-above 0\)")):
+            self.refused(["compare", "steady", "steady", "--fail-above", text], why)
+
+    def test_runs_without_a_common_time(self):
+        self.measured(arguments=["--device", "cuda", "-o", "other"])
+        self.gate("results/small", "other", status=3)
+
+
+if __name__ == "__main__":
+    main()
