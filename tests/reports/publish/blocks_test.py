@@ -91,6 +91,7 @@ class Calibration(BlocksTest):
     def test_compared_runs_are_counted_by_pairs(self):
         folder = self.published([], "calibration")
         rows = ["kind,first,second,status,case,variant,verdict", "equal,1,2,0,n1,a,ok", "equal,1,2,0,n1,b,ok",
+                "equal,1,2,0,n1,linear,\"reference, not judged\"",
                 "equal,1,3,3,n1,a,undecided", "equal,1,3,3,n1,b,ok", "equal,2,3,1,n1,a,slower", "equal,2,3,1,n1,b,ok"]
         with gzip.open(folder.path / "calibration/pairs.csv.gz", "wt") as file:
             file.write("\n".join(rows) + "\n")
