@@ -63,7 +63,7 @@ def block_count_spread(folder):
                 counts.setdefault((level, record["case"], record["variant"]), []).append(misses)
     spread = {level: max(((max(values) / min(values) - 1) * 100 for key, values in counts.items()
                           if key[0] == level and len(values) > 1), default=0) for level in ("L2", "L1")}
-    return wrapped(f"Misses of one variant that several processes counted differ by at most {spread['L2']:.1f} % at "
+    return wrapped(f"Misses of one variant in several runs differ by at most {spread['L2']:.1f} % at "
                    f"the L2 and {spread['L1']:.1f} % at the L1.")
 
 
@@ -84,7 +84,7 @@ def block_spread(folder):
     several = [values for values in ratios.values() if len(values) > 1]
     spreads = [(max(values) / min(values) - 1) * 100 for values in several]
     if not spreads:
-        return "No pair of case and variant was measured by more than one process."
-    return wrapped(f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several))} processes "
-                   f"each, in different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) and "
+        return "No pair of case and variant was measured by more than one run."
+    return wrapped(f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several))} runs "
+                   f"each, of different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) and "
                    f"by {max(spreads):.2f} % at most.")
