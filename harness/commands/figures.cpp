@@ -37,7 +37,8 @@ InstructionSource source_of(const std::string& name) {
 }
 
 bool is_whole_sweep(const SweepArguments& sweep) {
-  return sweep.filter.empty() && sweep.axes.empty() && sweep.device.empty() && !sweep.execution_limit_s;
+  return sweep.filter.empty() && sweep.axes.empty() && sweep.device.empty() && !sweep.execution_limit_s &&
+         !sweep.memory_bytes;
 }
 
 // Counting takes long; a file that cannot be written should be known before.
@@ -110,7 +111,11 @@ ExitCode figures_command(FiguresArguments arguments) {
   if (arguments.accept && !is_whole_sweep(arguments.sweep))
     throw UsageError({.what = "only the figures of a whole sweep can be accepted",
                       .where = "--accept",
-                      .remedy = "leave --filter, --axis, --device and --execution-limit out"});
+                      .remedy = "leave --filter, --axis, --device, --memory and --execution-limit out"});
+  if (arguments.accept && !compares && arguments.sweep.file.empty())
+    throw UsageError({.what = "no file for the accepted figures of a claim",
+                      .where = "--claim",
+                      .remedy = "name one: --accepted FILE"});
   const Sweep sweep = sweep_of(arguments.sweep);
   std::optional<FigureTable> accepted;
   const bool is_there = std::filesystem::exists(arguments.accepted);
@@ -137,7 +142,7 @@ void add_figures(Commands& commands) {
                                  "spills of each GPU kernel: figures "
                                  "without noise. With --accepted: 1 if one of them grew",
                                  [arguments] { return figures_command(*arguments); });
-  add_sweep_options(options, arguments->sweep);
+  add_sweep_options(options, arguments->sweep, Budget::of_command);
   options.path("-o", arguments->output, "file for the figures, as JSON");
   options.path("--accepted", arguments->accepted, "hold the figures against those of this file");
   options.flag("--accept", arguments->accept,

@@ -127,6 +127,10 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
           {.what = fmt::format("one of {} processes of a launcher", launch.processes), .why = absence});
     if (!arguments.profile.empty())
       throw UsageError({.what = "only a single process can be profiled", .where = "--profile"});
+    if (arguments.sweep.processes)
+      throw UsageError({.what = "under a launcher each run measures one process",
+                        .where = "--processes",
+                        .remedy = "repeat the run with --append-process"});
     processes.emplace(launch);
     const AgreedRun run = agree_on(arguments, *processes);
     return processes->leads() ? lead(arguments, run, *processes)
@@ -177,6 +181,7 @@ void add_run(Commands& commands) {
       "mpirun each run measures one process: this adds the next");
   options.flag("--retry-failed", arguments->retry_failed,
                "measure cases with a failed variant again, from the start; without it, once only");
+  options.exclude("--retry-failed", {"--append-process"});
   options.flag("--dry-run", arguments->dry_run, "print the plan and measure nothing");
   options.text("--profile", arguments->profile,
                "run only this variant, once, in this process, for a profiler; nothing is stored");

@@ -71,7 +71,9 @@ class Comparing {
       verdict_.not_judged.insert(fmt::format("{}: {}", now.text(), now.skip));
       return;
     }
+    const auto has_value = [](const auto& figure) { return figure.second.value.has_value(); };
     if (!now.skip.empty()) {
+      if (!std::ranges::any_of(accepted.figures, has_value)) return;  // it was skipped then too
       add({.change = FigureChange::lacks, .row = now.text(), .reason = now.skip});
       return;
     }

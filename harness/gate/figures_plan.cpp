@@ -13,6 +13,7 @@ FigureRow row_of(const Comparison& comparison, const PlannedVariant& planned) {
                 .skip = planned.skip.value_or(""),
                 .needs_a_gpu = comparison.work.device == DeviceKind::cuda};
   const auto add = [&](std::string_view name, Figure figure) {
+    if (planned.skip && !row.needs_a_gpu) figure = {.reason = *planned.skip};  // it costs nothing
     row.figures.emplace(std::string(name), std::move(figure));
   };
   add(figure::kFlops, planned_figure(planned.flops));

@@ -133,7 +133,7 @@ Standing standing_of(const StoredComparison& stored, const std::vector<Record>& 
                      std::string_view asked, Processes processes, Retry retry) {
   if (!measured_again(stored, records, asked, processes, retry))
     return {.measured = stored.processes, .retried = stored.retried};
-  return {.wanted = processes == Processes::of_sweep ? stored.processes : 1, .retried = true};
+  return {.wanted = stored.processes, .retried = true, .replaces = stored.processes};
 }
 
 // Why the stored comparison cannot be kept or extended.
@@ -141,12 +141,15 @@ struct Mismatch {
   std::string how, why;
 };
 std::optional<Mismatch> find_mismatch(std::string_view stored, std::string_view asked,
-                                      const Standing& standing) {
+                                      const Standing& standing, Processes processes) {
   if (settings_of(stored) != settings_of(asked))
     return Mismatch{"measured with other settings", "measure, inputs or counters have changed since"};
   if (!covers(stored, asked))
     return Mismatch{"without some of the variants that are asked for now",
                     "variants of a case are measured together, or not at all"};
+  if (processes != Processes::of_sweep && standing.replaces > 1)
+    return Mismatch{fmt::format("measured by {} processes", standing.replaces),
+                    "this run measures one, and trying again replaces all of them"};
   if (!standing.done() && !covers(asked, stored))
     return Mismatch{"with more variants than are asked for now",
                     "a further process has to measure the same variants"};
@@ -171,7 +174,7 @@ std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, cons
       standing.wanted = std::max({standing.wanted, standing.measured, sweep.measure.processes});
     if (comparison.runnable() && processes == Processes::one_more) standing.wanted = standing.measured + 1;
     if (stored)
-      if (const std::optional<Mismatch> fault = find_mismatch(stored->fingerprint, asked, standing))
+      if (const std::optional<Mismatch> fault = find_mismatch(stored->fingerprint, asked, standing, processes))
         throw UsageError({.what = fmt::format("the store holds {} {}", comparison.case_id, fault->how),
                           .where = folder.string(),
                           .why = fault->why,

@@ -33,12 +33,13 @@ struct Standing {
   std::int64_t measured = 0;  // processes whose records it keeps
   std::int64_t wanted = 1;    // processes when it is done
   bool retried = false;       // it is, or was, measured again because a variant had failed
+  std::int64_t replaces = 0;  // processes of the stored records that stay until it has as many
   bool done() const { return measured >= wanted; }
 };
 
 // For each comparison of `plan`. Throws UsageError if the store holds one that was measured with other
-// settings, or with other variants than a further process would measure. `folder`: the store's, for the
-// message.
+// settings, or with other variants than a further process would measure, or if it would be measured again by
+// fewer processes than are there. `folder`: the store's, for the message.
 std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, const Plan& plan,
                                     Processes processes, Retry retry, const std::filesystem::path& folder);
 // What measures here: the build, the processor and its instructions, as JSON. A store holds it as meta

@@ -81,8 +81,15 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, c
   store.set_meta("description", sweep.description);
   store.set_meta("sweep_file", sweep.file.string());
   store.set_meta("sweep_text", sweep.text);
-  store.set_meta("claims", fmt::format("{}", fmt::join(sweep.claims, " ")));
   store.set_meta("command", options.command);
+}
+
+// The claims are what is asked of the results, not what was measured: a sweep may name others later.
+void note_claims(Store& store, const Sweep& sweep) {
+  const std::string claims = fmt::format("{}", fmt::join(sweep.claims, " "));
+  const std::map<std::string, std::string> meta = store.meta();
+  const auto stored = meta.find("claims");
+  if (stored == meta.end() || stored->second != claims) store.set_meta("claims", claims);
 }
 
 // Launchers bind each process to a core or a socket by default.
@@ -139,8 +146,9 @@ class PlanRun {
         standing.wanted > 1 ? fmt::format(", process {} of {}", standing.measured + 1, standing.wanted) : "";
     progress_.comparison(comparison.case_id + of_several, comparison.runnable() ? step_budget_s(sweep_) : 0);
     std::vector<Record> measured;
+    std::vector<Record>& kept = uncommitted_[comparison.case_id];
     if (comparison.runnable()) {
-      if (standing.measured > 0) measured = stored_records(store_, comparison);
+      if (standing.measured > 0) measured = kept.empty() ? stored_records(store_, comparison) : kept;
       measured = measure_process(
           make_task(sweep_, comparison, site_, options_.dump), std::move(measured), standing.measured,
           [&](const TaskEvent& event) { progress_.event(event); }, runner_);
@@ -148,12 +156,17 @@ class PlanRun {
     std::vector<Record> records = assemble(sweep_, comparison, measured);
     describe_environment(records, environment_json(site_, comparison.work.device));
     ++standing.measured;
+    progress_.settled(outcome_text(records));
+    if (standing.measured < standing.replaces) {  // what is stored has more processes, and stays until then
+      kept = std::move(records);
+      return;
+    }
+    kept.clear();
     store_.commit(comparison.case_id,
                   {.fingerprint = fingerprint(sweep_, comparison),
                    .processes = standing.measured,
                    .retried = standing.retried},
                   records);
-    progress_.settled(outcome_text(records));
   }
 
  private:
@@ -163,6 +176,7 @@ class PlanRun {
   Progress& progress_;
   const TaskRunner& runner_;
   Store& store_;
+  std::map<std::string, std::vector<Record>> uncommitted_;  // of comparisons that are measured again
 };
 
 Store open_store(const RunOptions& options) {
@@ -189,6 +203,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
   RunSummary summary{.resumed = std::count_if(standings.begin(), standings.end(),
                                               [](const Standing& standing) { return standing.done(); })};
   if (summary.resumed < std::ssize(standings)) describe_run(store, sweep, options, maker);
+  note_claims(store, sweep);
   announce(sweep, plan, site, standings, progress);
   PlanRun run(sweep, site, options, progress, runner, store);
   for (std::int64_t process = 0; !all_done(standings); ++process)

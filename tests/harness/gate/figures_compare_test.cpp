@@ -55,6 +55,17 @@ TEST(Figures, GrewBeyondTheToleranceIsNamedWithBothValues) {
                        "worse: case/linear instructions grew from 10000 to 10011 (+0.11 %)"));
 }
 
+TEST(Figures, WhatWasSkippedWhenItWasAcceptedLacksNothing) {
+  FigureTable accepted = table(), now = table();
+  for (FigureTable* each : {&accepted, &now}) {
+    each->variants[1].skip = "skip_when: dtype fp16";
+    for (auto& [name, figure] : each->variants[1].figures) figure = {.reason = "skip_when: dtype fp16"};
+  }
+  const auto always = [](const FigureRow&) { return true; };
+  EXPECT_EQ(exit_code(compare_figures(accepted, now, always)), ExitCode::done);
+  EXPECT_EQ(exit_code(compare_figures(table(), now, always)), ExitCode::failed) << "it was measured then";
+}
+
 TEST(Figures, OthersThanInstructionsHaveNoTolerance) {
   for (const char* name : {"flops"}) {
     FigureTable now = table();

@@ -277,11 +277,26 @@ TEST_F(RunnerWithWorkers, TryingAgainKeepsTheNumberOfProcesses) {
     run();
     EXPECT_GE(rounds()[0], 3);
   }
+  const auto kept = rounds();
+  options_.retry = Retry::always;
+  for (const Processes processes : {Processes::one, Processes::one_more}) {
+    options_.processes = processes;
+    EXPECT_THROW(run(), UsageError);
+    EXPECT_EQ(rounds(), kept);
+  }
+  options_.retry = Retry::once;
   const std::int64_t before = rounds()[0];
   workers_.failing.clear();
   options_.processes = Processes::of_sweep;
   run();
   EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, before))) << "now all is right";
+}
+
+TEST_F(RunnerWithWorkers, ClaimsThatASweepNamesLaterAreKept) {
+  run();
+  sweep_.claims = {"seeds"};
+  EXPECT_EQ(run().resumed, 2);
+  EXPECT_EQ(Store::open_for_reading(options_.folder).meta().at("claims"), "seeds");
 }
 
 TEST_F(RunnerWithWorkers, AFurtherProcessMeasuresTheSameVariants) {
