@@ -68,6 +68,7 @@ void open_standard_streams() {
 
 void prepare_process() {
   open_standard_streams();
+  ::signal(SIGCHLD, SIG_DFL);  // if the parent ignores it, so would this process, and lose its children
   ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
     ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program if the value is empty

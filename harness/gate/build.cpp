@@ -5,6 +5,7 @@
 
 #include "harness/measure/comparison_task.hpp"
 #include "harness/process/child_process.hpp"
+#include "harness/process/offspring.hpp"
 #include "harness/run/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/run_in_child.hpp"
@@ -24,13 +25,17 @@ constexpr double kAnswerWithin_s = 10;
 
 // Programs that are no hilbench may crash, hang or print anything.
 Finding ask_in_child(const std::filesystem::path& program) {
-  return probe(
+  adopt_orphans();
+  const std::set<pid_t> before = own_children();
+  const Finding finding = probe(
       [&] {
         ChildProcess child(program.filename().string(), {program.string(), "describe-build"},
                            std::filesystem::current_path());
         return Finding{true, child.ask("{}")};
       },
       kAnswerWithin_s);
+  end_children_except(before);  // what a program that hangs has started
+  return finding;
 }
 
 }  // namespace

@@ -28,30 +28,43 @@ namespace hilbench {
 namespace {
 
 // Closes a socket that is not needed here any more.
-struct Closed {
-  int socket;
-  ~Closed() {
-    if (socket >= 0) ::close(socket);
+class Closed {
+ public:
+  explicit Closed(int socket) : socket_(socket) {}
+  Closed(const Closed&) = delete;
+  Closed& operator=(const Closed&) = delete;
+  ~Closed() { now(); }
+  void now() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
   }
+
+ private:
+  int socket_;
 };
 
 // A worker process. The destructor kills it and waits for its end.
 class Worker {
  public:
-  Worker(const ComparisonTask& task, const std::filesystem::path& program) : task_(to_json(task).dump()) {
-    const Closed after_start{task.turns};  // so that the process at the other end sees the end of the worker
+  Worker(const ComparisonTask& task, const std::filesystem::path& program)
+      : turns_(task.turns), task_(to_json(task).dump()) {
     adopt_orphans();
     if (::fcntl(task_pipe_.write_end(), F_SETFL, O_NONBLOCK) != 0)
       throw EnvironmentError({.what = "cannot talk to a worker", .why = std::strerror(errno)});
     start(program, task.turns);
     task_pipe_.close_read();
     event_pipe_.close_write();
+    turns_.now();  // so that the process at the other end sees the end of the worker
   }
 
   ~Worker() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
-    reap();
+    try {
+      reap();
+    } catch (const Error& error) {
+      fmt::print(stderr, "hilbench: warning: {}\n", error.what());
+    }
   }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -139,6 +152,7 @@ class Worker {
     return reason;
   }
 
+  Closed turns_;  // the first member: whatever throws afterwards, it is closed
   const std::string task_;
   std::set<pid_t> children_;  // of this process before the worker
   std::size_t written_ = 0;   // bytes of the task
