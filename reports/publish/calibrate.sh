@@ -3,16 +3,17 @@
 # holds. Let nothing else run meanwhile, but for the step busy.
 # Usage: reports/publish/calibrate.sh OUT [STEP[=NUMBER]...]   default: twins=10 self-test equal=50 injected=7 busy=10 pairs
 #   twins=P      sweeps/calibration.yaml by P processes
-#   self-test    `hilbench gate --self-test` on sweeps/ci.yaml
+#   self-test    `hilbench gate --self-test`
 #   equal=N      N gates of this build against itself
 #   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant but rings, which time themselves
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
 #   pairs        every two of the equal gates' runs, and of the busy ones', compared at 5 % by `hilbench compare`
-# Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE. Afterwards OUT holds
+# Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE; the gates' sweep from
+# SWEEP, which is sweeps/ci.yaml without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds
 # calibration.tar.xz, gates.csv, pairs.csv and self-test.txt, which reports/publish/publish.sh takes.
 set -euo pipefail
 if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
-  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,6 +22,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
 cd "$here"
+sweep=${SWEEP:-sweeps/ci.yaml}
 steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10 pairs)
 read -ra twins_options <<<"${TWINS:-}"
@@ -40,9 +42,9 @@ gate() {
   local kind=$1 number=$2 start=$SECONDS status=0
   shift 2
   ! grep -qs "^$kind,$number," "$out/gates.csv" || return 0
-  sed "s/^measure: {/measure: {seed: $((10#$number * 1000)), /" sweeps/ci.yaml >"$scratch/ci.yaml"
+  sed "s/^measure: {/measure: {seed: $((10#$number * 1000)), /" "$sweep" >"$scratch/sweep.yaml"
   rm -rf "$scratch/gate"
-  "$hilbench" gate "$scratch/ci.yaml" --baseline "$hilbench" --candidate "$hilbench" -o "$scratch/gate" \
+  "$hilbench" gate "$scratch/sweep.yaml" --baseline "$hilbench" --candidate "$hilbench" -o "$scratch/gate" \
     "${gate_options[@]}" "$@" >"$scratch/gate.txt" 2>&1 || status=$?
   if [[ $status -ne 0 && $status -ne 1 && $status -ne 3 ]]; then
     cat "$scratch/gate.txt" >&2
@@ -95,7 +97,7 @@ for step in "${steps[@]}"; do
     twins=*) twins "$number" ;;
     pairs) pairs ;;
     self-test)
-      "$hilbench" gate sweeps/ci.yaml --candidate "$hilbench" --self-test -o "$out/self-test" "${gate_options[@]}" ||
+      "$hilbench" gate "$sweep" --candidate "$hilbench" --self-test -o "$out/self-test" "${gate_options[@]}" ||
         [[ $? -eq 3 ]]
       cp "$out/self-test/self-test.txt" "$out/self-test.txt" ;;
     equal=*) gates equal "$number" ;;
