@@ -1,7 +1,6 @@
 // `hilbench figures`: what a sweep costs but for time, and whether that grew.
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <iostream>
@@ -17,6 +16,8 @@
 #include "harness/gate/figures_kernels.hpp"
 #include "harness/gate/figures_plan.hpp"
 #include "harness/plan/filter.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/json.hpp"
 
@@ -71,12 +72,9 @@ FigureTable take_figures(const FiguresArguments& arguments, const Sweep& sweep) 
   KernelFigures kernels = kernel_figures();
   table.kernels_basis = std::move(kernels.basis);
   table.kernels = std::move(kernels.rows);
-  const bool terminal = ::isatty(::fileno(stderr)) != 0;
+  StatusLine status(stderr);
   count_instructions(table, sweep, plan, site, counter, arguments.accept ? Repeat::twice : Repeat::once,
-                     [&](const std::string& case_id) {
-                       if (terminal) fmt::print(stderr, "\r\033[Kcounting {}", case_id);
-                     });
-  if (terminal) fmt::print(stderr, "\r\033[K");
+                     [&](const std::string& case_id) { status.show("counting " + case_id); });
   return table;
 }
 
@@ -104,6 +102,7 @@ ExitCode judge(const FigureTable& accepted, const FigureTable& now, const Figure
 }
 
 ExitCode figures_command(FiguresArguments arguments) {
+  catch_stop_signals();
   // Every processor has these products, so the plan's figures are the same everywhere.
   ::setenv("HILBENCH_BF16", "widened", 1);
   const bool compares = !arguments.accepted.empty();

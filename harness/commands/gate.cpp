@@ -1,6 +1,5 @@
 // `hilbench gate`: does a candidate take longer than a baseline?
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include "harness/gate/gate_builds.hpp"
 #include "harness/gate/one_build.hpp"
 #include "harness/plan/filter.hpp"
+#include "harness/run/progress.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/files.hpp"
 #include "kernels/base/share.hpp"
@@ -65,8 +65,8 @@ void write_results(const std::filesystem::path& folder, const GateResult& result
   write_file(folder / "gate.xml", gate_junit(result));
 }
 
-// `processes` that hold their tensors at once.
-GateTask task_of(const GateArguments& arguments, std::int64_t processes) {
+// `processes` that hold their tensors at once. `status` shows the progress, and must outlive the task.
+GateTask task_of(const GateArguments& arguments, std::int64_t processes, StatusLine& status) {
   GateTask task{.sweep = sweep_of(arguments.sweep)};
   task.site = find_site(task.sweep,
                         {.gpu = gpu_ordinal(arguments.sweep), .memory_bytes = arguments.sweep.memory_bytes});
@@ -80,15 +80,8 @@ GateTask task_of(const GateArguments& arguments, std::int64_t processes) {
   for (const std::string& text : arguments.injections)
     task.options.injections.push_back(parse_injection(text));
   if (!arguments.output.empty()) make_writable_folder(arguments.output);
-  const bool terminal = ::isatty(::fileno(stderr)) != 0;
-  task.progress = [terminal](const std::string& line) {
-    fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "", line, terminal ? "" : "\n");
-  };
+  task.progress = [&status](const std::string& line) { status.show(line); };
   return task;
-}
-
-void end_progress() {
-  if (::isatty(::fileno(stderr)) != 0) fmt::print(stderr, "\r\033[K");
 }
 
 // Pairs of each case that a self-test measures within its budget.
@@ -102,20 +95,18 @@ ExitCode test_itself(const GateArguments& arguments) {
                       .remedy = "leave one of them out"});
   if (!arguments.injections.empty()) refuse_injection("a self-test is of equal builds");
   const Build build = inspect_build(arguments.candidate);
-  GateTask task = task_of(arguments, 2);
+  StatusLine status(stderr);
+  GateTask task = task_of(arguments, 2, status);
   if (!arguments.budget_s) task.options.budget_s = 600;
   const EqualMeasurement measured = measure_equal_pairs(task.sweep, task.plan, task.site, build,
                                                         kSelfTestPairs, task.options, task.progress);
-  end_progress();
+  status.clear();
   for (const std::string& line : measured.failures) fmt::print("failed: {}\n", one_line(line));
   if (measured.pairs.empty()) return ExitCode::failed;
   const SelfTest test = self_test(measured.pairs, task.options.threshold, task.options.processes,
                                   kSelfTestGates, task.sweep.measure.seed);
   const std::string text = self_test_text(test);
-  if (!arguments.output.empty()) {
-    write_file(arguments.output / "self-test.txt", text);
-    write_file(arguments.output / "self-test.csv", equal_pairs_csv(measured.pairs));
-  }
+  if (!arguments.output.empty()) write_file(arguments.output / "self-test.txt", text);
   fmt::print("{}", text);
   for (const std::string& line : measured.disturbances) fmt::print("disturbed: {}\n", line);
   if (!measured.failures.empty()) return ExitCode::failed;
@@ -199,11 +190,12 @@ ExitCode gate_command(const GateArguments& arguments) {
   if (arguments.baselines.empty())
     throw UsageError({.what = "--baseline is required", .remedy = "see hilbench gate --help"});
   const bool stored = std::filesystem::is_directory(arguments.baselines.front());
-  const GateTask task = task_of(arguments, stored ? 1 : 2);
+  StatusLine status(stderr);
+  const GateTask task = task_of(arguments, stored ? 1 : 2, status);
   const GatedBuilds gated =
       stored ? GatedBuilds{gate_stored(arguments, task), nullptr} : gate_programs(arguments, task);
   const GateResult& result = gated.result;
-  end_progress();
+  status.clear();
   if (arguments.format == "github") fmt::print("{}", gate_annotations(result));
   fmt::print("{}", arguments.format == "markdown" ? gate_markdown(result) : gate_text(result));
   if (!arguments.output.empty()) write_results(arguments.output, result);

@@ -133,9 +133,11 @@ class CpuDevice final : public Device {
 }  // namespace
 
 Buffer Device::allocate(std::size_t bytes) {
-  constexpr std::uint64_t kOffsets = 64, kUnit = 1024;
+  constexpr std::uint64_t kOffsets = 64, kUnit = 1024, kPages = 8;
   if (offset_seed_ == 0) return allocate_aligned(bytes);
-  const std::size_t offset = mix(offset_seed_ + buffers_++) % kOffsets * kUnit;
+  const std::uint64_t random = mix(offset_seed_ + buffers_++);
+  const std::size_t page = bytes >= page_bytes() ? page_bytes() : 0;  // smaller buffers share pages
+  const std::size_t offset = random % kOffsets * kUnit + random / kOffsets % kPages * page;
   const Buffer whole = allocate_aligned(bytes + offset);
   return {.memory = std::shared_ptr<void>(whole.memory, static_cast<std::byte*>(whole.data()) + offset),
           .bytes = bytes};

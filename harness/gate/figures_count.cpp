@@ -1,7 +1,6 @@
 #include "harness/gate/figures_count.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -14,35 +13,16 @@
 #include "harness/process/child_process.hpp"
 #include "harness/run/build_info.hpp"
 #include "harness/run/make_task.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {
 
 constexpr std::size_t kMostPartBytes = std::size_t{64} << 20;
-
-// A folder for callgrind's output.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : name_((std::filesystem::temp_directory_path() / "hilbench-figures-XXXXXX").string()) {
-    if (::mkdtemp(name_.data()) == nullptr)
-      throw_file_error(errno, {.what = "cannot create a temporary folder", .where = name_});
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;  // what stays there is in the way of nobody
-    std::filesystem::remove_all(name_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& file) const {
-    return name_ / std::filesystem::path(file);
-  }
-
- private:
-  std::string name_;
-};
 
 // "valgrind-3.19.0"; empty if there is none.
 std::string valgrind_version() {
@@ -83,6 +63,16 @@ ComparisonTask counted_task(const Sweep& sweep, const Comparison& comparison, co
   return task;
 }
 
+// valgrind is what /proc/self/exe would be for its child.
+std::filesystem::path this_program() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw EnvironmentError(
+        {.what = "cannot find this program", .where = "/proc/self/exe", .why = error.message()});
+  return program;
+}
+
 nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCounter& counter,
                               const std::filesystem::path& parts) {
   const bool by_callgrind = counter.source == InstructionSource::callgrind;
@@ -92,13 +82,26 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
       command.emplace_back(word);
     command.push_back("--callgrind-out-file=" + parts.string());
   }
-  command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  command.push_back(this_program().string());
   command.push_back("count-executions");
   ChildProcess child(by_callgrind ? "callgrind" : "count-executions", command,
                      std::filesystem::current_path(),
                      {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
   const nlohmann::json order = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
-  return nlohmann::json::parse(child.ask(order.dump()));
+  const auto watch = [&](double seconds) {
+    if (stop_signal() != 0) throw Interrupted{};
+    if (seconds > task.measure.timeout_s)
+      throw EnvironmentError({.what = "counting instructions takes too long",
+                              .where = task.records.front().case_id,
+                              .why = fmt::format("no answer after {:g} s", task.measure.timeout_s),
+                              .remedy = "a larger `timeout_s` under `measure`, or --instructions none"});
+  };
+  try {
+    return parse_json(child.ask(order.dump(), watch), "the counts");
+  } catch (const EnvironmentError&) {
+    if (stop_signal() != 0) throw Interrupted{};  // Ctrl-C ends the child too
+    throw;
+  }
 }
 
 struct Counts {
@@ -118,7 +121,7 @@ Figure figure_of(const nlohmann::json& answer, const std::filesystem::path& part
 
 Counts count_once(const ComparisonTask& task, const InstructionCounter& counter) {
   const TemporaryFolder folder;
-  const std::filesystem::path parts = folder / "part";
+  const std::filesystem::path parts = folder.path() / "part";
   const nlohmann::json answer = ask_for_counts(task, counter, parts);
   Counts counts{.instruction_set = answer.at("instruction_set"), .bf16_products = answer.at("bf16_products")};
   for (const nlohmann::json& variant : answer.at("variants"))

@@ -7,6 +7,7 @@
 
 #include "harness/gate/paired_measurement.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/files.hpp"
 
 namespace hilbench {
 namespace {
@@ -15,6 +16,18 @@ using Subject = PairedMeasurement::Subject;
 
 constexpr std::size_t kFewestPairs = 6;  // that tell anything of how pairs differ
 
+// Of the variants that have enough.
+std::vector<EqualPairs> pairs_of(PairedMeasurement& measurement) {
+  std::vector<EqualPairs> pairs;
+  for (const Subject& subject : measurement.subjects())
+    for (const Record& record : subject.task.records)
+      if (const auto found = subject.slowdowns.find(record.variant_id);
+          record.kind == ImplementationKind::kernel && found != subject.slowdowns.end() &&
+          found->second.size() >= kFewestPairs)
+        pairs.push_back({record.case_id, record.variant_id, found->second});
+  return pairs;
+}
+
 }  // namespace
 
 EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
@@ -22,19 +35,21 @@ EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const
                                      const GateProgress& progress) {
   PairedMeasurement measurement(sweep, plan, site, build, build, options);
   const auto start = std::chrono::steady_clock::now();
-  for (std::size_t pair = 0; pair < pairs; ++pair) {
-    progress(fmt::format("equal builds: pair {} of {}", pair + 1, pairs));
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
-    for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
-  }
-  EqualMeasurement measured{.disturbances = measurement.disturbances()};
-  for (const Subject& subject : measurement.subjects())
-    for (const Record& record : subject.task.records)
-      if (const auto found = subject.slowdowns.find(record.variant_id);
-          record.kind == ImplementationKind::kernel && found != subject.slowdowns.end() &&
-          found->second.size() >= kFewestPairs)
-        measured.pairs.push_back({record.case_id, record.variant_id, found->second});
+  const auto measure = [&] {
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      progress(fmt::format("equal builds: pair {} of {}", pair + 1, pairs));
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+      if (pair >= kFewestPairs && spent.count() >= options.budget_s) break;
+      for (Subject& subject : measurement.subjects()) measurement.measure_pair(subject);
+    }
+  };
+  const auto save = [&] {
+    if (!options.folder.empty())
+      write_file(options.folder / "self-test.csv", equal_pairs_csv(pairs_of(measurement)));
+  };
+  keep_if_stopped(measure, save);
+  save();
+  EqualMeasurement measured{.pairs = pairs_of(measurement), .disturbances = measurement.disturbances()};
   for (const MeasuredSide* side : {&measurement.baseline(), &measurement.candidate()})
     for (const Subject& subject : measurement.subjects())
       for (const Record& record : side->records(subject.task.records.front().case_id))

@@ -254,7 +254,10 @@ nlohmann::json to_json(const ProbeErrors& errors) {
 ProbeErrors probe_errors_from_json(const nlohmann::json& json) {
   ProbeErrors errors;
   const std::vector<std::uint8_t>& bytes = json.get_binary();
-  std::memcpy(&errors, bytes.data(), std::min(bytes.size(), sizeof(ProbeErrors)));
+  if (bytes.size() != sizeof errors)
+    throw EnvironmentError({.what = "the errors of a key probe are not of this build",
+                            .why = fmt::format("{} bytes where {} are due", bytes.size(), sizeof errors)});
+  std::memcpy(&errors, bytes.data(), sizeof errors);
   return errors;
 }
 

@@ -103,13 +103,15 @@ ChildProcess::~ChildProcess() {
   }
 }
 
-std::string ChildProcess::ask(std::string_view line) {
+std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
+  const auto start = std::chrono::steady_clock::now();
   try {
     write_all(to_.write_end(), std::string(line) + "\n");
   } catch (const EnvironmentError&) {
     tell_end();
   }
   for (int chunks_left = kMostLeftChunks;;) {
+    if (waiting) waiting(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     const std::size_t newline = heard_.find('\n');
     if (newline != std::string::npos) {
       if (newline + 1 != heard_.size())

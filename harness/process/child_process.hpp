@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,10 +28,12 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Sends `line` and waits for the answer, without a time limit. Throws EnvironmentError if the program ends
+  // Called now and then while an answer is awaited, with the time in s since the question. May throw.
+  using Waiting = std::function<void(double seconds)>;
+  // Sends `line` and waits for the answer, as long as `waiting` lets it. Throws EnvironmentError if the program ends
   // instead (the message says how, and quotes the last line of its standard error), even if a program that it
   // started still holds its output open; or if the answer is longer than one line or 16 MiB.
-  std::string ask(std::string_view line);
+  std::string ask(std::string_view line, const Waiting& waiting = {});
 
  private:
   enum class Heard { something, nothing, end };

@@ -25,16 +25,26 @@ std::size_t terminal_width(std::FILE* stream) {
 
 }  // namespace
 
-Progress Progress::for_stream(std::FILE* stream) {
-  return {stream, ::isatty(::fileno(stream)) != 0 ? Style::updating : Style::plain};
+StatusLine::Style StatusLine::style_for(std::FILE* stream) {
+  return ::isatty(::fileno(stream)) != 0 ? Style::updating : Style::plain;
 }
 
-Progress::~Progress() {
-  if (style_ == Style::updating) print(kClearLine);
+void StatusLine::show(const std::string& line) {
+  if (style_ == Style::updating)
+    write(kClearLine + line.substr(0, terminal_width(stream_) - 1));
+  else
+    print(line);
 }
 
-// Failures are ignored: a closed pipe must not end a run.
-void Progress::print(const std::string& text) {
+void StatusLine::print(const std::string& line) {
+  if (style_ != Style::silent) write((style_ == Style::updating ? kClearLine : "") + line + "\n");
+}
+
+void StatusLine::clear() {
+  if (style_ == Style::updating) write(kClearLine);
+}
+
+void StatusLine::write(const std::string& text) {
   std::fputs(text.c_str(), stream_);
   std::fflush(stream_);
 }
@@ -50,9 +60,9 @@ void Progress::comparison(const std::string& case_id, double budget_s) {
   budget_s_ = budget_s;
   expected_after_s_ -= budget_s;
   started_ = std::chrono::steady_clock::now();
-  if (style_ == Style::plain)
-    print(fmt::format("[{}/{}] {} (about {} left)\n", current_, comparisons_, case_id,
-                      duration_text(seconds_left())));
+  if (line_.style() == Style::plain)
+    line_.print(fmt::format("[{}/{}] {} (about {} left)", current_, comparisons_, case_id,
+                            duration_text(seconds_left())));
 }
 
 double Progress::seconds_left() const {
@@ -60,30 +70,20 @@ double Progress::seconds_left() const {
 }
 
 void Progress::event(const TaskEvent& event) {
-  if (style_ != Style::updating) return;
+  if (line_.style() != Style::updating) return;
   std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
-  show(fmt::format("[{}/{}] {}: {}, about {} left", current_, comparisons_, case_id_, at,
-                   duration_text(seconds_left())));
+  line_.show(fmt::format("[{}/{}] {}: {}, about {} left", current_, comparisons_, case_id_, at,
+                         duration_text(seconds_left())));
 }
 
 void Progress::settled(const std::string& outcome) {
   const double took = seconds_since(started_);
   if (budget_s_ > 0) spent_share_ = took / budget_s_;
-  if (style_ == Style::silent) return;
-  const std::string before =
-      style_ == Style::plain ? "    "
-                             : fmt::format("{}[{}/{}] {}: ", kClearLine, current_, comparisons_, case_id_);
-  print(fmt::format("{}{} in {}\n", before, outcome, duration_text(took)));
-}
-
-void Progress::note(const std::string& line) {
-  if (style_ == Style::silent) return;
-  print(fmt::format("{}{}\n", style_ == Style::updating ? kClearLine : "", line));
-}
-
-void Progress::show(const std::string& line) {
-  print(kClearLine + line.substr(0, terminal_width(stream_) - 1));
+  const std::string before = line_.style() == Style::plain
+                                 ? "    "
+                                 : fmt::format("[{}/{}] {}: ", current_, comparisons_, case_id_);
+  line_.print(fmt::format("{}{} in {}", before, outcome, duration_text(took)));
 }
 
 std::string duration_text(double seconds) {

@@ -10,28 +10,47 @@
 
 namespace hilbench {
 
-class Progress {
+// The line that is updated. Failures of the stream are ignored: a closed pipe must not end a run.
+class StatusLine {
  public:
   enum class Style { updating, plain, silent };
-  Progress(std::FILE* stream, Style style) : stream_(stream), style_(style) {}
+  StatusLine(std::FILE* stream, Style style) : stream_(stream), style_(style) {}
+  explicit StatusLine(std::FILE* stream) : StatusLine(stream, style_for(stream)) {}
   // Updating if `stream` is a terminal, else plain.
-  static Progress for_stream(std::FILE* stream);
-  ~Progress();
+  static Style style_for(std::FILE* stream);
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  Style style() const { return style_; }
+  void show(const std::string& line);   // until the next line; if plain, a line like others
+  void print(const std::string& line);  // stays
+  void clear();
+
+ private:
+  void write(const std::string& text);
+
+  std::FILE* stream_;
+  Style style_;
+};
+
+class Progress {
+ public:
+  using Style = StatusLine::Style;
+  Progress(std::FILE* stream, Style style) : line_(stream, style) {}
+  static Progress for_stream(std::FILE* stream) { return Progress(stream, StatusLine::style_for(stream)); }
 
   // `seconds_expected`: the timing budget of all comparisons to come, an upper bound of the time left.
   void begin(std::int64_t comparisons, double seconds_expected);
   void comparison(const std::string& case_id, double budget_s);
   void event(const TaskEvent& event);
   void settled(const std::string& outcome);  // the result of the current comparison, as text
-  void note(const std::string& line);
+  void note(const std::string& line) { line_.print(line); }
 
  private:
-  void show(const std::string& line);
-  void print(const std::string& text);
   double seconds_left() const;
 
-  std::FILE* stream_;
-  Style style_;
+  StatusLine line_;
   std::int64_t comparisons_ = 0;
   std::int64_t current_ = 0;
   double expected_after_s_ = 0;  // budgets of the comparisons after the current one

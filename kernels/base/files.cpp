@@ -1,6 +1,7 @@
 #include "kernels/base/files.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -83,6 +84,22 @@ void write_file(const fs::path& file, const std::function<void(std::ostream&)>& 
 
 void write_file(const fs::path& file, std::string_view text) {
   write_file(file, [text](std::ostream& out) { out << text; });
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  std::string pattern = (parent / "hilbench-XXXXXX").string();
+  if (!error && ::mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
+  if (error)
+    throw_file_error(error.value(), {"no temporary folder", parent.string(), error.message(),
+                                     "set TMPDIR to a writable folder"});
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;  // what stays there is in the way of nobody
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace hilbench

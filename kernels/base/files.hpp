@@ -1,4 +1,5 @@
-// Whole files: reading texts of bounded size, and writing so that no reader ever sees half a file.
+// Whole files: reading texts of bounded size, and writing so that no reader ever sees half a file; and folders
+// for a while.
 #pragma once
 
 #include <cstddef>
@@ -22,5 +23,18 @@ std::string read_text(const std::filesystem::path& file, std::string_view kind, 
 // file behind then.
 void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 void write_file(const std::filesystem::path& file, std::string_view text);
+
+// A new folder where the system keeps temporary files, removed with all that it holds by the destructor.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  // throws EnvironmentError if there can be none
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace hilbench

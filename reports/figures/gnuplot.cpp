@@ -10,9 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <system_error>
 #include <thread>
 
 #include "kernels/base/error.hpp"
@@ -25,30 +23,6 @@ namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    std::string pattern = (parent / "hilbench-XXXXXX").string();
-    if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
-    if (error)
-      throw_file_error(error.value(), {"no temporary folder", parent.string(), error.message(),
-                                       "set TMPDIR to a writable folder"});
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Empty if there is no such file.
 std::string text_of(const fs::path& file) {

@@ -227,6 +227,19 @@ class SelfTestTest(GateTest):
         out, _ = self.self_test("--budget", "1s", candidate=none, statuses=[1])
         self.assertNotIn("This machine", out)
 
+    def test_a_stop_keeps_the_pairs(self):
+        process = self.program.start("gate", "sweep.yaml", "--candidate", "hilbench", "--self-test", "-o", "out")
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for line in process.stderr:  # as many as tell anything
+            if line.startswith("equal builds: pair 8 "):
+                break
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (143, ""))
+        with open(self.program.folder / "out/self-test.csv", newline="") as file:
+            self.assertGreaterEqual(len(list(csv.DictReader(file))), 4 * 7)
+
     def test_what_it_refuses(self):
         for arguments, why in ((["--inject", "n256=10%"], "no work can be added here (--inject)"),
                                (["--baseline", "hilbench"], "(--self-test --baseline)")):
@@ -251,6 +264,14 @@ class BadInputTest(GateTest):
                     self.assertIn(why, err)
         self.assertIn("no results here (empty)", self.refused(baseline="empty"))
         self.assertIn("the candidate is a folder and the baseline a program (empty)", self.refused(candidate="empty"))
+
+    def test_what_hangs_is_ended_with_all_that_it_started(self):
+        script = self.program.folder / "hangs"
+        script.write_text("#!/bin/sh\nsleep 98765; true\n")
+        script.chmod(0o755)
+        self.assertIn("not a hilbench that a gate can drive (hangs): ", self.refused(candidate="hangs"))
+        self.assertFalse([entry for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+                          if entry.exists() and b"98765" in entry.read_bytes()])
 
     def test_bad_values(self):
         for arguments, why in ((["--threshold", "5"], "'5' is no share (--threshold); write 0.05 or 5%"),

@@ -67,6 +67,13 @@ class BlasTest(StopTest):
                     wait_until(lambda: not self.processes(b"hilbench"), 5, "the child outlived the program")
 
 
+class InheritedTest(StopTest):
+    def test_a_parent_that_ignores_the_ends_of_children(self):
+        self.program.run("run", "sweep.yaml", "-o", "out",
+                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual({record["status"] for record in self.program.records("out")}, {"ok"})
+
+
 class FolderTest(StopTest):
     """Folders in TMPDIR go when the program is asked to stop."""
 
@@ -77,9 +84,9 @@ class FolderTest(StopTest):
         tools = self.program.folder / "tools"
         for folder in (self.temporary, tools):
             folder.mkdir()
-        gnuplot = tools / "gnuplot"
-        gnuplot.write_text("#!/bin/sh\nexec sleep 600\n")
-        gnuplot.chmod(0o755)
+        for name in ("gnuplot", "valgrind"):
+            (tools / name).write_text("#!/bin/sh\n[ \"$1\" != --version ] || exec echo valgrind-3.0\nexec sleep 600\n")
+            (tools / name).chmod(0o755)
         self.slow = {**os.environ, "TMPDIR": str(self.temporary), "PATH": f"{tools}:{os.environ['PATH']}"}
 
     def test_a_report_that_is_stopped_leaves_no_folder(self):
@@ -93,6 +100,36 @@ class FolderTest(StopTest):
                 self.assertEqual(process.returncode, -number)
                 self.assertEqual(list(self.temporary.iterdir()), [])
                 self.assertFalse(self.processes(b"sleep"))
+
+    def counting(self, sweep="sweep.yaml"):
+        process = self.program.start("figures", sweep, "--instructions", "callgrind", env=self.slow)
+        self.addCleanup(process.kill)
+        line = process.stderr.readline()
+        if "cannot be counted this way here" in line:
+            self.skipTest("this build has no marks for callgrind")
+        self.assertRegex(line, r"\Acounting n64-")
+        return process
+
+    def test_figures_that_are_stopped_leave_no_folder(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number):
+                process = self.counting()
+                wait_until(lambda: self.processes(b"sleep"), 20, "valgrind was not started")
+                self.assertTrue(list(self.temporary.iterdir()))
+                process.send_signal(number)
+                out, err = process.communicate(timeout=5)
+                self.assertEqual((process.returncode, out, err), (128 + number, "", "hilbench: error: stopped\n"))
+                self.assertEqual(list(self.temporary.iterdir()), [])
+                self.assertFalse(self.processes(b"sleep"))
+
+    def test_a_valgrind_that_hangs(self):
+        process = self.counting(self.program.sweep(SWEEP.replace("timeout_s: 60", "timeout_s: 1")))
+        _, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 4)
+        self.assertRegex(err, r"\Ahilbench: error: counting instructions takes too long \(n64-[^)]*\): no answer after 1 s; "
+                         r"[^\n]*\n\Z")
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        self.assertFalse(self.processes(b"sleep"))
 
     def test_a_signal_that_is_ignored_stops_no_report(self):
         gnuplot = self.program.folder / "tools/gnuplot"

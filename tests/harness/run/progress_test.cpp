@@ -70,6 +70,21 @@ TEST(Progress, UpdatesOneLineThatFitsTheTerminal) {
   EXPECT_EQ(text.size(), 2 * clear.size() + 79) << "80 columns where the stream is no terminal";
 }
 
+TEST(StatusLine, IsALineLikeOthersWhereNobodyWatchesAndGoesOnATerminal) {
+  for (const auto& [style, expected] :
+       {std::pair{StatusLine::Style::plain, "at work\ndone\n"},
+        std::pair{StatusLine::Style::updating, "\r\033[Kat work\r\033[Kdone\n\r\033[K"},
+        std::pair{StatusLine::Style::silent, ""}}) {
+    const File file = temporary_file();
+    {
+      StatusLine line(file.get(), style);
+      line.show("at work");
+      line.print("done");
+    }
+    EXPECT_EQ(content(file.get()), expected);
+  }
+}
+
 TEST(Progress, SilentWritesNothing) {
   const File file = temporary_file();
   {
