@@ -24,13 +24,18 @@ def number(text, digits=4):
     return f"{value:.{digits}g}" if abs(value) < 1 else f"{value:.{max(digits - len(str(int(abs(value)))), 0)}f}"
 
 
-def span(values, digits=3, sign=""):
+def span(values, form=".3f"):
     """The least and the largest of the values: "0.986 to 0.988"; one number if they read the same."""
     values = [float(value) for value in values if value != ""]
     if not values:
         return ""
-    least, most = (f"{end:{sign}.{digits}f}" for end in (min(values), max(values)))
+    least, most = (f"{end:{form}}" for end in (min(values), max(values)))
     return least if least == most else f"{least} to {most}"
+
+
+def margin_text(margins):
+    """What effects must exceed to count: "1 %", "1 to 2.8 %"."""
+    return span([100 * float(margin) for margin in margins if margin != ""], ".3g") + " %"
 
 
 def interval(row, key="speedup"):

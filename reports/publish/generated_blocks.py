@@ -8,7 +8,7 @@ PATH is a published folder (its README.md is the page), a Markdown file, a pictu
 pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
 [SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other files [FOLDER [SWEEP]].
 
-A folder of a processor's results without a README.md gets processor_page.md for one. Tables are made by the program:
+A folder of a processor's results without a README.md gets processor_page.md for one; one of a GPU has none. Tables are made by the program:
 build/hilbench, or what HILBENCH names.
 """
 
@@ -56,10 +56,13 @@ def document_block(published, name, arguments):
     return DOCUMENT_BLOCKS[name](published, *arguments)
 
 
+def has_no_page(file):
+    """True for a published folder of a GPU without a page: only processors have one that fits them all."""
+    return file.name == "README.md" and not file.exists() and not machine.on_processor(Folder(file.parent))
+
+
 def begin_page(folder):
-    """Text of a page that does not exist yet; only processors have one that fits them all."""
-    if not folder.sweeps or not machine.on_processor(folder):
-        raise ValueError(f"no README.md in {folder.path}; write one with the marks that its findings need")
+    """Text of a processor's page that does not exist yet."""
     place = f"reports/published/{folder.path.resolve().name}"
     return PROCESSOR_PAGE.read_text().replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
 
@@ -109,6 +112,9 @@ def difference(file, written, generated):
 def main(command, paths):
     published, stale = Published(), []
     for file in (file for path in paths or default_paths() for file in files_of(pathlib.Path(path))):
+        if has_no_page(file):
+            print(f"{file.parent}: no findings page; you may write {file} with the marks of blocks")
+            continue
         written = file.read_text() if file.exists() else ""
         generated = generated_text(file, written, published)
         if command == "fill":

@@ -26,7 +26,7 @@ class Folder:
         """Of each case and variant that has a speedup: what the program finds from its samples."""
         return {(row["case"], row["variant"]): {"against": row["against"], "ratio": float(row["speedup"]),
                                                 "ci": [float(row["speedup_low"]), float(row["speedup_high"])],
-                                                "verdict": row["verdict"].partition(",")[0]}
+                                                "verdict": row["verdict"].partition(",")[0], "margin": row["margin"]}
                 for row in self.rows("comparison", sweep) if row["speedup"] and row["speedup_low"]}
 
     def rows(self, table, sweep=None):

@@ -2,7 +2,7 @@
 
 import re
 
-from cells import grouped, interval, markdown, number, plural, span, work, wrapped
+from cells import grouped, interval, margin_text, markdown, number, plural, span, work, wrapped
 from published import own
 
 VERDICTS = ["gain reproduced", "loss or no difference reproduced", "no gain", "smaller than claimed", "contradicted",
@@ -64,7 +64,7 @@ def time_cells(group):
             span(r["measured"] for r in group) if len(group) > 1 else interval(first, "measured"), len(group),
             span(r["random"] for r in group), span(r["with_permutation"] for r in group),
             ", ".join(sorted({r["verdict"] for r in group})),
-            span((r["processes"] for r in group), 0)]
+            span((r["processes"] for r in group), ".0f")]
 
 
 def block_caches(folder):
@@ -79,11 +79,11 @@ def block_caches(folder):
 
 def cache_cells(group):
     def percents(key):
-        return span([percent for row in group for percent in re.findall(r"[-+][0-9.]+", row[key])], 1, "+")
+        return span([percent for row in group for percent in re.findall(r"[-+][0-9.]+", row[key])], "+.1f")
 
     first = group[0]
     return [first["claim"], first["metric"].replace("_", " "), case_text(first), first["claimed"], first["level"],
-            percents("against_linear"), percents("against_control"), span((r["counts"] for r in group), 0), len(group),
+            percents("against_linear"), percents("against_control"), span((r["counts"] for r in group), ".0f"), len(group),
             ", ".join(sorted({row["verdict"] for row in group}))]
 
 
@@ -111,9 +111,10 @@ def control_said(rows):
     beside = [row["against_random_verdict"] for row in rows if row["against_random_verdict"]]
     if not beside:
         return []
-    said = (f"Against random order, the control, it is shown to be within 1 % in {beside.count('equivalent')} of "
-            f"{plural(len(beside), 'answer')}, faster by more than 1 % in {beside.count('faster')} and slower by more "
-            f"than 1 % in {beside.count('slower')}; {beside.count('inconclusive')} are inconclusive.")
+    margin = margin_text(row["margin"] for row in rows)
+    said = (f"Against random order, the control, it is shown to be within {margin} in {beside.count('equivalent')} of "
+            f"{plural(len(beside), 'answer')}, faster by more than {margin} in {beside.count('faster')} and slower by "
+            f"more than {margin} in {beside.count('slower')}; {beside.count('inconclusive')} are inconclusive.")
     if all(row["processes"] == "1" for row in rows):
         said += " One process measured each, from which no equality can be shown."
     return [said]

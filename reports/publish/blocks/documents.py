@@ -36,7 +36,7 @@ def block_gains(published):
         rows.append([f"{name}, {dtype}", len(found), sum(row["verdict"] == "reproduced" for row in found),
                      span(row["measured"] for row in found), span(row["random"] for row in found), beats])
     return markdown(["machine", "tests", "reproduced", "Hilbert order", "random order",
-                     "tests with Hilbert shown over 1 % faster than random"], rows)
+                     "tests with Hilbert shown faster than random"], rows)
 
 
 def block_gains_said(published):
@@ -75,7 +75,7 @@ def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):
     folder = published.folder(name)
     rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
     by_rival = grouped(rows, lambda row: row["rival"])
-    parts = [f"{span((row['ratio'] for row in by_rival[rival]), 2)} times as fast as {text}"
+    parts = [f"{span((row['ratio'] for row in by_rival[rival]), '.2f')} times as fast as {text}"
              for rival, text in SHOWN_RIVALS.items() if rival in by_rival]
     machine, cases = short_name(folder).removeprefix("NVIDIA "), len({row["case"] for row in rows})
     return wrapped(f"On an {machine}, in {plural(cases, 'case')}, `{kernel}` in linear order is {' and '.join(parts)}.")

@@ -35,5 +35,5 @@ def skipped_rows(folder):
     rows = []
     for (sweep, reason), group in grouped(skipped, lambda one: (one[0], SECONDS.sub("about SPAN s", one[1]))).items():
         seconds = [found[1] for _, text in group if (found := SECONDS.search(text))]
-        rows.append([sweep, len(group), reason.replace("SPAN", span(seconds, 2))])
+        rows.append([sweep, len(group), reason.replace("SPAN", span(seconds, ".2f"))])
     return rows

@@ -2,7 +2,7 @@
 
 from blocks.machine import host_of, place_of
 from blocks.pairs import STUDIES, pairs_of
-from cells import grouped, markdown, plural, size_text, span, work, wrapped
+from cells import grouped, margin_text, markdown, plural, size_text, span, work, wrapped
 
 
 def block_order_said(folder, sweep):
@@ -15,16 +15,17 @@ def block_order_said(folder, sweep):
 
 def effects_said(pairs):
     """Which orders are faster or slower than linear order, in how many cases."""
+    margin = margin_text(pair.margin for pair in pairs)
     cases = plural(len({pair.record["case"] for pair in pairs}), "case")
     by_variant = grouped([pair for pair in pairs if pair.gains or pair.loses], lambda pair: pair.variant)
     if not by_variant:
-        return f"No order was shown to be more than 1 % faster or slower than linear order in any of {cases}."
+        return f"No order was shown to be more than {margin} faster or slower than linear order in any of {cases}."
     rows = [[f"`{variant}`", *range_cells([pair for pair in group if pair.gains]),
              *range_cells([pair for pair in group if pair.loses])] for variant, group in by_variant.items()]
     rows.sort(key=lambda row: (-row[1], row[0]))
     heads = ["order", "cases faster", "speedup", "dilations", "cases slower", "speedup", "dilations"]
-    return (f"Of {cases}, those in which an order is shown to be more than 1 % faster or slower than linear order:\n\n"
-            + markdown(heads, rows))
+    return (f"Of {cases}, those in which an order is shown to be more than {margin} faster or slower than linear "
+            "order:\n\n" + markdown(heads, rows))
 
 
 def range_cells(pairs):

@@ -16,6 +16,7 @@ class Pair:
         self.variant = record["variant"].split("/", 1)[1]
         self.kv = kv_bytes(self.params)
         self.keys = keys_of(self.params)
+        self.margin = speedup["margin"]
         self.gains, self.loses = speedup["verdict"] == "faster", speedup["verdict"] == "slower"
 
     def count_ratio(self, name):

@@ -33,7 +33,7 @@ def gpu_cells(records):
 
 
 def load_cells(records):
-    return [span((r["environment"]["host"]["load_average"][0] for r in records), 1)]
+    return [span((r["environment"]["host"]["load_average"][0] for r in records), ".1f")]
 
 
 def block_cases(folder, sweep):

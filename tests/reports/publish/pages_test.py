@@ -106,6 +106,12 @@ class Documents(PublishTest):
         self.assertIn("`nothing` of `h200` has not been published yet.", file.read_text())
         self.assertIn("`nowhere` has not been published yet.", file.read_text())
 
+    def test_a_gpu_needs_no_page(self):
+        folder = self.published()
+        for command in ("fill", "check"):
+            self.assertIn("no findings page", self.start("generated_blocks.py", command, folder))
+        self.assertFalse((folder / "README.md").exists())
+
     def test_the_picture_shows_claims(self):
         file = self.place / "claimed-and-measured.svg"
         self.start("generated_blocks.py", "fill", file)
