@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
-#include <iterator>
+#include <vector>
 
 #include "harness/run/build_info.hpp"
 #include "kernels/base/hash.hpp"
@@ -15,6 +17,22 @@
 
 namespace hilbench {
 using nlohmann::json;
+namespace {
+
+// Of the whole file, whose size is some 50 MB, in words: each run asks for it.
+std::uint64_t hash_of_program() {
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  std::vector<std::int64_t> words(std::size_t{1} << 17);
+  std::uint64_t hash = kFnvBasis;
+  do {
+    std::fill(words.begin(), words.end(), 0);
+    program.read(reinterpret_cast<char*>(words.data()), std::ssize(words) * 8);
+    for (const std::int64_t word : words) hash = hash_integer(hash, word);
+  } while (program);
+  return hash;
+}
+
+}  // namespace
 
 json build_json() {
   const BuildInfo& build = build_info();
@@ -46,8 +64,7 @@ json environment_json(const Site& site, DeviceKind device) {
 Identity build_identity() {
   const BuildInfo& build = build_info();
   const std::string name = fmt::format("{}, {} {}", version_text(), build.compiler, build.flags);
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  return {name, hash_text(name + std::string(std::istreambuf_iterator<char>(program), {}))};
+  return {name, fmt::format("{:016x}", fnv1a(name, hash_of_program()))};
 }
 
 Identity instructions_identity(const std::string& simd) {
