@@ -17,9 +17,10 @@ if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
   exit 2
 fi
 here=$(cd "$(dirname "$0")/../.." && pwd)
-hilbench=${HILBENCH:-$here/build/hilbench}
+# Relative, so that the command in the records contains no path of this machine.
+hilbench=./$(realpath -s --relative-to="$here" "${HILBENCH:-$here/build/hilbench}")
 mkdir -p "$1"
-out=$(cd "$1" && pwd)
+out=$(realpath -s --relative-to="$here" "$1")
 shift
 cd "$here"
 sweep=${SWEEP:-sweeps/ci.yaml}

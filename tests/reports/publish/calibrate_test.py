@@ -58,6 +58,8 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([(row["kind"], row["first"], row["second"]) for row in pairs], [("equal", "1", "2")] * 2)
         self.assertIn("gates drawn from", (folder / "calibration/self-test.txt").read_text())
         self.assertTrue((folder / "calibration/records.jsonl.gz").exists())
+        checked = subprocess.run([BINARY, "check", folder / "calibration"], capture_output=True, text=True)
+        self.assertIn("\nok      private: ", checked.stdout)
         page = (folder / "README.md").read_text()
         for words in ("1 twin, each measured by 2 processes", "| a build and itself | 2 |", "gates drawn from"):
             self.assertIn(words, page)
