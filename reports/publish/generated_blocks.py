@@ -8,7 +8,8 @@ PATH is a published folder (its README.md is the page), a Markdown file, a pictu
 pictures; default: README.md, docs and every published folder. In a published folder the arguments of a block are
 [SWEEP [VARIANTS]], VARIANTS a regular expression for what follows a kernel's name; in other files [FOLDER [SWEEP]].
 
-A folder of a processor's results without a README.md gets processor_page.md for one; one of a GPU has none. Tables are made by the program:
+A folder of a processor's results without a README.md gets processor_page.md for one, or calibration_page.md if it holds
+nothing else; one of a GPU has none. Tables are made by the program:
 build/hilbench, or what HILBENCH names.
 """
 
@@ -23,6 +24,7 @@ from render import TREE, RenderError, sweeps_of
 
 MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, rings, runs)
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
+CALIBRATION_PAGE = pathlib.Path(__file__).with_name("calibration_page.md")
 PICTURES = {"claimed-and-measured.svg": picture.picture}
 
 
@@ -64,7 +66,8 @@ def has_no_page(file):
 def begin_page(folder):
     """Text of a processor's page that does not exist yet."""
     place = f"reports/published/{folder.path.resolve().name}"
-    return PROCESSOR_PAGE.read_text().replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
+    page = CALIBRATION_PAGE if set(folder.sweeps) == {calibration.SWEEP} else PROCESSOR_PAGE
+    return page.read_text().replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
 
 
 def folder_page(folder, written):
