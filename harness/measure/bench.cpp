@@ -49,9 +49,9 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
   o = device->allocate(static_cast<std::size_t>(rows * row_bytes(work, work.heads)));
   lse = device->allocate(static_cast<std::size_t>(rows * work.heads) * sizeof(float));
   // Only after every allocation has succeeded.
-  fill(Tensor::q, stored.q);
-  fill(Tensor::k, stored.k);
-  fill(Tensor::v, stored.v);
+  fill(InputSet::ordinary, Tensor::q, stored.q);
+  fill(InputSet::ordinary, Tensor::k, stored.k);
+  fill(InputSet::ordinary, Tensor::v, stored.v);
 }
 
 template <class Value, class Make>
@@ -72,9 +72,11 @@ const KeyProbe& Bench::key_probe(const std::string& key, std::span<const std::in
 }
 
 void Bench::hold(InputSet set) {
-  if (std::exchange(held_, set) == set || work.ring_size > 1) return;
-  fill(Tensor::q, stored.q);
-  fill(Tensor::v, stored.v);  // K is the same in both sets
+  if (held_ == set || work.ring_size > 1) return;
+  held_.reset();  // if filling fails, they hold neither
+  fill(set, Tensor::q, stored.q);
+  fill(set, Tensor::v, stored.v);  // K is the same in both sets
+  held_ = set;
 }
 
 void Bench::observe() {
@@ -129,12 +131,12 @@ Buffer Bench::allocate(Tensor which) {
   return device->allocate(static_cast<std::size_t>(inputs.size(which) * dtype_bytes(work.dtype)));
 }
 
-void Bench::fill(Tensor which, Buffer& buffer) {
+void Bench::fill(InputSet set, Tensor which, Buffer& buffer) {
   const auto element = static_cast<std::size_t>(dtype_bytes(work.dtype));
   std::vector<std::byte> part;
   for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
     part.resize(static_cast<std::size_t>(count) * element);
-    tensors(held_).read_stored(which, first, count, part.data(), threads);
+    tensors(set).read_stored(which, first, count, part.data(), threads);
     device->upload(part.data(), part.size(), buffer, static_cast<std::size_t>(first) * element);
   });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,7 +74,7 @@ class Bench {
 
  private:
   Buffer allocate(Tensor which);
-  void fill(Tensor which, Buffer& buffer);
+  void fill(InputSet set, Tensor which, Buffer& buffer);
 
   // The value of a key, made if it is not there. Other threads may ask for other keys at the same time.
   template <class Value, class Make>
@@ -82,7 +83,7 @@ class Bench {
   std::map<std::string, Oracle> oracles_;
   std::map<std::string, KeyProbe> key_probes_;
   std::mutex mutex_;  // of both maps
-  InputSet held_ = InputSet::ordinary;
+  std::optional<InputSet> held_ = InputSet::ordinary;
 };
 
 }  // namespace hilbench

@@ -292,6 +292,24 @@ TEST_F(RunnerWithWorkers, TryingAgainKeepsTheNumberOfProcesses) {
   EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, before))) << "now all is right";
 }
 
+TEST_F(RunnerWithWorkers, TryingAgainThatIsStoppedReplacesNothing) {
+  workers_.failing = "dilated/hilbert";
+  run();
+  const auto kept = rounds();
+  workers_.failing.clear();
+  options_.retry = Retry::always;
+  const std::size_t before = workers_.cases.size();
+  const std::function<void(const Comparison&)> after_four = [&](const Comparison&) {
+    if (workers_.cases.size() == before + 4) throw Interrupted{};
+  };
+  EXPECT_THROW(
+      run_plan(sweep_, make_plan(sweep_, site_), site_, options_, progress_, workers_.runner(), after_four),
+      Interrupted);
+  EXPECT_EQ(rounds(), kept) << "two of three processes of each";
+  EXPECT_EQ(run().ok, 4);
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>(6, 3)));
+}
+
 TEST_F(RunnerWithWorkers, ClaimsThatASweepNamesLaterAreKept) {
   run();
   sweep_.claims = {"seeds"};
