@@ -140,7 +140,7 @@ std::string measured_text(const GateRow& row) {
   std::string text = fmt::format("  {:>9}", share_text(row.slowdown.value));
   if (const std::string interval = interval_text(row); !interval.empty())
     text += fmt::format("  [{}]", interval);
-  if (const std::string seen = seen_text(row); !seen.empty()) text += ", smallest visible " + seen;
+  if (const std::string seen = seen_text(row); !seen.empty()) text += ", smallest that could be seen " + seen;
   return text + ", " + plural(row.processes, "pair", "pairs");
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures on this machine how far verdicts can be believed: twins, and gates whose answer is known. It resumes what OUT
 # holds. Let nothing else run meanwhile, but for the step busy.
-# Usage: reports/publish/calibrate.sh OUT [STEP[=NUMBER]...]   default: twins=10 self-test equal=50 injected=7 busy=10 pairs
+# Usage: reports/publish/calibrate.sh OUT [STEP...]   default: twins=10 self-test equal=50 injected=7 busy=10 pairs
 #   twins=P      sweeps/calibration.yaml by P processes
 #   self-test    `hilbench gate --self-test`
 #   equal=N      N gates of this build against itself

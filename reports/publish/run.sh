@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests and measures on this machine: with a GPU from the bundle that pack.sh makes, on a processor also from a built
-# tree. Logs and stores go to OUT; a summary is printed last and written to OUT/summary.txt.
+# Tests and measures on this machine, from the bundle that pack.sh makes or from a built tree; the steps tests, sanitize
+# and ring-tests need the bundle. Logs and stores go to OUT; a summary is printed last and written to OUT/summary.txt.
 # Usage: ./run.sh OUT [STEP...]     default: tests sanitize peak simt longest cache claims, which need one GPU
 #   tests       every test that needs a GPU
 #   sanitize    the four tools of compute-sanitizer over the kernels
