@@ -30,9 +30,9 @@ enum class Direction { into_order, out_of_order };
 class Device {
  public:
   virtual ~Device() = default;
-  // Throws EnvironmentError if the allocation fails. The buffer starts at a random offset from where the system
-  // would put it: up to 64 KiB, a multiple of 1 KiB, and up to 7 whole pages of a GPU. So chance alignments of
-  // two buffers, and the places of their pages, differ from process to process.
+  // Throws EnvironmentError if the allocation fails. The buffer starts at a random offset from where the
+  // system would put it: up to 64 KiB, a multiple of 1 KiB, and a number of whole pages. So chance alignments
+  // of two buffers, and the places of their pages, differ from process to process.
   Buffer allocate(std::size_t bytes);
   // Seed of these offsets; 0: none.
   void set_offset_seed(std::uint64_t seed) { offset_seed_ = seed; }
@@ -77,11 +77,16 @@ class Device {
   virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;
 
+ protected:
+  // The system places pages in much the same sequence in each process. A buffer is moved by up to `most` of
+  // them.
+  struct Pages {
+    std::size_t bytes, most;
+  };
+
  private:
   virtual Buffer allocate_aligned(std::size_t bytes) = 0;
-  // Pages that are placed when they are allocated, in the same sequence in each process; 0: when they are
-  // touched.
-  virtual std::size_t page_bytes() const { return 0; }
+  virtual Pages pages() const = 0;
 
   std::uint64_t offset_seed_ = 0;
   std::uint64_t buffers_ = 0;  // allocated so far

@@ -27,6 +27,7 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(int threads) : threads_(threads) {}
 
+  Pages pages() const override { return {.bytes = 4096, .most = 63}; }
   Buffer allocate_aligned(std::size_t bytes) override {
     const std::size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
@@ -133,12 +134,15 @@ class CpuDevice final : public Device {
 }  // namespace
 
 Buffer Device::allocate(std::size_t bytes) {
-  constexpr std::uint64_t kOffsets = 64, kUnit = 1024, kPages = 8;
+  constexpr std::uint64_t kOffsets = 64, kUnit = 1024;
   if (offset_seed_ == 0) return allocate_aligned(bytes);
   const std::uint64_t random = mix(offset_seed_ + buffers_++);
-  const std::size_t page = bytes >= page_bytes() ? page_bytes() : 0;  // smaller buffers share pages
-  const std::size_t offset = random % kOffsets * kUnit + random / kOffsets % kPages * page;
-  const Buffer whole = allocate_aligned(bytes + offset);
+  const std::size_t moved =
+      bytes >= pages().bytes ? random / kOffsets % (pages().most + 1) * pages().bytes : 0;
+  const std::size_t offset = random % kOffsets * kUnit + moved;
+  Buffer whole = allocate_aligned(bytes + offset);
+  Buffer before{.memory = whole.memory, .bytes = offset};
+  fill(before, std::byte{0});  // a page of a processor is placed when it is touched
   return {.memory = std::shared_ptr<void>(whole.memory, static_cast<std::byte*>(whole.data()) + offset),
           .bytes = bytes};
 }

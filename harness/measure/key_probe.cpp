@@ -13,6 +13,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 

@@ -30,9 +30,9 @@ class ChildProcess {
 
   // Called now and then while an answer is awaited, with the time in s since the question. May throw.
   using Waiting = std::function<void(double seconds)>;
-  // Sends `line` and waits for the answer, as long as `waiting` lets it. Throws EnvironmentError if the program ends
-  // instead (the message says how, and quotes the last line of its standard error), even if a program that it
-  // started still holds its output open; or if the answer is longer than one line or 16 MiB.
+  // Sends `line` and waits for the answer, as long as `waiting` lets it. Throws EnvironmentError if the
+  // program ends instead (the message says how, and quotes the last line of its standard error), even if a
+  // program that it started still holds its output open; or if the answer is longer than one line or 16 MiB.
   std::string ask(std::string_view line, const Waiting& waiting = {});
 
  private:

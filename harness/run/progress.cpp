@@ -80,9 +80,8 @@ void Progress::event(const TaskEvent& event) {
 void Progress::settled(const std::string& outcome) {
   const double took = seconds_since(started_);
   if (budget_s_ > 0) spent_share_ = took / budget_s_;
-  const std::string before = line_.style() == Style::plain
-                                 ? "    "
-                                 : fmt::format("[{}/{}] {}: ", current_, comparisons_, case_id_);
+  const std::string before =
+      line_.style() == Style::plain ? "    " : fmt::format("[{}/{}] {}: ", current_, comparisons_, case_id_);
   line_.print(fmt::format("{}{} in {}", before, outcome, duration_text(took)));
 }
 

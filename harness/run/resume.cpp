@@ -174,7 +174,8 @@ std::vector<Standing> find_standing(const Store& store, const Sweep& sweep, cons
       standing.wanted = std::max({standing.wanted, standing.measured, sweep.measure.processes});
     if (comparison.runnable() && processes == Processes::one_more) standing.wanted = standing.measured + 1;
     if (stored)
-      if (const std::optional<Mismatch> fault = find_mismatch(stored->fingerprint, asked, standing, processes))
+      if (const std::optional<Mismatch> fault =
+              find_mismatch(stored->fingerprint, asked, standing, processes))
         throw UsageError({.what = fmt::format("the store holds {} {}", comparison.case_id, fault->how),
                           .where = folder.string(),
                           .why = fault->why,

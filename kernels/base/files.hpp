@@ -1,5 +1,5 @@
-// Whole files: reading texts of bounded size, and writing so that no reader ever sees half a file; and folders
-// for a while.
+// Whole files: reading texts of bounded size, and writing so that no reader ever sees half a file; and
+// folders for a while.
 #pragma once
 
 #include <cstddef>

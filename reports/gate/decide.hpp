@@ -35,13 +35,14 @@ std::string_view to_string(GateVerdict verdict);
 // What one round says of a case.
 // - slower: the lower bound of the slowdown is above the threshold
 // - faster: its upper bound is below -threshold, at the same level
-// - ok: its upper bound (97.5 %) is below the threshold, and a slowdown of the size of the threshold could have
+// - ok: its upper bound (97.5 %) is below the threshold, and a slowdown of the size of the threshold could
+// have
 //   been seen
 // - undecided: otherwise, and always with fewer than two processes
 GateVerdict decide(const Mean& slowdown, const GateRule& rule);
 
-// The smallest true slowdown (a share) that one round with this error tells from none in nine of ten cases. An
-// alarm asks for more: twice a lower bound above the threshold. Infinite if nothing is known of the error.
+// The smallest true slowdown (a share) that one round with this error tells from none in nine of ten cases.
+// An alarm asks for more: twice a lower bound above the threshold. Infinite if nothing is known of the error.
 double smallest_seen(const Mean& slowdown, const GateRule& rule);
 
 }  // namespace hilbench

@@ -9,9 +9,9 @@ namespace {
 
 FigureRow row(std::string name, double flops, double instructions) {
   FigureRow row{.group = "case", .name = std::move(name)};
-  for (const std::string_view name :
+  for (const std::string_view planned :
        {figure::kFlops, figure::kMinBytes, figure::kMemoryBytes, figure::kCommBytes})
-    row.figures[std::string(name)] = {flops, ""};
+    row.figures[std::string(planned)] = {flops, ""};
   row.figures["instructions"] = {instructions, ""};
   return row;
 }
