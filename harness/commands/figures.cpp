@@ -1,7 +1,9 @@
 // `hilbench figures`: what a sweep costs but for time, and whether that grew.
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -73,8 +75,10 @@ FigureTable take_figures(const FiguresArguments& arguments, const Sweep& sweep) 
   table.kernels_basis = std::move(kernels.basis);
   table.kernels = std::move(kernels.rows);
   StatusLine status(stderr);
+  catch_stop_signals();
   count_instructions(table, sweep, plan, site, counter, arguments.accept ? Repeat::twice : Repeat::once,
                      [&](const std::string& case_id) { status.show("counting " + case_id); });
+  if (stop_signal() != 0) throw Interrupted{};
   return table;
 }
 
@@ -102,7 +106,6 @@ ExitCode judge(const FigureTable& accepted, const FigureTable& now, const Figure
 }
 
 ExitCode figures_command(FiguresArguments arguments) {
-  catch_stop_signals();
   // Every processor has these products, so the plan's figures are the same everywhere.
   ::setenv("HILBENCH_BF16", "widened", 1);
   const bool compares = !arguments.accepted.empty();

@@ -127,10 +127,6 @@ ExitCode run_launched(const RunArguments& arguments, const Launch& launch) {
           {.what = fmt::format("one of {} processes of a launcher", launch.processes), .why = absence});
     if (!arguments.profile.empty())
       throw UsageError({.what = "only a single process can be profiled", .where = "--profile"});
-    if (arguments.sweep.processes)
-      throw UsageError({.what = "under a launcher each run measures one process",
-                        .where = "--processes",
-                        .remedy = "repeat the run with --append-process"});
     processes.emplace(launch);
     const AgreedRun run = agree_on(arguments, *processes);
     return processes->leads() ? lead(arguments, run, *processes)

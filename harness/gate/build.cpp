@@ -7,6 +7,7 @@
 #include "harness/process/child_process.hpp"
 #include "harness/process/offspring.hpp"
 #include "harness/run/environment.hpp"
+#include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/run_in_child.hpp"
 #include "kernels/base/text.hpp"
@@ -35,6 +36,7 @@ Finding ask_in_child(const std::filesystem::path& program) {
       },
       kAnswerWithin_s);
   end_children_except(before);  // what a program that hangs has started
+  if (stop_signal() != 0) throw Interrupted{};
   return finding;
 }
 

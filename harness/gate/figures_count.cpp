@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -88,12 +89,13 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
                      std::filesystem::current_path(),
                      {{"OMP_NUM_THREADS", "1"}, {"HILBENCH_BF16", "widened"}});
   const nlohmann::json order = {{"task", to_json(task)}, {"by", by_callgrind ? "callgrind" : "hardware"}};
+  const double limit_s = task.measure.timeout_s * static_cast<double>(task.records.size());
   const auto watch = [&](double seconds) {
     if (stop_signal() != 0) throw Interrupted{};
-    if (seconds > task.measure.timeout_s)
+    if (seconds > limit_s)
       throw EnvironmentError({.what = "counting instructions takes too long",
                               .where = task.records.front().case_id,
-                              .why = fmt::format("no answer after {:g} s", task.measure.timeout_s),
+                              .why = fmt::format("no answer after {:g} s", limit_s),
                               .remedy = "a larger `timeout_s` under `measure`, or --instructions none"});
   };
   try {
@@ -101,6 +103,8 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
   } catch (const EnvironmentError&) {
     if (stop_signal() != 0) throw Interrupted{};  // Ctrl-C ends the child too
     throw;
+  } catch (const UsageError& error) {
+    throw EnvironmentError({.what = "no counts", .where = task.records.front().case_id, .why = error.what()});
   }
 }
 

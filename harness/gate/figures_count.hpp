@@ -36,7 +36,8 @@ using CountProgress = std::function<void(const std::string& case_id)>;
 // Fills `table.instructions`, and the figure `instructions` of the rows of processors. Every case is counted
 // in a fresh process, with one thread: threads that wait for each other spin, and how often is chance. With
 // Repeat::twice it is counted in two processes, and the tolerance is at least twice the largest difference.
-// Throws EnvironmentError if a process cannot be started or crashes.
+// Throws EnvironmentError if a process cannot be started, crashes, or takes longer than `timeout_s` for each
+// variant; Interrupted after a stop signal.
 enum class Repeat { once, twice };
 void count_instructions(FigureTable& table, const Sweep& sweep, const Plan& plan, const Site& site,
                         const InstructionCounter& counter, Repeat repeat, const CountProgress& progress);

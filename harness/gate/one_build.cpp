@@ -44,8 +44,9 @@ EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const
     }
   };
   const auto save = [&] {
-    if (!options.folder.empty())
-      write_file(options.folder / "self-test.csv", equal_pairs_csv(pairs_of(measurement)));
+    const std::vector<EqualPairs> now = pairs_of(measurement);
+    if (!options.folder.empty() && !now.empty())
+      write_file(options.folder / "self-test.csv", equal_pairs_csv(now));
   };
   keep_if_stopped(measure, save);
   save();

@@ -14,8 +14,8 @@ struct EqualMeasurement {
   std::vector<std::string> failures;      // variants that could not be measured, and why
   std::vector<std::string> disturbances;  // why the machine was not fit, if it was not
 };
-// Pairs of processes of one build, up to `pairs` of each case; fewer if the budget is spent. They are written
-// into the folder, as self-test.csv, also if it is stopped.
+// Pairs of processes of one build, up to `pairs` of each case; fewer if the budget is spent. Those of
+// variants with six or more are written into the folder, as self-test.csv, also if it is stopped.
 EqualMeasurement measure_equal_pairs(const Sweep& sweep, const Plan& plan, const Site& site,
                                      const Build& build, std::size_t pairs, const GateOptions& options,
                                      const GateProgress& progress);

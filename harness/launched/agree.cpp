@@ -118,7 +118,7 @@ void expect_one_process_each(const Sweep& sweep) {
     throw UsageError({.what = fmt::format("measure.processes is {}", sweep.measure.processes),
                       .where = sweep.file.string(),
                       .why = "under an MPI launcher each rank is one process from start to end",
-                      .remedy = "start the run this many times, each with its own folder"});
+                      .remedy = "--processes 1, then repeat the run with --append-process"});
 }
 
 }  // namespace

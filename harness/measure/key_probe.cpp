@@ -257,7 +257,7 @@ ProbeErrors probe_errors_from_json(const nlohmann::json& json) {
   const std::vector<std::uint8_t>& bytes = json.get_binary();
   if (bytes.size() != sizeof errors)
     throw EnvironmentError({.what = "the errors of a key probe are not of this build",
-                            .why = fmt::format("{} bytes where {} are due", bytes.size(), sizeof errors)});
+                            .why = fmt::format("{} bytes, {} are expected", bytes.size(), sizeof errors)});
   std::memcpy(&errors, bytes.data(), sizeof errors);
   return errors;
 }

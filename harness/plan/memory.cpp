@@ -15,7 +15,7 @@
 namespace hilbench {
 namespace {
 
-// GPU memory that the driver, this process's context and code, and CUPTI take.
+// GPU memory that the driver, this process's context and code, CUPTI, and the offsets of buffers take.
 constexpr double kReservedBytes = 0x1p30;
 
 double tensor_elements(const Case& work, std::int64_t heads) {

@@ -111,7 +111,6 @@ std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
     tell_end();
   }
   for (int chunks_left = kMostLeftChunks;;) {
-    if (waiting) waiting(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     const std::size_t newline = heard_.find('\n');
     if (newline != std::string::npos) {
       if (newline + 1 != heard_.size())
@@ -120,6 +119,7 @@ std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
       heard_.pop_back();
       return std::exchange(heard_, "");
     }
+    if (waiting) waiting(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (heard_.size() > kLongestAnswer)
       throw EnvironmentError({.what = fmt::format("'{}' gave an answer of more than 16 MiB", name_)});
     const bool gone = reap(0);  // checked before reading, so that everything written until then is read

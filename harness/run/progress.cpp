@@ -37,7 +37,7 @@ void StatusLine::show(const std::string& line) {
 }
 
 void StatusLine::print(const std::string& line) {
-  if (style_ != Style::silent) write((style_ == Style::updating ? kClearLine : "") + line + "\n");
+  if (style_ != Style::silent) write(fmt::format("{}{}\n", style_ == Style::updating ? kClearLine : "", line));
 }
 
 void StatusLine::clear() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "harness/run/environment.hpp"
@@ -140,7 +141,7 @@ class PlanRun {
           const TaskRunner& runner, Store& store)
       : sweep_(sweep), site_(site), options_(options), progress_(progress), runner_(runner), store_(store) {}
 
-  // Measures the comparison in one more process, and commits it.
+  // Measures the comparison in one more process, and commits it unless more is stored of it.
   void step(const Comparison& comparison, Standing& standing) {
     const std::string of_several =
         standing.wanted > 1 ? fmt::format(", process {} of {}", standing.measured + 1, standing.wanted) : "";
@@ -194,7 +195,7 @@ Store open_store(const RunOptions& options) {
 
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner,
-                    const std::function<void(const Comparison&)>& committed) {
+                    const std::function<void(const Comparison&)>& stepped) {
   Store store = open_store(options);
   const std::string maker = maker_of(site);
   if (options.start == Start::resume) expect_same_maker(store, maker, options.folder);
@@ -211,7 +212,7 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
       if (standings[i].done() || standings[i].measured != process) continue;
       if (stop_signal() != 0) throw Interrupted{};
       run.step(plan.comparisons[i], standings[i]);
-      if (committed) committed(plan.comparisons[i]);
+      if (stepped) stepped(plan.comparisons[i]);
     }
   for (const Comparison& comparison : plan.comparisons) tally(stored_records(store, comparison), summary);
   store.finish();

@@ -34,13 +34,14 @@ struct RunSummary {
 };
 
 // Measures every comparison of `plan` that the store does not hold yet, process by process: the first process
-// of all comparisons, then the second of all, and so on. Commits a comparison after each process. Throws
-// UsageError if the folder cannot be used, or holds results of another build or a comparison measured with
-// other settings; EnvironmentError if the store is lost; Interrupted after Ctrl-C. What was committed stays.
-// `runner` runs the tasks, by default in worker processes. `committed` is called after each commit; if it
+// of all comparisons, then the second of all, and so on. Commits a comparison after each process; one that is
+// measured again, once as many processes as were stored have measured it. Throws UsageError if the folder
+// cannot be used, or holds results of another build or a comparison measured with other settings;
+// EnvironmentError if the store is lost; Interrupted after Ctrl-C. What was committed stays. `runner` runs
+// the tasks, by default in worker processes. `stepped` is called after each process of a comparison; if it
 // throws, the run ends.
 RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, const RunOptions& options,
                     Progress& progress, const TaskRunner& runner = nullptr,
-                    const std::function<void(const Comparison&)>& committed = nullptr);
+                    const std::function<void(const Comparison&)>& stepped = nullptr);
 
 }  // namespace hilbench

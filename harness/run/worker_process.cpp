@@ -63,7 +63,7 @@ class Worker {
     try {
       reap();
     } catch (const Error& error) {
-      fmt::print(stderr, "hilbench: warning: {}\n", error.what());
+      std::fputs(fmt::format("hilbench: warning: {}\n", error.what()).c_str(), stderr);
     }
   }
   Worker(const Worker&) = delete;

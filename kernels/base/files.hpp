@@ -27,7 +27,7 @@ void write_file(const std::filesystem::path& file, std::string_view text);
 // A new folder where the system keeps temporary files, removed with all that it holds by the destructor.
 class TemporaryFolder {
  public:
-  TemporaryFolder();  // throws EnvironmentError if there can be none
+  TemporaryFolder();  // throws as throw_file_error() if there can be none
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

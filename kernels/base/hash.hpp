@@ -23,7 +23,7 @@ constexpr std::uint32_t fnv1a_32(std::string_view bytes, std::uint32_t hash = kF
   return hash;
 }
 
-// For hash tables in memory: takes a whole integer at once and mixes its high bits into the low ones.
+// Takes a whole integer at once and mixes its high bits into the low ones: for hash tables and large files.
 constexpr std::uint64_t hash_integer(std::uint64_t hash, std::int64_t value) {
   hash = (hash ^ static_cast<std::uint64_t>(value)) * kFnvPrime;
   return hash ^ hash >> 29;

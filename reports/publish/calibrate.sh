@@ -16,11 +16,11 @@ if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
   sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
-here=$(cd "$(dirname "$0")/../.." && pwd)
-# Relative, so that the command in the records contains no path of this machine.
-hilbench=./$(realpath -s --relative-to="$here" "${HILBENCH:-$here/build/hilbench}")
+here=$(cd "$(dirname "$0")/../.." && pwd -P)
+# Relative, so that the command in the records begins with no folder of this machine.
+hilbench=./$(realpath --relative-to="$here" "${HILBENCH:-$here/build/hilbench}")
 mkdir -p "$1"
-out=$(realpath -s --relative-to="$here" "$1")
+out=$(realpath --relative-to="$here" "$1")
 shift
 cd "$here"
 sweep=${SWEEP:-sweeps/ci.yaml}
@@ -104,7 +104,7 @@ for step in "${steps[@]}"; do
     equal=*) gates equal "$number" ;;
     injected=*) for share in 10 5 2; do gates "injected-$share" "$number" --filter=-p1- --inject ".*=$share%"; done ;;
     busy=*)
-      (while :; do :; done) &
+      (while [[ -d /proc/$$ ]]; do :; done) &
       neighbour=$!
       gates busy "$number"
       kill "$neighbour"

@@ -25,6 +25,7 @@ from render import TREE, RenderError, sweeps_of
 MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, rings, runs)
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 CALIBRATION_PAGE = pathlib.Path(__file__).with_name("calibration_page.md")
+CALIBRATION_PART = pathlib.Path(__file__).with_name("calibration_part.md")  # of both pages
 PICTURES = {"claimed-and-measured.svg": picture.picture}
 
 
@@ -67,7 +68,8 @@ def begin_page(folder):
     """Text of a processor's page that does not exist yet."""
     place = f"reports/published/{folder.path.resolve().name}"
     page = CALIBRATION_PAGE if set(folder.sweeps) == {calibration.SWEEP} else PROCESSOR_PAGE
-    return page.read_text().replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
+    text = page.read_text().replace("CALIBRATION\n", CALIBRATION_PART.read_text())
+    return text.replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
 
 
 def folder_page(folder, written):

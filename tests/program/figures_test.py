@@ -88,6 +88,7 @@ class WithoutCountingTest(Figures):
                                    (["-o", "."], r"cannot write the figures"),
                                    (["--accept", "--accepted", "no/such.json"], r"cannot write the figures"),
                                    (["--accept", "--filter", "linear"], r"a whole sweep .*--accept"),
+                                   (["--accept", "--memory", "1GB"], r"a whole sweep .*--accept"),
                                    (["--instructions", "guess"], r"guess"), (["--accepted", ""], r"must not be empty")]:
             self.refused(["figures", "sweep.yaml", *self.COUNT[:0 if "guess" in arguments else 2], *arguments], message)
         self.assertEqual((self.folder / "sweep.figures.json").read_text(), good)

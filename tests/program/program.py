@@ -44,6 +44,18 @@ class Program:
         assert process.returncode == status, f"exit status {process.returncode}, not {status}\n{out}\n{err}"
         return out, err
 
+    def processes(self, word):
+        """Process ids of what has `word` in its command line and runs in the program's folder."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                here = entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.folder)
+                if here and word in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # gone since, or another user's
+        return found
+
     def workers(self):
         """Process ids of the workers that run here."""
         found = []

@@ -122,11 +122,11 @@ TEST(Figures, ABuildForFewerArchitecturesLacksNothing) {
 TEST(Figures, WhatIsNewIsNamed) {
   FigureTable now = table();
   now.variants.push_back(row("hilbert", 1000, 1));
-  now.variants[0].figures["min_bytes"] = {5, ""};
+  now.variants[0].figures["spilled_bytes"] = {5, ""};
   EXPECT_EQ(exit_code(verdict(now)), ExitCode::done);
   const std::string text = verdict_text(verdict(now), "");
   EXPECT_TRUE(contains(text, "new: case/hilbert\n"));
-  EXPECT_TRUE(contains(text, "new: case/linear min_bytes\n"));
+  EXPECT_TRUE(contains(text, "new: case/linear spilled_bytes\n"));
 }
 
 TEST(Figures, AnotherCompilerIsSaidAndNotJudged) {
@@ -137,7 +137,7 @@ TEST(Figures, AnotherCompilerIsSaidAndNotJudged) {
   now.kernels[0].figures["registers"].value = 255;
   const FigureVerdict other = verdict(now);
   EXPECT_EQ(exit_code(other), ExitCode::done);
-  EXPECT_EQ(other.judged, 2u) << "the FLOPs of both variants";
+  EXPECT_EQ(other.judged, 2 * 4u) << "all but the instructions";
   const std::string text = verdict_text(other, "");
   EXPECT_TRUE(contains(
       text, "not judged: instructions: accepted with compiler 'GNU 12.2.0', here it is 'Clang 14.0.6'"));
@@ -155,7 +155,8 @@ TEST(Figures, WithoutValgrindInstructionsAreNotJudged) {
 
 TEST(Figures, NothingJudgedIsInconclusive) {
   FigureTable accepted = table();
-  for (FigureRow& each : accepted.variants) each.figures.erase("flops");
+  for (FigureRow& each : accepted.variants)
+    std::erase_if(each.figures, [](const auto& one) { return one.first != figure::kInstructions; });
   FigureTable now = accepted;
   now.instructions.taken_with["instruction_set"] = "NEON";
   now.kernels_basis = {.absence = "this build has no CUDA code"};
