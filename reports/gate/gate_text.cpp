@@ -99,7 +99,7 @@ std::string xml_text(std::string_view text) {
   std::string safe = printable(text);
   for (const char* forbidden : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
     for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at))
-      safe.replace(at, 3, "?");
+      safe.replace(at, 3, 1, '?');
   return html_text(safe);
 }
 
