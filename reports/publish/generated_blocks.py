@@ -67,7 +67,8 @@ def has_no_page(file):
 def begin_page(folder):
     """Text of a processor's page that does not exist yet."""
     place = f"reports/published/{folder.path.resolve().name}"
-    page = CALIBRATION_PAGE if set(folder.sweeps) == {calibration.SWEEP} else PROCESSOR_PAGE
+    alone = all(name.startswith(calibration.SWEEP) for name in folder.sweeps)
+    page = CALIBRATION_PAGE if alone else PROCESSOR_PAGE
     text = page.read_text().replace("CALIBRATION\n", CALIBRATION_PART.read_text())
     return text.replace("MACHINE", machine.machine_title(folder)).replace("FOLDER", place)
 
