@@ -222,7 +222,7 @@ GateResult gate_runs(std::span<const ReportInput> baselines, const ReportInput& 
   note_unlike(first, options.unlike, result);
   for (const ReportInput& further : baselines.subspan(1))
     note_unlike(compare_runs(further, candidate), options.unlike, result);
-  withhold_alarms(result);
+  withhold_changes(result);
   return result;
 }
 

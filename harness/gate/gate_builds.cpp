@@ -193,7 +193,7 @@ GatedBuilds gate_builds(const Sweep& sweep, const Plan& plan, const Site& site, 
     result.disturbed = "no variant could be judged";
     result.disturbances.push_back(result.disturbed);
   }
-  withhold_alarms(result);
+  withhold_changes(result);
   try {
     save();
   } catch (const Error&) {

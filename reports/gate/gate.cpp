@@ -65,15 +65,15 @@ std::string headline(const GateResult& result) {
   return answer;
 }
 
-void withhold_alarms(GateResult& result) {
+void withhold_changes(GateResult& result) {
   if (result.disturbances.empty()) return;
-  std::string why = "slower, but withheld: " + result.disturbances.front();
+  std::string why = ", but withheld: " + result.disturbances.front();
   if (const std::size_t more = result.disturbances.size() - 1; more > 0)
     why += fmt::format(" (and {})", plural(more, "more reason", "more reasons"));
   for (GateRow& row : result.rows) {
-    if (row.verdict != GateVerdict::slower) continue;
+    if (row.verdict != GateVerdict::slower && row.verdict != GateVerdict::faster) continue;
+    row.reason = std::string(to_string(row.verdict)) + why;
     row.verdict = GateVerdict::undecided;
-    row.reason = why;
   }
 }
 

@@ -44,8 +44,9 @@ ExitCode exit_code(const GateResult& result);
 // One sentence, the answer first: "slower: 1 of 32 ...".
 std::string headline(const GateResult& result);
 
-// On a disturbed machine nothing counts as slower: such rows become undecided, and name the disturbance.
-void withhold_alarms(GateResult& result);
+// On a disturbed machine nothing counts as slower or faster: such rows become undecided, and name the
+// disturbance.
+void withhold_changes(GateResult& result);
 
 // The rows with the worst first: broken, slower, undecided, then by slowdown.
 std::vector<GateRow> worst_first(const GateResult& result);

@@ -5,6 +5,7 @@ Usage: mpi_run_test.py PATH_OF_HILBENCH PATH_OF_HILBENCH_WITHOUT_MPI MPIRUN [uni
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -38,17 +39,10 @@ cases:
   - {sequence_length: 4096, segments: [4096], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
   - {sequence_length: 65, segments: [65], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
-measure: {interval: 0.000001, budget_s: 3, min_rounds: 3, timeout_s: 3}
+measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 3}
 """
 # Done long before its timeout, even under a sanitizer.
-QUICK = LONG.replace("budget_s: 3", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
-
-
-def gone(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
 
 
 class LaunchedTest(unittest.TestCase):
@@ -72,27 +66,43 @@ class LaunchedTest(unittest.TestCase):
 
     def finish(self, process, status=0, limit_s=240):
         out, err = process.communicate(timeout=limit_s)
-        told = [line for line in err.splitlines() if line.startswith("hilbench: error:")]
-        if status is None:
-            self.assertNotEqual(process.returncode, 0, err)
-        else:
-            self.assertEqual(process.returncode, status, f"{out}\n{err}")
-        return out, told
+        self.assertEqual(process.returncode, status, f"{out}\n{err}")
+        return out, self.errors(err)
+
+    def finish_broken(self, process, limit_s=60):
+        """Waits until no rank is left. When all are told to end, mpirun itself may crash, or hang for good in
+        PMIx_server_finalize (Open MPI 4.1 with PMIx 4.2), so it is ended here and its exit status proves nothing."""
+        wait_until(lambda: not self.ranks(), limit_s, "ranks are still there")
+        try:
+            _, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, err = process.communicate()
+        self.assertNotEqual(process.returncode, 0, err)
+        return self.errors(err)
+
+    @staticmethod
+    def errors(err):
+        return [line for line in err.splitlines() if line.startswith("hilbench: error:")]
 
     def launch(self, ranks, *arguments, status=0, **options):
         return self.finish(self.start(ranks, *arguments, **options), status)
 
+    def ranks(self):
+        """Process ids of the ranks that live, by rank."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder):
+                    rank = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", (entry / "environ").read_bytes())
+                    if rank:
+                        found[int(rank[1])] = int(entry.name)
+            except OSError:
+                continue  # gone since, or another user's
+        return found
+
     def rank_pid(self, rank):
-        def find():
-            for entry in pathlib.Path("/proc").iterdir():
-                try:
-                    here = entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder)
-                    if here and f"OMPI_COMM_WORLD_RANK={rank}\0".encode() in (entry / "environ").read_bytes():
-                        return int(entry.name)
-                except OSError:
-                    continue  # gone since, or another user's
-            return None
-        return wait_until(find, 60, f"rank {rank} did not come up")
+        return wait_until(lambda: self.ranks().get(rank), 60, f"rank {rank} did not come up")
 
     def wait_for_case(self, cases):
         """Waits until this many cases are committed and the next one has begun."""
@@ -102,7 +112,7 @@ class LaunchedTest(unittest.TestCase):
             except Exception:  # not there yet, or locked
                 return False
         wait_until(committed, 120, f"{cases} cases were not committed")
-        time.sleep(1)
+        time.sleep(0.5)
 
     def statuses(self):
         return {(record["case"].split("-")[0], record["variant"]): (record["status"], record["reason"])
@@ -133,13 +143,8 @@ class LaunchedTest(unittest.TestCase):
         process = self.start(ranks, "run", "sweep.yaml", "-o", "out")
         pid = self.rank_pid(rank)
         self.wait_for_case(1)
-        began = time.monotonic()
         os.kill(pid, how)
-        _, told = self.finish(process, None, 60)
-        seconds = time.monotonic() - began
-        self.assertLess(seconds, limit_s)  # timeout_s is a part; the rest is a loaded machine
-        wait_until(lambda: gone(pid), 5, "the rank that failed is still there")
-        return told
+        return self.finish_broken(process, limit_s)  # timeout_s is a part; the rest is a loaded machine
 
 
 class RingTest(LaunchedTest):
@@ -265,7 +270,7 @@ class ProcessesTest(LaunchedTest):
 
 class IdleTest(LaunchedTest):
     def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
-        text = LONG.replace("budget_s: 3", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")
+        text = LONG.replace("budget_s: 2", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")
         process = self.start(3, "run", self.program.sweep(text), "-o", "out", "--filter", "n64-")
         stat = pathlib.Path(f"/proc/{self.rank_pid(2)}/stat")
         time.sleep(5)
@@ -285,11 +290,10 @@ class FaultTest(LaunchedTest):
         pid = self.rank_pid(2)
         self.wait_for_case(1)
         os.kill(pid, signal.SIGSTOP)
-        _, told = self.finish(process, status=None, limit_s=60)  # mpirun itself may crash when it is told to end all
+        told = self.finish_broken(process)
         self.assertEqual(len(told), 1, told)
         self.assertRegex(told[0], r"^hilbench: error: a rank does not end with the others: rank 0 waited 3 s for 8 bytes "
                                   r"from rank 2; nothing is lost: what was measured is stored$")
-        wait_until(lambda: gone(pid), 20, "the rank that hung is still there")
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
     def test_killed_rank(self):

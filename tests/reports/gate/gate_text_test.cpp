@@ -33,8 +33,14 @@ TEST(GateResult, ExitCodesAndHeadline) {
   GateResult disturbed = result_with({row("b", GateVerdict::slower, 0.1)});
   disturbed.disturbances = {"busy"};
   EXPECT_EQ(exit_code(disturbed), ExitCode::inconclusive);
-  withhold_alarms(disturbed);
+  withhold_changes(disturbed);
   EXPECT_EQ(disturbed.rows[0].verdict, GateVerdict::undecided);
+  GateResult faster = result_with({row("b", GateVerdict::faster, -0.1), row("c", GateVerdict::ok, 0)});
+  faster.disturbances = {"busy"};
+  withhold_changes(faster);
+  EXPECT_EQ(faster.rows[0].verdict, GateVerdict::undecided);
+  EXPECT_EQ(faster.rows[0].reason, "faster, but withheld: busy");
+  EXPECT_EQ(faster.rows[1].verdict, GateVerdict::ok);
   GateResult rival = result_with({row("gemm", GateVerdict::undecided, 0.5)});
   rival.rows[0].judged = false;
   EXPECT_EQ(exit_code(rival), ExitCode::done) << "rivals are never gated";
@@ -85,7 +91,7 @@ TEST(GateText, ADisturbedMachineIsInTheXmlAndTheCsv) {
   result.disturbances = {"others & more kept 2 of 2 cores busy", "the GPU was throttled"};
   result.missing = {"no time for n3"};
   result.notes = {"extra work"};
-  withhold_alarms(result);
+  withhold_changes(result);
   const std::string why = "slower, but withheld: others & more kept 2 of 2 cores busy (and 1 more reason)";
   EXPECT_EQ(result.rows[0].reason, why);
   EXPECT_NE(gate_csv(result).find(why), std::string::npos) << gate_csv(result);
