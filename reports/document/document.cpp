@@ -152,6 +152,7 @@ void add_background(std::vector<Section>& sections, const View& view, const std:
   if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
     sections.push_back(
         table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
+  if (Section twins = twins_section(view); !twins.blocks.empty()) sections.push_back(std::move(twins));
   sections.push_back(problems_section(view, notes));
   sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
   sections.push_back(method_section(view));

@@ -10,6 +10,7 @@
 #include "reports/claims/claim_records.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
+#include "reports/tables/twins.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 
@@ -123,9 +124,10 @@ std::vector<std::string> main_sentences(const View& view) {
   std::vector<std::string> said;
   for (const std::string& one : {whole, rivals_sentence(view), rings_sentence(view)})
     if (!one.empty()) said.push_back(one);
-  if (said.empty() && view.record_count > 0)
-    said.push_back("No case here has times of linear order and of another order or a rival.");
-  return said;
+  if (!said.empty() || view.record_count == 0) return said;
+  std::string twins = twins_sentence(view);
+  if (twins.empty()) twins = "No case here has times of linear order and of another order or a rival.";
+  return {std::move(twins)};
 }
 
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {

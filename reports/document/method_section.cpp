@@ -20,7 +20,7 @@ std::string margin_sentence(const View& view) {
       most = std::max(most, record->speedup->margin);
     }
   const std::string twins = fmt::format("{} of references, which differ from them by noise alone",
-                                        plural(view.twin_count, "twin", "twins"));
+                                        plural(view.twins.size(), "twin", "twins"));
   if (most > asked)
     return fmt::format(
         "Margin, the smallest effect worth a name: {} to {}. The sweep asks for {}; where {} differ by more "

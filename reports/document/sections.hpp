@@ -14,6 +14,9 @@ Section claims_section(const std::vector<ClaimAnswer>& answers, const std::strin
 // `rings`: of rings_table(). `predicted`: how well the model of rings fits.
 Section rings_section(Table rings, const std::vector<std::string>& predicted);
 
+// How far the twins of these records are from their references; no blocks if none was judged.
+Section twins_section(const View& view);
+
 // How every number was measured.
 Section method_section(const View& view);
 

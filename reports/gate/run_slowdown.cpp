@@ -3,27 +3,24 @@
 #include "reports/records/effect.hpp"
 
 namespace hilbench {
-namespace {
-
-// ln(time) of each process.
-std::vector<double> log_times(const Record& record) {
-  return log_medians({record.time->samples_ns, record.time->process_rounds});
-}
-
-}  // namespace
 
 bool timed(const Record& record) {
   return record.status == Status::ok && record.time && !record.time->samples_ns.empty() &&
          foreign_processes(record) == 0;
 }
 
-std::vector<double> log_ratios(const Record& record, const Record* reference) {
+std::vector<double> log_times(const Record& record) {
+  return log_medians({record.time->samples_ns, record.time->process_rounds});
+}
+
+std::vector<double> log_ratios(const Record& record, const Record& reference, const Record* twin) {
   std::vector<double> logs = log_times(record);
-  if (reference == nullptr) return logs;
-  if (!timed(*reference)) return {};
-  const std::vector<double> below = log_times(*reference);
+  if (!timed(reference)) return {};
+  const std::vector<double> below = log_times(reference);
   if (below.size() != logs.size()) return {};
-  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= below[i];
+  std::vector<double> again = twin != nullptr && timed(*twin) ? log_times(*twin) : below;
+  if (again.size() != below.size()) again = below;
+  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= (below[i] + again[i]) / 2;
   return logs;
 }
 

@@ -11,12 +11,16 @@ namespace hilbench {
 // It has times that nobody disturbed.
 bool timed(const Record& record);
 
-// ln(time / time of the reference) of each process, or ln(time) without a reference. Empty if the reference
-// lacks times. `record` must be timed().
-std::vector<double> log_ratios(const Record& record, const Record* reference);
+// ln(time) of each process. `record` must be timed().
+std::vector<double> log_times(const Record& record);
+
+// ln(time / time of the reference) of each process. `twin`, if there is one, measured the reference once
+// more: the mean of both logarithms counts, which varies less. Empty if the reference lacks times. `record`
+// must be timed().
+std::vector<double> log_ratios(const Record& record, const Record& reference, const Record* twin);
 
 // The slowdown ln(candidate / baseline) against runs of a baseline. `after` and the values of `runs`: of each
-// process, as log_ratios() gives them; none is empty.
+// process, as log_times() or log_ratios() gives them; none is empty.
 Mean slowdown_of(const std::vector<double>& after, const std::vector<std::vector<double>>& runs);
 
 }  // namespace hilbench

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -25,9 +26,26 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kToneClasses = {"plain", "good", "bad", "neutral", "muted"};
 
+// Words between backticks become code, as they do in Markdown.
+std::string prose_html(std::string_view text) {
+  const std::string escaped = html_text(text);
+  if (std::count(escaped.begin(), escaped.end(), '`') % 2 != 0) return escaped;
+  std::string html;
+  bool code = false;
+  for (const char letter : escaped) {
+    if (letter != '`') {
+      html += letter;
+      continue;
+    }
+    html += code ? "</code>" : "<code>";
+    code = !code;
+  }
+  return html;
+}
+
 struct Renderer {
   std::string operator()(const Paragraph& block) const {
-    return fmt::format("<p>{}</p>\n", html_text(block.text));
+    return fmt::format("<p>{}</p>\n", prose_html(block.text));
   }
   std::string operator()(const Heading& block) const {
     return fmt::format("<h3>{}</h3>\n", html_text(block.text));
@@ -39,7 +57,7 @@ struct Renderer {
   std::string operator()(const Figure&) const { return ""; }  // the page draws it from the data
   std::string operator()(const Bullets& block) const {
     std::string html = "<ul>\n";
-    for (const std::string& item : block.items) html += fmt::format("<li>{}</li>\n", html_text(item));
+    for (const std::string& item : block.items) html += fmt::format("<li>{}</li>\n", prose_html(item));
     html += "</ul>\n";
     if (block.fold.empty()) return html;
     return fmt::format("<details class=\"fold\">\n<summary>{}</summary>\n{}</details>\n",

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Measures on this machine how far verdicts can be believed: twins, and gates whose answer is known. It resumes what OUT
 # holds. Let nothing else run meanwhile, but for the step busy.
-# Usage: reports/publish/calibrate.sh OUT [STEP...]   default: twins=10 self-test equal=50 injected=7 busy=10 pairs
+# Usage: reports/publish/calibrate.sh OUT [STEP...]
+#   default: twins=10 self-test equal=50 injected=7 busy=10 runs=23 pairs
 #   twins=P      sweeps/calibration.yaml by P processes
 #   self-test    `hilbench gate --self-test`
 #   equal=N      N gates of this build against itself
 #   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant but rings, which time themselves
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
-#   pairs        every two of the equal gates' runs, and of the busy ones', compared at 5 % by `hilbench compare`
-# Options for hilbench, such as --device or --axis, are taken from the variables TWINS and GATE; the gates' sweep from
-# SWEEP, which is sweeps/ci.yaml without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds
+#   runs=N       N runs of the gates' sweep by this build, each by 10 processes
+#   pairs        every two of these runs, and of those that the busy gates leave, compared at 5 % by `hilbench compare`
+# Options for hilbench, such as --device or --axis, are taken from the variables TWINS, GATE and RUN; the gates' sweep
+# from SWEEP, which is sweeps/ci.yaml without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds
 # calibration.tar.xz, gates.csv, pairs.csv and self-test.txt, which reports/publish/publish.sh takes.
 set -euo pipefail
 if [[ $# -lt 1 || -z $1 || $1 == -h ]]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 here=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -25,9 +27,10 @@ shift
 cd "$here"
 sweep=${SWEEP:-sweeps/ci.yaml}
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10 pairs)
+[[ ${#steps[@]} -gt 0 ]] || steps=(twins=10 self-test equal=50 injected=7 busy=10 runs=23 pairs)
 read -ra twins_options <<<"${TWINS:-}"
 read -ra gate_options <<<"${GATE:-}"
+read -ra run_options <<<"${RUN:-}"
 scratch=$(mktemp -d)
 neighbour=
 trap 'rm -rf "$scratch"; [[ -z $neighbour ]] || kill "$neighbour"' EXIT
@@ -38,12 +41,17 @@ twins() {
   mv "$out/calibration.part" "$out/calibration.tar.xz"
 }
 
+# sweep_of NUMBER: the sweep with seeds of its own
+sweep_of() {
+  sed "s/^measure: {/measure: {seed: $((10#$1 * 1000)), /" "$sweep" >"$scratch/sweep.yaml"
+}
+
 # gate KIND NUMBER [OPTION...]: each with seeds of its own; a line of gates.csv for each variant
 gate() {
   local kind=$1 number=$2 start=$SECONDS status=0
   shift 2
   ! grep -qs "^$kind,$number," "$out/gates.csv" || return 0
-  sed "s/^measure: {/measure: {seed: $((10#$number * 1000)), /" "$sweep" >"$scratch/sweep.yaml"
+  sweep_of "$number"
   rm -rf "$scratch/gate"
   "$hilbench" gate "$scratch/sweep.yaml" --baseline "$hilbench" --candidate "$hilbench" -o "$scratch/gate" \
     "${gate_options[@]}" "$@" >"$scratch/gate.txt" 2>&1 || status=$?
@@ -53,7 +61,7 @@ gate() {
   fi
   [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
   sed "1d; s/^/$kind,$number,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
-  [[ $kind == injected* ]] || keep_run "$kind" "$number"
+  [[ $kind != busy ]] || keep_run "$kind" "$number"
   cat "$scratch/rows" >>"$out/gates.csv"
   echo "$kind $number: exit $status, $((SECONDS - start)) s; $(grep -m1 -E 'of [0-9]+ variants' "$scratch/gate.txt")"
 }
@@ -65,11 +73,28 @@ keep_run() {
   mv "$scratch/gate/baseline" "$out/runs/$1/$2"
 }
 
+runs() {
+  local number
+  for ((number = 1; number <= $1; ++number)); do
+    [[ ! -e $out/runs/quiet/$number ]] || continue
+    sweep_of "$number"
+    rm -rf "$scratch/run"
+    if ! "$hilbench" run "$scratch/sweep.yaml" --processes 10 -o "$scratch/run" "${run_options[@]}" \
+      >"$scratch/run.txt" 2>&1; then
+      cat "$scratch/run.txt" >&2
+      exit 1
+    fi
+    mkdir -p "$out/runs/quiet"
+    mv "$scratch/run" "$out/runs/quiet/$number"
+    echo "run $number"
+  done
+}
+
 # Every two of the kept runs of a kind, compared at 5 %: a line of pairs.csv for each variant.
 pairs() {
   local kind first second status
   rm -f "$out/pairs.csv"
-  for kind in equal busy; do
+  for kind in quiet busy; do
     mapfile -t runs < <(find "$out/runs/$kind" -mindepth 1 -maxdepth 1 2>/dev/null | sort -V)
     for first in "${runs[@]}"; do
       for second in "${runs[@]}"; do
@@ -96,6 +121,7 @@ for step in "${steps[@]}"; do
   number=${step#*=}
   case $step in
     twins=*) twins "$number" ;;
+    runs=*) runs "$number" ;;
     pairs) pairs ;;
     self-test)
       "$hilbench" gate "$sweep" --candidate "$hilbench" --self-test -o "$out/self-test" "${gate_options[@]}" ||

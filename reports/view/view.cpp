@@ -105,15 +105,18 @@ View view_of(const ReportInput& input) {
             .meta = input.meta,
             .cases = {},
             .record_count = 0,
-            .twin_count = 0,
+            .twins = {},
             .status_counts = {},
             .predictions = input.predictions,
             .prediction_notes = input.prediction_notes};
   if (view.sweep.empty() && !input.records.empty()) view.sweep = input.records.front().sweep;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Record& record : input.records) {
-    ++(record.twin ? view.twin_count : view.record_count);
-    if (record.twin) continue;
+    if (record.twin) {
+      view.twins.push_back(&record);
+      continue;
+    }
+    ++view.record_count;
     ++view.status_counts[record.status];
     const auto [place, fresh] = places.try_emplace(record.case_id, view.cases.size());
     if (fresh) {

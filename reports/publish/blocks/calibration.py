@@ -72,7 +72,8 @@ def compared_cells(kind, rows):
     rows = [row for row in rows if "not judged" not in row["verdict"]]
     runs = {row[side] for row in rows for side in ("first", "second")}
     pairs = grouped(rows, lambda row: (row["first"], row["second"]))
-    of = {"equal": "of one build", "busy": "of one build, each beside a program that keeps a core busy"}
+    of = {"equal": "of one build, left by its gates", "quiet": "of one build",
+          "busy": "of one build, each beside a program that keeps a core busy"}
     return [of[kind], len(runs), *answer_cells(pairs, rows, plain_share)]
 
 

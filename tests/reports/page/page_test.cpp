@@ -46,6 +46,16 @@ TEST(Page, IsSelfContainedAndSafe) {
     EXPECT_TRUE(ids.insert((*match)[1]).second) << "id twice: " << (*match)[1];
 }
 
+TEST(Page, BackticksInSentencesBecomeCode) {
+  Document document;
+  document.sections = {{.id = "one",
+                        .title = "One",
+                        .blocks = {Paragraph{"use `--claims <F>` twice"}, Paragraph{"an odd `tick"}}}};
+  const std::string html = to_html(document);
+  EXPECT_NE(html.find("<p>use <code>--claims &lt;F&gt;</code> twice</p>"), std::string::npos) << html;
+  EXPECT_NE(html.find("<p>an odd `tick</p>"), std::string::npos) << html;
+}
+
 TEST(Page, TagsNest) {
   const std::string html = markup_of(page_of(sample::input()));
   std::vector<std::string> open;

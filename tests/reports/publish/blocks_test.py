@@ -97,7 +97,7 @@ class Calibration(BlocksTest):
         with gzip.open(folder.path / "calibration/pairs.csv.gz", "wt") as file:
             file.write("\n".join(rows) + "\n")
         table = calibration.block_compared(folder).splitlines()
-        self.assertIn("| of one build | 3 | 3 | 1 of 3 (33.3 %) | 6 | 4 of 6 (66.7 %) | 1 of 6 (16.7 %) |", table[2])
+        self.assertIn("| of one build, left by its gates | 3 | 3 | 1 of 3 (33.3 %) | 6 | 4 of 6 (66.7 %) | 1 of 6 (16.7 %) |", table[2])
         self.assertIn(" | 0: 1, 1: 1, 3: 1 |", table[2])
 
     def test_the_exact_interval(self):

@@ -43,10 +43,11 @@ class Calibrate(unittest.TestCase):
             return list(csv.DictReader(text))
 
     def test_what_it_measures_is_published(self):
-        steps = ["twins=2", "self-test", "equal=2", "injected=1", "busy=1", "pairs"]
+        steps = ["twins=2", "self-test", "equal=2", "injected=1", "busy=1", "runs=2", "pairs"]
         said = self.start("calibrate.sh", self.out, *steps)
         self.assertRegex(said, r"(?m)^equal 2: exit [03], \d+ s; .*of 2 variants")
-        self.assertNotIn("equal 1:", self.start("calibrate.sh", self.out, "equal=2"), "it was measured before")
+        self.assertRegex(said, r"(?m)^run 2$")
+        self.assertEqual(self.start("calibrate.sh", self.out, "equal=2", "runs=2"), "", "they were measured before")
         folder = self.place / "published"
         self.start("publish.sh", "-o", self.place / "pages", self.out, folder)
         gates = self.rows(folder / "calibration/gates.csv.gz")
@@ -55,13 +56,14 @@ class Calibrate(unittest.TestCase):
                           ("busy", "1")})
         self.assertEqual(len(gates), 6 * 2)
         pairs = self.rows(folder / "calibration/pairs.csv.gz")
-        self.assertEqual([(row["kind"], row["first"], row["second"]) for row in pairs], [("equal", "1", "2")] * 2)
+        self.assertEqual([(row["kind"], row["first"], row["second"]) for row in pairs], [("quiet", "1", "2")] * 2)
         self.assertIn("gates drawn from", (folder / "calibration/self-test.txt").read_text())
         self.assertTrue((folder / "calibration/records.jsonl.gz").exists())
         checked = subprocess.run([BINARY, "check", folder / "calibration"], capture_output=True, text=True)
         self.assertIn("\nok      private: ", checked.stdout)
         page = (folder / "README.md").read_text()
-        for words in ("1 twin, each measured by 2 processes", "| a build and itself | 2 |", "gates drawn from"):
+        for words in ("1 twin, each measured by 2 processes", "| a build and itself | 2 |", "gates drawn from",
+                      "| of one build | 2 |"):
             self.assertIn(words, page)
 
     def test_bad_usage(self):

@@ -56,7 +56,7 @@ TEST(View, LeavesTwinsOut) {
   const View view = view_of(input);
   EXPECT_EQ(view.record_count, without.record_count);
   EXPECT_EQ(view.status_counts, without.status_counts);
-  EXPECT_EQ(view.twin_count, 1u);
+  EXPECT_EQ(view.twins.size(), 1u);
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) EXPECT_FALSE(record->twin);
 }

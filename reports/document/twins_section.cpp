@@ -1,0 +1,28 @@
+// The section "Two equal variants".
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/tables/twins.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::size_t kMostTwinsOnPage = 10;
+
+}  // namespace
+
+Section twins_section(const View& view) {
+  Section section{.id = "twins", .title = "Two equal variants", .blocks = {}};
+  Table twins = twins_table(view);
+  if (twins.rows.empty()) return section;
+  section.blocks.push_back(Paragraph{twins_sentence(view) + " " + twins_distances_sentence(view)});
+  const std::size_t rest = twins.rows.size() - std::min(twins.rows.size(), kMostTwinsOnPage);
+  twins.rows.resize(twins.rows.size() - rest);
+  twins.fold = plural(twins.rows.size(), "twin", "twins that differ most");
+  section.blocks.push_back(std::move(twins));
+  if (rest > 0) section.blocks.push_back(Paragraph{"All are in tables/twins.csv."});
+  return section;
+}
+
+}  // namespace hilbench

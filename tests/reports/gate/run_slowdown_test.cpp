@@ -1,0 +1,44 @@
+#include "reports/gate/run_slowdown.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hilbench {
+namespace {
+
+// Each process has measured e^log ns, three times.
+Record record_of(const std::vector<double>& logs) {
+  Record record;
+  record.time.emplace();
+  for (const double log : logs) {
+    record.time->samples_ns.insert(record.time->samples_ns.end(), 3, std::exp(log));
+    record.time->process_rounds.push_back(3);
+  }
+  return record;
+}
+
+void expect_near(const std::vector<double>& values, const std::vector<double>& expected) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-12);
+}
+
+TEST(RunSlowdown, TheTwinMeasuresTheReferenceOnceMore) {
+  const Record variant = record_of({5, 7}), reference = record_of({2.1, 3}), twin = record_of({1.9, 2});
+  expect_near(log_times(variant), {5, 7});
+  expect_near(log_ratios(variant, reference, nullptr), {2.9, 4});
+  expect_near(log_ratios(variant, reference, &twin), {3, 4.5});
+}
+
+TEST(RunSlowdown, ATwinWithoutAllTimesDoesNotCount) {
+  const Record variant = record_of({5, 7}), reference = record_of({2, 3});
+  Record failed = record_of({4, 4});
+  failed.status = Status::failed;
+  const Record shorter = record_of({4});
+  expect_near(log_ratios(variant, reference, &failed), {3, 4});
+  expect_near(log_ratios(variant, reference, &shorter), {3, 4});
+  EXPECT_TRUE(log_ratios(variant, shorter, &reference).empty()) << "a twin is no reference";
+}
+
+}  // namespace
+}  // namespace hilbench
