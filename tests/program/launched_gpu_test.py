@@ -34,9 +34,9 @@ cases:
   - {sequence_length: 2048, segments: [2048], ring_size: 2, heads: 2, head_dim: 64, device: cuda, threads: 1}
   - {sequence_length: 65, segments: [65], ring_size: 2, heads: 2, head_dim: 64, device: cuda, threads: 1}
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
-measure: {interval: 0.000001, budget_s: 3, min_rounds: 3, timeout_s: 8}
+measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 8}
 """
-QUICK = LONG.replace("budget_s: 3", "budget_s: 0.1")
+QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1")
 
 
 class LaunchedGpuTest(launched.LaunchedTest):
