@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include "kernels/base/text.hpp"
 #include "reports/gate/lone_cases.hpp"
@@ -18,25 +17,23 @@
 namespace hilbench {
 namespace {
 
-using Key = std::tuple<std::string_view, std::string_view, bool>;  // case, variant, is a twin
+using Key = std::pair<std::string_view, std::string_view>;  // case and variant
 using Found = std::map<Key, const Record*>;
 
 Found records_by_id(const ReportInput& input) {
   Found found;
-  for (const Record& record : input.records)
-    found[{record.case_id, record.variant_id, record.twin}] = &record;
+  for (const Record& record : input.records) found[{record.case_id, record.variant_id}] = &record;
   return found;
 }
 
-const Record* find(const Found& records, const std::string& case_id, const std::string& variant_id,
-                   bool twin = false) {
-  const auto at = records.find({case_id, variant_id, twin});
+const Record* find(const Found& records, const std::string& case_id, const std::string& variant_id) {
+  const auto at = records.find({case_id, variant_id});
   return at == records.end() ? nullptr : at->second;
 }
 
 bool has_case(const Found& records, const std::string& case_id) {
-  const auto at = records.lower_bound({case_id, "", false});
-  return at != records.end() && std::get<0>(at->first) == case_id;
+  const auto at = records.lower_bound({case_id, ""});
+  return at != records.end() && at->first.first == case_id;
 }
 
 class StoredGate {
@@ -76,8 +73,10 @@ class StoredGate {
     const auto ratios = [&](const Found& run, const Record& of) {
       if (!with_reference) return log_times(of);
       const Record* reference = find(run, of.case_id, reference_name);
-      return reference == nullptr ? std::vector<double>()
-                                  : log_ratios(of, *reference, find(run, of.case_id, reference_name, true));
+      return reference == nullptr
+                 ? std::vector<double>()
+                 : log_ratios(of, *reference,
+                              find(run, of.case_id, reference_name + std::string(kTwinSuffix)));
     };
     for (const Found& baseline : baselines_) {
       const Record* before = find(baseline, record.case_id, record.variant_id);

@@ -131,7 +131,7 @@ std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison) {
   PlannedVariant twin = comparison.variants[*comparison.reference];
   if (twin.skip || !twin.implementation->has_output || twin.implementation->external) return std::nullopt;
   twin.twin = true;
-  twin.id += "@twin";
+  twin.id += kTwinSuffix;
   if (comparison.work.ring_size == 1) twin.own.device += copies_of_keys(comparison.work);
   return twin;
 }

@@ -67,6 +67,8 @@ struct Speedup {
 };
 
 inline constexpr double kDefaultMargin = 0.01;
+// The variant id of a twin is that of its reference and these letters.
+inline constexpr std::string_view kTwinSuffix = "@twin";
 
 struct Record {
   std::string sweep;

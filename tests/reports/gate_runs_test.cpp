@@ -15,6 +15,7 @@ struct Scene {
   std::int64_t processes = 5;
   double hilbert = 1, linear = 1;  // factors of their times
   int cases = 4;
+  double twin = 0;  // factor of the time of the reference's twin; 0: there is none
   double busy = 0;  // cores that others use
   std::string cpu = "one";
 };
@@ -49,6 +50,9 @@ ReportInput run_of(unsigned seed, const Scene& scene = {}) {
     input.records.push_back(
         record_of(number, "dilated/hilbert", 1.1e6 * scene.hilbert * scene.linear, scene, engine));
     input.records.push_back(record_of(number, "gemm", 2e6, scene, engine));
+    if (scene.twin == 0) continue;
+    input.records.push_back(record_of(number, "dilated/linear@twin", 1e6 * scene.twin, scene, engine));
+    input.records.back().twin = true;
   }
   judge(input.records);
   return input;
@@ -67,6 +71,22 @@ TEST(GateRuns, EqualRunsAreOkAndASlowdownIsFound) {
   EXPECT_EQ(worst_first(found).front().variant_id, "dilated/hilbert");
   EXPECT_NEAR(std::exp(worst_first(found).front().slowdown.value), 1.15, 0.02);
   EXPECT_EQ(exit_code(gate_of(slow, a)), ExitCode::done) << "faster is no regression";
+}
+
+TEST(GateRuns, TheTwinMeasuresTheReferenceOnceMore) {
+  const ReportInput a = run_of(1, {.noise = 0.001, .twin = 1});
+  // The reference seems 4 % slower and its twin as much faster: the variants themselves have not changed.
+  ReportInput b = run_of(2, {.noise = 0.001, .linear = 1.04, .twin = 1 / 1.04});
+  for (Record& record : b.records)
+    if (record.variant_id == "dilated/hilbert")
+      for (double& sample : record.time->samples_ns) sample /= 1.04;
+  const GateResult result = gate_of(a, b);
+  EXPECT_EQ(exit_code(result), ExitCode::done) << gate_text(result);
+  for (const GateRow& row : result.rows)
+    if (row.judged) EXPECT_NEAR(row.slowdown.value, 0, 0.005) << row.case_id;
+  std::erase_if(b.records, [](const Record& record) { return record.twin; });
+  for (const GateRow& row : gate_of(a, b).rows)
+    if (row.judged) EXPECT_NEAR(row.slowdown.value, -std::log(1.04), 0.005) << row.case_id;
 }
 
 TEST(GateRuns, OneProcessShowsNothing) {

@@ -20,6 +20,7 @@ ReportInput twins_of(std::initializer_list<double> factors) {
       Record& made = input.records.emplace_back(sample::record(work, "dilated", "linear"));
       sample::time(made, 1, twin ? factor : 1, twin ? 1 : 0);
       made.twin = twin;
+      if (twin) made.variant_id += kTwinSuffix;
       made.reference = "dilated/linear";
     }
   }
