@@ -11,6 +11,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 namespace {
