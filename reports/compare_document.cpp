@@ -54,8 +54,7 @@ std::vector<std::string> sentences(const ComparedRuns& runs) {
   }
   std::vector<std::string> said = {fmt::format(
       "{} pairs of the same case and variant: B is faster in {}, slower in {}, equivalent in {}, "
-      "inconclusive "
-      "{}, not compared {}. Only in A: {}, only in B: {}.",
+      "inconclusive {}, not compared {}. Only in A: {}, only in B: {}.",
       runs.pairs.size(), counts[Verdict::faster], counts[Verdict::slower], counts[Verdict::equivalent],
       counts[Verdict::inconclusive], none, runs.only_a.size(), runs.only_b.size())};
   if (runs.a.machine != runs.b.machine)
@@ -127,9 +126,8 @@ Document compare_document(const ComparedRuns& runs, const std::vector<std::strin
   pairs.blocks.push_back(Paragraph{
       "A / B is the time in A / the time in B. Above 1, B is faster. Rounds of different runs do not pair: "
       "the 95 % interval is Welch's, over the processes of each run, and unadjusted. If one process "
-      "measured, "
-      "it says nothing of how processes differ; the verdict then says `within one process` and is never "
-      "`equivalent`."});
+      "measured, it says nothing of how processes differ; the verdict then says `within one process` and is "
+      "never `equivalent`."});
   if (!runs.pairs.empty()) pairs.blocks.push_back(compare_table(runs));
   for (const auto& [name, records] : {std::pair{"A", &runs.only_a}, std::pair{"B", &runs.only_b}})
     if (!records->empty())

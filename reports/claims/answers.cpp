@@ -29,8 +29,7 @@ std::string why_open(const ClaimAnswer& answer) {
                most = 1 + measured.margin;
   if (measured.verdict == (claimed < 1 ? Verdict::faster : Verdict::slower))
     return "it differs from linear order the other way, and no control was measured: the table of slots "
-           "alone "
-           "may cost as much";
+           "alone may cost as much";
   if (!std::isfinite(measured.ci.low)) return "one value has no interval";
   const bool nothing = measured.ci.low <= most && measured.ci.high >= least;
   const bool all = measured.ci.low <= claimed && measured.ci.high >= claimed;

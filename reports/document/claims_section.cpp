@@ -24,17 +24,13 @@ Bullets how_judged() {
   return Bullets{
       {"The first rule that fits, for a claim c above 1 and the measured ratio with its 95 % interval. "
        "Reproduced: c lies within the margin of 1, and the orders are equivalent. No gain: they are "
-       "equivalent, "
-       "or Hilbert order is slower, but not slower than a control that pays the same table of slots; that is "
-       "the price of the table, not of the order. Contradicted: slower than linear order and than the "
-       "control. "
-       "Reproduced: the interval reaches c, and its low end lies more than halfway from 1 to c. Smaller than "
-       "claimed: faster, but the interval does not reach c. Inconclusive: anything else. For claims below 1 "
-       "the "
-       "sides are swapped. A claimed range is judged by its low end.",
+       "equivalent, or Hilbert order is slower, but not slower than a control that pays the same table of "
+       "slots; that is the price of the table, not of the order. Contradicted: slower than linear order and "
+       "than the control. Reproduced: the interval reaches c, and its low end lies more than halfway from 1 "
+       "to c. Smaller than claimed: faster, but the interval does not reach c. Inconclusive: anything else. "
+       "For claims below 1 the sides are swapped. A claimed range is judged by its low end.",
        "The control is linear order that reads its rows through a table of slots (linear.gathered), or "
-       "random "
-       "order if that was not measured.",
+       "random order if that was not measured.",
        "Standard is dilated/linear. Hilbert is dilated/hilbert with chunks of 4096 and K and V permuted; it "
        "computes the same function. @tokens is what the seeds ran: they applied the pattern to memory slots, "
        "which computes a different function. It is shown but never judged.",
@@ -46,15 +42,13 @@ Bullets how_judged() {
        "spans the intervals of all cases, and they must agree. Cases with another dtype than the claim's are "
        "answered apart and not counted above.",
        "If one process measured, nothing is known of how processes differ: the basis says `within one "
-       "process`, "
-       "and equality is never found. If another process used the GPU, there is no verdict.",
+       "process`, and equality is never found. If another process used the GPU, there is no verdict.",
        "Claims about caches are judged by hardware counters, each level separately. Each variant must have "
-       "been counted at least five times, in random sequence; the interval is Welch's over the logarithms of "
-       "the counts. With fewer counts, the level is inconclusive. A level is not judged if less than one "
-       "read "
-       "in a thousand misses. The row shows the level next to memory; if one level confirms the claim and "
-       "another does not, it is inconclusive. If nothing could be counted, the count of 64-byte lines in the "
-       "layout is used, and the basis says so.",
+       "been counted at least five times, in random sequence; the interval is Welch's over the logarithms "
+       "of the counts. With fewer counts, the level is inconclusive. A level is not judged if less than one "
+       "read in a thousand misses. The row shows the level next to memory; if one level confirms the claim "
+       "and another does not, it is inconclusive. If nothing could be counted, the count of 64-byte lines "
+       "in the layout is used, and the basis says so.",
        misses_text()},
       "How a claim is judged"};
 }

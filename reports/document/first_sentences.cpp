@@ -60,8 +60,7 @@ std::string control_sentence(const Tally& control, std::string_view chunk_text) 
         chunk_text);
   return fmt::format(
       "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
-      "random "
-      "permutation / time of Hilbert order: {}).{}",
+      "random permutation / time of Hilbert order: {}).{}",
       chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
       control.sides(), control.ratios(), control.one_process());
 }

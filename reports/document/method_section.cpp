@@ -24,8 +24,7 @@ std::string margin_sentence(const View& view) {
   if (most > asked)
     return fmt::format(
         "Margin, the smallest effect worth a name: {} to {}. The sweep asks for {}; where {} differ by more "
-        "(95th "
-        "percentile of other comparisons of like duration), that is the margin.",
+        "(95th percentile of other comparisons of like duration), that is the margin.",
         margin_text(least), margin_text(most), margin_text(asked), twins);
   return fmt::format(
       "Margin, the smallest effect worth a name: {}, as the sweep asks. These records hold {}; {} of other "
@@ -42,26 +41,20 @@ Section method_section(const View& view) {
        "outliers, in the same process and the same rounds.",
        "Verification first: the output of each variant is compared with a double-precision reference. Of "
        "small cases all rows are compared, of large ones up to 256 sampled rows, each with a tolerance of "
-       "its "
-       "own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "
-       "never "
-       "timed.",
+       "its own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "
+       "never timed.",
        "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
        "several processes measured, each is one value: the median of its rounds. Times are then the "
-       "geometric "
-       "mean of these values with Student's t interval; within one process, the median of the rounds with "
-       "the "
-       "exact interval of their order statistics. All intervals are 95 % and unadjusted.",
+       "geometric mean of these values with Student's t interval; within one process, the median of the "
+       "rounds with the exact interval of their order statistics. All intervals are 95 % and unadjusted.",
        "Speedup: reference time / variant time, paired round by round; each process gives the median of its "
        "rounds, on the logarithmic scale. Permuting K and V is not part of the kernel time; its time is "
-       "shown "
-       "separately.",
+       "shown separately.",
        "Verdicts: faster or slower if a one-sided t-test at 2.5 % finds the effect beyond the margin, "
-       "corrected "
-       "by Holm's method for all pairs of a case and a kernel variant here; equivalent if the 90 % interval "
-       "lies "
-       "inside the margin; otherwise inconclusive. Baselines are judged by themselves. Within one process "
-       "nothing is known of how processes differ, so the verdict says so and is never equivalent.",
+       "corrected by Holm's method for all pairs of a case and a kernel variant here; equivalent if the 90 "
+       "% interval lies inside the margin; otherwise inconclusive. Baselines are judged by themselves. "
+       "Within one process nothing is known of how processes differ, so the verdict says so and is never "
+       "equivalent.",
        margin_sentence(view),
        "FLOPs: 4 x head_dim for each query-key pair that is selected and not masked, counted pair by pair. A "
        "backward pass counts 2.5 times as many.",
@@ -71,8 +64,8 @@ Section method_section(const View& view) {
        "with the same dtype, instructions and threads.",
        "Impossible rates: if a rate is higher than the peak measured in the same process allows, the record "
        "is invalid, because some of the work did not run.",
-       "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for a "
-       "variant."}});
+       "Memory: bytes of operands, permuted copies, index and workspace that the plan counts for "
+       "a variant."}});
   const auto command = view.meta.find("command");
   if (command != view.meta.end() && !command->second.empty()) {
     section.blocks.push_back(Paragraph{"This command made the store:"});

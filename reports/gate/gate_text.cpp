@@ -78,19 +78,14 @@ std::string rule_text(const GateResult& result) {
   if (result.stored)
     return fmt::format(
         "From stored results, whose processes do not alternate, so a change of the machine between the runs "
-        "can "
-        "pass for one of the program: weaker than a gate of two programs. Ratios are to each run's own "
-        "reference. "
-        "Slower: the lower bound of the slowdown is above {:g} %, at {:g} % for all together. Ok: a slowdown "
-        "of "
-        "{:g} % is excluded and could have been seen. Undecided: neither.",
+        "can pass for one of the program: weaker than a gate of two programs. Ratios are to each run's own "
+        "reference. Slower: the lower bound of the slowdown is above {:g} %, at {:g} % for all together. "
+        "Ok: a slowdown of {:g} % is excluded and could have been seen. Undecided: neither.",
         100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
   return fmt::format(
       "Slower: the lower bound of the slowdown is above {:g} %, in two independent rounds; a whole gate of "
-      "equal "
-      "builds says so with a probability of at most {:g} %. Ok: a slowdown of {:g} % is excluded and could "
-      "have "
-      "been seen. Undecided: neither.",
+      "equal builds says so with a probability of at most {:g} %. Ok: a slowdown of {:g} % is excluded and "
+      "could have been seen. Undecided: neither.",
       100 * result.rule.threshold, 100 * kFalseAlarms, 100 * result.rule.threshold);
 }
 

@@ -1,8 +1,34 @@
 #include "reports/gate/run_slowdown.hpp"
 
+#include <cmath>
+#include <span>
+
 #include "reports/records/effect.hpp"
 
 namespace hilbench {
+namespace {
+
+using Processes = std::vector<std::span<const double>>;
+
+Rounds rounds_of(const Record& record) {
+  return {record.time->samples_ns, record.time->process_rounds};
+}
+
+double log_ratio(double time, double reference, double twin) {
+  return std::log(time) - (std::log(reference) + std::log(twin)) / 2;
+}
+
+// Of one process: the median over its rounds, which meet the same machine; of medians if rounds do not pair.
+double log_ratio(std::span<const double> times, std::span<const double> reference,
+                 std::span<const double> twin) {
+  if (times.size() != reference.size() || times.size() != twin.size())
+    return log_ratio(median(times), median(reference), median(twin));
+  std::vector<double> rounds(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) rounds[i] = log_ratio(times[i], reference[i], twin[i]);
+  return median(rounds);
+}
+
+}  // namespace
 
 bool timed(const Record& record) {
   return record.status == Status::ok && record.time && !record.time->samples_ns.empty() &&
@@ -10,17 +36,19 @@ bool timed(const Record& record) {
 }
 
 std::vector<double> log_times(const Record& record) {
-  return log_medians({record.time->samples_ns, record.time->process_rounds});
+  return log_medians(rounds_of(record));
 }
 
 std::vector<double> log_ratios(const Record& record, const Record& reference, const Record* twin) {
-  std::vector<double> logs = log_times(record);
   if (!timed(reference)) return {};
-  const std::vector<double> below = log_times(reference);
-  if (below.size() != logs.size()) return {};
-  std::vector<double> again = twin != nullptr && timed(*twin) ? log_times(*twin) : below;
+  const Rounds of_record = rounds_of(record), of_reference = rounds_of(reference);
+  const Rounds of_twin = twin != nullptr && timed(*twin) ? rounds_of(*twin) : of_reference;
+  const Processes times = by_process(of_record), below = by_process(of_reference);
+  if (below.size() != times.size()) return {};
+  Processes again = by_process(of_twin);
   if (again.size() != below.size()) again = below;
-  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] -= (below[i] + again[i]) / 2;
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < times.size(); ++i) logs.push_back(log_ratio(times[i], below[i], again[i]));
   return logs;
 }
 

@@ -110,8 +110,7 @@ std::string self_test_text(const SelfTest& test) {
     text += fmt::format("A slowdown of {} is found in {}.\n", percent(rate.slowdown), percent(rate.found));
   text += fmt::format(
       "Rates over {} gates drawn from {} measured pairs of processes a case, not that many real gates. A "
-      "pair of "
-      "processes differs by {} (standard deviation, median over cases).\n",
+      "pair of processes differs by {} (standard deviation, median over cases).\n",
       test.gates, test.pairs, percent(test.deviation));
   return text;
 }

@@ -8,7 +8,7 @@
 #   equal=N      N gates of this build against itself
 #   injected=N   N gates for each of 10 %, 5 % and 2 % more work in every variant but rings, which time themselves
 #   busy=N       N gates of this build against itself beside a program that keeps a core busy
-#   runs=N       N runs of the gates' sweep by this build, each by 10 processes
+#   runs=N       N runs of the gates' sweep by this build, each by 30 processes, for 6 s a comparison
 #   pairs        every two of these runs, and of those that the busy gates leave, compared at 5 % by `hilbench compare`
 # Options for hilbench, such as --device or --axis, are taken from the variables TWINS, GATE and RUN; the gates' sweep
 # from SWEEP, which is sweeps/ci.yaml without it, and on a GPU should be sweeps/ci-gpu.yaml. Afterwards OUT holds
@@ -79,7 +79,7 @@ runs() {
     [[ ! -e $out/runs/quiet/$number ]] || continue
     sweep_of "$number"
     rm -rf "$scratch/run"
-    if ! "$hilbench" run "$scratch/sweep.yaml" --processes 10 -o "$scratch/run" "${run_options[@]}" \
+    if ! "$hilbench" run "$scratch/sweep.yaml" --processes 30 --budget 6 -o "$scratch/run" "${run_options[@]}" \
       >"$scratch/run.txt" 2>&1; then
       cat "$scratch/run.txt" >&2
       exit 1

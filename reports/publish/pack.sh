@@ -47,7 +47,8 @@ for library in "$bundle"/lib/libmpi.so*; do
   done
 done
 cp -r "$root/sweeps" "$bundle/sweeps"
-cp -r "$build/tests/harness/fakes" "$bundle/fakes"
+mkdir "$bundle/fakes"
+cp "$build"/tests/fakes/*.so* "$bundle/fakes/"
 for script in gpu_surroundings_test launched_gpu_test mpi_run_test program plain_attention; do
   cp "$root/tests/program/$script.py" "$bundle/tests/program/"
 done

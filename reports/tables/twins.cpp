@@ -68,8 +68,7 @@ std::string twins_sentence(const View& view) {
   });
   return fmt::format(
       "A twin is the reference measured once more, so it differs by noise alone: the 95 % interval excludes "
-      "1 "
-      "for {} of {} (5 % are expected). Judged as variants: {} faster, {} slower, {} equivalent, {} "
+      "1 for {} of {} (5 % are expected). Judged as variants: {} faster, {} slower, {} equivalent, {} "
       "inconclusive.",
       outside, plural(twins.size(), "twin", "twins"), with(twins, Verdict::faster),
       with(twins, Verdict::slower), with(twins, Verdict::equivalent), with(twins, Verdict::inconclusive));

@@ -2,12 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 namespace hilbench {
 namespace {
+
+std::string upper_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return text;
+}
 
 class Blas : public testing::Test {
  protected:
@@ -39,11 +46,10 @@ TEST_F(Blas, RecordNamesLibraryCoreAndRate) {
 
 TEST_F(Blas, RunsTheCoreTypeThatTheProcessorAsksFor) {
   const char* chosen = std::getenv("OPENBLAS_CORETYPE");
-  if (blas_core_type().empty()) GTEST_SKIP() << "OpenBLAS decides on this processor";
+  if (chosen == nullptr && blas_core_type().empty()) GTEST_SKIP() << "OpenBLAS decides on this processor";
   ASSERT_NE(chosen, nullptr);
-  std::string core = blas_record().at("core");
-  for (char& letter : core) letter = static_cast<char>(std::toupper(letter));
-  EXPECT_EQ(core, chosen);
+  // OpenBLAS, and whoever set the variable, may spell it "Haswell".
+  EXPECT_EQ(upper_case(blas_record().at("core")), upper_case(chosen));
 }
 
 }  // namespace

@@ -40,5 +40,21 @@ TEST(RunSlowdown, ATwinWithoutAllTimesDoesNotCount) {
   EXPECT_TRUE(log_ratios(variant, shorter, &reference).empty()) << "a twin is no reference";
 }
 
+// What slows a round slows both in it: the ratios are 1, 1 and 9, although the medians differ by 2.
+TEST(RunSlowdown, RatiosAreTakenWithinRounds) {
+  Record variant = record_of({0}), reference = record_of({0});
+  variant.time->samples_ns = {std::exp(2), std::exp(3), std::exp(9)};
+  reference.time->samples_ns = {std::exp(1), std::exp(2), std::exp(0)};
+  expect_near(log_ratios(variant, reference, nullptr), {1});
+}
+
+TEST(RunSlowdown, RoundsThatDoNotPairGiveTheRatioOfTheMedians) {
+  Record variant = record_of({5, 7});
+  const Record reference = record_of({2, 3});
+  variant.time->samples_ns = {std::exp(5), std::exp(4), std::exp(9), std::exp(5), std::exp(7)};
+  variant.time->process_rounds = {4, 1};
+  expect_near(log_ratios(variant, reference, nullptr), {3, 4});
+}
+
 }  // namespace
 }  // namespace hilbench
