@@ -21,7 +21,7 @@ failed=()
 
 # sanitize PRESET: builds the tests under this preset, without CUDA code, and runs them. Tests with these labels are left
 # out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's programs),
-# and `documents` (texts of the tree).
+# and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
 sanitize() {
   echo "== sanitizer: $1"
   if ! { cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1; then

@@ -31,6 +31,16 @@ const Record* find(const Found& records, const std::string& case_id, const std::
   return at == records.end() ? nullptr : at->second;
 }
 
+// Null if it has no times that nobody disturbed.
+const Record* find_timed(const Found& records, const std::string& case_id, const std::string& variant_id) {
+  const Record* record = find(records, case_id, variant_id);
+  return record != nullptr && timed(*record) ? record : nullptr;
+}
+
+std::string twin_name(const std::string& variant_id) {
+  return variant_id + std::string(kTwinSuffix);
+}
+
 bool has_case(const Found& records, const std::string& case_id) {
   const auto at = records.lower_bound({case_id, ""});
   return at != records.end() && at->first.first == case_id;
@@ -69,14 +79,14 @@ class StoredGate {
     row.judged = !row.reference && (!rival || options_.rivals == Rivals::judged);
     bool worked = false, has_times = false;
     std::vector<std::vector<double>> runs;
-    const bool with_reference = !row.reference && any_has(record.case_id, reference_name);
+    const bool with_reference = any_has(record.case_id, reference_name);
+    const bool with_twin = with_reference && all_have_twins(record.case_id, reference_name);
     const auto ratios = [&](const Found& run, const Record& of) {
       if (!with_reference) return log_times(of);
-      const Record* reference = find(run, of.case_id, reference_name);
-      return reference == nullptr
-                 ? std::vector<double>()
-                 : log_ratios(of, *reference,
-                              find(run, of.case_id, reference_name + std::string(kTwinSuffix)));
+      const Record* reference = find_timed(run, of.case_id, reference_name);
+      if (reference == nullptr) return std::vector<double>();
+      const Record* twin = with_twin ? find_timed(run, of.case_id, twin_name(reference_name)) : nullptr;
+      return row.reference ? log_times(of, twin) : log_ratios(of, *reference, twin);
     };
     for (const Found& baseline : baselines_) {
       const Record* before = find(baseline, record.case_id, record.variant_id);
@@ -106,11 +116,20 @@ class StoredGate {
 
   // Whether the reference has times in any run.
   bool any_has(const std::string& case_id, const std::string& reference_name) const {
-    const auto has = [&](const Found& run) {
-      const Record* reference = find(run, case_id, reference_name);
-      return reference != nullptr && timed(*reference);
-    };
+    const auto has = [&](const Found& run) { return find_timed(run, case_id, reference_name) != nullptr; };
     return has(candidate_) || std::any_of(baselines_.begin(), baselines_.end(), has);
+  }
+
+  // Whether every run that has times of the reference has as many of its twin: otherwise one run would be
+  // divided by both, and another by the reference alone.
+  bool all_have_twins(const std::string& case_id, const std::string& reference_name) const {
+    const auto has = [&](const Found& run) {
+      const Record* reference = find_timed(run, case_id, reference_name);
+      const Record* twin = find_timed(run, case_id, twin_name(reference_name));
+      return reference == nullptr ||
+             (twin != nullptr && log_times(*twin).size() == log_times(*reference).size());
+    };
+    return has(candidate_) && std::all_of(baselines_.begin(), baselines_.end(), has);
   }
 
   void judge() {
@@ -128,7 +147,7 @@ class StoredGate {
           row.reason = row.slowdown.freedom > 0 ? "the processes differ too much"
                                                 : "needs several processes in both runs";
       } else if (row.reference && (verdict == GateVerdict::slower || verdict == GateVerdict::faster)) {
-        row.reason = "the others are divided by it, so its own change does not show in them";
+        row.reason = "the others are divided by it and its twin, so its own change does not show in them";
         moved.push_back(fmt::format("{} of {} ({:+.1f} %)", row.variant_id, row.case_id,
                                     100 * std::expm1(row.slowdown.value)));
       }
@@ -182,8 +201,7 @@ class StoredGate {
         return find(run, record->case_id, record->variant_id) != nullptr;
       };
       const auto has_time = [&](const Found& run) {
-        const Record* before = find(run, record->case_id, record->variant_id);
-        return before != nullptr && timed(*before);
+        return find_timed(run, record->case_id, record->variant_id) != nullptr;
       };
       const auto has_any = [&](const Found& run) { return has_case(run, record->case_id); };
       if (std::none_of(baselines_.begin(), baselines_.end(), has))

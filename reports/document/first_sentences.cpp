@@ -111,6 +111,14 @@ std::string rivals_sentence(const View& view) {
                            fmt::join(parts, "; "));
 }
 
+// Nothing but references, and so their twins, was asked for.
+bool only_references(const View& view) {
+  return std::all_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
+    return std::all_of(of_case.records.begin(), of_case.records.end(),
+                       [](const Record* record) { return record->variant_id == record->reference; });
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> main_sentences(const View& view) {
@@ -124,9 +132,12 @@ std::vector<std::string> main_sentences(const View& view) {
   for (const std::string& one : {whole, rivals_sentence(view), rings_sentence(view)})
     if (!one.empty()) said.push_back(one);
   if (!said.empty() || view.record_count == 0) return said;
-  std::string twins = twins_sentence(view);
-  if (twins.empty()) twins = "No case here has times of linear order and of another order or a rival.";
-  return {std::move(twins)};
+  std::string twins = only_references(view) ? twins_sentence(view) : "";
+  if (!twins.empty()) return {std::move(twins)};
+  return {
+      fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
+                  "the whole length or in chunks of {}.",
+                  claimed_chunk)};
 }
 
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {

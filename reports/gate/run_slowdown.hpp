@@ -11,12 +11,13 @@ namespace hilbench {
 // It has times that nobody disturbed.
 bool timed(const Record& record);
 
-// ln(time) of each process. `record` must be timed().
-std::vector<double> log_times(const Record& record);
+// ln(time) of each process, the median over its rounds. `twin`, if there is one, measured the record's
+// variant once more: the mean of both logarithms counts, which varies less. Both must be timed().
+std::vector<double> log_times(const Record& record, const Record* twin = nullptr);
 
-// ln(time / time of the reference) of each process, the median over its rounds. `twin`, if there is one,
-// measured the reference once more: the mean of both logarithms counts, which varies less. Empty if the
-// reference lacks times. `record` must be timed().
+// ln(time / time of the reference) of each process, the median over its rounds. `twin`, if there is one, is
+// that of the reference, and counts as in log_times(). Empty if their processes are not as many as those of
+// `record`. All must be timed().
 std::vector<double> log_ratios(const Record& record, const Record& reference, const Record* twin);
 
 // The slowdown ln(candidate / baseline) against runs of a baseline. `after` and the values of `runs`: of each

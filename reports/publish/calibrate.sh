@@ -61,31 +61,34 @@ gate() {
   fi
   [[ -e $out/gates.csv ]] || sed -n '1s/^/kind,gate,status,seconds,/p' "$scratch/gate/gate.csv" >"$out/gates.csv"
   sed "1d; s/^/$kind,$number,$status,$((SECONDS - start)),/" "$scratch/gate/gate.csv" >"$scratch/rows"
-  [[ $kind != busy ]] || keep_run "$kind" "$number"
+  # What the baseline measured is a run like another, to be compared with other runs.
+  [[ $kind != busy ]] || keep_run "$kind" "$number" "$scratch/gate/baseline"
   cat "$scratch/rows" >>"$out/gates.csv"
   echo "$kind $number: exit $status, $((SECONDS - start)) s; $(grep -m1 -E 'of [0-9]+ variants' "$scratch/gate.txt")"
 }
 
-# What the baseline measured is a run like another, to be compared with other runs.
+# keep_run KIND NUMBER FOLDER: whole or not at all, since OUT may lie on another file system
 keep_run() {
   mkdir -p "$out/runs/$1"
-  rm -rf "$out/runs/$1/$2"
-  mv "$scratch/gate/baseline" "$out/runs/$1/$2"
+  rm -rf "$out/runs/part" "$out/runs/$1/$2"
+  mv "$3" "$out/runs/part"
+  mv "$out/runs/part" "$out/runs/$1/$2"
 }
 
 runs() {
-  local number
+  local number status
   for ((number = 1; number <= $1; ++number)); do
     [[ ! -e $out/runs/quiet/$number ]] || continue
     sweep_of "$number"
     rm -rf "$scratch/run"
-    if ! "$hilbench" run "$scratch/sweep.yaml" --processes 30 --budget 6 -o "$scratch/run" "${run_options[@]}" \
-      >"$scratch/run.txt" 2>&1; then
+    status=0
+    "$hilbench" run "$scratch/sweep.yaml" --processes 30 --budget 6 -o "$scratch/run" "${run_options[@]}" \
+      >"$scratch/run.txt" 2>&1 || status=$?
+    if [[ $status -ne 0 && $status -ne 1 ]]; then
       cat "$scratch/run.txt" >&2
-      exit 1
+      exit "$status"
     fi
-    mkdir -p "$out/runs/quiet"
-    mv "$scratch/run" "$out/runs/quiet/$number"
+    keep_run quiet "$number" "$scratch/run"
     echo "run $number"
   done
 }

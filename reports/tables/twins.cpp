@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
 
 namespace hilbench {
 namespace {
@@ -43,20 +44,24 @@ Table twins_table(const View& view) {
       {{"case", "case"}, [](Twin twin) { return Cell{twin->case_id}; }},
       {{"variant", "variant"}, [](Twin twin) { return Cell{twin->variant_id}; }},
       {{"ratio", "ratio", Align::right, Show::data},
-       [](Twin twin) { return Cell{fmt::format("{}", twin->speedup->ratio)}; }},
+       [](Twin twin) { return Cell{data_text(twin->speedup->ratio)}; }},
       {{"ratio_low", "low", Align::right, Show::data},
-       [](Twin twin) { return Cell{fmt::format("{}", twin->speedup->ci.low)}; }},
+       [](Twin twin) { return Cell{data_text(twin->speedup->ci.low)}; }},
       {{"ratio_high", "high", Align::right, Show::data},
-       [](Twin twin) { return Cell{fmt::format("{}", twin->speedup->ci.high)}; }},
+       [](Twin twin) { return Cell{data_text(twin->speedup->ci.high)}; }},
       {{"ratio_interval", "reference / twin [95 %]", Align::right, Show::page},
        [](Twin twin) {
          const Speedup& speedup = *twin->speedup;
-         return Cell{fmt::format("{:.4f} [{:.4f}, {:.4f}]", speedup.ratio, speedup.ci.low, speedup.ci.high)};
+         return Cell{ratio_text(speedup.ratio, speedup.ci)};
        }},
       {{"processes", "processes", Align::right},
        [](Twin twin) { return Cell{std::to_string(twin->speedup->processes)}; }},
-      {{"verdict", "verdict"},
-       [](Twin twin) { return Cell{std::string(to_string(twin->speedup->verdict))}; }}};
+      {{"verdict", "verdict", Align::left, Show::data},
+       [](Twin twin) { return Cell{std::string(to_string(twin->speedup->verdict))}; }},
+      {{"verdict_text", "verdict", Align::left, Show::page}, [](Twin twin) {
+         const Speedup& speedup = *twin->speedup;
+         return Cell{verdict_words(speedup.verdict, speedup.processes, speedup.margin)};
+       }}};
   return make_table("twins", "Twins, those that differ most first", columns, judged_twins(view));
 }
 
@@ -66,19 +71,22 @@ std::string twins_sentence(const View& view) {
   const auto outside = std::count_if(twins.begin(), twins.end(), [](const Record* twin) {
     return twin->speedup->ci.low > 1 || twin->speedup->ci.high < 1;
   });
+  const bool several = std::all_of(twins.begin(), twins.end(),
+                                   [](const Record* twin) { return twin->speedup->processes > 1; });
   return fmt::format(
       "A twin is the reference measured once more, so it differs by noise alone: the 95 % interval excludes "
-      "1 for {} of {} (5 % are expected). Judged as variants: {} faster, {} slower, {} equivalent, {} "
-      "inconclusive.",
-      outside, plural(twins.size(), "twin", "twins"), with(twins, Verdict::faster),
-      with(twins, Verdict::slower), with(twins, Verdict::equivalent), with(twins, Verdict::inconclusive));
+      "1 for {} of {} ({}). Each judged by itself: {} faster, {} slower, {} equivalent, {} inconclusive.",
+      outside, plural(twins.size(), "twin", "twins"),
+      several ? "5 % are expected" : "more than 5 % are expected within one process",
+      with(twins, Verdict::faster), with(twins, Verdict::slower), with(twins, Verdict::equivalent),
+      with(twins, Verdict::inconclusive));
 }
 
 std::string twins_distances_sentence(const View& view) {
   const std::vector<const Record*> twins = judged_twins(view);
   if (twins.empty()) return "";
   return fmt::format(
-      "Twin and reference differ by at most {} in half of the cases, and by at most {} in 95 % of them.",
+      "Twin and reference differ by at most {} in half of the cases, in 95 % of all cases by at most {}.",
       exceeded_by(twins, 0.5), exceeded_by(twins, 0.05));
 }
 

@@ -28,7 +28,7 @@ struct View {
   std::string source;   // the folder of the store, as the user gave it
   std::map<std::string, std::string> meta;
   std::vector<CaseView> cases;   // in the store's order, without twins
-  std::size_t record_count = 0;  // without twins, as are all other members
+  std::size_t record_count = 0;  // without twins, as are all other members but `twins`
   std::vector<const Record*> twins;
   std::map<Status, std::size_t> status_counts;
   std::span<const PredictedRing> predictions;

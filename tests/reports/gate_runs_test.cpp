@@ -82,11 +82,39 @@ TEST(GateRuns, TheTwinMeasuresTheReferenceOnceMore) {
       for (double& sample : record.time->samples_ns) sample /= 1.04;
   const GateResult result = gate_of(a, b);
   EXPECT_EQ(exit_code(result), ExitCode::done) << gate_text(result);
-  for (const GateRow& row : result.rows)
-    if (row.judged) EXPECT_NEAR(row.slowdown.value, 0, 0.005) << row.case_id;
+  for (const GateRow& row : result.rows) {
+    if (row.judged) {
+      EXPECT_NEAR(row.slowdown.value, 0, 0.005) << row.case_id;
+    }
+  }
   std::erase_if(b.records, [](const Record& record) { return record.twin; });
-  for (const GateRow& row : gate_of(a, b).rows)
-    if (row.judged) EXPECT_NEAR(row.slowdown.value, -std::log(1.04), 0.005) << row.case_id;
+  for (const GateRow& row : gate_of(a, b).rows) {
+    if (row.judged) {
+      EXPECT_NEAR(row.slowdown.value, -std::log(1.04), 0.005) << row.case_id;
+    }
+  }
+}
+
+// Each variant is divided by the mean of the reference and its twin: what moves this mean moves them all.
+TEST(GateRuns, ATwinThatMovedIsAReferenceThatMoved) {
+  const ReportInput a = run_of(1, {.noise = 0.001, .twin = 1});
+  for (const double factor : {0.85, 1.18}) {
+    const GateResult result = gate_of(a, run_of(2, {.noise = 0.001, .twin = factor}));
+    EXPECT_EQ(exit_code(result), ExitCode::inconclusive) << gate_text(result);
+    EXPECT_NE(gate_text(result).find("the reference itself changed"), std::string::npos);
+  }
+  const GateResult slow = gate_of(a, run_of(2, {.noise = 0.001, .hilbert = 1.1, .twin = 1.04}));
+  EXPECT_EQ(exit_code(slow), ExitCode::failed) << gate_text(slow);
+}
+
+TEST(GateRuns, ATwinOfOneRunAloneDoesNotCount) {
+  const ReportInput a = run_of(1, {.noise = 0.001, .twin = 1.2}), b = run_of(2, {.noise = 0.001});
+  EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::done) << gate_text(gate_of(a, b));
+  EXPECT_EQ(exit_code(gate_of(b, a)), ExitCode::done) << gate_text(gate_of(b, a));
+  ReportInput failed = run_of(3, {.noise = 0.001, .twin = 1.2});
+  for (Record& record : failed.records)
+    if (record.twin) record.status = Status::failed;
+  EXPECT_EQ(exit_code(gate_of(failed, a)), ExitCode::done) << gate_text(gate_of(failed, a));
 }
 
 TEST(GateRuns, OneProcessShowsNothing) {

@@ -22,14 +22,19 @@ def block_twins(folder, sweep=SWEEP):
     outside = sum(not record["speedup"]["ci"][0] <= 1 <= record["speedup"]["ci"][1] for record in twins)
     verdicts = collections.Counter(record["speedup"]["verdict"] for record in twins)
     processes = {record["speedup"]["processes"] for record in twins}
-    apart = sorted(abs(math.log(record["speedup"]["ratio"])) for record in twins)
+    apart = sorted((abs(math.log(record["speedup"]["ratio"])) for record in twins), reverse=True)
     return wrapped(
         f"{plural(len(twins), 'twin')}, each measured by {' or '.join(map(str, sorted(processes)))} processes.",
         f"1 lies outside the 95 % interval of {share(outside, len(twins))}.",
-        f"Judged as variants, {verdicts['equivalent']} are equivalent, {verdicts['inconclusive']} inconclusive,",
-        f"{verdicts['faster']} faster and {verdicts['slower']} slower. The ratios differ from 1 by",
-        f"{100 * statistics.median(apart):.2g} % in the median, and by more than",
-        f"{100 * apart[math.ceil(0.95 * len(apart)) - 1]:.2g} % in one of twenty.")
+        f"Each judged by itself, {verdicts['equivalent']} are equivalent, {verdicts['inconclusive']} inconclusive,",
+        f"{verdicts['faster']} faster and {verdicts['slower']} slower. Twin and reference differ by",
+        f"at most {exceeded_by(apart, 0.5)} in half of the cases, in 95 % of all cases by at most",
+        f"{exceeded_by(apart, 0.05)}.")
+
+
+def exceeded_by(falling, share):
+    """The smallest distance that all but this share do not exceed (nearest rank), as the report has it."""
+    return f"{100 * math.expm1(falling[int(share * len(falling))]):.2g} %"
 
 
 def rows_of(source):
@@ -52,9 +57,10 @@ def block_compared(folder, sweep=SWEEP):
     rows = rows_of(folder.path / sweep / "pairs.csv.gz")
     if not rows:
         return "No runs were compared here yet."
-    header = ["runs", "number", "pairs", "pairs that called something slower", "verdicts", "ok", "undecided", "slower",
-              "faster", "exit statuses"]
-    return markdown(header, [compared_cells(kind, kept) for kind, kept in grouped(rows, lambda row: row["kind"]).items()])
+    header = ["runs", "number", "processes a run", "pairs", "pairs that called something slower", "verdicts", "ok",
+              "undecided", "slower", "faster", "exit statuses"]
+    kinds = grouped(rows, lambda row: row["kind"])
+    return markdown(header, [compared_cells(kind, kept) for kind, kept in kinds.items()])
 
 
 def block_self_test(folder, sweep=SWEEP):
@@ -74,7 +80,10 @@ def compared_cells(kind, rows):
     pairs = grouped(rows, lambda row: (row["first"], row["second"]))
     of = {"equal": "of one build, left by its gates", "quiet": "of one build",
           "busy": "of one build, each beside a program that keeps a core busy"}
-    return [of[kind], len(runs), *answer_cells(pairs, rows, plain_share)]
+    processes = {int(row["processes"]) for row in rows}
+    fewest, most = min(processes), max(processes)
+    return [of[kind], len(runs), f"{fewest} to {most}" if fewest < most else fewest,
+            *answer_cells(pairs, rows, plain_share)]
 
 
 def answer_cells(answers, rows, said):

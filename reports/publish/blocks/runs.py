@@ -86,5 +86,5 @@ def block_spread(folder):
     if not spreads:
         return "No pair of case and variant was measured by more than one run."
     return wrapped(f"{len(several)} pairs of case and variant were measured by 2 to {max(map(len, several))} runs "
-                   f"each, of different sweeps: their ratios differ by {statistics.median(spreads):.2f} % (median) and "
+                   f"each: their ratios differ by {statistics.median(spreads):.2f} % (median) and "
                    f"by {max(spreads):.2f} % at most.")

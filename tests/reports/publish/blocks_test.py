@@ -91,14 +91,18 @@ class Calibration(BlocksTest):
 
     def test_compared_runs_are_counted_by_pairs(self):
         folder = self.published([], "calibration")
-        rows = ["kind,first,second,status,case,variant,verdict", "equal,1,2,0,n1,a,ok", "equal,1,2,0,n1,b,ok",
-                "equal,1,2,0,n1,linear,\"reference, not judged\"",
-                "equal,1,3,3,n1,a,undecided", "equal,1,3,3,n1,b,ok", "equal,2,3,1,n1,a,slower", "equal,2,3,1,n1,b,ok"]
+        rows = ["kind,first,second,status,case,variant,verdict,processes",
+                "quiet,1,2,0,n1,a,ok,30", "quiet,1,2,0,n1,b,ok,30",
+                "quiet,1,2,0,n1,linear,\"reference, not judged\",9", "quiet,1,3,3,n1,a,undecided,30",
+                "quiet,1,3,3,n1,b,ok,30", "quiet,2,3,1,n1,a,slower,30", "quiet,2,3,1,n1,b,ok,30",
+                "equal,1,2,3,n1,a,undecided,6", "equal,1,2,3,n1,b,ok,12"]
         with gzip.open(folder.path / "calibration/pairs.csv.gz", "wt") as file:
             file.write("\n".join(rows) + "\n")
         table = calibration.block_compared(folder).splitlines()
-        self.assertIn("| of one build, left by its gates | 3 | 3 | 1 of 3 (33.3 %) | 6 | 4 of 6 (66.7 %) | 1 of 6 (16.7 %) |", table[2])
+        self.assertIn("| of one build | 3 | 30 | 3 | 1 of 3 (33.3 %) | 6 | 4 of 6 (66.7 %) | 1 of 6 (16.7 %) |",
+                      table[2])
         self.assertIn(" | 0: 1, 1: 1, 3: 1 |", table[2])
+        self.assertIn("| of one build, left by its gates | 2 | 6 to 12 | 1 |", table[3])
 
     def test_the_exact_interval(self):
         for count, of, low, high in ((0, 50, 0, 0.0711), (3, 200, 0.0031, 0.0432), (50, 50, 0.9289, 1)):
