@@ -18,8 +18,8 @@ constexpr float kLn2 = 0.6931471805599453f;
 // block is used until an exponential of a later block becomes large.
 template <class S>
 struct Softmax {
-  // Limit of a thread's sum in a block: fp16 holds 2^15. bf16 reaches as far as fp32, and 2^64 leaves room for
-  // sums over 2^31 keys of products with values of V up to 2^32.
+  // Limit of a thread's sum in a block: fp16 holds 2^15. bf16 reaches as far as fp32, and 2^64 leaves room
+  // for sums over 2^31 keys of products with values of V up to 2^32.
   static constexpr float kLarge = std::is_same_v<typename S::T, __half> ? 0x1p15f : 0x1p64f;
   float maximum[2], sum[2], factor[2];
   float scale_log2;
