@@ -34,6 +34,7 @@ CLI::Validator up_to_a_million() {
 CLI::Validator decimal() {
   return CLI::Validator(
       [](std::string& text) {
+        if (text.empty()) return std::string("must not be empty");
         const std::size_t first = text.find_first_of("0123456789");
         const bool other = first != text.npos && first + 1 < text.size() && text[first] == '0';
         return other ? fmt::format("'{}' is not a decimal number", one_line(text, 80)) : std::string();
@@ -78,7 +79,7 @@ void Options::path(const std::string& name, std::filesystem::path& value, const 
 }
 
 void Options::texts(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  command_.add_option(name, values, help)->allow_extra_args(false);
+  command_.add_option(name, values, help)->allow_extra_args(false)->check(not_empty());
 }
 
 void Options::choice(const std::string& name, std::string& value, const std::vector<std::string>& words,

@@ -53,6 +53,8 @@ void check_verification(const Record& record) {
 }  // namespace
 
 void expect_consistent(const Record& record) {
+  if (record.twin != record.variant_id.ends_with(kTwinSuffix))
+    refuse(record, fmt::format("its `twin` is {}, and its name says otherwise", record.twin));
   if (record.time) check_time(record);
   if (record.status == Status::skipped && (record.time || record.verify))
     refuse(record, fmt::format("it is skipped and has {}", record.time ? "a time" : "a verification"));

@@ -34,6 +34,16 @@ std::string refusal(const std::function<void(Record&)>& change) {
   EXPECT_NE(refusal([](Record& record) { change; }).find(why), std::string::npos) \
       << refusal([](Record& record) { change; })
 
+TEST(Consistency, OfTwinsWithTheirNames) {
+  EXPECT_REFUSED(record.twin = true, "its `twin` is true, and its name says otherwise");
+  EXPECT_REFUSED(record.variant_id += kTwinSuffix, "its `twin` is false, and its name says otherwise");
+  EXPECT_EQ(refusal([](Record& record) {
+              record.variant_id += kTwinSuffix;
+              record.twin = true;
+            }),
+            "nothing refused");
+}
+
 TEST(Consistency, AcceptsWhatAgrees) {
   EXPECT_NO_THROW(expect_consistent(good()));
   EXPECT_EQ(refusal([](Record& record) { record.time->median_ns *= 1 + 1e-7; }), "nothing refused");
