@@ -15,12 +15,12 @@ namespace {
 constexpr std::int64_t kMaxTiles = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxGroup = std::int64_t{1}
                                    << 40;  // the limit of a sweep; more columns than the grid has mean all
-constexpr std::int64_t kDefaultGroup = 8;
+constexpr std::int64_t kDefaultGroup = 8;  // of `grouped`
 
 struct Grid {
   std::int64_t columns = 0;
   std::int64_t rows = 0;
-  std::int64_t group = kDefaultGroup;
+  std::optional<std::int64_t> group;
   const std::function<double(std::int64_t, std::int64_t)>& cost;
 };
 using Tiles = std::vector<TileVisit>;
@@ -47,7 +47,7 @@ Tiles head_minor(const Grid& grid) {
   return column_blocks(grid, 1);
 }
 Tiles grouped(const Grid& grid) {
-  return column_blocks(grid, grid.group);
+  return column_blocks(grid, grid.group.value_or(kDefaultGroup));
 }
 
 Tiles sawtooth(const Grid& grid) {
@@ -72,15 +72,20 @@ Tiles morton(const Grid& grid) {
   return along_curve(morton_curve, grid);
 }
 
+// Few heads at a time keep their K and V in the cache.
 Tiles longest_first(const Grid& grid) {
+  const std::int64_t heads = std::clamp<std::int64_t>(grid.group.value_or(grid.rows), 1, grid.rows);
   struct Costed {
     TileVisit visit;
+    std::int64_t group;
     double cost;
   };
   std::vector<Costed> costed;
-  for (const TileVisit& visit : head_major(grid)) costed.push_back({visit, grid.cost(visit.x, visit.y)});
-  std::stable_sort(costed.begin(), costed.end(),
-                   [](const Costed& a, const Costed& b) { return a.cost > b.cost; });
+  for (const TileVisit& visit : head_major(grid))
+    costed.push_back({visit, visit.y / heads, grid.cost(visit.x, visit.y)});
+  std::stable_sort(costed.begin(), costed.end(), [](const Costed& a, const Costed& b) {
+    return a.group != b.group ? a.group < b.group : a.cost > b.cost;
+  });
   Tiles tiles;
   tiles.reserve(costed.size());
   for (const Costed& entry : costed) tiles.push_back(entry.visit);
@@ -99,7 +104,8 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"grouped", "grouped.G: G tiles of each head in turn, then the next G (8 unless given)", true}, grouped},
     {{"hilbert", "Hilbert curve over the grid of tiles and heads", false}, hilbert},
     {{"morton", "Z-order over the grid of tiles and heads", false}, morton},
-    {{"longest_first", "tiles with the most work first, for causal masks", false}, longest_first},
+    {{"longest_first", "tiles with the most work first, for causal masks; .G: G heads at a time", true},
+     longest_first},
 });
 
 constexpr auto kInfos = infos_of(kEntries);
@@ -129,13 +135,12 @@ std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_
   if (param && !entry.info.has_param)
     throw UsageError({fmt::format("param {} of traversal {}", *param, name), "", "the traversal takes none",
                       fmt::format("write '{}'", name)});
-  const std::int64_t group = param.value_or(kDefaultGroup);
-  if (group < 1 || group > kMaxGroup)
-    throw UsageError({fmt::format("param {} of traversal {}", group, name), "", "out of range",
+  if (param && (*param < 1 || *param > kMaxGroup))
+    throw UsageError({fmt::format("param {} of traversal {}", *param, name), "", "out of range",
                       fmt::format("give 1 to {}", kMaxGroup)});
   require_grid(name, columns, rows);
   if (columns == 0 || rows == 0) return {};
-  return entry.visit({columns, rows, group, cost});
+  return entry.visit({columns, rows, param, cost});
 }
 
 }  // namespace hilbench

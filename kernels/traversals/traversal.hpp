@@ -14,7 +14,7 @@ namespace hilbench {
 struct TraversalInfo {
   std::string_view name;
   std::string_view help;
-  bool has_param;  // grouped.G: G tiles of x before the next head
+  bool has_param;  // NAME.G
 };
 std::span<const TraversalInfo> traversals();
 

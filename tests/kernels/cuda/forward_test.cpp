@@ -71,7 +71,8 @@ Variant random_variant(Random& random) {
   variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
   variant.traversal = one_of<std::string>(
       random, {"head_major", "head_minor", "sawtooth", "grouped", "hilbert", "morton", "longest_first"});
-  if (variant.traversal == "grouped") variant.traversal_param = between(random, 1, 5);
+  if (variant.traversal == "grouped" || variant.traversal == "longest_first")
+    variant.traversal_param = between(random, 1, 5);
   return variant;
 }
 

@@ -68,6 +68,13 @@ TEST(Traversal, GroupsAreOfEightUnlessGiven) {
       << "whatever a sweep may say";
 }
 
+TEST(Traversal, LongestFirstTakesAllHeadsUnlessGiven) {
+  EXPECT_EQ(tiles_of("longest_first", 2, 3, 2),
+            (std::vector<Tile>{{1, 0}, {1, 1}, {0, 0}, {0, 1}, {1, 2}, {0, 2}}));
+  EXPECT_EQ(tiles_of("longest_first", 20, 3), tiles_of("longest_first", 20, 3, 3));
+  EXPECT_EQ(tiles_of("longest_first", 20, 3), tiles_of("longest_first", 20, 3, std::int64_t{1} << 40));
+}
+
 TEST(Traversal, OnlySawtoothScansBackwardsAndOnOddTiles) {
   for (const TraversalInfo& info : traversals())
     for (const TileVisit& visit : traverse(info.name, {}, 5, 3, triangle))
