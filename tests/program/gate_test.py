@@ -98,7 +98,7 @@ class GateTest(unittest.TestCase):
 class FaultTest(GateTest):
     """A candidate that fails where the baseline works: exit status 1, whatever the times."""
 
-    def fault(self, what, reason, of="dilated/random", budget="1s"):
+    def fault(self, what, reason, of="dilated/random", budget="10s"):
         with self.subTest(what):
             _, out, _ = self.gate("--threshold", "90%", "--budget", budget, "-o", "out", candidate=self.build(what),
                                   statuses=[1])
