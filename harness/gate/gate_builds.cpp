@@ -39,7 +39,7 @@ class Gate {
     std::vector<std::string> alarmed;  // cases
     for (GateRow& row : rows_)
       if (row.judged && row.verdict == GateVerdict::slower) {
-        row.confirmed = true;
+        row.second_round = true;
         row.verdict = GateVerdict::undecided;
         alarmed.push_back(row.case_id);
       }
@@ -48,9 +48,9 @@ class Gate {
       if (std::find(alarmed.begin(), alarmed.end(), subject.task.records.front().case_id) != alarmed.end())
         subject.slowdowns.clear();
     round("round 2, to confirm",
-          [](const GateRow& row) { return row.confirmed && row.verdict == GateVerdict::undecided; });
+          [](const GateRow& row) { return row.second_round && row.verdict == GateVerdict::undecided; });
     for (GateRow& row : rows_)
-      if (row.confirmed && row.judged && !row.broken && row.verdict != GateVerdict::slower) {
+      if (row.second_round && row.judged && !row.broken && row.verdict != GateVerdict::slower) {
         row.verdict = GateVerdict::undecided;
         row.reason = row.reason == kSpent ? fmt::format("slower in the first round, then {}", kSpent)
                                           : "slower in the first round, which the second did not confirm";

@@ -18,7 +18,7 @@ struct GateRow {
   Mean slowdown;              // ln(candidate / baseline): of the last round
   double seen = 0;            // smallest_seen()
   std::size_t processes = 0;  // pairs in the last round
-  bool confirmed = false;     // measured in a second, independent round
+  bool second_round = false;  // its figures are of a second, independent round
   GateVerdict verdict = GateVerdict::undecided;
   std::string reason;   // why it is undecided, or failed; empty otherwise
   bool broken = false;  // the candidate fails where the baseline works

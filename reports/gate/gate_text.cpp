@@ -62,8 +62,8 @@ Table gate_table(const std::vector<GateRow>& rows) {
        [share](const Row& r) { return Cell{share(interval_of(r).high)}; }},
       {{"smallest_seen", "", Align::right, Show::data}, [](const Row& r) { return Cell{data_text(r.seen)}; }},
       {{"processes", "pairs", Align::right}, [](const Row& r) { return Cell{std::to_string(r.processes)}; }},
-      {{"confirmed", "", Align::left, Show::data},
-       [](const Row& r) { return Cell{r.confirmed ? "true" : "false"}; }},
+      {{"second_round", "", Align::left, Show::data},
+       [](const Row& r) { return Cell{r.second_round ? "true" : "false"}; }},
       {{"reason", "why", Align::wrapped}, [](const Row& r) { return Cell{r.reason}; }},
   };
   return make_table("gate", "", columns, rows);

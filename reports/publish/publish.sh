@@ -14,6 +14,7 @@ usage() {
   exit 2
 }
 pages=()
+[[ ${1:-} != --help ]] || set -- -h
 while getopts o:h option; do
   case $option in
     o) pages=(-o "$OPTARG") ;;
@@ -45,6 +46,8 @@ publish_store() {
   mkdir -p "$folder/$name"
   mv "$stores/records.jsonl.gz" "$stores/meta.json" "$folder/$name/"
   rm -r "${stores:?}/$name"
+  "$HILBENCH" check "$folder/$name" >"$stores/check" ||
+    { echo 'publish.sh: note: `hilbench check` finds:'; sed -n 's/^not ok/  &/p; $s/^/  /p' "$stores/check"; } >&2
 }
 
 # publish_gates OUT: what calibrate.sh found of gates.

@@ -117,7 +117,8 @@ Store Store::open_for_reading(const fs::path& folder, int busy_ms) {
     throw UsageError({.what = "no results here",
                       .where = folder.string(),
                       .why = fmt::format("there is no file {} in it", kFileName),
-                      .remedy = "give the folder that `hilbench run` wrote"});
+                      .remedy = "give the folder that `hilbench run` wrote, of a gate its baseline or "
+                                "candidate, of a published machine one of its sweeps"});
   while_opening(handle->file, [&] {
     // Not SQLITE_OPEN_READONLY: the journal of a killed writer must be rolled back first. If the file or its
     // folder cannot be written, SQLite opens it for reading.

@@ -338,7 +338,7 @@ class MeasuredTest(GateTest):
         row = self.rows()["n256", "dilated/linear"]
         self.assertGreater(float(row["slowdown"]), 0.2)
         if status == 1:
-            self.assertEqual((row["verdict"], row["confirmed"]), ("slower", "true"))
+            self.assertEqual((row["verdict"], row["second_round"]), ("slower", "true"))
             self.assertRegex(out, r"\Aslower: of 4 variants, ")
         else:
             self.assertEqual(row["verdict"], "undecided")
