@@ -3,11 +3,11 @@
 // operands, head_dim 64 and 128.
 //
 // One persistent block per multiprocessor works through the list of tiles, in the manner of
-// FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q by
-// 16-byte copies, and blocks of K and V by TMA if their rows are strided, else by 16-byte copies of single
-// rows into the same 128-byte swizzle. Each consumer warp group owns 64 query rows: it computes the scores
-// of the next block and P V of this one at the same time, keeps P in registers, and takes turns with the
-// other groups at the tensor cores.
+// FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q and blocks
+// of K and V by TMA if their rows are strided, else by 16-byte copies of single rows into the same 128-byte
+// swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block and P V of
+// this one at the same time, keeps P in registers, and takes turns with the other groups at the tensor cores.
+// O leaves through the rows of Q in shared memory by TMA, while the next tile is computed.
 //
 // Departures from the paper: rows are read through tables, results merge with earlier branches,
 // rows that no tile writes are cleared, and the exponentials have a scale that seldom changes
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     produce<S>(p, maps, shared, base);
   } else {
     registers_grow<S::kConsumerRegisters>();
-    consume<S>(p, shared, base);
+    consume<S>(p, maps, shared, base);
   }
   __syncwarp();
   while (clear_window<S>(p, shared)) {
@@ -62,12 +62,15 @@ struct Instance {
   void (*launch)(const KernelParams&, const StridedMaps&, int, cudaStream_t);
   const void* function;
   int shared_bytes;
-  int block_keys;
+  BoxRows boxes;
 };
 
 template <class S>
 Instance instance_of() {
-  return {launch_instance<S>, reinterpret_cast<const void*>(&dilated_wgmma<S>), S::kSharedBytes, S::kKeys};
+  return {launch_instance<S>,
+          reinterpret_cast<const void*>(&dilated_wgmma<S>),
+          S::kSharedBytes,
+          {64, S::kKeys, 16}};
 }
 
 template <typename T, int kDim>
@@ -125,7 +128,7 @@ class DilatedWgmma : public ForwardKernel {
                                  shape_.kv_heads,  params.query_step,
                                  params.key_step,  params.key_slot_step,
                                  params.o_fp32,    params.scale};
-    const StridedMaps maps = gathered ? StridedMaps{} : maps_.of(shape_, params, instance.block_keys);
+    const StridedMaps& maps = maps_.of(shape_, params, instance.boxes);
     const int blocks =
         kernel.fill != nullptr ? multiprocessors_ : std::min(multiprocessors_, params.tile_count);
     instance.launch(kernel, maps, blocks, stream);

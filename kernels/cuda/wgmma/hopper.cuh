@@ -29,6 +29,12 @@ __device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std
                : "memory");
 }
 
+// Makes the phase also wait for `bytes` of asynchronous copies.
+__device__ __forceinline__ void barrier_expect(std::uint32_t barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
 // Arrives when every cp.async that this thread has issued so far is done.
 __device__ __forceinline__ void barrier_arrive_copies(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
@@ -96,6 +102,33 @@ __device__ __forceinline__ void tma_load(std::uint32_t target, const CUtensorMap
       : "memory");
 }
 
+// From shared memory to rows of a tensor. The thread that issues stores waits for them: commit_stores(), then
+// wait_stores_read() before the shared memory is written again, wait_stores() before it is gone.
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, std::uint32_t source, int c0, int c1,
+                                          int c2, int c3, int c4) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
+      "r"(source), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+      : "memory");
+}
+__device__ __forceinline__ void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+__device__ __forceinline__ void wait_stores_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void wait_stores() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// Four 8 x 8 matrices of 16-bit elements to shared memory: lane l holds elements 2(l % 4) and the next of row
+// l / 4 of each; the address of lane l is that of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void store_matrices(std::uint32_t address, const std::uint32_t (&x)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(x[0]),
+               "r"(x[1]), "r"(x[2]), "r"(x[3])
+               : "memory");
+}
+
 // 16 bytes, not kept in the first-level cache.
 __device__ __forceinline__ void copy_async(std::uint32_t target, const void* source, std::uint64_t policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
@@ -156,14 +189,11 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
   HILBENCH_D32                                                                       \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
   ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define HILBENCH_D80 \
-  HILBENCH_D64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define HILBENCH_F8(i)                                                                        \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define HILBENCH_F32 HILBENCH_F8(0), HILBENCH_F8(8), HILBENCH_F8(16), HILBENCH_F8(24)
 #define HILBENCH_F64 HILBENCH_F32, HILBENCH_F8(32), HILBENCH_F8(40), HILBENCH_F8(48), HILBENCH_F8(56)
-#define HILBENCH_F80 HILBENCH_F64, HILBENCH_F8(64), HILBENCH_F8(72)
 
 // wgmma_shared(): A and B in shared memory, both contiguous along the summed dimension; `accumulate` 0: D = A
 // B. wgmma_registers(): A in registers, B in shared memory, contiguous along N; D += A B.
@@ -187,7 +217,6 @@ __device__ __forceinline__ std::uint64_t wgmma_descriptor(std::uint32_t address,
   }
 #define HILBENCH_WGMMA(T, type)                                                \
   HILBENCH_WGMMA_SHARED(T, type, 128, 64, "%64", "%65", "%66")                 \
-  HILBENCH_WGMMA_SHARED(T, type, 160, 80, "%80", "%81", "%82")                 \
   HILBENCH_WGMMA_REGISTERS(T, type, 64, 32, "%32", "%33", "%34", "%35", "%36") \
   HILBENCH_WGMMA_REGISTERS(T, type, 128, 64, "%64", "%65", "%66", "%67", "%68")
 

@@ -34,21 +34,28 @@ Encode encoder() {
   return function;
 }
 
-CUtensorMap encode(const ForwardShape& shape, const ForwardParams& params, const void* rows,
-                   std::int32_t residues, std::int32_t count, std::int32_t box_rows) {
+// [batch, slots, heads, head_dim]
+struct Tensor {
+  const void* rows;
+  std::int32_t slots;
+  std::int32_t heads;
+  std::int32_t step;
+};
+
+CUtensorMap encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t residues, std::int32_t count,
+                   std::int32_t box_rows) {
   const cuuint64_t row_bytes = 2ull * shape.head_dim;
-  const cuuint64_t slot_bytes = row_bytes * shape.kv_heads;
+  const cuuint64_t slot_bytes = row_bytes * tensor.heads;
   const cuuint64_t dims[5] = {static_cast<cuuint64_t>(shape.head_dim), static_cast<cuuint64_t>(residues),
-                              static_cast<cuuint64_t>(count), static_cast<cuuint64_t>(shape.kv_heads),
+                              static_cast<cuuint64_t>(count), static_cast<cuuint64_t>(tensor.heads),
                               static_cast<cuuint64_t>(shape.batch)};
-  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * params.key_slot_step, row_bytes,
-                                 slot_bytes * params.kv_rows};
+  const cuuint64_t strides[4] = {slot_bytes, slot_bytes * tensor.step, row_bytes, slot_bytes * tensor.slots};
   const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
   const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
   const auto type =
       shape.dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   CUtensorMap map;
-  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(rows), dims, strides, box, unit,
+  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(tensor.rows), dims, strides, box, unit,
                                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) {
@@ -58,25 +65,37 @@ CUtensorMap encode(const ForwardShape& shape, const ForwardParams& params, const
   return map;
 }
 
+StridedRows encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t box_rows) {
+  StridedRows rows{};
+  if (tensor.slots == 0) return rows;
+  const std::int32_t whole = tensor.slots / tensor.step;
+  const std::int32_t longer = tensor.slots % tensor.step;
+  for (int which = 0; which < 2; ++which) {
+    // If one of the two kinds of residue does not exist, its map is that of the other.
+    const bool more = (which == 1 && longer > 0) || whole == 0;
+    rows.map[which] = encode(shape, tensor, more ? longer : tensor.step, whole + (more ? 1 : 0), box_rows);
+  }
+  return rows;
+}
+
 }  // namespace
 
 const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const ForwardParams& params,
-                                       std::int32_t box_rows) {
-  const std::int32_t step = params.key_slot_step;
-  const auto key = std::make_tuple(params.k, params.v, params.kv_rows, step);
+                                       const BoxRows& boxes) {
+  const void* q = params.q_slots == nullptr ? params.q : nullptr;
+  const void* o = params.o_fp32 == 0 ? params.o : nullptr;
+  const void* k = params.key_slots == nullptr ? params.k : nullptr;
+  const void* v = params.key_slots == nullptr ? params.v : nullptr;
+  const Key key(q, k, v, o, params.kv_rows, params.query_step, params.key_slot_step);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
   StridedMaps& maps = maps_[key];
-  if (params.kv_rows == 0) return maps;
-  const std::int32_t whole = params.kv_rows / step;
-  const std::int32_t longer = params.kv_rows % step;
-  for (int which = 0; which < 2; ++which) {
-    // If one of the two kinds of residue does not exist, its map is that of the other.
-    const bool more = (which == 1 && longer > 0) || whole == 0;
-    const std::int32_t residues = more ? longer : step;
-    maps.k[which] = encode(shape, params, params.k, residues, whole + (more ? 1 : 0), box_rows);
-    maps.v[which] = encode(shape, params, params.v, residues, whole + (more ? 1 : 0), box_rows);
+  if (q != nullptr) maps.q = encode(shape, {q, shape.sequence, shape.heads, params.query_step}, boxes.q);
+  if (o != nullptr) maps.o = encode(shape, {o, shape.sequence, shape.heads, params.query_step}, boxes.o);
+  if (k != nullptr) {
+    maps.k = encode(shape, {k, params.kv_rows, shape.kv_heads, params.key_slot_step}, boxes.kv);
+    maps.v = encode(shape, {v, params.kv_rows, shape.kv_heads, params.key_slot_step}, boxes.kv);
   }
   return maps;
 }

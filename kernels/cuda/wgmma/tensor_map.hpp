@@ -1,5 +1,5 @@
-// Tensor maps (descriptors for the tensor memory accelerator) of K and V rows that are a fixed number of
-// slots apart. C++17 and no fmt.
+// Tensor maps (descriptors for the tensor memory accelerator) of rows that are a fixed number of slots apart.
+// C++17 and no fmt.
 #pragma once
 
 #include <cuda.h>
@@ -12,23 +12,35 @@
 
 namespace hilbench::cuda {
 
-// Dimensions {head_dim, slot mod step, slot / step, kv_head, batch entry}. If the step does not divide the
-// length, the first (length mod step) residues have one row more than the others: map [1] is for those, map
-// [0] for the rest, so that no map reaches past the end of its tensor.
-struct StridedMaps {
-  CUtensorMap k[2];
-  CUtensorMap v[2];
+// Rows of one tensor [batch, slots, heads, head_dim]. Dimensions {head_dim, slot mod step, slot / step, head,
+// batch entry}. If the step does not divide the number of slots, the first (slots mod step) residues have one
+// row more than the others: map [1] is for those, map [0] for the rest, so that no map reaches past the end
+// of its tensor.
+struct StridedRows {
+  CUtensorMap map[2];
 };
 
-// Maps that are already encoded, by what they depend on.
+struct StridedMaps {
+  StridedRows q, k, v, o;
+};
+
+// What the boxes of a kernel hold: rows of 64 16-bit elements, in 128-byte swizzle.
+struct BoxRows {
+  std::int32_t q = 0;
+  std::int32_t kv = 0;
+  std::int32_t o = 0;
+};
+
+// Maps that are already encoded, by what they depend on. A tensor without a row, K and V that are gathered, Q
+// with slots and O in fp32 have empty maps, which must not be used.
 class StridedMapCache {
  public:
-  // Each load brings `box_rows` rows of 64 16-bit elements, in 128-byte swizzle. Without any row the maps are
-  // empty and must not be used.
-  const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params, std::int32_t box_rows);
+  const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params, const BoxRows& boxes);
 
  private:
-  std::map<std::tuple<const void*, const void*, std::int32_t, std::int32_t>, StridedMaps> maps_;
+  using Key = std::tuple<const void*, const void*, const void*, const void*, std::int32_t, std::int32_t,
+                         std::int32_t>;
+  std::map<Key, StridedMaps> maps_;
 };
 
 }  // namespace hilbench::cuda

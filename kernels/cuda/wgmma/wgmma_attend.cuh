@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_products.cuh"
 #include "kernels/cuda/wgmma/wgmma_softmax.cuh"
 #include "kernels/cuda/wgmma/wgmma_store.cuh"
@@ -31,11 +32,15 @@ __device__ __forceinline__ void clear_values(std::uint32_t v, int rows, int grou
 template <class S>
 struct Consumer {
   const KernelParams& p;
+  const StridedMaps& maps;
+  unsigned char* shared;
   std::uint32_t base;
   int group;
+  Stages<S::kTileSlots> tiles;
   Stages<S::kQStages> q;
   Stages<S::kKStages> k;
   Stages<S::kVStages> v;
+  int held;  // the stage of Q from which this warp stores its O, or -1
 
   // If threads fill the stages, every thread that may have read one (repeat_scores) releases it itself.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
@@ -54,9 +59,13 @@ struct Consumer {
     release(base + S::kVEmpty + 8 * v.stage);
     v.advance();
   }
-  __device__ __forceinline__ void release_q() {
-    release(base + S::kQEmpty + 8 * q.stage);
-    q.advance();
+  __device__ __forceinline__ void release_q(int stage) { release(base + S::kQEmpty + 8 * stage); }
+  // Releases the stage from which the rows of the tile before were stored, after the stores have read it.
+  __device__ __forceinline__ void release_held() {
+    if (held < 0) return;
+    wait_stores_read();  // by all lanes, since a branch costs the loop its uniform registers
+    release_q(held);
+    held = -1;
   }
 
   // Releases blocks that this group does not need.
@@ -76,147 +85,249 @@ struct Consumer {
     return at;
   }
 
-  __device__ __forceinline__ void attend(const ForwardTile& tile) {
-    const int key_count = uniform(tile.key_count);
-    const int blocks = (key_count + S::kKeys - 1) / S::kKeys;
-    const int query_count = uniform(tile.query_count);
-    if (group * 64 >= query_count) {
-      barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-      release_q();
-      pass(blocks);
-      return;
-    }
-    const int row = group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
-    const int position = tile.query_first + row * p.query_step;
-    const int unmasked = S::kCausal ? uniform(tile.unmasked) : key_count;
-    int limit[2] = {key_count, key_count};
+  // What a group needs to know of a tile. Each of this thread's two rows sees the keys below its `limit`.
+  struct Rows {
+    const ForwardTile* tile;
+    int position;
+    int blocks;  // of keys
+    int begin;   // of the block whose scores come next
+    int step;
+    int key_count;
+    int unmasked;
+    int limit[2];
+  };
+
+  __device__ __forceinline__ int row() const {
+    return group * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+  }
+
+  __device__ __forceinline__ Rows rows_of(const ForwardTile& tile) const {
+    Rows rows;
+    rows.tile = &tile;
+    rows.key_count = uniform(tile.key_count);
+    rows.blocks = (rows.key_count + S::kKeys - 1) / S::kKeys;
+    const bool backwards = uniform(tile.keys_backwards) != 0;
+    rows.step = backwards ? -S::kKeys : S::kKeys;
+    rows.begin = backwards ? (rows.blocks - 1) * S::kKeys : 0;
+    rows.position = tile.query_first + row() * p.query_step;
+    rows.unmasked = rows.key_count;
+    rows.limit[0] = rows.limit[1] = rows.key_count;
+    return rows;
+  }
+
+  // After the products are under way, since the division takes long.
+  __device__ __forceinline__ void find_limits(Rows& rows) const {
     if constexpr (S::kCausal) {
+      rows.unmasked = uniform(rows.tile->unmasked);
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const int ahead = position + 8 * r * p.query_step - tile.key_position;
-        limit[r] = ahead < 0 ? 0 : min(key_count, ahead / p.key_step + 1);
+        const int ahead = rows.position + 8 * r * p.query_step - rows.tile->key_position;
+        rows.limit[r] = ahead < 0 ? 0 : min(rows.key_count, ahead / p.key_step + 1);
       }
-    }
-    const bool turns = query_count > 64 * (S::kConsumers - 1);
-    const bool backwards = uniform(tile.keys_backwards) != 0;
-    const int step = backwards ? -S::kKeys : S::kKeys;
-    int begin = backwards ? (blocks - 1) * S::kKeys : 0;
-
-    float o[S::kDim / 2];
-#pragma unroll
-    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
-    Softmax<S> softmax;
-    softmax.scale_log2 = p.scale * kLog2e;
-    softmax.sum[0] = softmax.sum[1] = 0;
-    softmax.maximum[0] = softmax.maximum[1] = -INFINITY;
-
-    barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
-    fence_proxy_async();  // threads copied Q
-    const std::uint32_t q_at = base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
-    if (blocks > 0) {
-      float s[S::kKeys / 2];
-      std::uint32_t probabilities[S::kKeys / 4];
-      wait_full(base + S::kKFull + 8 * k.stage, k.parity);
-      wgmma_pin(s);
-      wgmma_fence();
-      multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
-      wgmma_commit();
-      wgmma_wait<0>();
-      wgmma_pin(s);
-      release_k();
-      if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-      softmax.raise(s);
-      softmax.exponentials(s, softmax.sum);
-      pack_scores<S>(probabilities, s);
-      for (int i = 1; i < blocks; ++i) {
-        wait_full(base + S::kKFull + 8 * k.stage, k.parity);
-        if (turns) named_sync(1 + group, 2 * kGroupThreads);
-        wgmma_pin(s);
-        wgmma_pin(o);
-        wgmma_fence();
-        multiply_keys<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
-        wgmma_commit();
-        const std::uint32_t v_at = values_of(begin, key_count);
-        wgmma_fence();
-        multiply_values<S>(o, probabilities, v_at);
-        wgmma_commit();
-        if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
-        begin += step;
-        wgmma_wait<1>();
-        wgmma_pin(s);
-        const auto to_exponentials = [&](float(&block_sum)[2], bool raises) {
-          if (begin + S::kKeys > unmasked) mask_scores<S>(s, p, tile, begin, limit, position);
-          if (raises) softmax.raise(s);
-          softmax.exponentials(s, block_sum);
-        };
-        // After P V of the block before is done, its P may be overwritten.
-        const auto end_values = [&] {
-          wgmma_wait<0>();
-          wgmma_pin(o);
-          pack_scores<S>(probabilities, s);
-        };
-        float block_sum[2];
-        to_exponentials(block_sum, false);
-        if constexpr (S::kPackEarly) end_values();
-        const bool scales = softmax.too_large(block_sum);
-        // Some warps of a group may come here without the others: nothing here uses products
-        // of the whole group.
-        if (scales) {
-          repeat_scores<S>(s, q_at, base + S::kKAt + k.stage * S::kBlockBytes);
-          to_exponentials(block_sum, true);
-          if constexpr (S::kPackEarly) pack_scores<S>(probabilities, s);
-        }
-        release_k();
-        if constexpr (!S::kPackEarly) end_values();
-        release_v();
-        if (scales) {
-          softmax.sum[0] *= softmax.factor[0];
-          softmax.sum[1] *= softmax.factor[1];
-#pragma unroll
-          for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
-        }
-        softmax.sum[0] += block_sum[0];
-        softmax.sum[1] += block_sum[1];
-      }
-      release_q();
-      const std::uint32_t v_at = values_of(begin, key_count);
-      wgmma_pin(o);
-      wgmma_fence();
-      multiply_values<S>(o, probabilities, v_at);
-      wgmma_commit();
-      wgmma_wait<0>();
-      wgmma_pin(o);
-      release_v();
-    } else {
-      release_q();
-    }
-
-    const std::int64_t at =
-        (static_cast<std::int64_t>(tile.batch) * p.sequence + position) * p.heads + tile.head;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      store_row<S>(p, at + static_cast<std::int64_t>(8 * r) * p.query_step * p.heads,
-                   row + 8 * r < query_count, tile.merge != 0, o, softmax.maximum[r],
-                   softmax.quad_sum(softmax.sum[r]), r);
     }
   }
-};
 
-template <class S>
-__device__ __forceinline__ void consume(const KernelParams& p, unsigned char* shared, std::uint32_t base) {
-  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
-  Consumer<S> consumer{p, base, group, {}, {}, {}};
-  // The first group has the first turn.
-  if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
-  Stages<S::kTileSlots> tiles;
-  while (true) {
-    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
-    if (uniform(tile.query_count) == 0) break;
-    consumer.attend(tile);
+  __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
+    if (rows.begin + S::kKeys > rows.unmasked)
+      mask_scores<S>(s, p, *rows.tile, rows.begin, rows.limit, rows.position);
+  }
+
+  __device__ __forceinline__ std::uint32_t queries() const {
+    return base + S::kQAt + q.stage * S::kQBytes + group * (64 * 128);
+  }
+  __device__ __forceinline__ std::uint32_t keys() const {
+    return base + S::kKAt + k.stage * S::kBlockBytes;
+  }
+  __device__ __forceinline__ void wait_queries() const {
+    barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
+    if (p.q_slots != nullptr) fence_proxy_async();  // threads copied Q
+  }
+  __device__ __forceinline__ void wait_keys() const {
+    wait_full(base + S::kKFull + 8 * k.stage, k.parity);
+  }
+
+  // Writes O and LSE. Whole 16-bit rows of a warp go through its rows of Q in stage `q_stage`, from which the
+  // tensor memory accelerator stores them while the next tile is computed; the stage is held until then.
+  __device__ __forceinline__ void store(const Rows& rows, float (&o)[S::kDim / 2], const float (&maximum)[2],
+                                        const float (&row_sum)[2], int q_stage) {
+    const ForwardTile& tile = *rows.tile;
+    const std::int64_t at =
+        (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.position) * p.heads + tile.head;
+    const std::int64_t apart = static_cast<std::int64_t>(8 * p.query_step) * p.heads;
+    const float sum[2] = {Softmax<S>::quad_sum(row_sum[0]), Softmax<S>::quad_sum(row_sum[1])};
+    const int first = group * 64 + uniform(threadIdx.x / 32 % 4) * 16;
+    const int query_count = uniform(tile.query_count);
+    const bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
+    // All warps of the group have read their Q.
+    if (by_map) named_sync(1 + S::kConsumers + group, kGroupThreads);
+    if (by_map && first + 16 <= query_count) {
+      const RowEnd upper = end_of_row(maximum[0], sum[0], p.scale);
+      const RowEnd lower = end_of_row(maximum[1], sum[1], p.scale);
+      const std::uint32_t stage = base + S::kQAt + q_stage * S::kQBytes;
+      stage_rows<S>(stage, first, o, upper.weight, lower.weight);
+      fence_proxy_async();
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) {
+        const int residue = tile.query_first % p.query_step;
+        const CUtensorMap* map = &maps.o.map[residue < p.sequence % p.query_step ? 1 : 0];
+#pragma unroll
+        for (int c = 0; c < S::kDim / 64; ++c) {
+          tma_store(map, stage + c * (S::kRows * 128) + first * 128, c * 64, residue,
+                    tile.query_first / p.query_step + first, tile.head, tile.batch);
+        }
+        commit_stores();
+      }
+      if (threadIdx.x % 4 == 0) {
+        p.lse[at] = upper.lse;
+        p.lse[at + apart] = lower.lse;
+      }
+      held = q_stage;
+      return;
+    }
+    release_q(q_stage);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      store_row<S>(p, at + r * apart, row() + 8 * r < query_count, tile.merge != 0, o, maximum[r], sum[r], r);
+    }
+  }
+
+  __device__ __forceinline__ void release_tile() {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
     tiles.advance();
   }
+
+  // Attention of the rows of a tile that has keys.
+  __device__ __forceinline__ void attend(const ForwardTile& tile) {
+    Rows rows = rows_of(tile);
+    // If all groups have rows of the tile, they take turns.
+    const bool turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
+    float o[S::kDim / 2];
+    float s[S::kKeys / 2];
+    std::uint32_t probabilities[S::kKeys / 4];
+    Softmax<S> softmax;
+    softmax.scale_log2 = p.scale * kLog2e;
+
+    wait_queries();
+    wait_keys();
+    const std::uint32_t q_at = queries();
+    wgmma_pin(s);
+    wgmma_fence();
+    multiply_keys<S>(s, q_at, keys());
+    wgmma_commit();
+    release_held();
+    find_limits(rows);
+#pragma unroll
+    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
+    wgmma_wait<0>();
+    wgmma_pin(s);
+    release_k();
+    mask(s, rows);
+    softmax.start(s);
+    softmax.exponentials(s, softmax.sum);
+    pack_scores<S>(probabilities, s);
+    for (int i = 1; i < rows.blocks; ++i) {
+      wait_keys();
+      if (turns) named_sync(1 + group, 2 * kGroupThreads);
+      wgmma_pin(s);
+      wgmma_pin(o);
+      wgmma_fence();
+      multiply_keys<S>(s, q_at, keys());
+      wgmma_commit();
+      const std::uint32_t v_at = values_of(rows.begin, rows.key_count);
+      wgmma_fence();
+      multiply_values<S>(o, probabilities, v_at);
+      wgmma_commit();
+      if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
+      rows.begin += rows.step;
+      wgmma_wait<1>();
+      wgmma_pin(s);
+      mask(s, rows);
+      // After P V of the block before is done, its P may be overwritten.
+      const auto end_values = [&] {
+        wgmma_wait<0>();
+        wgmma_pin(o);
+        pack_scores<S>(probabilities, s);
+      };
+      float block_sum[2];
+      softmax.exponentials(s, block_sum);
+      if constexpr (S::kPackEarly) end_values();
+      const bool scales = softmax.too_large(block_sum);
+      // Some warps of a group may come here without the others: nothing here uses products
+      // of the whole group.
+      if (scales) {
+        repeat_scores<S>(s, q_at, keys());
+        mask(s, rows);
+        softmax.raise(s);
+        softmax.exponentials(s, block_sum);
+        if constexpr (S::kPackEarly) pack_scores<S>(probabilities, s);
+      }
+      release_k();
+      if constexpr (!S::kPackEarly) end_values();
+      release_v();
+      if (scales) {
+        softmax.sum[0] *= softmax.factor[0];
+        softmax.sum[1] *= softmax.factor[1];
+#pragma unroll
+        for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
+      }
+      softmax.sum[0] += block_sum[0];
+      softmax.sum[1] += block_sum[1];
+    }
+    const std::uint32_t v_at = values_of(rows.begin, rows.key_count);
+    wgmma_pin(o);
+    wgmma_fence();
+    multiply_values<S>(o, probabilities, v_at);
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_pin(o);
+    release_v();
+    store(rows, o, softmax.maximum, softmax.sum, q.stage);
+  }
+
+  // A tile without keys.
+  __device__ __forceinline__ void attend_nothing(const ForwardTile& tile) {
+    float o[S::kDim / 2];
+#pragma unroll
+    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
+    const float maximum[2] = {-INFINITY, -INFINITY};
+    const float sum[2] = {0, 0};
+    store(rows_of(tile), o, maximum, sum, q.stage);
+  }
+
+  __device__ __forceinline__ void attend_all() {
+    while (true) {
+      const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+      const int query_count = uniform(tile.query_count);
+      if (query_count == 0) break;
+      const bool idle = group * 64 >= query_count;
+      if (!idle && uniform(tile.key_count) > 0) {
+        attend(tile);
+      } else {
+        barrier_wait(base + S::kQFull + 8 * q.stage, q.parity);
+        release_held();
+        if (idle) {
+          release_q(q.stage);
+          pass(key_blocks<S>(tile));
+        } else {
+          attend_nothing(tile);
+        }
+      }
+      q.advance();
+      release_tile();
+    }
+    if (threadIdx.x % 32 == 0) wait_stores();
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void consume(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
+                                        std::uint32_t base) {
+  const int group = uniform(threadIdx.x / kGroupThreads) - 1;
+  Consumer<S> consumer{p, maps, shared, base, group, {}, {}, {}, {}, -1};
+  // The first group has the first turn.
+  if (group == S::kConsumers - 1) named_arrive(1, 2 * kGroupThreads);
+  consumer.attend_all();
   if (group == 0) named_sync(1, 2 * kGroupThreads);
   *reinterpret_cast<volatile int*>(shared + S::kFinishedAt) = 1;
 }

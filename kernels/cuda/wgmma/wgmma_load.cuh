@@ -54,6 +54,39 @@ __device__ __forceinline__ void load_queries(const KernelParams& p, const Forwar
   }
 }
 
+// The same by one lane, for Q without a table of slots. Rows past the last query are of no consequence.
+template <class S>
+__device__ __forceinline__ void load_strided_queries(const KernelParams& p, const StridedMaps& maps,
+                                                     const ForwardTile& tile, std::uint32_t target,
+                                                     std::uint32_t full) {
+  const int groups = (tile.query_count + 63) / 64;
+  const int residue = tile.query_first % p.query_step;
+  const int row = tile.query_first / p.query_step;
+  const CUtensorMap* map = &maps.q.map[residue < p.sequence % p.query_step ? 1 : 0];
+  barrier_expect(full, groups * (64 * S::kDim * 2));
+  for (int g = 0; g < groups; ++g) {
+    for (int c = 0; c < S::kDim / 64; ++c) {
+      tma_load(target + c * (S::kRows * 128) + g * (64 * 128), map, full, kEvictFirst, c * 64, residue,
+               row + g * 64, tile.head, tile.batch);
+    }
+  }
+}
+
+// Fetches the rows of Q of a tile by `warps` warps, of which this is number `warp`; every thread arrives.
+template <class S>
+__device__ __forceinline__ void fetch_queries(const KernelParams& p, const StridedMaps& maps,
+                                              const ForwardTile& tile, std::uint32_t target,
+                                              std::uint32_t full, int warp, int warps) {
+  if (p.q_slots == nullptr) {
+    if (warp == 0 && threadIdx.x % 32 == 0) load_strided_queries<S>(p, maps, tile, target, full);
+    __syncwarp();
+    barrier_arrive(full);
+  } else {
+    load_queries<S>(p, tile, target, warp, warps);
+    barrier_arrive_copies(full);
+  }
+}
+
 // Strided rows: fetches one block of K or V from row `row` of a residue on.
 template <class S>
 __device__ __forceinline__ void load_block(const CUtensorMap* map, const ForwardTile& tile, int residue,
@@ -80,16 +113,17 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
     const int step = tile.keys_backwards != 0 ? -S::kKeys : S::kKeys;
     int row = tile.key_slot / p.key_slot_step + (tile.keys_backwards != 0 ? (blocks - 1) * S::kKeys : 0);
     for (int i = 0; i <= blocks; ++i, row += step) {
+      if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
       if (i < blocks) {
         barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
-        load_block<S>(&maps.k[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
+        load_block<S>(&maps.k.map[which], tile, residue, row, base + S::kKAt + k.stage * S::kBlockBytes,
                       base + S::kKFull + 8 * k.stage);
         k.advance();
       }
       if (i > 0) {
         barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
-        load_block<S>(&maps.v[which], tile, residue, row - step, base + S::kVAt + v.stage * S::kBlockBytes,
-                      base + S::kVFull + 8 * v.stage);
+        load_block<S>(&maps.v.map[which], tile, residue, row - step,
+                      base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage);
         v.advance();
       }
     }
@@ -98,21 +132,24 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
   }
 }
 
-// One warp: claims tiles and fetches their Q.
+// One warp: claims tiles, each when the tile before is nearly loaded, and fetches their Q.
 template <class S>
-__device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned char* shared,
-                                                std::uint32_t base) {
+__device__ __forceinline__ void produce_queries(const KernelParams& p, const StridedMaps& maps,
+                                                unsigned char* shared, std::uint32_t base) {
   Stages<S::kTileSlots> tiles;
   Stages<S::kQStages> q;
   Claims<S> claims;
+  std::uint32_t parity = 1;  // the first claim waits for nothing
   while (true) {
+    barrier_wait(base + S::kClaim, parity);
+    parity ^= 1;
     if (threadIdx.x % 32 == 0) claims.claim(p, shared, base);
     __syncwarp();
     const ForwardTile& tile = next_tile<S>(shared, base, tiles);
     if (tile.query_count == 0) return;
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, tile, base + S::kQAt + q.stage * S::kQBytes, 0, 1);
-    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    fetch_queries<S>(p, maps, tile, base + S::kQAt + q.stage * S::kQBytes, base + S::kQFull + 8 * q.stage, 0,
+                     1);
     q.advance();
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
@@ -124,8 +161,8 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, unsigned 
 // of a block are fetched together with the block before it; those of a tile's first block together with the
 // last block of the tile before. Stages and parities follow from the numbers of tile and block.
 template <class S>
-__device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned char* shared,
-                                                 std::uint32_t base) {
+__device__ __forceinline__ void produce_gathered(const KernelParams& p, const StridedMaps& maps,
+                                                 unsigned char* shared, std::uint32_t base) {
   typename S::Gather rows(base + S::kSlotAt);
   std::uint32_t number = 0;  // of the tile
   std::uint32_t block = 0;   // of all tiles
@@ -155,9 +192,8 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, unsigned
   while (uniform(tile->query_count) != 0) {
     const auto q = Stages<S::kQStages>::at(number);
     barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
-    load_queries<S>(p, *tile, base + S::kQAt + q.stage * S::kQBytes, uniform(threadIdx.x / 32),
-                    S::kProducerWarps);
-    barrier_arrive_copies(base + S::kQFull + 8 * q.stage);
+    fetch_queries<S>(p, maps, *tile, base + S::kQAt + q.stage * S::kQBytes, base + S::kQFull + 8 * q.stage,
+                     uniform(threadIdx.x / 32), S::kProducerWarps);
     const std::uint32_t first_row =
         static_cast<std::uint32_t>(tile->batch) * p.kv_rows * p.kv_heads + tile->kv_head;
     const std::int32_t* slots = p.key_slots + tile->key_begin;
@@ -195,14 +231,14 @@ template <class S>
 __device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
                                         std::uint32_t base) {
   if constexpr (S::kGathered) {
-    produce_gathered<S>(p, shared, base);
+    produce_gathered<S>(p, maps, shared, base);
   } else {
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     if (warp == 0) {
       if (lane == 0) produce_strided<S>(p, maps, shared, base);
     } else if (warp == 1) {
-      produce_queries<S>(p, shared, base);
+      produce_queries<S>(p, maps, shared, base);
     } else {
       clear_beside<S>(p, shared);
     }

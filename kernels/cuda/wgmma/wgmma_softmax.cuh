@@ -33,8 +33,8 @@ struct Softmax {
     return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
   }
 
-  // Raises `maximum` to the maximum of the scores; `factor` scales what was summed before.
-  __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
+  // The maximum of each row of a block.
+  __device__ __forceinline__ static void find_maximum(const float (&s)[S::kKeys / 2], float (&found)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float a = fmaxf(s[2 * r], s[2 * r + 1]);
@@ -44,8 +44,23 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
+      found[r] = quad_max(fmaxf(a, b));
+    }
+  }
+
+  // `maximum` of a row's first block.
+  __device__ __forceinline__ void start(const float (&s)[S::kKeys / 2]) {
+    find_maximum(s, maximum);
+  }
+
+  // Raises `maximum` to the maximum of the scores; `factor` scales what was summed before.
+  __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
+    float found[2];
+    find_maximum(s, found);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
       const float before = maximum[r];
-      maximum[r] = fmaxf(before, quad_max(fmaxf(a, b)));
+      maximum[r] = fmaxf(before, found[r]);
       // If the row has seen no key yet, its sum and O are 0.
       factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
     }

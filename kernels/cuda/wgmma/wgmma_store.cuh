@@ -36,13 +36,40 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&x)[4]) {
   }
 }
 
+// LSE of a row, and the weight of its O, from the maximum and the sum of its exponentials.
+struct RowEnd {
+  float lse;
+  float weight;
+};
+__device__ __forceinline__ RowEnd end_of_row(float maximum, float sum, float scale) {
+  if (sum == 0) return {-INFINITY, 0};
+  return {maximum * scale + __log2f(sum) * kLn2, 1.0f / sum};
+}
+
+// Writes 16 rows of O of this warp to shared memory, as tma_store() wants them: from row `first` of a stage
+// of Q on.
+template <class S>
+__device__ __forceinline__ void stage_rows(std::uint32_t stage, int first, const float (&o)[S::kDim / 2],
+                                           float upper, float lower) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int g = 0; g < S::kDim / 8; g += 2) {
+    std::uint32_t words[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float weight = i % 2 == 0 ? upper : lower;
+      words[i] = pack<typename S::T>(o[4 * g + 2 * i] * weight, o[4 * g + 2 * i + 1] * weight);
+    }
+    store_matrices(stage + g / 8 * (S::kRows * 128) + swizzled(first + lane % 16, g % 8 + lane / 16), words);
+  }
+}
+
 // Writes O and LSE of row `r` (0 or 1) of a thread.
 template <class S>
 __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t row, bool valid, bool merge,
                                           float (&o)[S::kDim / 2], float maximum, float sum, int r) {
   const int quad = threadIdx.x % 4;
-  float lse = sum == 0 ? -INFINITY : maximum * p.scale + __log2f(sum) * kLn2;
-  float weight = sum == 0 ? 0.0f : 1.0f / sum;
+  auto [lse, weight] = end_of_row(maximum, sum, p.scale);
   float weight_before = 0;
   if (merge) {
     const float before = valid ? p.lse[row] : -INFINITY;

@@ -46,7 +46,7 @@ struct Shape {
   static constexpr bool kGathered = kGather;
   static constexpr int kConsumers = kDim == 64 ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
-  static constexpr int kKeys = kDim == 64 || kGathered ? 128 : 160;  // of a block of K or V
+  static constexpr int kKeys = 128;  // of a block of K or V
   // Gathered rows take longer to arrive, and the consumers keep K until its exponentials are computed.
   static constexpr int kKStages = kGathered ? 3 : 2;
   static constexpr int kVStages = 2;
@@ -59,6 +59,10 @@ struct Shape {
   // With three groups, P V of a block ends before the exponentials of the next block; with two it may not,
   // and they do not wait for it.
   static constexpr bool kPackEarly = kConsumers == 3;
+
+  // Strided rows: blocks of keys that are still to be loaded when the next tile is claimed. A block that
+  // claims earlier may keep a tile from one that has nothing to do; later, the tile's Q and K come late.
+  static constexpr int kClaimAhead = 2;
 
   using Gather = RowGather<kDim, kKeys, kProducerWarps>;
 
@@ -74,10 +78,10 @@ struct Shape {
   static constexpr int kTileAt = kVAt + kVStages * kBlockBytes;
   static constexpr int kSlotAt = kTileAt + kTileSlots * static_cast<int>(sizeof(ForwardTile));
   static constexpr int kBarrierAt = kSlotAt + (kGathered ? Gather::kTableBytes : 0);
-  static constexpr int kBarriers = 2 * (kQStages + kKStages + kVStages + kTileSlots);
+  static constexpr int kBarriers = 2 * (kQStages + kKStages + kVStages + kTileSlots) + 1;
   static constexpr int kFinishedAt = kBarrierAt + 8 * kBarriers;  // int: 1 after the consumers have ended
   static constexpr int kClearedAt = kFinishedAt + 4;              // int: windows taken for clearing
-  static constexpr int kSharedBytes = kFinishedAt + 16;
+  static constexpr int kSharedBytes = kFinishedAt + 8;
   static_assert(kSharedBytes <= 232448, "a block has at most 227 KiB of shared memory");
   static_assert(kQBytes % 1024 == 0 && kBlockBytes % 1024 == 0, "the swizzle repeats every 1024 bytes");
 
@@ -90,6 +94,7 @@ struct Shape {
   static constexpr int kVEmpty = kVFull + 8 * kVStages;
   static constexpr int kTileFull = kVEmpty + 8 * kVStages;
   static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
+  static constexpr int kClaim = kTileEmpty + 8 * kTileSlots;  // the next tile is to be claimed
 };
 
 // Position in a cycle of stages, and the parity of the phase that completes next.
@@ -133,6 +138,7 @@ __device__ __forceinline__ void init_barriers(std::uint32_t base) {
   init(S::kVEmpty, S::kVStages, kReleases);
   init(S::kTileFull, S::kTileSlots, 1);
   init(S::kTileEmpty, S::kTileSlots, kConsumerWarps + (S::kGathered ? S::kProducerWarps : 2));
+  init(S::kClaim, 1, 1);
   fence_barrier_init();
 }
 
