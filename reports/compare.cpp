@@ -34,6 +34,7 @@ std::string differences(const Record& a, const Record& b) {
   add("threads", a.threads, b.threads);
   add("chunk", a.order_chunk, b.order_chunk);
   add("cache", a.cache, b.cache);
+  add("steady", steady_text(a), steady_text(b));
   add("algorithm", a.ring_algorithm, b.ring_algorithm);
   add("transport", a.transport, b.transport);
   if (a.time && b.time) add("timer", a.time->timer, b.time->timer);

@@ -21,8 +21,9 @@ ExitCode plan_command(const SweepArguments& arguments, PlanTable table) {
   if (site.gpu_is_assumed)
     fmt::print(stderr, "hilbench: note: {}; cases on cuda are planned for compute capability {}\n",
                site.gpu_absence, site.gpu->capability_text());
-  const std::string text =
-      table == PlanTable::longest ? longest_table(sweep, site) : plan_table(plan_of(arguments, sweep, site));
+  const std::string text = table == PlanTable::longest
+                               ? longest_table(sweep, site)
+                               : plan_table(plan_of(arguments, sweep, site), sweep.measure);
   if (launch.rank == 0)
     fmt::print("{}", text);
   else

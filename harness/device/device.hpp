@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/device/energy.hpp"
 #include "kernels/case/case.hpp"
 
 namespace hilbench {
@@ -71,6 +72,8 @@ class Device {
   virtual void profile(const std::function<void()>& body) { body(); }
   // Samples clocks, temperature, power and other programs on the device; state() summarises the samples.
   virtual void observe() {}
+  // The energy that the whole device has used so far, whoever used it.
+  virtual EnergyReading energy() { return {.counts = {}, .reason = "this device counts no energy"}; }
   // The number of the GPU.
   virtual std::optional<int> gpu_ordinal() const { return std::nullopt; }
   // The name that CUDA_VISIBLE_DEVICES takes for it; empty: no GPU.

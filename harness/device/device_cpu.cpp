@@ -99,6 +99,10 @@ class CpuDevice final : public Device {
     count_by_callgrind(body);
   }
 
+  EnergyReading energy() override {
+    return read_rapl();
+  }
+
  private:
   static void add(std::int64_t count) {
     double sum = 1;

@@ -25,7 +25,7 @@ struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
-constexpr int kInsufficientSize = 7;
+constexpr int kNotSupported = 3, kInsufficientSize = 7;
 
 struct Reason {
   unsigned long long bit;
@@ -76,6 +76,9 @@ struct Nvml {
   int (*power_limit)(Handle, unsigned*) = optional<int(Handle, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit");
   int (*ecc)(Handle, unsigned*,
              unsigned*) = optional<int(Handle, unsigned*, unsigned*)>("nvmlDeviceGetEccMode");
+  // In drivers since Volta.
+  int (*millijoules)(Handle, unsigned long long*) =
+      optional<int(Handle, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
 
   Nvml() {
     if (!absence.empty()) return;
@@ -194,6 +197,29 @@ void GpuMonitor::observe() {
     for (const Reason& reason : kReasons)
       if ((reasons & reason.bit) != 0) state.throttle.emplace(reason.name);
   state.count_processes();
+}
+
+EnergyReading GpuMonitor::energy() const {
+  const State& state = *state_;
+  EnergyReading reading{.counts = {}, .source = "nvml", .reason = state.reason};
+  if (!reading.reason.empty()) return reading;
+  if (state.handle != state.whole) {
+    reading.reason = "a slice (MIG) of a GPU has no energy counter of its own";
+    return reading;
+  }
+  if (nvml().millijoules == nullptr) {
+    reading.reason = "this driver has no energy counter (nvmlDeviceGetTotalEnergyConsumption)";
+    return reading;
+  }
+  unsigned long long millijoules = 0;
+  const int status = nvml().millijoules(state.handle, &millijoules);
+  if (status == kNotSupported)
+    reading.reason = "this GPU has no energy counter: NVML has it for compute capability 7.0 and up";
+  else if (status != 0)
+    reading.reason = fmt::format("NVML does not give the energy (error {})", status);
+  else
+    reading.counts.push_back({.microjoules = 1000 * std::uint64_t{millijoules}});
+  return reading;
 }
 
 nlohmann::json GpuMonitor::summary() const {

@@ -7,6 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "harness/device/energy.hpp"
+
 namespace hilbench {
 
 // Summarises the states of one GPU. Never throws: values that NVML does not give are null, with the reason.
@@ -19,6 +21,8 @@ class GpuMonitor {
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
   void observe();
+  // What the whole GPU has used since its driver was loaded. NVML counts millijoules.
+  EnergyReading energy() const;
   // {"sm_mhz":[min,max],"memory_mhz":[min,max],"temperature_c":[..],"power_w":[..],"throttle":["..."],
   //  "foreign_processes":n,"mig":true if the device is a slice of a GPU (then clocks, temperature and power
   //  are those of the whole GPU),"driver":"580.1","power_limit_w":the enforced limit,"ecc":true if memory

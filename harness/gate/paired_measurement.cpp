@@ -146,6 +146,11 @@ PairedMeasurement::PairedMeasurement(const Sweep& sweep, const Plan& plan, const
       site_(site),
       baseline_(baseline, timeout(sweep, options)),
       candidate_(candidate, timeout(sweep, options)) {
+  if (sweep.measure.steady)
+    throw UsageError({.what = "a gate measures builds in short turns, not in steady samples",
+                      .where = sweep.file.string(),
+                      .why = "its `measure` has steady: true",
+                      .remedy = "run the sweep with both builds, and give the gate their results"});
   for (const Comparison& comparison : plan.comparisons) {
     if (!comparison.runnable()) continue;
     Subject subject{.task = gate_task(sweep, comparison, site)};

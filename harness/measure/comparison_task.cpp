@@ -29,6 +29,8 @@ Json to_json(const ComparisonTask& task) {
             {"budget_s", measure.budget_s},
             {"min_rounds", measure.min_rounds},
             {"cold", measure.cache == CacheState::cold},
+            {"steady", measure.steady},
+            {"steady_s", measure.steady_s},
             {"seed", measure.seed},
             {"shortest_sample_ns", measure.shortest_sample_ns}}},
           {"inputs",
@@ -54,6 +56,9 @@ ComparisonTask task_from_json(const Json& json) {
   task.measure.budget_s = measure.at("budget_s");
   task.measure.min_rounds = measure.at("min_rounds");
   task.measure.cache = measure.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
+  // A gate of another build may not know steady samples: it measures none.
+  task.measure.steady = measure.value("steady", false);
+  task.measure.steady_s = measure.value("steady_s", task.measure.steady_s);
   task.measure.seed = measure.at("seed");
   task.measure.shortest_sample_ns = measure.at("shortest_sample_ns");
   const Json& inputs = json.at("inputs");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "harness/measure/random_values.hpp"
 #include "kernels/base/error.hpp"
@@ -15,12 +16,16 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kFewestRounds = 6;
+constexpr std::int64_t kFewestRounds = 6, kFewestSteadyRounds = 3;
 constexpr double kBatchedBelowNs = 25e3;  // reading the clock takes up to a microsecond
 constexpr double kRewarmBelowNs = 50e6;   // a longer execution fills the cache itself
 constexpr std::int64_t kMostIterations = 10000;
 constexpr std::size_t kCalibrations = 9;  // executions that tell how long injected work takes
 constexpr double kFurtherWarmUp = 0.2;    // share of the device's warm-up, for all variants but the first
+constexpr double kTrial = 0.1;            // share of a steady sample that is tried before it
+constexpr double kSurplus = 1.05;         // of executions in a steady sample, which must not be too short
+// Times in the answer of an external program, a line of at most 16 MiB.
+constexpr std::int64_t kMostOwnTimes = 600'000;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -50,13 +55,14 @@ class VariantTimer {
         cache_(measure.cache),
         id_(variant.record.variant_id),
         prepared_(*variant.prepared),
+        steady_ns_(measure.steady ? measure.steady_s * 1e9 : 0),
         filter_(fmt::format("^v{}/", number)) {
     warm_up(warm_up_ns);
     inject(variant.record.injected);
     const double longest = std::max(estimate_ns_, 1.0);
     const auto wanted = static_cast<std::int64_t>(std::ceil(measure.shortest_sample_ns / longest));
-    std::int64_t iterations =
-        cache_ == CacheState::cold ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
+    const bool one = cache_ == CacheState::cold || steady();
+    std::int64_t iterations = one ? 1 : std::clamp<std::int64_t>(wanted, 1, kMostIterations);
     if (estimate_ns_ < kBatchedBelowNs && !prepared_.times_itself()) std::swap(iterations, batch_);
     benchmark::RegisterBenchmark(fmt::format("v{}", number).c_str(),
                                  [this](benchmark::State& state) { time(state); })
@@ -65,10 +71,11 @@ class VariantTimer {
   }
 
   std::string_view timer() const { return device_.name_of(clock_); }
+  std::optional<Energy> energy() const { return steady() ? std::optional(energy_) : std::nullopt; }
 
   double sample_ns() {
     const NvtxRange in_variant(id_), in_phase("time");
-    if (rewarms() && !prepared_.times_itself()) prepared_.run();
+    if (rewarms() && !prepared_.times_itself() && !steady()) prepared_.run();
     SampleReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter, filter_);
     if (!reporter.ns()) throw EnvironmentError({.what = "Google Benchmark gave no time", .where = id_});
@@ -83,7 +90,7 @@ class VariantTimer {
       estimate_ns_ = prepared_.times_itself() ? prepared_.run_timed(1).front() : device_.time_ns(run_);
       spent_ns += estimate_ns_;
     } while (spent_ns < warm_up_ns);
-    if (!prepared_.times_itself()) clock_ = device_.clock_for(estimate_ns_);
+    if (!prepared_.times_itself() && !steady()) clock_ = device_.clock_for(estimate_ns_);
   }
 
   // Adds work to each execution: this share of the time that it takes without.
@@ -100,7 +107,13 @@ class VariantTimer {
 
   bool rewarms() const { return cache_ == CacheState::warm && estimate_ns_ < kRewarmBelowNs; }
 
+  bool steady() const { return steady_ns_ > 0; }
+
   void time(benchmark::State& state) {
+    if (steady()) {
+      for (auto _ : state) state.SetIterationTime(steady_sample_ns() * 1e-9);
+      return;
+    }
     if (prepared_.times_itself()) return take_own_times(state);
     for (auto _ : state) {
       if (cache_ == CacheState::cold) device_.evict_caches();
@@ -117,10 +130,62 @@ class VariantTimer {
     for (auto _ : state) state.SetIterationTime(*next++ * 1e-9);
   }
 
+  // Fills one window. The trial before it brings clocks and power to where this variant holds them.
+  double steady_sample_ns() {
+    double each_ns = mean_ns(executions_in(kTrial * steady_ns_, estimate_ns_));
+    for (double surplus = kSurplus;; surplus *= 1.5) {
+      const std::int64_t executions = executions_in(surplus * steady_ns_, each_ns);
+      const EnergyReading before = device_.energy();
+      each_ns = mean_ns(executions);
+      const EnergyReading after = device_.energy();
+      const double window_ns = each_ns * static_cast<double>(executions);
+      if (window_ns < steady_ns_) continue;
+      note_energy(energy_between(before, after, window_ns * 1e-9), after.source, executions);
+      return each_ns;
+    }
+  }
+
+  static std::int64_t executions_in(double ns, double each_ns) {
+    return std::max<std::int64_t>(1, std::llround(std::ceil(ns / std::max(each_ns, 1.0))));
+  }
+
+  // Of executions back to back.
+  double mean_ns(std::int64_t executions) {
+    if (!prepared_.times_itself()) {
+      // Launches run ahead of the GPU, so what it is asked here costs it no time.
+      std::int64_t left = executions / 2;
+      const auto run = [&] {
+        if (--left == 0) device_.observe();
+        run_();
+      };
+      return device_.time_ns(run, clock_, executions);
+    }
+    if (executions > kMostOwnTimes)
+      throw EnvironmentError({.what = "executions are too short for steady samples",
+                              .where = id_,
+                              .why = fmt::format("a sample takes {} of them, and a variant that times itself "
+                                                 "tells at most {}",
+                                                 executions, kMostOwnTimes)});
+    const std::vector<double> times_ns = prepared_.run_timed(executions);
+    return std::accumulate(times_ns.begin(), times_ns.end(), 0.0) / static_cast<double>(executions);
+  }
+
+  // One sample without energy leaves the whole variant without.
+  void note_energy(const EnergyUse& use, const std::string& source, std::int64_t executions) {
+    if (!energy_.reason.empty()) return;
+    if (!use.joules) {
+      energy_ = {.reason = use.reason};
+      return;
+    }
+    energy_.source = source;
+    energy_.samples_j.push_back(*use.joules / static_cast<double>(executions));
+  }
+
   Device& device_;
   const CacheState cache_;
   const std::string& id_;
   PreparedVariant& prepared_;
+  const double steady_ns_;  // 0: not steady
   const std::function<void()> run_ = [this] {
     prepared_.run();
     if (injected_ns_ > 0) device_.work(injected_ns_);
@@ -130,6 +195,7 @@ class VariantTimer {
   double injected_ns_ = 0;
   std::int64_t batch_ = 1;  // executions between two readings of the clock
   Clock clock_ = Clock::ordinary;
+  Energy energy_;  // of all steady samples so far
 };
 
 // The standard deviation that normal values with this median of absolute deviations have.
@@ -176,12 +242,13 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
   const auto start = std::chrono::steady_clock::now();
   const std::vector<std::size_t> numbers = shuffled(variants.size(), measure.seed);
   std::int64_t rounds = measure.min_rounds;
+  const std::int64_t fewest =
+      std::min(measure.steady ? kFewestSteadyRounds : kFewestRounds, measure.min_rounds);
   for (std::int64_t round = 0;; ++round) {
     if (round == measure.min_rounds)
       rounds = std::max(rounds, rounds_wanted(variants, samples, reference, measure));
     const bool enough = round >= rounds;
-    const bool spent =
-        round >= std::min(kFewestRounds, measure.min_rounds) && seconds_since(start) >= measure.budget_s;
+    const bool spent = round >= fewest && seconds_since(start) >= measure.budget_s;
     if (enough || spent) break;
     turn.begin();
     for (const std::size_t place : round_order(variants.size(), static_cast<std::size_t>(round))) {
@@ -192,6 +259,7 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
     turn.end();
   }
   benchmark::ClearRegisteredBenchmarks();
+  for (std::size_t v = 0; v < variants.size(); ++v) samples[v].energy = timers[v]->energy();
   return samples;
 }
 

@@ -18,8 +18,9 @@ namespace hilbench {
 using TimingProgress = std::function<void(const std::string& id, std::int64_t round, double spent_s)>;
 
 struct TimedSamples {
-  std::vector<double> ns;  // per execution, one for each round
-  std::string timer;       // Device::name_of() the clock that was used
+  std::vector<double> ns;        // per execution, one for each round
+  std::string timer;             // Device::name_of() the clock that was used
+  std::optional<Energy> energy;  // if Measure::steady: of each sample, without its median
 };
 
 // Returns the samples of each variant; every variant takes part in every round. Each (variant, round) is one
@@ -34,6 +35,9 @@ struct TimedSamples {
 // half-width `measure.interval`. The ratios themselves play no part, so stopping does not bias them (Stein
 // 1945). It ends before if the budget is spent, but runs at least 6 rounds, because a 95 % interval of a
 // median needs them, unless min_rounds is smaller. Variants without output (`peak`) are not waited for.
+// With `measure.steady` a sample is one window of steady_s or more: executions back to back, one pair of
+// readings of the ordinary clock around all of them, and one of the energy counters. A short trial before it
+// says how many executions that takes. At least 3 rounds are run, whatever the budget.
 // The warm-up of all variants is one turn, and each round is one.
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,

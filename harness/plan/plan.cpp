@@ -64,6 +64,8 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
   if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.kernel);
+  if (work.ring_size > 1 && sweep.measure.steady)
+    return "steady: the ranks of a ring wait for each other between executions, which are not back to back";
   // An external program has rings of its own, or says that it has none.
   const bool external = planned.implementation->external;
   if (work.ring_size > 1 && !external)
@@ -166,6 +168,16 @@ double nominal_flops(const Comparison& comparison, const Site& site) {
 bool Comparison::runnable() const {
   return std::any_of(variants.begin(), variants.end(),
                      [](const PlannedVariant& planned) { return !planned.skip; });
+}
+
+double timing_s(const Measure& measure, const Comparison& comparison) {
+  constexpr double kFewestRounds = 3, kWithTrial = 1.2;  // of steady samples (harness/measure/timing.cpp)
+  if (!comparison.runnable()) return 0;
+  double seconds = 0;
+  if (measure.steady)
+    for (const PlannedVariant& planned : comparison.variants)
+      if (!planned.skip) seconds += kFewestRounds * kWithTrial * measure.steady_s;
+  return std::max(seconds, measure.budget_s / static_cast<double>(measure.processes));
 }
 
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site) {

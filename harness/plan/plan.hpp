@@ -47,6 +47,9 @@ struct Plan {
 // Both throw UsageError if a case of the processor takes its threads from an OMP_NUM_THREADS that is above
 // the machine's.
 Plan make_plan(const Sweep& sweep, const Site& site);
+// About how long one process times the comparison: its share of the budget, or the fewest rounds of steady
+// samples if they take longer. 0 if nothing is measured.
+double timing_s(const Measure& measure, const Comparison& comparison);
 // The comparison for one case of the sweep.
 Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& site);
 

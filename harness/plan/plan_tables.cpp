@@ -12,9 +12,19 @@ std::string number(const std::optional<double>& value, double unit) {
   return value ? fmt::format("{:.4g}", *value / unit) : "-";
 }
 
+std::string steady_line(const Plan& plan, const Measure& measure) {
+  if (!measure.steady) return "";
+  double seconds = 0;
+  for (const Comparison& comparison : plan.comparisons)
+    seconds += timing_s(measure, comparison) * static_cast<double>(measure.processes);
+  return fmt::format(
+      "steady: each sample is {:g} s or more of executions back to back; timing takes about {:.0f} s.\n",
+      measure.steady_s, seconds);
+}
+
 }  // namespace
 
-std::string plan_table(const Plan& plan) {
+std::string plan_table(const Plan& plan, const Measure& measure) {
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
   std::size_t measured = 0, skipped = 0;
@@ -36,6 +46,7 @@ std::string plan_table(const Plan& plan) {
   fmt::format_to(out,
                  "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
                  plan.comparisons.size(), measured, skipped, seconds);
+  text.append(steady_line(plan, measure));
   fmt::format_to(out,
                  "Each case also measures a second instance of its reference (its twin), for the noise.\n");
   fmt::format_to(

@@ -8,7 +8,7 @@
 namespace hilbench {
 
 // One line for each variant, then totals.
-std::string plan_table(const Plan& plan);
+std::string plan_table(const Plan& plan, const Measure& measure = {});
 
 // `--longest`: for each case of the sweep, leaving its length aside, the longest sequence that fits.
 std::string longest_table(const Sweep& sweep, const Site& site);

@@ -19,6 +19,7 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.threads = comparison.threads;
   if (comparison.reference) record.reference = comparison.variants[*comparison.reference].id;
   record.cache = sweep.measure.cache == CacheState::cold ? "cold" : "warm";
+  record.steady_s = sweep.measure.steady ? sweep.measure.steady_s : 0;
   record.flops = planned.flops;
   record.min_bytes = planned.min_bytes;
   record.memory_bytes = planned.memory_bytes;

@@ -43,6 +43,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   text += sweep.reference + "|";
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
                       static_cast<int>(measure.cache), measure.seed, measure.margin, measure.timeout_s);
+  if (measure.steady) text += fmt::format("steady {}|", measure.steady_s);
   if (measure.oversubscribe) text += "oversubscribe|";
   for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
     text += file_version(file) + "|";

@@ -112,10 +112,6 @@ std::string busy_note(const Host& host) {
                      host.cores);
 }
 
-double step_budget_s(const Sweep& sweep) {
-  return sweep.measure.budget_s / static_cast<double>(sweep.measure.processes);
-}
-
 bool all_done(const std::vector<Standing>& standings) {
   return std::all_of(standings.begin(), standings.end(), [](const Standing& each) { return each.done(); });
 }
@@ -124,12 +120,14 @@ bool all_done(const std::vector<Standing>& standings) {
 void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std::vector<Standing>& standings,
               Progress& progress) {
   std::int64_t steps = 0, to_measure = 0;
+  double seconds = 0;
   for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
     const std::int64_t missing = std::max<std::int64_t>(0, standings[i].wanted - standings[i].measured);
     steps += missing;
     if (plan.comparisons[i].runnable()) to_measure += missing;
+    seconds += timing_s(sweep.measure, plan.comparisons[i]) * static_cast<double>(missing);
   }
-  progress.begin(steps, step_budget_s(sweep) * static_cast<double>(to_measure));
+  progress.begin(steps, seconds);
   if (const std::string busy = busy_note(site.host); to_measure > 0 && !busy.empty()) progress.note(busy);
   if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
 }
@@ -145,7 +143,7 @@ class PlanRun {
   void step(const Comparison& comparison, Standing& standing) {
     const std::string of_several =
         standing.wanted > 1 ? fmt::format(", process {} of {}", standing.measured + 1, standing.wanted) : "";
-    progress_.comparison(comparison.case_id + of_several, comparison.runnable() ? step_budget_s(sweep_) : 0);
+    progress_.comparison(comparison.case_id + of_several, timing_s(sweep_.measure, comparison));
     std::vector<Record> measured;
     std::vector<Record>& kept = uncommitted_[comparison.case_id];
     if (comparison.runnable()) {

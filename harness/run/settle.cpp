@@ -66,13 +66,26 @@ void join_states(nlohmann::json& total, const nlohmann::json& part) {
   }
 }
 
+// A process without energy leaves the whole variant without.
+void join_energy(std::optional<Energy>& total, const std::optional<Energy>& part) {
+  if (!total || !part || !total->reason.empty()) return;
+  if (!part->reason.empty()) {
+    total = Energy{.reason = part->reason};
+    return;
+  }
+  total->samples_j.insert(total->samples_j.end(), part->samples_j.begin(), part->samples_j.end());
+}
+
 // Adds what another process measured.
 void join(Record& total, const Record& part) {
   if (total.status != Status::ok) return;
   if (part.status != Status::ok) {
     total.status = part.status;
     total.reason = part.reason;
-    if (part.status == Status::failed) total.time.reset();
+    if (part.status == Status::failed) {
+      total.time.reset();
+      total.energy.reset();
+    }
     return;
   }
   if (part.environment.contains("device_state"))
@@ -83,6 +96,7 @@ void join(Record& total, const Record& part) {
   if (part.verify && total.verify && worst_share(*part.verify) > worst_share(*total.verify))
     total.verify = part.verify;
   add_counts(total.counters, part.counters);
+  join_energy(total.energy, part.energy);
   auto& into = *total.time;
   into.samples_ns.insert(into.samples_ns.end(), part.time->samples_ns.begin(), part.time->samples_ns.end());
   into.process_rounds.insert(into.process_rounds.end(), part.time->process_rounds.begin(),

@@ -20,6 +20,8 @@ struct Measure {
   double budget_s = 30;          // time for one comparison, all processes together
   std::int64_t min_rounds = 10;  // per process
   CacheState cache = CacheState::warm;
+  bool steady = false;  // a sample is executions back to back for steady_s or more, with the energy used
+  double steady_s = 2;
   std::uint64_t seed = 1;
   std::int64_t processes = 1;       // fresh worker processes per comparison, each with inputs of its own
   double margin = 0.01;             // the smallest effect worth a name, as a share

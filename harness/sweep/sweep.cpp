@@ -46,10 +46,35 @@ std::string parse_sweep_name(const YamlValue& value) {
   return name;
 }
 
+// The rest of `measure` is parsed.
+void parse_steady(const Entries& entries, Measure& measure) {
+  constexpr double kShortest_s = 0.1, kLongest_s = 60;
+  constexpr double kWindows = 3;  // that a sample may take: a trial, and a window that was too short
+  const auto steady = entry(entries, "steady"), seconds = entry(entries, "steady_s");
+  if (steady) measure.steady = steady->boolean();
+  if (seconds) {
+    if (!measure.steady)
+      seconds->fail("only `steady: true` has it", "", "measure: {steady: true, steady_s: 2}");
+    measure.steady_s = seconds->number(0, kLongest_s);
+    if (measure.steady_s < kShortest_s)
+      seconds->fail(fmt::format("{} is out of range", measure.steady_s),
+                    fmt::format("expects {} to {} seconds", kShortest_s, kLongest_s));
+  }
+  if (!measure.steady) return;
+  if (measure.cache == CacheState::cold)
+    steady->fail("steady samples have warm caches",
+                 "`cache: cold` evicts them before each execution, so executions are not back to back",
+                 "leave one of the two out");
+  if (measure.timeout_s < kWindows * measure.steady_s)
+    steady->fail(fmt::format("a sample would count as hung after timeout_s, {} s", measure.timeout_s),
+                 fmt::format("it may take {} s", kWindows * measure.steady_s));
+}
+
 Measure parse_measure(const YamlValue& value) {
   static constexpr std::string_view kCaches[] = {"warm", "cold"};
-  const Entries entries = entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "seed",
-                                             "processes", "margin", "timeout_s", "oversubscribe"});
+  const Entries entries =
+      entries_of(value, {"interval", "budget_s", "min_rounds", "cache", "steady", "steady_s", "seed",
+                         "processes", "margin", "timeout_s", "oversubscribe"});
   Measure measure;
   if (const auto v = entry(entries, "interval")) {
     measure.interval = v->number(0, 1);
@@ -67,6 +92,7 @@ Measure parse_measure(const YamlValue& value) {
   if (const auto v = entry(entries, "seed"))
     measure.seed = static_cast<std::uint64_t>(v->integer(0, std::int64_t{1} << 62));
   if (const auto v = entry(entries, "cache")) measure.cache = static_cast<CacheState>(v->choice(kCaches));
+  parse_steady(entries, measure);
   return measure;
 }
 

@@ -212,6 +212,7 @@ class TaskRun {
       const PreparedVariant& prepared = *verified_[i].prepared;
       timing.timer = prepared.times_itself() ? prepared.timer() : samples[i].timer;
       verified_[i].record.time = timing;
+      verified_[i].record.energy = samples[i].energy;
       verified_[i].record.environment["device_state"] = bench_->device_state();
       verified_[i].record.environment["processes"] = nlohmann::json::array({process});
     }

@@ -171,6 +171,8 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
                     .answer = main_sentences(view),
                     .tiles = claim_tiles(answers),
                     .sections = {}};
+  if (std::string steady = steady_sentence(view); !steady.empty())
+    document.answer.insert(document.answer.begin(), std::move(steady));
   if (std::string injected = injected_sentence(view); !injected.empty())
     document.answer.insert(document.answer.begin(), std::move(injected));
   document.answer.push_back(status_sentence(view));

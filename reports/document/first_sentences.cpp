@@ -165,6 +165,30 @@ std::string status_sentence(const View& view) {
                      plural(view.cases.size(), "case", "cases"), fmt::join(parts, ", "));
 }
 
+std::string steady_sentence(const View& view) {
+  std::size_t steady = 0, timed = 0, without_energy = 0;
+  double seconds = 0;
+  std::set<std::string> reasons;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      if (!record->time) continue;
+      ++timed;
+      if (record->steady_s == 0) continue;
+      seconds = steady++ == 0 ? record->steady_s : std::min(seconds, record->steady_s);
+      if (!record->energy || record->energy->reason.empty()) continue;
+      ++without_energy;
+      reasons.insert(record->energy->reason);
+    }
+  if (steady == 0) return "";
+  std::string said = fmt::format(
+      "Steady: {} are of executions back to back for {:g} s or more, so clocks are those of sustained work.",
+      steady == timed ? "all times" : fmt::format("{} of {} times", steady, timed), seconds);
+  if (without_energy > 0)
+    said += fmt::format(" The energy of {} is not known: {}.", plural(without_energy, "record", "records"),
+                        fmt::join(reasons, "; "));
+  return said;
+}
+
 std::string injected_sentence(const View& view, std::string_view of) {
   std::size_t injected = 0;
   for (const CaseView& of_case : view.cases)

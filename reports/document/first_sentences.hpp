@@ -15,6 +15,8 @@ std::vector<std::string> main_sentences(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
 // "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.
+// That times are of steady samples, and why an energy is not known; "" if they are not steady.
+std::string steady_sentence(const View& view);
 std::string injected_sentence(const View& view, std::string_view of = "");
 
 // How many claims have each verdict; none if these records test no claim.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
+#include "reports/tables/variant_rows.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 
@@ -32,6 +33,21 @@ std::string margin_sentence(const View& view) {
       margin_text(asked), twins, kFewestTwins);
 }
 
+std::string timing_sentence(const View& view) {
+  std::string text =
+      "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
+      "several processes measured, each is one value: the median of its rounds. Times are then the "
+      "geometric mean of these values with Student's t interval; within one process, the median of the "
+      "rounds with the exact interval of their order statistics. All intervals are 95 % and unadjusted.";
+  if (any_steady(view.cases))
+    text +=
+        " In a steady round each variant runs back to back for the seconds that the table names: the time is "
+        "that of the whole window, divided by its executions. Joules per run are what the counter of the "
+        "device (NVML, or RAPL of the processor's packages) adds in the same window, divided alike; they "
+        "hold all that used the device.";
+  return text;
+}
+
 }  // namespace
 
 Section method_section(const View& view) {
@@ -43,10 +59,7 @@ Section method_section(const View& view) {
        "small cases all rows are compared, of large ones up to 256 sampled rows, each with a tolerance of "
        "its own. A second run with equal scores counts keys. A variant that misses a tolerance fails and is "
        "never timed.",
-       "Timing: the variants of a case take turns, in rounds of balanced order. Warm-up is not timed. If "
-       "several processes measured, each is one value: the median of its rounds. Times are then the "
-       "geometric mean of these values with Student's t interval; within one process, the median of the "
-       "rounds with the exact interval of their order statistics. All intervals are 95 % and unadjusted.",
+       timing_sentence(view),
        "Speedup: reference time / variant time, paired round by round; each process gives the median of its "
        "rounds, on the logarithmic scale. Permuting K and V is not part of the kernel time; its time is "
        "shown separately.",

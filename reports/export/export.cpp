@@ -50,6 +50,10 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   add("time_ci_high_ns", "/time_ns/ci/1");
   add("time_samples_ns", "/time_ns/samples");
   add("timer", "/time_ns/timer");
+  add("energy_median_j", "/energy_j/median");
+  add("energy_samples_j", "/energy_j/samples");
+  add("energy_source", "/energy_j/source");
+  add("energy_reason", "/energy_j/reason");
   add("permute_median_ns", "/permute_ns/median");
   for (const char* name : {"flops", "min_bytes", "tflops", "memory_bytes", "comm_bytes"})
     add(name, fmt::format("/{}", name));

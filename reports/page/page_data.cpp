@@ -123,6 +123,11 @@ class Builder {
     put_known(made, "ring_algorithm", record.ring_algorithm);
     put_known(made, "transport", record.transport);
     put_known(made, "cache", record.cache);
+    if (record.steady_s > 0) made["steady_s"] = number_json(record.steady_s);
+    if (record.energy && !record.energy->samples_j.empty())
+      made["joules"] = number_json(record.energy->median_j);
+    else if (record.energy)
+      made["no_joules"] = record.energy->reason;
     if (record.threads > 0) made["threads"] = record.threads;
     if (record.time) made["time"] = timing_json(*record.time, samples_);
     if (record.verify) made["verify"] = verification_json(*record.verify);

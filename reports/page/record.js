@@ -58,7 +58,9 @@ function recordFacts(record) {
     ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],
     ["bytes sent", ring ? bytesText(record.comm_bytes) : ""],
     ["ring", record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : ""],
-    ["threads", record.threads], ["caches", record.cache]]);
+    ["threads", record.threads], ["caches", record.cache],
+    ["steady", record.steady_s ? `executions back to back for ${num(record.steady_s)} s or more` : ""],
+    ["J per run", num(record.joules)], ["J per run is unknown", record.no_joules]]);
 }
 
 function verificationFacts(verify) {

@@ -33,6 +33,9 @@ const VIEWS = {
 
 // Views for which only some runs have values.
 function addViews() {
+  if (DATA.records.some((r) => r.steady_s))
+    VIEWS.Speed.push(column("J per run", (r) => r.joules, (r) => num(r.joules)),
+                     column("steady", (r) => r.steady_s, (r) => (r.steady_s ? `${num(r.steady_s)} s` : "")));
   const figures = Object.entries(DATA.figures);
   if (figures.length)
     VIEWS["Counters with times"] = [LABEL, TIME, SPEEDUP, ...figures.map(([key, title]) =>

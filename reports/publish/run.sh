@@ -5,6 +5,7 @@
 #   tests       every test that needs a GPU
 #   sanitize    the four tools of compute-sanitizer over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; each becomes a store, OUT/SWEEP.tar.xz
+#   steady      what kernels and rivals sustain, with joules; about ten minutes
 #   cpu         on the processor: its peak and the order studies
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
@@ -295,6 +296,7 @@ for step in "${steps[@]}"; do
     sanitize) sanitize ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
+    steady) sweep sweeps/steady.yaml --allow-external ;;
     longest)
       for memory in 8GB 80GB; do
         "$hilbench" plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1

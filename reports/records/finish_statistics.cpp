@@ -10,6 +10,8 @@ void finish_statistics(std::vector<Record>& records) {
     const Rounds rounds{record.time->samples_ns, record.time->process_rounds};
     record.time->median_ns = time_median(rounds);
     record.time->ci_ns = median_interval(rounds);
+    if (record.energy && record.energy->reason.empty())
+      record.energy->median_j = time_median({record.energy->samples_j, record.time->process_rounds});
     if (record.flops) record.tflops = *record.flops / record.time->median_ns * 1e-3;
   }
 }

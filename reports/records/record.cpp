@@ -1,5 +1,7 @@
 #include "reports/records/record.hpp"
 
+#include <fmt/format.h>
+
 #include "kernels/base/text.hpp"
 #include "reports/records/record_names.hpp"
 
@@ -17,6 +19,10 @@ std::int64_t foreign_processes(const Record& record) {
   if (state == record.environment.end() || !state->is_object()) return 0;
   const nlohmann::json foreign = state->value("foreign_processes", nlohmann::json());
   return foreign.is_number_integer() ? foreign.get<std::int64_t>() : 0;
+}
+
+std::string steady_text(const Record& record) {
+  return record.steady_s > 0 ? fmt::format("{:g} s", record.steady_s) : "no";
 }
 
 std::vector<std::string> throttle_reasons(const Record& record) {

@@ -56,6 +56,14 @@ struct Timing {
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
+// What an execution used, of the whole device.
+struct Energy {
+  double median_j = 0;
+  std::vector<double> samples_j;  // as Timing::samples_ns, of the same rounds
+  std::string source;             // nvml | rapl
+  std::string reason;             // why there are no samples
+};
+
 // Found from the samples of all records when they are read (reports/view/judge.hpp); never stored.
 struct Speedup {
   std::string against;
@@ -87,10 +95,12 @@ struct Record {
   std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
   std::string transport;         // resolved; empty as above
   std::string cache = "warm";
+  double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;
   std::string reason;  // empty if status is ok
   std::optional<Verification> verify;
   std::optional<Timing> time;
+  std::optional<Energy> energy;  // of steady samples
   std::optional<double> permute_ns;
   std::optional<double> flops;
   std::optional<double> min_bytes;
@@ -111,6 +121,9 @@ std::int64_t foreign_processes(const Record& record);
 const Counter* find_counter(const Record& record, std::string_view name);
 // Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
+
+// "2 s": how long its samples are at least if they are steady; "no" if they are not.
+std::string steady_text(const Record& record);
 
 // Why the GPU ran slower during the timing, by NVML: "power cap", "hardware thermal" ...
 std::vector<std::string> throttle_reasons(const Record& record);

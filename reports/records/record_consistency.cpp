@@ -35,6 +35,22 @@ void check_time(const Record& record) {
     refuse(record, fmt::format("its median is {} ns, that of its samples {} ns", time.median_ns, found));
 }
 
+void check_energy(const Record& record) {
+  const Energy& energy = *record.energy;
+  if (record.steady_s == 0) refuse(record, "it has an energy and no steady samples");
+  if (energy.samples_j.empty()) {
+    if (energy.reason.empty()) refuse(record, "it has no energy and no reason");
+    return;
+  }
+  if (!record.time || energy.samples_j.size() != record.time->samples_ns.size())
+    refuse(record, "its energies are not as many as its times");
+  for (const double sample : energy.samples_j)
+    if (!(sample > 0) || std::isinf(sample)) refuse(record, fmt::format("an energy is {} J", sample));
+  const double found = time_median({energy.samples_j, record.time->process_rounds});
+  if (!(std::abs(found - energy.median_j) <= kRounding * found))
+    refuse(record, fmt::format("its median is {} J, that of its samples {} J", energy.median_j, found));
+}
+
 // What has been computed and found right.
 void check_verification(const Record& record) {
   // Only what has an output has minimum bytes.
@@ -56,6 +72,7 @@ void expect_consistent(const Record& record) {
   if (record.twin != record.variant_id.ends_with(kTwinSuffix))
     refuse(record, fmt::format("its `twin` is {}, and its name says otherwise", record.twin));
   if (record.time) check_time(record);
+  if (record.energy) check_energy(record);
   if (record.status == Status::skipped && (record.time || record.verify))
     refuse(record, fmt::format("it is skipped and has {}", record.time ? "a time" : "a verification"));
   if (record.status != Status::ok) return;

@@ -102,6 +102,19 @@ Timing timing_from(const json& time, std::int64_t schema) {
   return timing;
 }
 
+// Its samples have the rounds of the times.
+Energy energy_from(const json& from) {
+  Energy energy;
+  energy.median_j = optional_amount_at(from, "median").value_or(0);
+  energy.source = text_at(from, "source");
+  energy.reason = text_at(from, "reason");
+  for (const json& process : array_at(from, "samples")) {
+    if (!process.is_array()) refuse_record("'samples' is not a list for each process");
+    for (const json& sample : process) energy.samples_j.push_back(to_amount(sample, "samples"));
+  }
+  return energy;
+}
+
 Counter counter_from(const std::string& name, const json& from) {
   Counter counter;
   counter.value = optional_double_at(from, "value");
@@ -131,6 +144,8 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
       record.verify->probed_rows = optional_integer_at(verify, "probed_rows");
   }
   if (const json& time = member(from, "time_ns"); !time.is_null()) record.time = timing_from(time, schema);
+  if (from.contains("energy_j") && !from["energy_j"].is_null())  // older records have none
+    record.energy = energy_from(from["energy_j"]);
   if (const json& permute = member(from, "permute_ns"); !permute.is_null())
     record.permute_ns = amount_at(permute, "median");
   record.flops = optional_amount_at(from, "flops");
@@ -181,6 +196,7 @@ Record record_from_json(const json& from) {
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");
+  if (params.contains("steady_s")) record.steady_s = optional_amount_at(params, "steady_s").value_or(0);
   read_results(from, schema, record);
   read_comparison(from, asked, schema, record);
   return record;

@@ -48,6 +48,7 @@ json params_json(const Record& record) {
   }
   params["kernel"] = record.kernel;
   params["cache"] = record.cache;
+  params["steady_s"] = record.steady_s > 0 ? number(record.steady_s) : json(nullptr);
   const Variant& variant = record.variant;
   const bool ordered = !variant.baseline;
   for (const Field<Variant>& field : variant_fields()) {
@@ -91,17 +92,32 @@ json verify_json(const Verification& verify) {
           {"probed_rows", verify.probed_rows ? json(*verify.probed_rows) : json()}};
 }
 
-json timing_json(const Timing& time) {
-  json samples = json::array();  // a list for each process
-  auto next = time.samples_ns.begin();
-  for (const std::int64_t rounds : time.process_rounds) {
-    json& process = samples.emplace_back(json::array());
+// A list for each process.
+json samples_json(const std::vector<double>& samples, const std::vector<std::int64_t>& process_rounds) {
+  json lists = json::array();
+  auto next = samples.begin();
+  for (const std::int64_t rounds : process_rounds) {
+    json& process = lists.emplace_back(json::array());
     for (std::int64_t round = 0; round < rounds; ++round) process.push_back(number(*next++));
   }
+  return lists;
+}
+
+json timing_json(const Timing& time) {
   return {{"median", number(time.median_ns)},
           {"ci", interval(time.ci_ns)},
-          {"samples", std::move(samples)},
+          {"samples", samples_json(time.samples_ns, time.process_rounds)},
           {"timer", text(time.timer)}};
+}
+
+json energy_json(const Record& record) {
+  if (!record.energy) return nullptr;
+  const Energy& energy = *record.energy;
+  const bool known = record.time && energy.samples_j.size() == record.time->samples_ns.size();
+  return {{"median", known ? number(energy.median_j) : json(nullptr)},
+          {"samples", known ? samples_json(energy.samples_j, record.time->process_rounds) : json::array()},
+          {"source", text(energy.source)},
+          {"reason", text(energy.reason)}};
 }
 
 json counter_json(const Counter& counter) {
@@ -146,6 +162,7 @@ json to_json(const Record& record) {
           {"reason", text(record.reason)},
           {"verify", record.verify ? verify_json(*record.verify) : json(nullptr)},
           {"time_ns", record.time ? timing_json(*record.time) : json(nullptr)},
+          {"energy_j", energy_json(record)},
           {"permute_ns", record.permute_ns ? json{{"median", number(*record.permute_ns)}} : json(nullptr)},
           {"flops", number(record.flops)},
           {"min_bytes", number(record.min_bytes)},

@@ -62,6 +62,32 @@ std::vector<ColumnOf<VariantRow>> identity_columns() {
           {{"kernel", "kernel that ran"}, [](const VariantRow& r) { return text_cell(r.record->kernel); }}};
 }
 
+std::string joules_text(const Record& record) {
+  if (!record.energy) return "";
+  return record.energy->samples_j.empty() ? "unknown" : number_text(record.energy->median_j);
+}
+
+// Pages have them only if some record is steady.
+std::vector<ColumnOf<VariantRow>> energy_columns(std::span<const CaseView> cases) {
+  using R = const VariantRow&;
+  std::vector<ColumnOf<VariantRow>> columns;
+  if (any_steady(cases)) {
+    columns.push_back({{"steady", "steady", Align::right, Show::page},
+                       [](R r) { return text_cell(r.record->time ? steady_text(*r.record) : ""); }});
+    columns.push_back({{"energy", "J per run", Align::right, Show::page},
+                       [](R r) { return text_cell(joules_text(*r.record)); }});
+  }
+  columns.push_back({{"steady_s", "", Align::right, Show::data}, [](R r) {
+                       return data(r.record->steady_s > 0 ? std::optional(r.record->steady_s) : std::nullopt);
+                     }});
+  columns.push_back({{"joules_per_run", "", Align::right, Show::data}, [](R r) {
+                       const std::optional<Energy>& energy = r.record->energy;
+                       return data(energy && !energy->samples_j.empty() ? std::optional(energy->median_j)
+                                                                        : std::nullopt);
+                     }});
+  return columns;
+}
+
 std::vector<ColumnOf<VariantRow>> speed_columns() {
   using R = const VariantRow&;
   return {
@@ -167,6 +193,7 @@ Table comparison_table(std::span<const CaseView> cases) {
                        return text_cell(std::string(to_string(r.record->status)), tone_of(r.record->status));
                      }});
   append(columns, speed_columns());
+  append(columns, energy_columns(cases));
   append(columns, cost_columns());
   return make_table<VariantRow>("comparison", "", columns, variant_rows(cases));
 }

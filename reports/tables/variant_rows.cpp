@@ -1,5 +1,7 @@
 #include "reports/tables/variant_rows.hpp"
 
+#include <algorithm>
+
 namespace hilbench {
 
 std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
@@ -7,6 +9,13 @@ std::vector<VariantRow> variant_rows(std::span<const CaseView> cases) {
   for (const CaseView& of_case : cases)
     for (const Record* record : of_case.records) rows.push_back({&of_case, record});
   return rows;
+}
+
+bool any_steady(std::span<const CaseView> cases) {
+  return std::any_of(cases.begin(), cases.end(), [](const CaseView& of_case) {
+    return std::any_of(of_case.records.begin(), of_case.records.end(),
+                       [](const Record* record) { return record->steady_s > 0; });
+  });
 }
 
 Tone tone_of(Status status) {

@@ -16,6 +16,8 @@ struct VariantRow {
 };
 std::vector<VariantRow> variant_rows(std::span<const CaseView> cases);
 
+bool any_steady(std::span<const CaseView> cases);  // some record has steady samples
+
 Tone tone_of(Status status);
 Tone tone_of(Verdict verdict);
 Cell text_cell(std::string text, Tone tone = Tone::plain);

@@ -1,7 +1,8 @@
 // A libnvidia-ml.so.1 of one GPU in the state that the test wants. Variables: HILBENCH_STUB_NVML what
 // nvmlInit gives (0); HILBENCH_STUB_MIG 1: the GPU is split, and every handle found by UUID is a slice of it;
-// HILBENCH_STUB_NO_ECC 1: it has no ECC; HILBENCH_STUB_THROTTLE the throttle reasons' bits;
-// HILBENCH_STUB_PIDS the processes on it, one after another with a comma between.
+// HILBENCH_STUB_NO_ECC 1: it has no ECC; HILBENCH_STUB_NO_ENERGY what its energy counter gives (0);
+// HILBENCH_STUB_THROTTLE the throttle reasons' bits; HILBENCH_STUB_PIDS the processes on it, one after
+// another with a comma between.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,11 @@ int nvmlDeviceGetTemperature(void* handle, unsigned, unsigned* celsius) {
 }
 int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
   return of_whole(handle, milliwatts, 120500u);
+}
+int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* millijoules) {
+  if (number("HILBENCH_STUB_NO_ENERGY") != 0) return static_cast<int>(number("HILBENCH_STUB_NO_ENERGY"));
+  static unsigned long long used = 1'000'000;
+  return of_whole(handle, millijoules, used += 2500);
 }
 int nvmlDeviceGetEnforcedPowerLimit(void* handle, unsigned* milliwatts) {
   return of_whole(handle, milliwatts, 700000u);

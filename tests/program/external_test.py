@@ -138,6 +138,17 @@ class ExternalTest(unittest.TestCase):
         self.assertEqual((records["none.thrice"]["status"], records["none.thrice"]["reason"]),
                          ("skipped", "no option 'thrice'"))
 
+    def test_steady_samples(self):
+        text = (self.program.folder / self.sweep(["none"])).read_text()
+        steady = text.replace("min_rounds: 3", "min_rounds: 3, steady: true, steady_s: 0.1")
+        record = self.run_all(self.program.sweep(steady))["none"]
+        self.assertEqual((record["status"], record["params"]["steady_s"]), ("ok", 0.1), record["reason"])
+        (samples,) = record["time_ns"]["samples"]
+        self.assertEqual(len(samples), 3)
+        # Its clock says 0.5 ms and one ns more in each execution of a request; 210 of them are 0.105 s.
+        self.assertTrue(all(abs(ns - (5e5 + 209 / 2)) < 1e-3 for ns in samples), samples)
+        self.assertEqual(record["energy_j"]["median"] is None, bool(record["energy_j"]["reason"]))
+
     def test_a_ring_is_for_programs_that_say_so(self):
         records = self.run_all(self.sweep(["none", "rings", "lies_about_rings"], more=", ring_size: 2"))
         self.assertEqual(records["rings"]["status"], "ok", records["rings"]["reason"])

@@ -289,6 +289,11 @@ class BadInputTest(GateTest):
                                (["--format", "xml"], "--format: xml not in {text,markdown,github}")):
             with self.subTest(arguments):
                 self.assertIn(why, self.refused(*arguments))
+        steady = self.program.folder / "steady.yaml"
+        text = (self.program.folder / "sweep.yaml").read_text()
+        steady.write_text(text.replace("min_rounds: 3", "min_rounds: 3, steady: true"))
+        self.assertIn("a gate measures builds in short turns, not in steady samples (steady.yaml): its `measure` has "
+                      "steady: true; run the sweep with both builds", self.refused(sweep="steady.yaml"))
         self.assertIn("no such sweep file (missing.yaml)", self.refused(sweep="missing.yaml"))
         self.assertIn("several baselines (--baseline)", self.refused("--baseline", "hilbench"))
 

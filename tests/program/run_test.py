@@ -67,9 +67,10 @@ CONTRACT = {
         "order_tensors": (TEXT, NULL), "order_chunk": (int, NULL), "order_span": NULL, "key_visit": (TEXT, NULL),
         "rows": (TEXT, NULL),
         "traversal": (TEXT, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
-        "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT},
+        "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT,
+        "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
-    "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
+    "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
     "memory_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "counters": dict, "speedup": (dict, NULL),
     "environment": {"host": dict, "device": (dict, NULL), "build": dict, "time": TEXT},
 }
@@ -77,6 +78,7 @@ OPTIONAL_OBJECTS = {
     "verify": {"max_abs": NUMBER, "rel_l2": NUMBER, "rows": int, "tolerance": NUMBER, "worst": NUMBER,
                "probed_rows": (int, NULL)},
     "time_ns": {"median": NUMBER, "ci": list, "samples": list, "timer": TEXT},
+    "energy_j": {"median": (*NUMBER, NULL), "samples": list, "source": (TEXT, NULL), "reason": (TEXT, NULL)},
     "permute_ns": {"median": NUMBER},
     "speedup": {"against": TEXT, "ratio": NUMBER, "ci": list, "verdict": TEXT},
 }
@@ -322,6 +324,34 @@ class OptionsTest(unittest.TestCase):
                          "-o", "out")
         for record in self.program.records("out"):
             self.assertEqual((record["status"], record["params"]["cache"]), ("ok", "cold"))
+
+    def test_steady_samples(self):
+        steady = SMALL.replace("min_rounds: 3", "min_rounds: 3, processes: 2, steady: true, steady_s: 0.2")
+        sweep = self.program.sweep(steady.replace(", hilbert, random", ""))
+        out, _ = self.program.run("plan", sweep)
+        self.assertIn("steady: each sample is 0.2 s or more of executions back to back", out)
+        self.program.run("run", sweep, "-o", "out")
+        records = self.program.records("out", twins=True)
+        self.assertEqual({record["variant"] for record in records}, {"dilated/linear", "dilated/linear@twin", "gemm"})
+        for record in records:
+            self.assertEqual((record["status"], record["params"]["steady_s"]), ("ok", 0.2), record["reason"])
+            times, energy = record["time_ns"], record["energy_j"]
+            self.assertEqual([len(process) for process in times["samples"]], [3, 3])
+            # Three variants, three rounds: their windows alone take this long.
+            self.assertTrue(all(process["seconds"] > 9 * 0.2 for process in record["environment"]["processes"]))
+            if energy["median"] is None:
+                self.assertTrue(energy["reason"])
+            else:
+                self.assertEqual([len(process) for process in energy["samples"]], [3, 3])
+        self.program.run("report", "out", "-o", "report")
+        report = (self.program.folder / "report" / "report.md").read_text()
+        self.assertIn("Steady: all times are of executions back to back for 0.2 s or more", report)
+        self.assertIn("| steady | J per run |", report)
+        _, err = self.program.run("run", self.program.sweep(SMALL), "-o", "out", status=2)
+        self.assertIn("measured with other settings", err)
+        self.program.run("run", self.program.sweep(SMALL), "-o", "plain")
+        text, err = self.program.run("compare", "plain", "out", status=3)
+        self.assertIn("steady no / 0.2 s", text + err)
 
     def test_inputs_from_files(self):
         values = [((7 * i) % 31 - 15) / 8 for i in range(64 * 2 * 16)]

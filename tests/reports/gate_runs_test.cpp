@@ -302,6 +302,15 @@ TEST(GateRuns, OptionsOfWhatIsNotJudgedMayDiffer) {
   EXPECT_EQ(exit_code(gate_of(a, b, {.threshold = 0.05, .filter = std::regex("case2")})), ExitCode::done);
 }
 
+TEST(GateRuns, SteadyAndPlainRunsAreUnlike) {
+  ReportInput a = run_of(1), b = run_of(2);
+  for (Record& record : b.records) record.steady_s = 2;
+  EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::inconclusive);
+  EXPECT_NE(gate_text(gate_of(a, b)).find("steady no / 2 s"), std::string::npos) << gate_text(gate_of(a, b));
+  for (Record& record : a.records) record.steady_s = 2;
+  EXPECT_EQ(exit_code(gate_of(a, b)), ExitCode::done);
+}
+
 TEST(GateRuns, AFilterKeepsWhatItMatches) {
   const GateResult result = gate_of(run_of(1), run_of(2), {.threshold = 0.05, .filter = std::regex("case2")});
   EXPECT_EQ(result.rows.size(), 3u);

@@ -13,8 +13,8 @@ namespace {
 class Nvml : public testing::Test {
  protected:
   ~Nvml() override {
-    for (const char* name :
-         {"HILBENCH_STUB_MIG", "HILBENCH_STUB_NO_ECC", "HILBENCH_STUB_THROTTLE", "HILBENCH_STUB_PIDS"})
+    for (const char* name : {"HILBENCH_STUB_NO_ENERGY", "HILBENCH_STUB_MIG", "HILBENCH_STUB_NO_ECC",
+                             "HILBENCH_STUB_THROTTLE", "HILBENCH_STUB_PIDS"})
       ::unsetenv(name);
   }
   static void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
@@ -53,6 +53,22 @@ TEST_F(Nvml, LeavesOutWhatAGpuDoesNotTell) {
   set("HILBENCH_STUB_NO_ECC", "1");
   EXPECT_TRUE(state().at("ecc").is_null());
   EXPECT_TRUE(state("nothing").at("driver").is_null());
+}
+
+TEST_F(Nvml, CountsTheEnergyOfAWholeGpu) {
+  const GpuMonitor monitor("GPU-1");
+  const EnergyReading before = monitor.energy(), after = monitor.energy();
+  EXPECT_EQ(before.source, "nvml");
+  EXPECT_EQ(before.reason, "");
+  EXPECT_DOUBLE_EQ(*energy_between(before, after, 2).joules, 2.5);
+  set("HILBENCH_STUB_NO_ENERGY", "3");
+  EXPECT_NE(monitor.energy().reason.find("compute capability 7.0 and up"), std::string::npos);
+  EXPECT_TRUE(monitor.energy().counts.empty());
+  set("HILBENCH_STUB_NO_ENERGY", "15");
+  EXPECT_EQ(monitor.energy().reason, "NVML does not give the energy (error 15)");
+  EXPECT_NE(GpuMonitor("nothing").energy().reason.find("NVML does not know"), std::string::npos);
+  set("HILBENCH_STUB_MIG", "1");
+  EXPECT_NE(GpuMonitor("MIG-1").energy().reason.find("a slice (MIG)"), std::string::npos);
 }
 
 TEST_F(Nvml, NamesWhatHeldTheClocksBack) {

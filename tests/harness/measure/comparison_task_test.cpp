@@ -34,6 +34,8 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
                   .budget_s = 1.5,
                   .min_rounds = 7,
                   .cache = CacheState::cold,
+                  .steady = true,
+                  .steady_s = 3.5,
                   .seed = std::uint64_t{1} << 62,
                   .shortest_sample_ns = 5e6},
       .inputs = {.source = InputSource::npy, .q = "/a/q.npy", .k = "/a/k.npy", .v = "/a/v \"1\".npy"},
@@ -60,6 +62,14 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
   EXPECT_EQ(back.measure.shortest_sample_ns, 5e6);
   EXPECT_EQ(back.dump, task.dump);
   EXPECT_EQ(back.externals, task.externals);
+}
+
+TEST(ComparisonTask, OfAnOlderBuildHasNoSteadySamples) {
+  nlohmann::json json =
+      to_json(ComparisonTask{.records = {sample_record("linear")}, .measure = {.steady = true}});
+  json["measure"].erase("steady");
+  json["measure"].erase("steady_s");
+  EXPECT_FALSE(task_from_json(json).measure.steady);
 }
 
 TEST(ComparisonTask, MayHaveNoReference) {

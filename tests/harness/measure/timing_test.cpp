@@ -25,16 +25,23 @@ class ScriptedDevice final : public Device {
                Direction) override {}
   double time_ns(const std::function<void()>& body, Clock, std::int64_t executions) override {
     most_executions = std::max(most_executions, executions);
+    windows.push_back(executions);
     double sum = 0;
     for (std::int64_t i = 0; i < executions; ++i) {
       body();
       sum += next_ns;
+      energy_uj += next_ns * watts * 1e-3;
     }
     return sum / static_cast<double>(executions);
   }
   std::string_view name_of(Clock) const override { return "scripted"; }
   void evict_caches() override { ++evictions; }
   void work(double ns) override { worked_ns += ns; }
+  void observe() override { ++observations; }
+  EnergyReading energy() override {
+    if (!no_energy.empty()) return {.counts = {}, .reason = no_energy};
+    return {.counts = {{.microjoules = static_cast<std::uint64_t>(energy_uj)}}, .source = "fake"};
+  }
 
   double warm_up_ns() const override { return warm_up; }
 
@@ -43,6 +50,10 @@ class ScriptedDevice final : public Device {
   std::int64_t most_executions = 0;
   int evictions = 0;
   double worked_ns = 0;
+  std::vector<std::int64_t> windows;  // executions between two readings of the clock
+  double watts = 400, energy_uj = 0;
+  std::string no_energy;
+  int observations = 0;
 };
 
 struct Script {
@@ -250,6 +261,98 @@ TEST(Timing, TakesTheTimesOfAVariantThatMeasuresItself) {
       << "an estimate of 0.3 ms; samples of 2 ms after one untimed execution";
   expect_all(samples[0].ns, 6, (6 * 1e5 + 3e5) / 7);
   EXPECT_EQ(untimed, 1) << "to warm up";
+}
+
+Measure steady(std::int64_t min_rounds) {
+  return {.budget_s = 1e-9, .min_rounds = min_rounds, .steady = true};
+}
+
+TEST(SteadyTiming, FillsTwoSecondsWithExecutionsBetweenTwoReadingsOfTheClock) {
+  ScriptedDevice device;
+  const auto variants = scripted({{"a", [&] { device.next_ns = 1e6; }}});
+  const auto samples = time_variants(device, variants, {}, steady(10), no_progress);
+  expect_all(samples[0].ns, 3, 1e6);
+  EXPECT_EQ(device.windows, (std::vector<std::int64_t>{1, 200, 2100, 200, 2100, 200, 2100}))
+      << "to warm up; then a trial and a window of 2.1 s in each round";
+  EXPECT_EQ(samples[0].timer, "scripted");
+}
+
+TEST(SteadyTiming, TakesTheFewestRoundsThatTheSweepAsksForEvenBeyondTheBudget) {
+  ScriptedDevice device;
+  const auto variants = scripted({{"a", [&] { device.next_ns = 1e8; }}});
+  Measure measure = steady(7);
+  EXPECT_EQ(time_variants(device, variants, {}, measure, no_progress)[0].ns.size(), 3u);
+  measure.budget_s = 60;
+  EXPECT_EQ(time_variants(device, variants, {}, measure, no_progress)[0].ns.size(), 7u);
+}
+
+TEST(SteadyTiming, AWindowThatIsTooShortIsFilledAgain) {
+  ScriptedDevice device;
+  int executions = 0;  // the trial is slower than what follows
+  const auto variants = scripted({{"a", [&] { device.next_ns = ++executions <= 22 ? 1e7 : 5e6; }}});
+  Measure measure = steady(3);
+  measure.steady_s = 2;
+  const auto samples = time_variants(device, variants, {}, measure, no_progress);
+  EXPECT_EQ(device.windows[1], 20);
+  EXPECT_EQ(device.windows[2], 210) << "about a second";
+  EXPECT_NEAR(static_cast<double>(device.windows[3]), 630, 1) << "1.5 times as many as 2.1 s take";
+  expect_all(samples[0].ns, 3, 5e6);
+  ASSERT_TRUE(samples[0].energy);
+  for (const double joules : samples[0].energy->samples_j) EXPECT_NEAR(joules, 400 * 5e-3, 1e-6);
+}
+
+TEST(SteadyTiming, GivesTheEnergyOfAnExecutionInTheSameWindow) {
+  ScriptedDevice device;
+  const auto variants =
+      scripted({{"a", [&] { device.next_ns = 1e6; }}, {"b", [&] { device.next_ns = 3e6; }}});
+  auto samples = time_variants(device, variants, 0, steady(4), no_progress);
+  for (const auto& [number, joules] : {std::pair{0, 0.4}, {1, 1.2}}) {
+    const std::optional<Energy>& energy = samples[static_cast<std::size_t>(number)].energy;
+    ASSERT_TRUE(energy);
+    EXPECT_EQ(energy->source, "fake");
+    EXPECT_EQ(energy->reason, "");
+    ASSERT_EQ(energy->samples_j.size(), 3u);
+    for (const double each : energy->samples_j) EXPECT_NEAR(each, joules, 1e-6);
+  }
+  EXPECT_GE(device.observations, 6) << "under load";
+  EXPECT_FALSE(time_variants(device, variants, 0, {.min_rounds = 3}, no_progress)[0].energy);
+}
+
+TEST(SteadyTiming, WithoutACounterTheEnergyIsAbsentWithTheReason) {
+  ScriptedDevice device;
+  int executions = 0;
+  const auto variants = scripted({{"a", [&] {
+                                     device.next_ns = 1e8;
+                                     if (++executions == 60) device.no_energy = "the counter broke";
+                                   }}});
+  const auto samples = time_variants(device, variants, {}, steady(3), no_progress);
+  ASSERT_TRUE(samples[0].energy);
+  EXPECT_EQ(samples[0].energy->reason, "the counter broke");
+  EXPECT_TRUE(samples[0].energy->samples_j.empty()) << "also those of the rounds before";
+  device.no_energy.clear();
+  device.watts = 0;
+  EXPECT_EQ(time_variants(device, variants, {}, steady(3), no_progress)[0].energy->reason,
+            "the energy counter stood still")
+      << "never 0 J";
+}
+
+TEST(SteadyTiming, AsksAVariantThatMeasuresItselfForOneWindow) {
+  ScriptedDevice device;
+  std::vector<std::int64_t> asked;
+  double each_ns = 1e6;
+  const auto run_timed = [&](std::int64_t executions) {
+    asked.push_back(executions);
+    device.energy_uj += static_cast<double>(executions) * 0.5e6;
+    return std::vector<double>(static_cast<std::size_t>(executions), each_ns);
+  };
+  const auto variants = scripted({{.id = "a", .body = [] {}, .own_times_ns = run_timed}});
+  const auto samples = time_variants(device, variants, {}, steady(3), no_progress);
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{1, 200, 2100, 200, 2100, 200, 2100}));
+  expect_all(samples[0].ns, 3, 1e6);
+  EXPECT_NEAR(samples[0].energy->samples_j.at(2), 0.5, 1e-9);
+  each_ns = 1e3;
+  EXPECT_THROW(time_variants(device, variants, {}, steady(3), no_progress), EnvironmentError)
+      << "two million times in one answer";
 }
 
 TEST(CpuDevice, BuffersStartAtOffsetsThatTheSeedDecides) {

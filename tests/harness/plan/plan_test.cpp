@@ -169,6 +169,27 @@ TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   EXPECT_FALSE(named.comparisons[0].variants[2].skip) << "the reference";
 }
 
+TEST(Plan, SkipsRingsOfSteadySamples) {
+  const Plan plan = plan_of(
+      "axes: {sequence_length: 4096, segments: [4096], ring_size: [1, 2]}\n"
+      "variants: [{kernel: dilated}]\nmeasure: {steady: true}\n");
+  EXPECT_FALSE(plan.comparisons[0].variants[0].skip);
+  expect_skipped(plan.comparisons[1].variants[0], "steady: the ranks of a ring wait for each other");
+}
+
+TEST(Plan, TellsHowLongSteadySamplesTake) {
+  const std::string keys = std::string("cases:\n  - {sequence_length: 4096, segments: [2048]}\n") + kVariants;
+  const Plan plan = plan_of(keys);
+  const Comparison& comparison = plan.comparisons[0];  // four variants and a twin
+  EXPECT_EQ(timing_s({.budget_s = 30, .processes = 3}, comparison), 10);
+  EXPECT_DOUBLE_EQ(timing_s({.budget_s = 30, .steady = true, .processes = 3}, comparison), 5 * 3 * 2.4);
+  EXPECT_EQ(timing_s({.budget_s = 60, .steady = true}, comparison), 60) << "the budget is longer";
+  EXPECT_EQ(plan_table(plan).find("steady"), std::string::npos);
+  const std::string table = plan_table(plan, {.budget_s = 30, .steady = true, .processes = 3});
+  EXPECT_NE(table.find("2 s or more of executions back to back; timing takes about 108 s"), std::string::npos)
+      << table;
+}
+
 // LongNet sends packed rows all at once: for a causal case to the ranks that follow, for short segments
 // nothing.
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {

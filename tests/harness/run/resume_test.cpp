@@ -63,6 +63,12 @@ TEST(Fingerprint, DiffersWithEachSetting) {
       {"budget_s", [](Sweep& sweep) { sweep.measure.budget_s = 31; }},
       {"min_rounds", [](Sweep& sweep) { sweep.measure.min_rounds = 11; }},
       {"cache", [](Sweep& sweep) { sweep.measure.cache = CacheState::cold; }},
+      {"steady", [](Sweep& sweep) { sweep.measure.steady = true; }},
+      {"steady_s",
+       [](Sweep& sweep) {
+         sweep.measure.steady = true;
+         sweep.measure.steady_s = 3;
+       }},
       {"seed", [](Sweep& sweep) { sweep.measure.seed = 2; }},
       {"margin", [](Sweep& sweep) { sweep.measure.margin = 0.02; }},
       {"timeout_s", [](Sweep& sweep) { sweep.measure.timeout_s = 301; }},

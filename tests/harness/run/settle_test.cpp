@@ -193,6 +193,39 @@ TEST(Settle, JoinsTheSamplesOfSeveralProcesses) {
   EXPECT_FALSE(records[0].speedup) << "the reference has none";
 }
 
+// One process after the other, each with these joules in its two rounds; none: without a counter.
+std::optional<Energy> joined(const std::vector<std::vector<double>>& processes) {
+  ComparisonTask task = task_of("energy", {"one"});
+  task.records[0].steady_s = 2;
+  std::vector<Record> records;
+  for (std::size_t process = 0; process < processes.size(); ++process) {
+    const TaskRunner runner = [&](const ComparisonTask& share, const std::function<void(const TaskEvent&)>&) {
+      TaskResult result;
+      result.settled = share.records;
+      Record& record = result.settled[0];
+      record.time = Timing{.samples_ns = {1e6, 2e6}, .process_rounds = {2}};
+      record.energy = Energy{.samples_j = processes[process], .source = "nvml"};
+      if (processes[process].empty()) record.energy = Energy{.reason = "no counter"};
+      return result;
+    };
+    records = measure_process(task, records, static_cast<std::int64_t>(process), ignore, runner);
+  }
+  return records.at(0).energy;
+}
+
+TEST(Settle, JoinsTheEnergyOfSeveralProcesses) {
+  const std::optional<Energy> all = joined({{1, 3}, {8, 8}});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->samples_j, (std::vector<double>{1, 3, 8, 8}));
+  EXPECT_DOUBLE_EQ(all->median_j, 4) << "the geometric mean of 2 and 8";
+  for (const auto& processes : {std::vector<std::vector<double>>{{1, 3}, {}}, {{}, {1, 3}}}) {
+    const std::optional<Energy> some = joined(processes);
+    ASSERT_TRUE(some);
+    EXPECT_EQ(some->reason, "no counter");
+    EXPECT_TRUE(some->samples_j.empty());
+  }
+}
+
 TEST(Settle, EachProcessHasASeedOfItsOwnAndAShareOfBudgetAndCounts) {
   std::vector<ComparisonTask> seen;
   const TaskRunner runner = [&](const ComparisonTask& given, const std::function<void(const TaskEvent&)>&) {

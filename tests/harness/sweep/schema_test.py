@@ -61,6 +61,10 @@ BAD = [
     (["measure"], {"processes": 0}),
     (["measure"], {"seed": -1}),
     (["measure"], {"cache": "hot"}),
+    (["measure"], {"steady": "yes"}),
+    (["measure"], {"steady": True, "cache": "cold"}),
+    (["measure"], {"steady": True, "steady_s": 0.05}),
+    (["measure"], {"steady_s": 2}),
     (["inputs"], {"source": "npy", "q": "q.npy"}),
     (["inputs"], {"source": "random", "q": "q.npy"}),
 ]

@@ -145,7 +145,15 @@ inputs: {source: random}
   EXPECT_EQ(sweep.skip_when.text(), "heads == 3");
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "gemm"}));
   EXPECT_EQ(sweep.reference, "dilated/hilbert");
-  EXPECT_EQ(sweep.measure, (Measure{0.5, 1.5, 3, CacheState::cold, 0, 2, 0.02, 7, true}));
+  EXPECT_EQ(sweep.measure, (Measure{.interval = 0.5,
+                                    .budget_s = 1.5,
+                                    .min_rounds = 3,
+                                    .cache = CacheState::cold,
+                                    .seed = 0,
+                                    .processes = 2,
+                                    .margin = 0.02,
+                                    .timeout_s = 7,
+                                    .oversubscribe = true}));
   EXPECT_EQ(sweep.counters, (Ids{"default", "software"}));
   EXPECT_EQ(sweep.inputs.source, InputSource::random);
   EXPECT_NE(sweep.text.find("my-sweep_1"), std::string::npos);
@@ -304,6 +312,31 @@ TEST(SweepBadInput, WrongTypes) {
   EXPECT_SAYS(refusal(kHead + "cases: [{}]\nskip_when: [a]\n" + kTail), "expects text");
   EXPECT_SAYS(refusal(kHead + "cases: [{}]\n\nskip_when: head == 1\n" + kTail),
               "a.yaml:4, skip_when, column 1");
+}
+
+TEST(Sweep, SteadySamplesLastTwoSecondsUnlessToldOtherwise) {
+  const auto measure = [](const std::string& keys) {
+    return parse_sweep(kHead + "cases: [{sequence_length: 64}]\nmeasure: " + keys + "\n" + kTail, "a.yaml")
+        .measure;
+  };
+  EXPECT_FALSE(measure("{}").steady);
+  EXPECT_TRUE(measure("{steady: true}").steady);
+  EXPECT_EQ(measure("{steady: true}").steady_s, 2);
+  EXPECT_EQ(measure("{steady: true, steady_s: 5.5, cache: warm}").steady_s, 5.5);
+}
+
+TEST(SweepBadInput, SteadySamples) {
+  const auto refused = [](const std::string& keys) {
+    return refusal(kHead + "cases: [{sequence_length: 64}]\nmeasure: " + keys + "\n" + kTail);
+  };
+  EXPECT_SAYS(refused("{steady: 2}"), "expects true or false (a.yaml:3, measure.steady)");
+  EXPECT_SAYS(refused("{cache: cold, steady: true}"),
+              "steady samples have warm caches (a.yaml:3, measure.steady)");
+  EXPECT_SAYS(refused("{steady_s: 2}"), "only `steady: true` has it (a.yaml:3, measure.steady_s)");
+  EXPECT_SAYS(refused("{steady: false, steady_s: 2}"), "only `steady: true` has it");
+  EXPECT_SAYS(refused("{steady: true, steady_s: 0.05}"), "expects 0.1 to 60 seconds");
+  EXPECT_SAYS(refused("{steady: true, steady_s: 61}"), "measure.steady_s");
+  EXPECT_SAYS(refused("{steady: true, timeout_s: 5}"), "hung after timeout_s, 5 s");
 }
 
 TEST(SweepBadInput, EmptyAxes) {

@@ -43,6 +43,20 @@ TEST(FirstSentences, InjectedWorkIsSaidFirst) {
             "1 record holds injected work; it is no result.");
 }
 
+TEST(FirstSentences, SayThatTimesAreSteady) {
+  ReportInput input = sample::input();
+  EXPECT_EQ(to_markdown(document_without_pictures(input)).find("Steady:"), std::string::npos);
+  for (Record& record : input.records) record.steady_s = 2;
+  EXPECT_EQ(
+      document_without_pictures(input).answer.front(),
+      "Steady: all times are of executions back to back for 2 s or more, so clocks are those of sustained "
+      "work.");
+  input.records[0].energy = Energy{.reason = "no counter"};
+  EXPECT_NE(document_without_pictures(input).answer.front().find(
+                "The energy of 1 record is not known: no counter."),
+            std::string::npos);
+}
+
 // For each of `chunks` a case with linear and Hilbert order; 0: over the whole length.
 TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   const auto said_of = [](std::initializer_list<std::int64_t> chunks) {

@@ -80,6 +80,22 @@ TEST(Export, CsvQuotesAsTheRfcSays) {
   EXPECT_EQ(text.substr(text.size() - 2), "\r\n");
 }
 
+TEST(Export, HoldsTheEnergyOfSteadySamples) {
+  Record record = timed_record();
+  const json plain = json::parse(exported("jsonl", {record}));
+  EXPECT_TRUE(plain.at("energy_j").is_null() && plain.at("params").at("steady_s").is_null());
+  record.steady_s = 2;
+  record.energy = Energy{.median_j = 41.5, .samples_j = {41, 41.5, 43}, .source = "nvml"};
+  const std::string csv = exported("csv", {record});
+  EXPECT_NE(csv.find(",energy_median_j,energy_samples_j,energy_source,energy_reason,"), std::string::npos)
+      << csv;
+  EXPECT_NE(csv.find(",steady_s,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",41.5,41.0 41.5 43.0,nvml,,"), std::string::npos) << csv;
+  record.energy = Energy{.reason = "no counter"};
+  EXPECT_NE(exported("csv", {record}).find(",,,,no counter,"), std::string::npos)
+      << exported("csv", {record});
+}
+
 TEST(Export, CsvFindsCountersOfAnyName) {
   Record record = timed_record();
   record.counters = {{"a~b", {.value = 31, .unit = "count"}}, {"a/b", {.value = 47, .unit = "count"}}};

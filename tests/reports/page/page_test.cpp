@@ -101,6 +101,19 @@ TEST(Page, DataHoldsWhatTheRecordsSay) {
             commands_table(view.cases, view).rows[4][2].text);
 }
 
+TEST(Page, DataTellsWhatIsSteadyAndItsJoules) {
+  ReportInput input = sample::input();
+  EXPECT_FALSE(page_data(view_of(input), {})["records"][0].contains("steady_s"));
+  for (Record& record : input.records) record.steady_s = 2;
+  input.records[0].energy = Energy{.median_j = 12.5, .samples_j = std::vector<double>(12, 12.5)};
+  input.records[1].energy = Energy{.reason = "no counter"};
+  const nlohmann::json records = page_data(view_of(input), {})["records"];
+  EXPECT_EQ(records[0]["steady_s"], 2);
+  EXPECT_EQ(records[0]["joules"], 12.5);
+  EXPECT_FALSE(records[1].contains("joules"));
+  EXPECT_EQ(records[1]["no_joules"], "no counter");
+}
+
 TEST(Page, DataLeavesOutSamplesOfALargeRun) {
   ReportInput input = sample::input();
   input.records[0].time->samples_ns.assign(kMostSamplesOnPage, 5.0);

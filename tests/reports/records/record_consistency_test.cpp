@@ -51,6 +51,35 @@ TEST(Consistency, AcceptsWhatAgrees) {
       << "what is faster than the peak keeps its time";
 }
 
+TEST(Consistency, OfEnergyWithTheTimes) {
+  const auto energetic = [](Record& record) {
+    record.steady_s = 2;
+    record.energy =
+        Energy{.median_j = std::sqrt(10.5 * 10.5), .samples_j = {10, 11, 9, 12}, .source = "nvml"};
+    record.energy->median_j = 10.5;
+  };
+  EXPECT_EQ(refusal(energetic), "nothing refused");
+  const auto changed = [&](const std::function<void(Record&)>& change) {
+    return refusal([&](Record& record) {
+      energetic(record);
+      change(record);
+    });
+  };
+  EXPECT_NE(changed([](Record& record) { record.steady_s = 0; }).find("no steady samples"),
+            std::string::npos);
+  EXPECT_NE(changed([](Record& record) { record.energy->samples_j[1] = 0; }).find("an energy is 0 J"),
+            std::string::npos);
+  EXPECT_NE(
+      changed([](Record& record) { record.energy->samples_j.pop_back(); }).find("not as many as its times"),
+      std::string::npos);
+  EXPECT_NE(changed([](Record& record) { record.energy->median_j = 11; }).find("its median is 11 J"),
+            std::string::npos);
+  EXPECT_NE(changed([](Record& record) { record.energy = Energy{}; }).find("no energy and no reason"),
+            std::string::npos);
+  EXPECT_EQ(changed([](Record& record) { record.energy = Energy{.reason = "no counter"}; }),
+            "nothing refused");
+}
+
 // Two processes with the medians 105 and 300: their geometric mean, and the median of all rounds.
 TEST(Consistency, AcceptsTheMedianOfSeveralProcessesAsBothSchemasHoldIt) {
   EXPECT_EQ(refusal([](Record& record) {

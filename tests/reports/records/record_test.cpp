@@ -176,10 +176,10 @@ std::set<std::string> keys(const json& object) {
 TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
   const json out = to_json(Record{});
   EXPECT_EQ(keys(out), (std::set<std::string>{
-                           "schema",     "twin",       "injected", "sweep",      "case",   "variant",
-                           "params",     "asked",      "kind",     "status",     "reason", "verify",
-                           "time_ns",    "permute_ns", "flops",    "min_bytes",  "tflops", "memory_bytes",
-                           "comm_bytes", "counters",   "speedup",  "environment"}));
+                           "schema",     "twin",       "injected", "sweep",       "case",    "variant",
+                           "params",     "asked",      "kind",     "status",      "reason",  "verify",
+                           "time_ns",    "permute_ns", "flops",    "min_bytes",   "tflops",  "memory_bytes",
+                           "comm_bytes", "counters",   "speedup",  "environment", "energy_j"}));
   EXPECT_EQ(keys(out["params"]), (std::set<std::string>{"sequence_length",
                                                         "batch",
                                                         "heads",
@@ -212,7 +212,34 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "transport",
                                                         "device",
                                                         "threads",
-                                                        "cache"}));
+                                                        "cache",
+                                                        "steady_s"}));
+}
+
+TEST(RecordJson, EnergyHasSamplesOrAReason) {
+  Record record = kernel_record();
+  EXPECT_TRUE(to_json(record).at("energy_j").is_null());
+  EXPECT_TRUE(to_json(record)["params"].at("steady_s").is_null());
+  record.steady_s = 2.5;
+  record.energy = Energy{.median_j = 1.5, .samples_j = {1, 2, 3}, .source = "nvml"};
+  EXPECT_EQ(to_json(record)["params"]["steady_s"], 2.5);
+  EXPECT_EQ(to_json(record)["energy_j"],
+            json({{"median", 1.5}, {"samples", {{1, 2}, {3}}}, {"source", "nvml"}, {"reason", nullptr}}));
+  expect_round_trip(record);
+  record.energy = Energy{.reason = "no counter"};
+  EXPECT_EQ(
+      to_json(record)["energy_j"],
+      json({{"median", nullptr}, {"samples", json::array()}, {"source", nullptr}, {"reason", "no counter"}}));
+  expect_round_trip(record);
+}
+
+TEST(RecordJson, OfAnOlderVersionIsNotSteady) {
+  json old = to_json(kernel_record());
+  old.erase("energy_j");
+  old["params"].erase("steady_s");
+  const Record record = record_from_json(old);
+  EXPECT_EQ(record.steady_s, 0);
+  EXPECT_FALSE(record.energy);
 }
 
 TEST(RecordJson, ShowsNamesAsTheContractDoes) {
@@ -297,7 +324,9 @@ TEST(RecordJson, RejectsWhatIsNoRecord) {
     if (item.key() == "speedup") continue;   // found anew from the samples
     if (item.key() == "injected") continue;  // `asked` says how much
     without.erase(item.key());
-    EXPECT_THROW(record_from_json(without), UsageError) << item.key();
+    if (item.key() != "energy_j") {  // older records have none
+      EXPECT_THROW(record_from_json(without), UsageError) << item.key();
+    }
     if (item.key() == "environment" || item.key() == "speedup") continue;
     json wrong = good;
     wrong[item.key()] = json::array({"x", json::object()});

@@ -22,6 +22,20 @@ TEST(Tables, SayThatAVerdictIsWithheld) {
   EXPECT_NE(to_markdown(document_without_pictures(input)).find(words), std::string::npos);
 }
 
+TEST(Tables, ShowJoulesPerRunOfSteadySamplesAlone) {
+  ReportInput input = sample::input();
+  const auto text = [&] { return to_markdown(document_without_pictures(input)); };
+  EXPECT_EQ(text().find("J per run"), std::string::npos);
+  EXPECT_EQ(text().find("steady round"), std::string::npos);
+  for (Record& record : input.records) record.steady_s = 2;
+  input.records[0].energy = Energy{.median_j = 12.345, .samples_j = std::vector<double>(12, 12.345)};
+  input.records[1].energy = Energy{.reason = "no counter"};
+  EXPECT_NE(text().find("| steady | J per run |"), std::string::npos);
+  EXPECT_NE(text().find("| 2 s | 12.35 |"), std::string::npos) << text();
+  EXPECT_NE(text().find("| 2 s | unknown |"), std::string::npos);
+  EXPECT_NE(text().find("In a steady round"), std::string::npos);
+}
+
 TEST(Tables, AVerdictNamesItsMarginAndSaysIfOneProcessMeasured) {
   Record record = sample::record(sample::work(8192, {{4096, 2}}), "dilated", "hilbert");
   sample::time(record, 1, 1, 0);
