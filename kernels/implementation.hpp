@@ -16,6 +16,7 @@
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
 #include "kernels/machine/gpu.hpp"
+#include "kernels/traversals/fastest.hpp"
 
 namespace hilbench {
 
@@ -64,6 +65,8 @@ struct Implementation {
   std::string_view (*peak_unit)(const Case&) = nullptr;
   // Query rows of a tile, for the index; null if the baseline reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
+  // What traversal `auto` means for it on one rank; in a ring it is head_major.
+  CausalTraversal causal_traversal = CausalTraversal::head_major;
   // Why this build cannot compute the case; nothing if it can.
   std::optional<std::string> (*why_not)(const Case&, const Variant&) = nullptr;
   // Why it cannot run on this GPU; nothing if it can. Null: it runs on every device of its kind.

@@ -153,7 +153,8 @@ std::span<const std::int32_t> OneRankVariant::token_slots() const {
 }
 
 Index OneRankVariant::build() const {
-  return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work));
+  return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work),
+                     implementation().causal_traversal);
 }
 
 std::unique_ptr<Execution> OneRankVariant::make_execution() const {

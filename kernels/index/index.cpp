@@ -146,7 +146,7 @@ double tile_pairs(const Cut& cut, const BranchIndex& index, const IndexTile& til
   return pairs;
 }
 
-void fill_tiles(const Cut& cut, std::int64_t branch, const Variant& variant, BranchIndex& index) {
+void fill_tiles(const Cut& cut, std::int64_t branch, const Traversal& traversal, BranchIndex& index) {
   TileGrid grid{.rows = grid_rows(cut.work, branch, cut.stream_of_head),
                 .columns = cut.segments * cut.tiles_per_segment};
   if (grid.rows.empty()) return;
@@ -155,7 +155,7 @@ void fill_tiles(const Cut& cut, std::int64_t branch, const Variant& variant, Bra
       for (std::int64_t tile = 0; tile < cut.tiles_per_segment; ++tile)
         grid.tiles.push_back(tile_of(cut, index, stream, segment, tile));
   index.tiles =
-      visited_tiles(grid, variant, [&](const IndexTile& tile) { return tile_pairs(cut, index, tile); });
+      visited_tiles(grid, traversal, [&](const IndexTile& tile) { return tile_pairs(cut, index, tile); });
 }
 
 // Upper bounds over all branches of an index.
@@ -184,7 +184,7 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
 
 }  // namespace
 
-Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows) {
+Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows, CausalTraversal causal) {
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
@@ -196,7 +196,7 @@ Index build_index(const Case& work, const Variant& variant, std::int64_t tile_ro
     const Cut cut = cut_branch(work, work.pattern[static_cast<std::size_t>(b)], tile_rows);
     BranchIndex& branch = index.branches.emplace_back();
     fill_keys(cut, index.k_slots, variant.key_visit, branch);
-    fill_tiles(cut, b, variant, branch);
+    fill_tiles(cut, b, traversal_of(work, cut.branch, variant, causal), branch);
   }
   return index;
 }

@@ -19,7 +19,7 @@ std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
   return rows;
 }
 
-std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& variant,
+std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Traversal& traversal,
                                      const std::function<double(const IndexTile&)>& pairs) {
   const auto columns = static_cast<std::size_t>(grid.columns);
   const auto place = [&](std::int64_t x, std::int64_t y) {
@@ -31,7 +31,7 @@ std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& varian
       for (const IndexTile& tile : grid.tiles) known.push_back(pairs(tile));
     return known[place(x, y)];
   };
-  const std::vector<TileVisit> visits = traverse(variant.traversal, variant.traversal_param, grid.columns,
+  const std::vector<TileVisit> visits = traverse(traversal.name, traversal.param, grid.columns,
                                                  static_cast<std::int64_t>(grid.rows.size()), cost);
   std::vector<IndexTile> tiles;
   tiles.reserve(visits.size());

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/case/case.hpp"
-#include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
+#include "kernels/traversals/fastest.hpp"
 
 namespace hilbench {
 
@@ -27,8 +27,9 @@ struct TileGrid {
 std::vector<TileGrid::Row> grid_rows(const Case& work, std::int64_t branch,
                                      const std::vector<std::size_t>& stream_of_head);
 
-// The tiles with queries, in the sequence of `variant`'s traversal. `pairs`: number of pairs of a tile.
-std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Variant& variant,
+// The tiles with queries, in the sequence of a traversal other than `auto`. `pairs`: number of pairs of a
+// tile.
+std::vector<IndexTile> visited_tiles(const TileGrid& grid, const Traversal& traversal,
                                      const std::function<double(const IndexTile&)>& pairs);
 
 }  // namespace hilbench

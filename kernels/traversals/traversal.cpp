@@ -98,6 +98,7 @@ struct Entry {
   Tiles (*visit)(const Grid&);
 };
 constexpr auto kEntries = std::to_array<Entry>({
+    {{"auto", "the fastest that is known for the pattern and the kernel", false}, nullptr},
     {{"head_major", "all tiles of a head, then the next head", false}, head_major},
     {{"head_minor", "the same tile of every head, then the next tile", false}, head_minor},
     {{"sawtooth", "head_major, every other tile scans its keys backwards", false}, sawtooth},
@@ -138,6 +139,9 @@ std::vector<TileVisit> traverse(std::string_view name, std::optional<std::int64_
   if (param && (*param < 1 || *param > kMaxGroup))
     throw UsageError({fmt::format("param {} of traversal {}", *param, name), "", "out of range",
                       fmt::format("give 1 to {}", kMaxGroup)});
+  if (entry.visit == nullptr)
+    throw UsageError(
+        {fmt::format("traversal {}", name), "", "it stands for another one", "resolve it first"});
   require_grid(name, columns, rows);
   if (columns == 0 || rows == 0) return {};
   return entry.visit({columns, rows, param, cost});

@@ -90,10 +90,11 @@ struct Record {
   double margin = kDefaultMargin;  // `measure.margin` of the sweep
   std::string kernel;              // resolved: "dilated_cpu"
   ImplementationKind kind = ImplementationKind::kernel;
-  std::int64_t order_chunk = 0;  // resolved; 0: not applicable
-  std::int64_t threads = 0;      // resolved
-  std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
-  std::string transport;         // resolved; empty as above
+  std::int64_t order_chunk = 0;         // resolved; 0: not applicable
+  std::int64_t threads = 0;             // resolved
+  std::vector<std::string> traversals;  // of each branch, if the variant leaves them to `auto`
+  std::string ring_algorithm;  // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
+  std::string transport;       // resolved; empty as above
   std::string cache = "warm";
   double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;

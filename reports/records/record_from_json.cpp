@@ -193,6 +193,11 @@ Record record_from_json(const json& from) {
   record.variant = variant_from(record, params, asked);
   record.order_chunk = positive_at(params, "order_chunk");
   record.threads = integer_at(params, "threads");
+  if (params.contains("traversals") && !params["traversals"].is_null())
+    for (const json& each : array_at(params, "traversals")) {
+      if (!each.is_string()) refuse_record("'traversals' holds something other than names");
+      record.traversals.push_back(each.get<std::string>());
+    }
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");

@@ -61,6 +61,7 @@ json params_json(const Record& record) {
   params["traversal"] = ordered ? json(variant.traversal) : json(nullptr);
   params["traversal_param"] =
       ordered && variant.traversal_param ? json(*variant.traversal_param) : json(nullptr);
+  params["traversals"] = record.traversals.empty() ? json(nullptr) : json(record.traversals);
   params["ring_algorithm"] = text(record.ring_algorithm);
   params["transport"] = text(record.transport);
   return params;

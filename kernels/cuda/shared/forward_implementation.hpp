@@ -32,6 +32,7 @@ struct ForwardFacts {
   bool stores_fp32 = false;
   std::span<const int> head_dims = {};  // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
+  CausalTraversal causal_traversal = CausalTraversal::longest_first_grouped;
   ForwardCode code;
 };
 
@@ -49,6 +50,7 @@ constexpr Implementation forward_implementation() {
       .device = DeviceKind::cuda,
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case&) { return std::int64_t{1}; },
+      .causal_traversal = kFacts.causal_traversal,
       .why_not = [](const Case& work, const Variant&) { return why_not(kFacts, work); },
       .why_not_on = [](const Gpu& gpu) { return why_not_on(kFacts, gpu); },
       .workspace_bytes = [](const Case&, int) { return 0.0; },

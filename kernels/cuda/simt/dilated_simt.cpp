@@ -26,6 +26,7 @@ constexpr ForwardFacts kFacts = {
     .first_capability = 61,
     .stores_fp32 = true,
     .peak_unit = [](const Case&) -> std::string_view { return "fp32_fma"; },
+    .causal_traversal = CausalTraversal::longest_first,
     .code = code(),
 };
 

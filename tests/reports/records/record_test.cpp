@@ -38,6 +38,7 @@ Record kernel_record() {
                 .kernel = "dilated_cpu",
                 .order_chunk = 512,
                 .threads = 2,
+                .traversals = {"longest_first.4", "head_major"},
                 .cache = "cold"};
   record.variant_id = variant_id(record.variant);
   record.verify = {1e-6, 1.0 / 3, 2e-7, 256, 1e-4};
@@ -180,40 +181,15 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                            "params",     "asked",      "kind",     "status",      "reason",  "verify",
                            "time_ns",    "permute_ns", "flops",    "min_bytes",   "tflops",  "memory_bytes",
                            "comm_bytes", "counters",   "speedup",  "environment", "energy_j"}));
-  EXPECT_EQ(keys(out["params"]), (std::set<std::string>{"sequence_length",
-                                                        "batch",
-                                                        "heads",
-                                                        "kv_heads",
-                                                        "head_dim",
-                                                        "dtype",
-                                                        "causal",
-                                                        "pass",
-                                                        "segments",
-                                                        "dilations",
-                                                        "queries",
-                                                        "head_offset",
-                                                        "branch_heads",
-                                                        "kernel",
-                                                        "order",
-                                                        "order_param",
-                                                        "order_scope",
-                                                        "order_tensors",
-                                                        "order_chunk",
-                                                        "order_span",
-                                                        "key_visit",
-                                                        "traversal",
-                                                        "traversal_param",
-                                                        "buffers",
-                                                        "rows",
-                                                        "index",
-                                                        "ring_size",
-                                                        "ring_algorithm",
-                                                        "sharding",
-                                                        "transport",
-                                                        "device",
-                                                        "threads",
-                                                        "cache",
-                                                        "steady_s"}));
+  EXPECT_EQ(
+      keys(out["params"]),
+      (std::set<std::string>{
+          "sequence_length", "batch",      "heads",     "kv_heads",    "head_dim",        "dtype",
+          "causal",          "pass",       "segments",  "dilations",   "queries",         "head_offset",
+          "branch_heads",    "kernel",     "order",     "order_param", "order_scope",     "order_tensors",
+          "order_chunk",     "order_span", "key_visit", "traversal",   "traversal_param", "traversals",
+          "buffers",         "rows",       "index",     "ring_size",   "ring_algorithm",  "sharding",
+          "transport",       "device",     "threads",   "cache",       "steady_s"}));
 }
 
 TEST(RecordJson, EnergyHasSamplesOrAReason) {
