@@ -7,7 +7,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 4> kBackends = {"flash", "efficient", "math", "cudnn"};
+constexpr std::array<std::string_view, 5> kBackends = {"flash", "efficient", "math", "cudnn", "fa3"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 
 // Known only for programs that compute with a unit whose peak is measured.
@@ -61,7 +61,7 @@ const Implementation kDeclaredExternal = external("external", "a program that th
 
 const Implementation kTorchSdpa = [] {
   Implementation implementation = external(
-      "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn; needs --allow-external");
+      "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn, .fa3; needs --allow-external");
   implementation.options = kBackends;
   implementation.why_not = why_not_on_rings;
   implementation.workspace_bytes = torch_bytes;

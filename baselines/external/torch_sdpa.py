@@ -1,15 +1,19 @@
 """PyTorch's scaled_dot_product_attention as an external baseline of hilbench (docs/external.md).
 
-`torch_sdpa` uses the backend that PyTorch chooses; the options flash, efficient (xFormers' kernels), math and cudnn
-ask for one. Rows of a branch are selected by strided views, or gathered by index if there is no such view and
-gathering is faster. Every segment is one entry of the batch. Rows are put back into a zeroed output, and branches are
-merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA graph, timed by events, on
-a CPU it is timed by perf_counter.
+`torch_sdpa` uses the backend that PyTorch chooses; the options flash (FlashAttention-2), efficient (xFormers' kernels),
+math and cudnn ask for one. The option fa3 is FlashAttention-3 (arXiv 2407.08608) of the package fa3-fwd, which writes
+the rows of a single branch where they belong. Rows of a branch are selected by strided views, or gathered by index if
+there is no such view and gathering is faster. Every segment is one entry of the batch. Rows are put back into a zeroed
+output, and branches are merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA
+graph, timed by events, on a CPU it is timed by perf_counter.
 
 Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
 store such a mask), merging with `math` (it returns no LSE), head_dim that is not a multiple of 8.
 """
 
+import glob
+import importlib.metadata
+import importlib.util
 import json
 import math
 import os
@@ -20,6 +24,9 @@ import warnings
 PROTOCOL = 1
 TRIALS = 5
 OPTIONS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
+
+FA3 = "fa3"
+FA3_HEAD_DIMS = (64, 128)  # that the package has
 
 torch = None  # imported by hello, so that the answer can say that it is missing
 
@@ -56,6 +63,15 @@ class Rows:
             return self.view(x).flatten(0, 1).transpose(1, 2)
         rows = x.flatten(1, 2).index_select(1, self.index)
         return rows.view(-1, *self.shape[1:], x.shape[-1]).transpose(1, 2)
+
+    def rows_of(self, x):
+        """[batch * segments, count, heads, x] of x itself, or None if there is no such view."""
+        if x is None or self.index is not None:
+            return None
+        rows = self.view(x)
+        if rows.shape[0] > 1 and rows.shape[1] > 1 and rows.stride(0) != rows.shape[1] * rows.stride(1):
+            return None
+        return rows.flatten(0, 1)
 
     def put(self, x, rows):
         rows = rows.transpose(1, 2)
@@ -101,6 +117,42 @@ def chosen_backend(option, q, k, v, causal, gqa):
     return {int(backend): name for name, backend in backends.items()}[number], ""
 
 
+def load_fa3(case):
+    """Makes torch.ops.fa3_fwd known, or raises Unsupported."""
+    if case.device != "cuda":
+        raise Unsupported("fa3: needs a GPU of compute capability 9.0")
+    major, minor = torch.cuda.get_device_capability()
+    if (major, minor) != (9, 0):
+        raise Unsupported(f"fa3: needs compute capability 9.0, this GPU has {major}.{minor}")
+    if case.dtype != "bf16" or case.head_dim not in FA3_HEAD_DIMS:
+        raise Unsupported(f"fa3: fa3-fwd computes bf16 with head_dim 64 and 128, not {case.dtype} with {case.head_dim}")
+    found = importlib.util.find_spec("fa3_fwd")
+    library = [file for folder in (found.submodule_search_locations or [] if found else [])
+               for file in glob.glob(os.path.join(folder, "_C*.so"))]
+    if not library:
+        raise Unsupported(f"fa3: no package fa3-fwd for {sys.executable}: pip install --no-deps fa3-fwd")
+    try:
+        torch.ops.load_library(library[0])
+    except OSError as error:
+        raise Unsupported(f"fa3: fa3-fwd does not load: {str(error).splitlines()[0]}")
+
+
+def fa3_version():
+    try:
+        return importlib.metadata.version("fa3-fwd")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def attend_fa3(q, k, v, causal, out=None):
+    """As attend(); `out` [batch, rows, heads, head_dim] is a view to write to."""
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    empty = [None]
+    o, lse = torch.ops.fa3_fwd.fwd(
+        q, k, v, *empty * 3, out, *empty * 16, q.shape[-1] ** -0.5, causal, -1, -1, 0, 0.0, True, None, 1, None, 0)[:2]
+    return o.transpose(1, 2), lse.unsqueeze(-1)
+
+
 class Piece:
     """Heads of one branch that select the same number of rows, over equal segments: one call of attention."""
 
@@ -125,19 +177,28 @@ class Piece:
 
     def choose(self, option, q, k, v):
         """Chooses the backend, and whether it shares K/V heads among query heads or needs them repeated."""
+        self.backend = None
         repeated = [self.case.kv_head(h) for h in self.heads]
         shared = sorted(set(repeated))
         each = len(repeated) // len(shared)
         uniform = repeated == [g for g in shared for _ in range(each)]
         for kv_heads in ([shared] if uniform and each > 1 else []) + [repeated]:
             self.gqa, self.kv = len(kv_heads) < len(repeated), self.select_keys(kv_heads)
+            if option == FA3:
+                self.backend = FA3
+                return
             tensors = self.q.take(q), self.kv.take(k), self.kv.take(v)
             self.backend, against = chosen_backend(option, *tensors, self.causal, self.gqa)
             if self.backend:
                 return
         raise Unsupported(f"{option or 'no backend'}: {against}")
 
-    def attend(self, q, k, v):
+    def attend(self, q, k, v, output=None):
+        """O and LSE; O is None if it was written to `output`, which has the shape of Q."""
+        if self.backend == FA3:
+            out = self.q.rows_of(output)
+            o, lse = attend_fa3(self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, out)
+            return None if out is not None else o, lse
         return attend(self.backend, self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, self.gqa)
 
 
@@ -254,17 +315,25 @@ class Attention:
     def execute(self):
         """O [batch, sequence, heads, head_dim], LSE [batch, sequence, heads, 1] or None."""
         q = self.inputs[0]
+        if self.backends == [FA3] and not self.merging and not (len(self.pieces) == 1 and self.pieces[0].full):
+            output = self.blank(self.case.head_dim, 0, q.dtype)
+            results = [(piece, *piece.attend(*self.inputs, output)) for piece in self.pieces]
+            return self.collect(results, output)
         results = [(piece, *piece.attend(*self.inputs)) for piece in self.pieces]
         if len(results) == 1 and self.pieces[0].full:
             _, o, lse = results[0]
             return o.transpose(1, 2), None if lse is None else lse.transpose(1, 2)
         if self.merging:
             return self.merge(results)
-        output, lse = self.blank(self.case.head_dim, 0, q.dtype), None
+        return self.collect(results, self.blank(self.case.head_dim, 0, q.dtype))
+
+    def collect(self, results, output):
+        lse = None
         if all(part is not None for _, _, part in results):
             lse = self.blank(1, float("-inf"), torch.float32)
         for piece, o, part in results:
-            piece.q.put(output, o)
+            if o is not None:
+                piece.q.put(output, o)
             if lse is not None:
                 piece.q.put(lse, part)
         return output, lse
@@ -338,10 +407,12 @@ class Server:
                 "cudnn": torch.backends.cudnn.version() if gpu else None}
 
     def load(self, case, option, q, k, v):
-        if option and option not in OPTIONS:
-            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join(OPTIONS)}")
+        if option and option not in (*OPTIONS, FA3):
+            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join((*OPTIONS, FA3))}")
         case = Case(case)
         case.refuse()
+        if option == FA3:
+            load_fa3(case)
         if case.device == "cpu":
             torch.set_num_threads(case.threads)
         try:
@@ -349,7 +420,8 @@ class Server:
         except torch.OutOfMemoryError as error:
             raise Unsupported(f"does not fit: {error}")
         timer = "cuda_events" if case.device == "cuda" else "perf_counter"
-        return {"timer": timer, "backends": self.attention.backends, "launch": self.attention.launch,
+        package = {"fa3_fwd": fa3_version()} if option == FA3 else {}
+        return {**package, "timer": timer, "backends": self.attention.backends, "launch": self.attention.launch,
                 "selection": "index" if self.attention.gathers else "views", "calls": len(self.attention.pieces)}
 
     def run(self, executions):

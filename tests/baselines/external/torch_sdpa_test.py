@@ -34,7 +34,7 @@ cases:
   - {{{POINT}, segments: [32, 72], dilations: [1, 3], batch: 2, dtype: bf16}}
   - {{{POINT}, segments: [36], dilations: [2], queries: dense, dtype: fp16}}
 variants: [{{kernel: dilated, order: linear}}]
-baselines: [torch_sdpa, torch_sdpa.flash, torch_sdpa.math, torch_sdpa.efficient, torch_sdpa.cudnn]
+baselines: [torch_sdpa, torch_sdpa.flash, torch_sdpa.math, torch_sdpa.efficient, torch_sdpa.cudnn, torch_sdpa.fa3]
 measure: {{budget_s: 0.05, min_rounds: 3}}
 """
 
@@ -157,6 +157,7 @@ class ProtocolTest(unittest.TestCase):
         rng = random.Random(1)
         case = {**random_case(rng), "segments": [16], "dilations": [1], "causal": False}
         for change, option, reason in (({}, "xformers", "has no backend 'xformers'"), ({}, "cudnn", "^cudnn: "),
+                                       ({}, "fa3", "^fa3: needs a GPU"),
                                        ({"head_dim": 12}, "", "head_dim 12 is not a multiple of 8"),
                                        ({"pass": "backward"}, "", "forward pass only"),
                                        ({"ring_size": 2}, "", "one rank only")):
@@ -175,13 +176,13 @@ class ThroughTheProgramTest(unittest.TestCase):
             self.skipTest(ABSENCE)
         self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external")
         records = self.program.records("out")
-        self.assertEqual(len(records), 18)
+        self.assertEqual(len(records), 21)
         for record in records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 name, reason = record["variant"], record["reason"]
-                if name in ("torch_sdpa.efficient", "torch_sdpa.cudnn"):
+                if name in ("torch_sdpa.efficient", "torch_sdpa.cudnn", "torch_sdpa.fa3"):
                     self.assertEqual(record["status"], "skipped")
-                    self.assertRegex(reason, "^(efficient|cudnn): ")
+                    self.assertRegex(reason, "^(efficient|cudnn|fa3): ")
                 elif name == "torch_sdpa.math" and len(record["params"]["segments"]) > 1:
                     self.assertEqual((record["status"], reason), ("skipped", NO_LSE))
                 elif name.startswith("torch_sdpa"):
