@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -47,7 +46,10 @@ bool childless() {
 
 std::string text_of(pid_t process, const char* name) {
   std::ifstream in(fmt::format("/proc/{}/{}", process, name), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  // Not by iterators, which throw if the process ends between opening and reading.
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 // 0 if the process is gone.

@@ -3,11 +3,11 @@
 // operands, head_dim 64 and 128.
 //
 // One persistent block per multiprocessor works through the list of tiles, in the manner of
-// FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q and blocks
-// of K and V by TMA if their rows are strided, else by 16-byte copies of single rows into the same 128-byte
-// swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block and P V of
-// this one at the same time, keeps P in registers, and takes turns with the other groups at the tensor cores.
-// O leaves through the rows of Q in shared memory by TMA, while the next tile is computed.
+// FlashAttention-3 (arXiv 2407.08608, sections 3.1 and 3.2). A producer warp group fetches rows of Q and
+// blocks of K and V by TMA if their rows are strided, else by 16-byte copies of single rows into the same
+// 128-byte swizzle. Each consumer warp group owns 64 query rows: it computes the scores of the next block and
+// P V of this one at the same time, keeps P in registers, and takes turns with the other groups at the tensor
+// cores. O leaves through the rows of Q in shared memory by TMA, while the next tile is computed.
 //
 // Departures from the paper: rows are read through tables, results merge with earlier branches,
 // rows that no tile writes are cleared, and the exponentials have a scale that seldom changes
