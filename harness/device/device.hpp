@@ -76,6 +76,8 @@ class Device {
   virtual EnergyReading energy() { return {.counts = {}, .reason = "this device counts no energy"}; }
   // The number of the GPU.
   virtual std::optional<int> gpu_ordinal() const { return std::nullopt; }
+  // Multiprocessors of the GPU.
+  virtual std::optional<int> multiprocessors() const { return std::nullopt; }
   // The name that CUDA_VISIBLE_DEVICES takes for it; empty: no GPU.
   virtual std::string gpu_uuid() const { return ""; }
   virtual nlohmann::json state() const;

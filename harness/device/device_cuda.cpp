@@ -136,6 +136,7 @@ class CudaDevice final : public Device {
   void observe() override { monitor_.observe(); }
   EnergyReading energy() override { return monitor_.energy(); }
   std::optional<int> gpu_ordinal() const override { return gpu_.ordinal; }
+  std::optional<int> multiprocessors() const override { return gpu_.multiprocessors; }
   std::string gpu_uuid() const override { return gpu_.uuid; }
   nlohmann::json state() const override { return monitor_.summary(); }
 

@@ -154,7 +154,8 @@ std::span<const std::int32_t> OneRankVariant::token_slots() const {
 
 Index OneRankVariant::build() const {
   return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work),
-                     implementation().causal_traversal);
+                     {.causal = implementation().causal_traversal,
+                      .at_once = bench_.device->multiprocessors().value_or(bench_.threads)});
 }
 
 std::unique_ptr<Execution> OneRankVariant::make_execution() const {

@@ -185,7 +185,10 @@ Comparison plan_case(const Sweep& sweep, const SweepCase& swept, const Site& sit
   Case& work = comparison.work;
   if (work.device == DeviceKind::automatic)
     work.device = site.gpu && !site.gpu_is_assumed ? DeviceKind::cuda : DeviceKind::cpu;
-  if (work.device == DeviceKind::cuda && site.gpu) comparison.gpu = site.gpu->name;
+  if (work.device == DeviceKind::cuda && site.gpu) {
+    comparison.gpu = site.gpu->name;
+    comparison.multiprocessors = site.gpu->multiprocessors;
+  }
   const bool skipped = swept.skipped || sweep.skip_when.matches(work);
   comparison.case_id = case_id(work);
   if (work.device == DeviceKind::cpu && work.threads == 0 && !skipped) expect_threads(site.host);

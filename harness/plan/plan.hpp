@@ -33,8 +33,9 @@ struct PlannedVariant {
 struct Comparison {
   Case work;  // device resolved
   std::string case_id;
-  std::int64_t threads = 1;  // resolved
-  std::string gpu;           // its name, if the case runs on one
+  std::int64_t threads = 1;          // resolved
+  std::string gpu;                   // its name, if the case runs on one
+  std::int64_t multiprocessors = 0;  // of that GPU
   std::vector<PlannedVariant> variants;
   std::optional<std::size_t> reference;  // index into variants; none if the reference is skipped
   bool runnable() const;                 // true if some variant is not skipped

@@ -30,12 +30,13 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
   else if (!planned.variant.baseline)
     record.order_chunk = order_request(comparison.work, planned.variant).chunk;
-  if (planned.variant.traversal == "auto" && resolved) {
-    const bool ring = comparison.work.ring_size > 1;
-    const CausalTraversal causal =
-        ring ? CausalTraversal::head_major : planned.implementation->causal_traversal;
+  if (resolved && record.kind == ImplementationKind::kernel && chosen_by_program(planned.variant)) {
+    TraversalFacts facts;
+    if (comparison.work.ring_size == 1)
+      facts = {.causal = planned.implementation->causal_traversal,
+               .at_once = comparison.gpu.empty() ? comparison.threads : comparison.multiprocessors};
     for (const Branch& branch : comparison.work.pattern)
-      record.traversals.push_back(to_string(fastest_traversal(comparison.work, branch, causal)));
+      record.traversals.push_back(to_string(traversal_of(comparison.work, branch, planned.variant, facts)));
   }
   if (planned.skip) {
     record.status = Status::skipped;

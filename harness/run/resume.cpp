@@ -53,8 +53,9 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
                         sweep.external_use == ExternalUse::allowed);
   std::vector<std::string> variants;
   for (const PlannedVariant& planned : comparison.variants)
-    variants.push_back(hash_text(fmt::format("{} {} {}{}", planned.id, planned.variant.order_chunk,
-                                             planned.variant.order_file_hash, planned.transport)));
+    variants.push_back(hash_text(fmt::format("{} {} {} {}{}", planned.id, planned.variant.traversal,
+                                             planned.variant.order_chunk, planned.variant.order_file_hash,
+                                             planned.transport)));
   return fmt::format("{}:{}", hash_text(text), fmt::join(variants, ","));
 }
 

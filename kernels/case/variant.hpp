@@ -45,8 +45,8 @@ struct Variant {
   OrderScope order_scope = OrderScope::memory;
   OrderTensors order_tensors = OrderTensors::kv;
   KeyVisit key_visit = KeyVisit::position;
-  std::string traversal = "head_major";         // a name of `list traversals`
-  std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`
+  std::string traversal = "auto";               // a name of `list traversals`
+  std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`, wave of `sawtooth`
   KeyRows rows = KeyRows::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;

@@ -184,7 +184,8 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
 
 }  // namespace
 
-Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows, CausalTraversal causal) {
+Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                  const TraversalFacts& facts) {
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
@@ -196,7 +197,7 @@ Index build_index(const Case& work, const Variant& variant, std::int64_t tile_ro
     const Cut cut = cut_branch(work, work.pattern[static_cast<std::size_t>(b)], tile_rows);
     BranchIndex& branch = index.branches.emplace_back();
     fill_keys(cut, index.k_slots, variant.key_visit, branch);
-    fill_tiles(cut, b, traversal_of(work, cut.branch, variant, causal), branch);
+    fill_tiles(cut, b, traversal_of(work, cut.branch, variant, facts), branch);
   }
   return index;
 }

@@ -50,12 +50,12 @@ struct Index {
   std::vector<BranchIndex> branches;
 };
 
-// `tile_rows`: query rows of a kernel's tile; `causal`: what traversal `auto` means for it. A baseline gets
-// the linear order. So does order_scope tokens, because there the harness permutes the tensors. Throws
-// UsageError if the order cannot be built or gives a slot outside the sequence, or if there are 2^31
-// positions or grid rows (rows are numbered with 32 bits).
+// `tile_rows`: query rows of a kernel's tile; `facts`: what the traversals depend on. A baseline gets the
+// linear order. So does order_scope tokens, because there the harness permutes the tensors. Throws UsageError
+// if the order cannot be built or gives a slot outside the sequence, or if there are 2^31 positions or grid
+// rows (rows are numbered with 32 bits).
 Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
-                  CausalTraversal causal = CausalTraversal::head_major);
+                  const TraversalFacts& facts = {});
 
 // Upper bound of the bytes of the index in host memory, without building it.
 double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);

@@ -206,8 +206,7 @@ class BranchBuilder {
                                  ? IndexTile{}
                                  : tile_of(stream, column.segment, column.stretch, column.tile));
     index_.tiles =
-        visited_tiles(grid, traversal_of(work_, pattern(), ring_.variant(), CausalTraversal::head_major),
-                      &BranchBuilder::pairs);
+        visited_tiles(grid, traversal_of(work_, pattern(), ring_.variant(), {}), &BranchBuilder::pairs);
     // A piece that merges needs no tiles without keys.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
     for (const IndexTile& tile : index_.tiles)

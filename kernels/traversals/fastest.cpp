@@ -46,9 +46,15 @@ Traversal fastest_traversal(const Case& work, const Branch& branch, CausalTraver
 }
 
 Traversal traversal_of(const Case& work, const Branch& branch, const Variant& variant,
-                       CausalTraversal causal) {
-  if (variant.traversal != "auto") return {variant.traversal, variant.traversal_param};
-  return fastest_traversal(work, branch, causal);
+                       const TraversalFacts& facts) {
+  if (variant.traversal == "auto") return fastest_traversal(work, branch, facts.causal);
+  if (variant.traversal == "sawtooth")
+    return {variant.traversal, variant.traversal_param.value_or(facts.at_once)};
+  return {variant.traversal, variant.traversal_param};
+}
+
+bool chosen_by_program(const Variant& variant) {
+  return variant.traversal == "auto" || (variant.traversal == "sawtooth" && !variant.traversal_param);
 }
 
 }  // namespace hilbench

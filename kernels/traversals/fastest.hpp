@@ -1,4 +1,5 @@
-// Traversal `auto`: the fastest that is known for a branch (docs/definitions.md).
+// The traversal that a variant means (docs/definitions.md): `auto` is the fastest that is known for a branch,
+// and `sawtooth` needs to know the machine.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,17 @@ enum class CausalTraversal { head_major, longest_first, longest_first_grouped };
 // For one branch of a case on one rank.
 Traversal fastest_traversal(const Case& work, const Branch& branch, CausalTraversal causal);
 
-// What `variant` asks for, or the fastest if that is `auto`.
+// What a traversal depends on beside the work.
+struct TraversalFacts {
+  CausalTraversal causal = CausalTraversal::head_major;  // of the kernel
+  std::int64_t at_once = 1;  // tiles: multiprocessors of a GPU, threads of a processor
+};
+
+// What `variant` asks for: the fastest if that is `auto`, waves of as many tiles as there are at once if that
+// is `sawtooth` without a number.
 Traversal traversal_of(const Case& work, const Branch& branch, const Variant& variant,
-                       CausalTraversal causal);
+                       const TraversalFacts& facts);
+// Whether `variant` leaves that to this program, so that records have to say what was chosen.
+bool chosen_by_program(const Variant& variant);
 
 }  // namespace hilbench

@@ -16,6 +16,7 @@ constexpr std::int64_t kMaxTiles = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxGroup = std::int64_t{1}
                                    << 40;  // the limit of a sweep; more columns than the grid has mean all
 constexpr std::int64_t kDefaultGroup = 8;  // of `grouped`
+constexpr std::int64_t kDefaultWave = 1;   // of `sawtooth`
 
 struct Grid {
   std::int64_t columns = 0;
@@ -50,7 +51,17 @@ Tiles grouped(const Grid& grid) {
   return column_blocks(grid, grid.group.value_or(kDefaultGroup));
 }
 
+// Sawtooth wavefront reordering, arXiv 2601.16032, section 4: whoever takes one tile of each wave turns round
+// where it ended, and all tiles of a wave walk in one direction.
 Tiles sawtooth(const Grid& grid) {
+  const std::int64_t wave = grid.group.value_or(kDefaultWave);
+  Tiles tiles = head_major(grid);
+  for (std::size_t i = 0; i < tiles.size(); ++i)
+    tiles[i].keys_backwards = static_cast<std::int64_t>(i) / wave % 2 != 0;
+  return tiles;
+}
+
+Tiles sawtooth_tile(const Grid& grid) {
   Tiles tiles = head_major(grid);
   for (TileVisit& visit : tiles) visit.keys_backwards = visit.x % 2 != 0;
   return tiles;
@@ -101,7 +112,10 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"auto", "the fastest that is known for the pattern and the kernel", false}, nullptr},
     {{"head_major", "all tiles of a head, then the next head", false}, head_major},
     {{"head_minor", "the same tile of every head, then the next tile", false}, head_minor},
-    {{"sawtooth", "head_major, every other tile scans its keys backwards", false}, sawtooth},
+    {{"sawtooth", "head_major, every other wave of W tiles scans its keys backwards (W: tiles at once)",
+      true},
+     sawtooth},
+    {{"sawtooth_tile", "head_major, every other tile scans its keys backwards", false}, sawtooth_tile},
     {{"grouped", "grouped.G: G tiles of each head in turn, then the next G (8 unless given)", true}, grouped},
     {{"hilbert", "Hilbert curve over the grid of tiles and heads", false}, hilbert},
     {{"morton", "Z-order over the grid of tiles and heads", false}, morton},

@@ -14,7 +14,7 @@ namespace hilbench {
 struct TraversalInfo {
   std::string_view name;
   std::string_view help;
-  bool has_param;  // NAME.G
+  bool has_param;  // NAME.G, NAME.W
 };
 std::span<const TraversalInfo> traversals();
 

@@ -10,6 +10,8 @@
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
 #   threads     on the processor: rings of threads
+#   published   all that a folder of a GPU under reports/published/ holds: rivals, caches, claims, every case by as many
+#               processes as `hilbench check` asks for. Stopped, it goes on from where it was
 #   contribute  the claims as they are published, on the GPU if there is one, otherwise on the processor: every case by
 #               as many processes as `hilbench check` asks for. Stopped, it goes on from where it was. Only what may be
 #               published becomes OUT/SWEEP.tar.xz; OUT/SWEEP.check.txt says why, or why not
@@ -290,6 +292,16 @@ contribute() {
   fi
 }
 
+# The rivals are programs of Python, which --allow-external lets run.
+published() {
+  local file
+  gpu_claims contribute_sweep --processes 5 --budget 10
+  for file in sweeps/cache/c[ao][cn]*.yaml sweeps/gpu-simt.yaml sweeps/quick.yaml; do
+    contribute_sweep "$file" --device cuda --processes 5
+  done
+  contribute_sweep sweeps/gpu-peak.yaml --allow-external
+}
+
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
@@ -309,6 +321,7 @@ for step in "${steps[@]}"; do
       sweep_threads "1,$cores" sweeps/cpu-rivals.yaml --allow-external --budget 2 --execution-limit 1
       ;;
     cpu-claims) cpu_claims sweep ;;
+    published) published ;;
     contribute) contribute ;;
     threads) sweep sweeps/ring/threads.yaml ;;
     ring-tests) ring_tests ;;

@@ -72,6 +72,15 @@ Variant variant_from(const Record& record, const json& params, const json& asked
   return variant;
 }
 
+// Ids leave out the default traversal. It was head_major once: such a record says now what it did by default.
+void follow_default_traversal(Record& record) {
+  Variant& variant = record.variant;
+  if (variant.baseline || variant.traversal != "head_major" || !record.traversals.empty()) return;
+  if (record.variant_id.find("/head_major") != std::string::npos) return;
+  variant.traversal = Variant{}.traversal;
+  record.traversals.assign(record.work.pattern.size(), "head_major");
+}
+
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
 // Schema 1 holds all samples in one list, and the number of each process beside it.
 Timing timing_from(const json& time, std::int64_t schema) {
@@ -198,6 +207,7 @@ Record record_from_json(const json& from) {
       if (!each.is_string()) refuse_record("'traversals' holds something other than names");
       record.traversals.push_back(each.get<std::string>());
     }
+  follow_default_traversal(record);
   record.ring_algorithm = text_at(params, "ring_algorithm");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");

@@ -17,7 +17,7 @@ from program import Program, read_npy, refuse_constant, write_npy
 LENGTH = 64
 ORDERS = ["linear", "snake", "morton", "gray", "hilbert", "moore", "residue", "bitrev_residue", "random", "auto",
           "seed_d2xy", "seed_list"]
-TRAVERSALS = ["auto", "head_minor", "sawtooth", "grouped.2", "hilbert", "morton", "longest_first"]
+TRAVERSALS = ["head_major", "head_minor", "sawtooth", "sawtooth.3", "sawtooth_tile", "grouped.2", "hilbert", "morton", "longest_first"]
 POINT = f"sequence_length: {LENGTH}, segments: [32, 64], dilations: [1, 2], heads: 4, head_dim: 16, threads: 1"
 POINTS = ["", "causal: true", "queries: dense", "queries: dense, causal: true", "head_offset: contiguous",
           "head_offset: none", "branch_heads: partition", "kv_heads: 2", "dtype: bf16, kv_heads: 1", "batch: 2"]
@@ -50,7 +50,7 @@ measure: {budget_s: 0.1, min_rounds: 3}
 """
 CASE_ID = r"^n\d+-w\d+(\.\d+)*-r\d+(\.\d+)*-h\d+-d\d+-(fp32|bf16|fp16)-p1-cpu(-[a-z_]+\.[a-z0-9_]+)*$"
 VARIANT_ID = (r"^(gemm|peak|dilated/[a-z_0-9]+(\.[a-z0-9]+)*(@tokens)?"
-              r"(/(auto|head_minor|sawtooth|grouped\.\d+|hilbert|morton|longest_first))?)$")
+              r"(/(head_major|head_minor|sawtooth(\.\d+)?|sawtooth_tile|grouped\.\d+|hilbert|morton|longest_first))?)$")
 
 # The reason holds the counts.
 WRONG_MAPS = {"seed_d2xy": rf"30 of {LENGTH} positions have a slot in range, 29 slots are distinct", "seed_list": r"of 60 steps 0 .* 4 diagonal"}

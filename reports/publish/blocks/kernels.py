@@ -23,18 +23,24 @@ def block_rivals(folder, sweep):
     rivals = list(dict.fromkeys(r["rival"] for r in duels))
     peaks = {(r["case"], r["variant"]): r["peak_fraction"] for r in folder.rows("comparison", sweep)}
     groups = grouped(duels, lambda r: (r["case"], r["variant"]))
-    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "share of peak"] + rivals,
+    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "share of peak", "strongest rival"] + rivals,
                     [rival_cells(group, rivals, peaks[key]) for key, group in groups.items()])
+
+
+def strongest_of(duels):
+    """Of the duels of one kernel in one case: the one with the fastest rival."""
+    return min(duels, key=lambda r: float(r["ratio"]))
 
 
 def rival_cells(group, rivals, peak):
     """A kernel in one case beside its rivals; options of rings follow the kernel's name."""
     first = group[0]
     ratios = {r["rival"]: interval(r, "ratio") for r in group}
+    strongest = strongest_of(group)["rival"]
     ring = first["variant"].partition("/linear")[2].lstrip("./")
     return [work(first["case"]), first["kernel"] + (f", {ring}" if ring else ""),
             f"{float(first['time_ns']) / 1e6:.4g}", number(first["tflops"]),
-            f"{float(peak) * 100:.1f} %" if peak else "", *(ratios.get(rival, "") for rival in rivals)]
+            f"{float(peak) * 100:.1f} %" if peak else "", f"{strongest} {ratios[strongest]}", *(ratios.get(rival, "") for rival in rivals)]
 
 
 def block_summary(folder, sweep):

@@ -69,8 +69,9 @@ Variant random_variant(Random& random) {
   variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
   variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
   variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
-  variant.traversal = one_of<std::string>(random, {"auto", "head_major", "head_minor", "sawtooth", "grouped",
-                                                   "hilbert", "morton", "longest_first"});
+  variant.traversal =
+      one_of<std::string>(random, {"auto", "head_major", "head_minor", "sawtooth", "sawtooth_tile", "grouped",
+                                   "hilbert", "morton", "longest_first"});
   if (variant.traversal == "grouped" || variant.traversal == "longest_first")
     variant.traversal_param = between(random, 1, 5);
   return variant;

@@ -246,12 +246,12 @@ TEST(TileReads, SharesTheLimitAmongBranches) {
   EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 2, 4, 6, 0, 2, 4, 6}));
 }
 
-// One query a tile: causal tiles read 0 | 0, 2 | 4 | 4, 6, and sawtooth reverses the odd ones.
+// One query a tile: causal tiles read 0 | 0, 2 | 4 | 4, 6, and sawtooth_tile reverses the odd ones.
 TEST(TileReads, CausalAndBackwards) {
   Case work = kSmall;
   work.mask = Mask::causal;
   Variant variant;
-  variant.traversal = "sawtooth";
+  variant.traversal = "sawtooth_tile";
   const TileReads reads = tile_reads(work, build_index(work, variant, 1), 1000);
   EXPECT_EQ(reads.visits, (std::vector<std::int64_t>{0, 2, 0, 4, 6, 4}));
   EXPECT_EQ(reads.tile_begin, (std::vector<std::int64_t>{0, 1, 3, 4, 6}));

@@ -57,10 +57,24 @@ TEST(Fastest, OnlyAutoIsReplaced) {
   variant.traversal = "grouped";
   variant.traversal_param = 3;
   const Branch branch{work.sequence_length, 1};
-  EXPECT_EQ(traversal_of(work, branch, variant, kGrouped), (Traversal{"grouped", 3}));
+  const TraversalFacts facts{.causal = kGrouped, .at_once = 132};
+  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"grouped", 3}));
   variant.traversal = "auto";
   variant.traversal_param.reset();
-  EXPECT_EQ(traversal_of(work, branch, variant, kGrouped), fastest_traversal(work, branch, kGrouped));
+  EXPECT_EQ(traversal_of(work, branch, variant, facts), fastest_traversal(work, branch, kGrouped));
+}
+
+TEST(Fastest, AWaveIsAsManyTilesAsThereAreAtOnceUnlessGiven) {
+  const Case work;
+  const Branch branch{work.sequence_length, 1};
+  const TraversalFacts facts{.at_once = 132};
+  Variant variant;
+  variant.traversal = "sawtooth";
+  EXPECT_TRUE(chosen_by_program(variant));
+  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"sawtooth", 132}));
+  variant.traversal_param = 4;
+  EXPECT_FALSE(chosen_by_program(variant));
+  EXPECT_EQ(traversal_of(work, branch, variant, facts), (Traversal{"sawtooth", 4}));
 }
 
 }  // namespace

@@ -80,13 +80,24 @@ TEST(Traversal, AutoMustBeResolvedFirst) {
   EXPECT_THROW(traverse("auto", {}, 5, 3, triangle), UsageError);
 }
 
-TEST(Traversal, OnlySawtoothScansBackwardsAndOnOddTiles) {
+TEST(Traversal, OnlySawtoothScansBackwards) {
   for (const TraversalInfo& info : traversals()) {
     if (info.name == "auto") continue;
-    for (const TileVisit& visit : traverse(info.name, {}, 5, 3, triangle))
-      EXPECT_EQ(visit.keys_backwards, info.name == "sawtooth" && visit.x % 2 == 1) << info.name;
+    const std::vector<TileVisit> visits = traverse(info.name, {}, 5, 3, triangle);
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      const bool odd =
+          info.name == "sawtooth" ? i % 2 == 1 : info.name == "sawtooth_tile" && visits[i].x % 2 == 1;
+      EXPECT_EQ(visits[i].keys_backwards, odd) << info.name;
+    }
   }
   EXPECT_EQ(tiles_of("sawtooth", 5, 3), tiles_of("head_major", 5, 3));
+}
+
+// 15 tiles: waves 0-3, 4-7, 8-11, 12-14.
+TEST(Traversal, SawtoothTurnsRoundWithEveryWave) {
+  const std::vector<TileVisit> visits = traverse("sawtooth", 4, 5, 3, triangle);
+  for (std::size_t i = 0; i < visits.size(); ++i)
+    EXPECT_EQ(visits[i].keys_backwards, i / 4 == 1 || i / 4 == 3) << i;
 }
 
 TEST(Traversal, HilbertGoesFromNeighbourToNeighbour) {

@@ -192,6 +192,23 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
           "transport",       "device",     "threads",   "cache",       "steady_s"}));
 }
 
+// Records of before `auto` was the default have head_major and do not say so in their id.
+TEST(RecordJson, TheFormerDefaultTraversalIsKeptAsWhatWasChosen) {
+  Record record = kernel_record();
+  record.variant = {.kernel = "dilated", .traversal = "head_major"};
+  record.traversals.clear();
+  record.variant_id = "dilated/linear";
+  const Record older = record_from_json(to_json(record));
+  EXPECT_EQ(older.variant.traversal, "auto");
+  EXPECT_EQ(older.traversals, std::vector<std::string>(record.work.pattern.size(), "head_major"));
+  EXPECT_EQ(variant_id(older.variant), record.variant_id);
+
+  record.variant_id = "dilated/linear/head_major";
+  const Record named = record_from_json(to_json(record));
+  EXPECT_EQ(named.variant.traversal, "head_major");
+  EXPECT_TRUE(named.traversals.empty());
+}
+
 TEST(RecordJson, EnergyHasSamplesOrAReason) {
   Record record = kernel_record();
   EXPECT_TRUE(to_json(record).at("energy_j").is_null());
