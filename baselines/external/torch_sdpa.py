@@ -220,6 +220,29 @@ def flex_mask(queries, keys, offsets, dilation, device):
     return BlockMask.from_kv_blocks(*numbers, BLOCK_SIZE=FLEX_TILE, mask_mod=visible, seq_lengths=(queries, keys))
 
 
+def captured(step):
+    """A CUDA graph of step(), which has run once before, and what step() returned."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = step()
+    return graph, result
+
+
+def gpu_times_ns(step, executions):
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
+    for begin, end in events:
+        begin.record()
+        step()
+        end.record()
+    torch.cuda.synchronize()
+    return [begin.elapsed_time(end) * 1e6 for begin, end in events]
+
+
 class Flex:
     """FlexAttention for tensors of one shape, compiled with the kernel options that are fastest for them. Every segment
     is an entry of the batch and its rows are read by strides, as by the other backends: a mask over the whole sequence
@@ -240,7 +263,7 @@ class Flex:
     def __init__(self, piece, q, k, v):
         from torch.nn.attention import flex_attention as module
         compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
-        self.mask = None
+        self.mask = module._create_empty_block_mask(q, k)  # the compiled function would make it in every execution
         if piece.causal:
             self.mask = flex_mask(q.shape[2], k.shape[2], piece.mask_offsets, piece.mask_dilation, q.device)
         self.lse = q.device.type == "cuda"
@@ -271,7 +294,8 @@ class Flex:
                 break
             try:
                 self.call(*tensors, options)
-                times.append((self.time(options, tensors) if len(candidates) > 1 else 0, len(times), options))
+                time_ns = self.time(options, tensors) if len(candidates) > 1 else 0
+                times.append((time_ns, len(times), options))
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:
@@ -281,13 +305,8 @@ class Flex:
         return min(times)[2]
 
     def time(self, options, tensors):
-        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(FLEX_TRIALS)]
-        for begin, end in events:
-            begin.record()
-            self.call(*tensors, options)
-            end.record()
-        torch.cuda.synchronize()
-        return min(begin.elapsed_time(end) for begin, end in events)
+        graph, _ = captured(lambda: self.call(*tensors, options))
+        return min(gpu_times_ns(graph.replay, FLEX_TRIALS))
 
     def attend(self, q, k, v):
         """As attend()."""
@@ -455,14 +474,7 @@ class Attention:
             raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
 
     def capture(self):
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            self.execute()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.output = self.execute()
+        graph, self.output = captured(self.execute)
         self.step, self.launch = graph.replay, "cuda_graph"
 
     def blank(self, width, value, kind):
@@ -511,22 +523,13 @@ class Attention:
     def run(self, executions):
         with torch.inference_mode():
             if self.device.type == "cuda":
-                return self.run_on_gpu(executions)
+                return gpu_times_ns(self.step, executions)
             times = []
             for _ in range(executions):
                 begin = time.perf_counter_ns()
                 self.output = self.step()
                 times.append(time.perf_counter_ns() - begin)
             return times
-
-    def run_on_gpu(self, executions):
-        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
-        for begin, end in events:
-            begin.record()
-            self.step()
-            end.record()
-        torch.cuda.synchronize()
-        return [begin.elapsed_time(end) * 1e6 for begin, end in events]
 
     def read(self, o, lse):
         for tensor, file in zip(self.output, (o, lse)):
