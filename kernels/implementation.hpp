@@ -42,6 +42,11 @@ class Execution {
   // Brings the index to the memory of the device: called once for a cached index, before each run for a
   // computed one. `index` outlives the runs that follow.
   virtual void load(const Index&) {}
+  // Chooses, by time, among ways to compute; called once, before anything is measured. Overwrites o and lse.
+  // run() computes without it too.
+  virtual void tune(const Operands&) {}
+  // What tune() chose, kept with the library in every record.
+  virtual std::map<std::string, std::string> choices() const { return {}; }
   // On a GPU the work is only enqueued when this returns.
   virtual void run(const Operands& operands, const Index& index) = 0;
   // What the variant measures itself, apart from its time.

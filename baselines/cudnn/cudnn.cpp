@@ -1,11 +1,13 @@
 // cuDNN's fused attention. It has no dilation, but accepts any strides: `cudnn` passes it the dilated rows of
 // Q, K, V, O and LSE in place, with a few calls for each branch. `cudnn_gather` copies the selected rows of
 // every branch with a dilation together, computes attention, and brings the results back to position order.
+// cuDNN's heuristics offer several plans for a shape; the fastest one computes, see tune().
 // Rows that no branch covers are cleared; several branches are combined by their softmax denominators. Not
 // handled: backward, fp32, a causal mask with dense queries and a dilation, more than one rank.
 #include "baselines/cudnn/cudnn.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +17,7 @@
 #include "baselines/branches/attention_calls.hpp"
 #include "baselines/branches/branch_results.hpp"
 #include "baselines/cudnn/cudnn_sdpa.hpp"
+#include "baselines/cudnn/sdpa_choice.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/cuda/runtime/event.hpp"
 
@@ -62,9 +65,31 @@ class CudnnExecution : public Execution {
     gathered_k_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(rows.kv * row_bytes(work)));
     gathered_v_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(rows.kv * row_bytes(work)));
     for (std::size_t b = 0; b < work.pattern.size(); ++b) plan_branch(b);
-    std::int64_t most = 0;
-    for (const Plan& plan : plans_) most = std::max(most, plan.sdpa.workspace_bytes());
-    workspace_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(most));
+    allocate_workspace();
+  }
+
+  // Times the plans of every shape on its first call, with the operands that are measured later.
+  void tune(const Operands& operands) override {
+    std::vector<bool> tuned(plans_.size());
+    for (std::size_t b = 0; b < work_.pattern.size(); ++b) {
+      gather(b, operands);
+      for (std::size_t i = 0; i < calls_[b].size(); ++i) {
+        const std::size_t plan = plan_of_[b][i];
+        if (!tuned[plan]) plans_[plan].choice = fastest_plan(plans_[plan].sdpa, rows_of(b, i, operands));
+        tuned[plan] = true;
+      }
+    }
+    allocate_workspace();
+  }
+
+  std::map<std::string, std::string> choices() const override {
+    std::vector<std::string> names, timed;
+    for (const Plan& plan : plans_) {
+      names.push_back(plan.sdpa.plans()[plan.choice.plan].name);
+      timed.push_back(fmt::format("{} of {}", plan.choice.timed, plan.sdpa.plans().size()));
+    }
+    return {{"plan", fmt::format("{}", fmt::join(names, ", "))},
+            {"plans_timed", fmt::format("{}", fmt::join(timed, ", "))}};
   }
 
   void run(const Operands& operands, const Index&) override {
@@ -97,6 +122,7 @@ class CudnnExecution : public Execution {
   struct Plan {
     AttentionCall shape;  // with `first` 0
     CudnnSdpa sdpa;
+    SdpaChoice choice;  // before tune(): the plan that cuDNN's heuristics prefer
   };
 
   static AttentionCall shape_of(AttentionCall call) {
@@ -117,6 +143,15 @@ class CudnnExecution : public Execution {
     }
   }
 
+  // For the chosen plans.
+  void allocate_workspace() {
+    std::int64_t most = 0;
+    for (const Plan& plan : plans_)
+      most = std::max(most, plan.sdpa.plans()[plan.choice.plan].workspace_bytes);
+    workspace_ = {};
+    workspace_ = cuda::DeviceMemory<std::byte>(static_cast<std::size_t>(most));
+  }
+
   void gather(std::size_t branch, const Operands& operands) const {
     if (storage_[branch] != RowStorage::gathered) return;
     cuda::RowTensor tensor;
@@ -132,20 +167,24 @@ class CudnnExecution : public Execution {
     cuda::gather_rows(tensor, results_.query_rows(branch), operands.q, gathered_q_.data(), nullptr);
   }
 
-  void attend(std::size_t branch, const Operands& operands) const {
+  SdpaRows rows_of(std::size_t branch, std::size_t i, const Operands& operands) const {
     const bool gathered = storage_[branch] == RowStorage::gathered;
     const bool gathered_q = gathered && work_.queries == Queries::dilated;
     const auto row = [&](const void* tensor, std::int64_t first) {
       return static_cast<const std::byte*>(tensor) + first * work_.head_dim * dtype_bytes(work_.dtype);
     };
+    const AttentionCall& call = calls_[branch][i];
+    return {.q = row(gathered_q ? gathered_q_.data() : operands.q, call.q.first),
+            .k = row(gathered ? gathered_k_.data() : operands.k, call.kv.first),
+            .v = row(gathered ? gathered_v_.data() : operands.v, call.kv.first),
+            .o = const_cast<std::byte*>(row(results_.o(branch, operands), call.q.first)),
+            .lse = results_.lse(branch, operands) + call.q.first};
+  }
+
+  void attend(std::size_t branch, const Operands& operands) const {
     for (std::size_t i = 0; i < calls_[branch].size(); ++i) {
-      const AttentionCall& call = calls_[branch][i];
-      plans_[plan_of_[branch][i]].sdpa.run(
-          row(gathered_q ? gathered_q_.data() : operands.q, call.q.first),
-          row(gathered ? gathered_k_.data() : operands.k, call.kv.first),
-          row(gathered ? gathered_v_.data() : operands.v, call.kv.first),
-          const_cast<std::byte*>(row(results_.o(branch, operands), call.q.first)),
-          results_.lse(branch, operands) + call.q.first, workspace_.data());
+      const Plan& plan = plans_[plan_of_[branch][i]];
+      plan.sdpa.run(plan.choice.plan, rows_of(branch, i, operands), workspace_.data());
     }
   }
 
@@ -208,7 +247,7 @@ nlohmann::json library(const char* layout) {
   return {{"name", "cuDNN"},
           {"version", cudnn_version()},
           {"frontend", cudnn_frontend_version()},
-          {"plan", "first of heuristic A"},
+          {"plans", fmt::format("the fastest of up to {} of heuristics A, B and fallback", kMostSdpaPlans)},
           {"layout", layout}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <unordered_map>
@@ -69,20 +70,39 @@ fe::graph::Tensor_attributes tensor(Uid uid, std::int64_t outer, std::int64_t he
       .set_stride({strides.outer * width, strides.head * width, strides.row * width, 1});
 }
 
-// The first plan of cuDNN's heuristics that cuDNN can build.
-void build(fe::graph::Graph& graph) {
+// The plans of cuDNN's heuristics that cuDNN can build, each once: the modes name many of them again.
+std::vector<SdpaPlan> build(fe::graph::Graph& graph) {
   check(graph.validate(), "attention graph");
   check(graph.build_operation_graph(handle()), "operation graph");
-  check(graph.create_execution_plans({fe::HeurMode_t::A}), "execution plans");
+  check(graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK}),
+        "execution plans");
   check(graph.check_support(), "support of the shape");
-  check(graph.build_plans(), "building a plan");
+  std::vector<SdpaPlan> plans;
+  fe::error_t refusal;
+  const std::int64_t offered = graph.get_execution_plan_count();
+  for (std::int64_t index = 0; index < offered && plans.size() < kMostSdpaPlans; ++index) {
+    SdpaPlan plan{.name = {}, .index = index};
+    check(graph.get_plan_name_at_index(index, plan.name), "name of a plan");
+    if (std::any_of(plans.begin(), plans.end(),
+                    [&](const SdpaPlan& built) { return built.name == plan.name; }))
+      continue;
+    if (const fe::error_t status = graph.build_plan_at_index(index); status.is_bad()) {
+      refusal = status;
+      continue;
+    }
+    check(graph.get_workspace_size_plan_at_index(index, plan.workspace_bytes), "workspace size");
+    plans.push_back(std::move(plan));
+  }
+  if (plans.empty()) check(refusal, "building a plan");
+  if (plans.empty()) throw std::runtime_error("cuDNN has no plan for the shape");
+  return plans;
 }
 
 }  // namespace
 
 struct CudnnSdpa::State {
   fe::graph::Graph graph;
-  std::int64_t workspace_bytes = 0;
+  std::vector<SdpaPlan> plans;
 };
 
 const std::string& cudnn_absence() {
@@ -126,24 +146,24 @@ CudnnSdpa::CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dty
   place(o, kO, head_dim);
   place(lse, kLse, 1);
   lse->set_data_type(fe::DataType_t::FLOAT);
-  build(graph);
-  check(graph.get_workspace_size(state_->workspace_bytes), "workspace size");
+  state_->plans = build(graph);
 }
 
 CudnnSdpa::~CudnnSdpa() = default;
 CudnnSdpa::CudnnSdpa(CudnnSdpa&&) noexcept = default;
 
-std::int64_t CudnnSdpa::workspace_bytes() const {
-  return state_->workspace_bytes;
+const std::vector<SdpaPlan>& CudnnSdpa::plans() const {
+  return state_->plans;
 }
 
-void CudnnSdpa::run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const {
-  std::unordered_map<std::int64_t, void*> tensors = {{kQ, const_cast<void*>(q)},
-                                                     {kK, const_cast<void*>(k)},
-                                                     {kV, const_cast<void*>(v)},
-                                                     {kO, o},
-                                                     {kLse, lse}};
-  check(state_->graph.execute(handle(), tensors, workspace), "execution");
+void CudnnSdpa::run(std::size_t plan, const SdpaRows& rows, void* workspace) const {
+  std::unordered_map<std::int64_t, void*> tensors = {{kQ, const_cast<void*>(rows.q)},
+                                                     {kK, const_cast<void*>(rows.k)},
+                                                     {kV, const_cast<void*>(rows.v)},
+                                                     {kO, rows.o},
+                                                     {kLse, rows.lse}};
+  check(state_->graph.execute_plan_at_index(handle(), tensors, workspace, state_->plans[plan].index),
+        "execution");
 }
 
 }  // namespace hilbench

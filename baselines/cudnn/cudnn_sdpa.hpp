@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "baselines/branches/attention_calls.hpp"
 #include "kernels/case/case.hpp"
@@ -18,6 +19,24 @@ const std::string& cudnn_absence();
 std::string cudnn_version();
 std::string cudnn_frontend_version();
 
+// Where the tensors of a call begin on the device.
+struct SdpaRows {
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* o = nullptr;
+  float* lse = nullptr;  // natural logarithm
+};
+
+// A way of cuDNN to compute a call: an engine with its settings.
+struct SdpaPlan {
+  std::string name;  // cuDNN's own: "eng4_k24=3"
+  std::int64_t workspace_bytes = 0;
+  std::int64_t index = 0;  // cuDNN's
+};
+
+constexpr std::size_t kMostSdpaPlans = 8;
+
 // A call made ready. `first` of its row strides is ignored: run() gets pointers to the first rows.
 class CudnnSdpa {
  public:
@@ -25,9 +44,10 @@ class CudnnSdpa {
   CudnnSdpa(const AttentionCall& call, std::int64_t head_dim, Dtype dtype, Mask mask);
   ~CudnnSdpa();
   CudnnSdpa(CudnnSdpa&&) noexcept;
-  std::int64_t workspace_bytes() const;
-  // Enqueues on the default stream. lse is a natural logarithm.
-  void run(const void* q, const void* k, const void* v, void* o, float* lse, void* workspace) const;
+  // At least one and at most kMostSdpaPlans, built, in the order in which cuDNN's heuristics prefer them.
+  const std::vector<SdpaPlan>& plans() const;
+  // Enqueues plans()[plan] on the default stream. `workspace` has the plan's bytes.
+  void run(std::size_t plan, const SdpaRows& rows, void* workspace) const;
 
  private:
   struct State;

@@ -7,7 +7,7 @@
 namespace hilbench {
 namespace {
 
-constexpr std::array<std::string_view, 5> kBackends = {"flash", "efficient", "math", "cudnn", "fa3"};
+constexpr std::array<std::string_view, 6> kBackends = {"flash", "efficient", "math", "cudnn", "fa3", "flex"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
 
 // Known only for programs that compute with a unit whose peak is measured.
@@ -60,8 +60,10 @@ Implementation external(std::string_view name, std::string_view help) {
 const Implementation kDeclaredExternal = external("external", "a program that the sweep declares");
 
 const Implementation kTorchSdpa = [] {
-  Implementation implementation = external(
-      "torch_sdpa", "PyTorch's attention, also .flash, .efficient, .math, .cudnn, .fa3; needs --allow-external");
+  Implementation implementation = external("torch_sdpa",
+                                           "PyTorch's attention, also .flash (FlashAttention-2), .fa3 "
+                                           "(FlashAttention-3), .flex (FlexAttention), .cudnn, "
+                                           ".efficient, .math; needs --allow-external");
   implementation.options = kBackends;
   implementation.why_not = why_not_on_rings;
   implementation.workspace_bytes = torch_bytes;

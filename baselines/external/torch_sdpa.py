@@ -2,13 +2,15 @@
 
 `torch_sdpa` uses the backend that PyTorch chooses; the options flash (FlashAttention-2), efficient (xFormers' kernels),
 math and cudnn ask for one. The option fa3 is FlashAttention-3 (arXiv 2407.08608) of the package fa3-fwd, which writes
-the rows of a single branch where they belong. Rows of a branch are selected by strided views, or gathered by index if
+the rows of a single branch where they belong. The option flex is FlexAttention (arXiv 2412.05496), compiled and tuned
+by torch.compile before anything is measured. Rows of a branch are selected by strided views, or gathered by index if
 there is no such view and gathering is faster. Every segment is one entry of the batch. Rows are put back into a zeroed
 output, and branches are merged by their LSE in fp32. The measured time includes all of this; on a GPU it is one CUDA
 graph, timed by events, on a CPU it is timed by perf_counter.
 
 Not computed: backward, ring_size above 1, causal masks with dense queries at dilations above 1 (PyTorch would have to
-store such a mask), merging with `math` (it returns no LSE), head_dim that is not a multiple of 8.
+store such a mask; only flex need not), merging with `math`, or with `flex` on a CPU (they return no LSE), head_dim that
+is not a multiple of 8.
 """
 
 import glob
@@ -27,6 +29,13 @@ OPTIONS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math
 
 FA3 = "fa3"
 FA3_HEAD_DIMS = (64, 128)  # that the package has
+
+FLEX = "flex"
+FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is this program's own
+FLEX_TILE = 128  # rows and columns of a block of the mask
+FLEX_TUNING_S = 120  # after this much time no further kernel options are tried, as hilbench waits only so long
+FLEX_TRIALS = 10
+FLEX_DTYPES = ("fp32", "fp16", "bf16")
 
 torch = None  # imported by hello, so that the answer can say that it is missing
 
@@ -137,11 +146,18 @@ def load_fa3(case):
         raise Unsupported(f"fa3: fa3-fwd does not load: {str(error).splitlines()[0]}")
 
 
-def fa3_version():
+def package_version(name):
     try:
-        return importlib.metadata.version("fa3-fwd")
+        return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return "unknown"
+
+
+def cudnn_version():
+    """Of the library that PyTorch loads, "9.19.0"."""
+    number = torch.backends.cudnn.version()
+    thousands = 10000 if number >= 90000 else 1000
+    return f"{number // thousands}.{number % thousands // 100}.{number % 100}"
 
 
 def attend_fa3(q, k, v, causal, out=None):
@@ -151,6 +167,154 @@ def attend_fa3(q, k, v, causal, out=None):
     o, lse = torch.ops.fa3_fwd.fwd(
         q, k, v, *empty * 3, out, *empty * 16, q.shape[-1] ** -0.5, causal, -1, -1, 0, 0.0, True, None, 1, None, 0)[:2]
     return o.transpose(1, 2), lse.unsqueeze(-1)
+
+
+def first_line(error):
+    """Of a long message; torch.compile begins some with a line that only says who raised it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if not line.endswith("raised:")), type(error).__name__)
+
+
+def load_flex(case):
+    """Raises Unsupported if PyTorch's FlexAttention cannot compute the case."""
+    global torch
+    try:
+        import torch.nn.attention.flex_attention  # noqa: F401
+    except ImportError:
+        raise Unsupported(f"flex: PyTorch {torch.__version__} has no flex_attention, 2.5 is the first that has")
+    if case.dtype not in FLEX_DTYPES:
+        raise Unsupported(f"flex: computes {', '.join(FLEX_DTYPES)}, not {case.dtype}")
+    if case.device == "cuda" and case.head_dim < 16:
+        raise Unsupported(f"flex: needs a head_dim of at least 16, not {case.head_dim}")
+    if case.device == "cpu" and case.merges():
+        raise Unsupported("flex: returns no LSE on a CPU, which merging branches needs")
+    import torch._dynamo
+    torch._dynamo.config.cache_size_limit = 1024  # every shape is compiled for itself
+    torch._dynamo.config.accumulated_cache_size_limit = 1024
+
+
+def flex_mask(queries, keys, offsets, dilation, device):
+    """The mask by which query i of head h sees key j if offsets[h] + j * dilation <= i. Its lists of tiles come from
+    arithmetic, because create_block_mask would first store a byte for every score."""
+    from torch.nn.attention.flex_attention import BlockMask
+    alike, first = len(set(offsets)) == 1, offsets[0]
+    of_head = torch.tensor(offsets[:1] if alike else offsets, device=device)
+    if alike:
+        def visible(batch, head, i, j):
+            return i >= j * dilation + first
+    else:
+        def visible(batch, head, i, j):
+            return i >= j * dilation + of_head[head]
+    row = torch.arange(0, queries, FLEX_TILE, device=device)  # first of each tile
+    column = torch.arange(-(-keys // FLEX_TILE), device=device)
+
+    def seen(rows):  # [1, heads, tiles]: number of keys that these rows see
+        ahead = rows - of_head.view(1, -1, 1)
+        return (ahead.div(dilation, rounding_mode="floor") + 1).clamp(0, keys)
+
+    some = (seen((row + FLEX_TILE - 1).clamp(max=queries - 1)) + FLEX_TILE - 1) // FLEX_TILE
+    full = torch.where(row + FLEX_TILE <= queries, seen(row) // FLEX_TILE, 0)
+    partial_tiles = (column + full.unsqueeze(-1)) % len(column)
+    full_tiles = column.expand(*full.shape, -1)
+    numbers = [x.to(torch.int32).contiguous() for x in (some - full, partial_tiles, full, full_tiles)]
+    return BlockMask.from_kv_blocks(*numbers, BLOCK_SIZE=FLEX_TILE, mask_mod=visible, seq_lengths=(queries, keys))
+
+
+def captured(step):
+    """A CUDA graph of step(), which has run once before, and what step() returned."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = step()
+    return graph, result
+
+
+def gpu_times_ns(step, executions):
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
+    for begin, end in events:
+        begin.record()
+        step()
+        end.record()
+    torch.cuda.synchronize()
+    return [begin.elapsed_time(end) * 1e6 for begin, end in events]
+
+
+class Flex:
+    """FlexAttention for tensors of one shape, compiled with the kernel options that are fastest for them. Every segment
+    is an entry of the batch and its rows are read by strides, as by the other backends: a mask over the whole sequence
+    would have keys of other dilated streams in every tile, and the kernel would compute their scores and discard them.
+    Thus only causal masks remain. PRESCALE_QK is not tried: it rounds Q once more, which no other backend does."""
+
+    made = {}  # of this case, by what they were compiled for
+    deadline = 0
+
+    @classmethod
+    def of(cls, piece, q, k, v):
+        offsets = tuple(piece.mask_offsets) if piece.causal else ()
+        kind = *((x.shape, x.stride()) for x in (q, k, v)), piece.gqa, offsets, piece.mask_dilation
+        if kind not in cls.made:
+            cls.made[kind] = cls(piece, q, k, v)
+        return cls.made[kind]
+
+    def __init__(self, piece, q, k, v):
+        from torch.nn.attention import flex_attention as module
+        compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
+        self.mask = module._create_empty_block_mask(q, k)  # the compiled function would make it in every execution
+        if piece.causal:
+            self.mask = flex_mask(q.shape[2], k.shape[2], piece.mask_offsets, piece.mask_dilation, q.device)
+        self.lse = q.device.type == "cuda"
+        wanted = {}
+        if self.lse:
+            aux = getattr(module, "AuxRequest", None)
+            wanted = {"return_aux": aux(lse=True)} if aux else {"return_lse": True}
+
+        def call(q, k, v, options):
+            return compiled(q, k, v, block_mask=self.mask, enable_gqa=piece.gqa, kernel_options=options, **wanted)
+
+        self.call = call
+        self.options = self.fastest(self.candidates(piece, q), q, k, v)
+
+    @staticmethod
+    def candidates(piece, q):
+        if q.device.type == "cpu":
+            return [{}]
+        plain = {"BLOCKS_ARE_CONTIGUOUS": True, "ROWS_GUARANTEED_SAFE": not piece.blind}
+        tma = torch.cuda.get_device_capability() >= (9, 0)
+        return [plain, {**plain, "USE_TMA": True}] if tma else [plain]
+
+    def fastest(self, candidates, *tensors):
+        """Compiles and times; what does not compile is left out. Raises Unsupported if nothing does."""
+        times, errors = [], []
+        for options in candidates:
+            if times and time.monotonic() > self.deadline:
+                break
+            try:
+                self.call(*tensors, options)
+                time_ns = self.time(options, tensors) if len(candidates) > 1 else 0
+                times.append((time_ns, len(times), options))
+            except torch.OutOfMemoryError:
+                raise
+            except Exception as error:
+                errors.append(first_line(error))
+        if not times:
+            raise Unsupported(f"flex: does not compile: {errors[0]}")
+        return min(times)[2]
+
+    def time(self, options, tensors):
+        graph, _ = captured(lambda: self.call(*tensors, options))
+        return min(gpu_times_ns(graph.replay, FLEX_TRIALS))
+
+    def attend(self, q, k, v):
+        """As attend()."""
+        result = self.call(q, k, v, self.options)
+        if not self.lse:
+            return result, None
+        o, aux = result
+        return o, getattr(aux, "lse", aux).unsqueeze(-1)
 
 
 class Piece:
@@ -166,6 +330,9 @@ class Piece:
         self.q = Rows(begin, segments, length, heads, [0] * len(heads) if dense else offsets, 1 if dense else dilation,
                       queries, case.heads, device)
         self.causal = case.causal
+        # Query i sees keys j with offset + j * dilation <= i, counted in selected rows if queries are dilated too.
+        self.mask_offsets, self.mask_dilation = (offsets, dilation) if dense else ([0] * len(heads), 1)
+        self.blind = self.causal and max(self.mask_offsets) > 0  # some queries see no key
         self.full = dilation == 1 and segments * length == case.sequence_length and len(heads) == case.heads
         self.stretch = stretch
         self.score_bytes = case.batch * segments * len(heads) * queries * self.keys * case.element_bytes
@@ -188,6 +355,9 @@ class Piece:
                 self.backend = FA3
                 return
             tensors = self.q.take(q), self.kv.take(k), self.kv.take(v)
+            if option == FLEX:
+                self.backend, self.flex = FLEX, Flex.of(self, *tensors)
+                return
             self.backend, against = chosen_backend(option, *tensors, self.causal, self.gqa)
             if self.backend:
                 return
@@ -199,6 +369,8 @@ class Piece:
             out = self.q.rows_of(output)
             o, lse = attend_fa3(self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, out)
             return None if out is not None else o, lse
+        if self.backend == FLEX:
+            return self.flex.attend(self.q.take(q), self.kv.take(k), self.kv.take(v))
         return attend(self.backend, self.q.take(q), self.kv.take(k), self.kv.take(v), self.causal, self.gqa)
 
 
@@ -219,6 +391,9 @@ class Case:
 
     def runs(self, head, branch):
         return self.branch_heads == "all" or head * len(self.segments) // self.heads == branch
+
+    def merges(self):
+        return len(self.segments) > 1 and self.branch_heads == "all"
 
     def stretches(self, length):
         """(begin, segments, length) of the full segments and of the short last one."""
@@ -243,14 +418,14 @@ class Case:
                     pieces.append(Piece(self, stretch, heads, counts, device))
         return pieces
 
-    def refuse(self):
+    def refuse(self, option):
         if getattr(self, "pass") != "forward":
             raise Unsupported("torch_sdpa computes the forward pass only")
         if self.ring_size > 1:
             raise Unsupported("torch_sdpa runs on one rank only")
         if self.head_dim % 8:
             raise Unsupported(f"head_dim {self.head_dim} is not a multiple of 8")
-        if self.causal and self.queries == "dense" and any(r > 1 for r in self.dilations):
+        if option != FLEX and self.causal and self.queries == "dense" and any(r > 1 for r in self.dilations):
             raise Unsupported("no causal mask for dense queries and dilated keys")
 
 
@@ -276,11 +451,12 @@ class Attention:
         self.case, self.inputs, self.grouping = case, inputs, grouping
         self.device = torch.device(case.device)
         self.pieces = case.pieces(self.device, grouping)
-        for piece in self.pieces:
-            piece.choose(option, *self.inputs)
+        with torch.inference_mode():
+            for piece in self.pieces:
+                piece.choose(option, *self.inputs)
         self.gathers = any(rows.index is not None for piece in self.pieces for rows in (piece.q, piece.kv))
         self.backends = sorted({piece.backend for piece in self.pieces})
-        self.merging = len(case.segments) > 1 and case.branch_heads == "all"
+        self.merging = case.merges()
         self.check_math()
         self.step, self.launch = self.execute, "eager"
         with torch.inference_mode():
@@ -298,14 +474,7 @@ class Attention:
             raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
 
     def capture(self):
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            self.execute()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.output = self.execute()
+        graph, self.output = captured(self.execute)
         self.step, self.launch = graph.replay, "cuda_graph"
 
     def blank(self, width, value, kind):
@@ -346,28 +515,21 @@ class Attention:
         output = self.blank(self.case.head_dim, 0, torch.float32)
         for piece, o, part in results:
             weight = torch.exp(part.float() - piece.q.take(total))
+            if piece.blind:
+                weight = weight.nan_to_num(nan=0)  # of rows that no branch lets see a key
             piece.q.put(output, torch.addcmul(piece.q.take(output), o.float(), weight))
         return output.to(self.inputs[0].dtype), total
 
     def run(self, executions):
         with torch.inference_mode():
             if self.device.type == "cuda":
-                return self.run_on_gpu(executions)
+                return gpu_times_ns(self.step, executions)
             times = []
             for _ in range(executions):
                 begin = time.perf_counter_ns()
                 self.output = self.step()
                 times.append(time.perf_counter_ns() - begin)
             return times
-
-    def run_on_gpu(self, executions):
-        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
-        for begin, end in events:
-            begin.record()
-            self.step()
-            end.record()
-        torch.cuda.synchronize()
-        return [begin.elapsed_time(end) * 1e6 for begin, end in events]
 
     def read(self, o, lse):
         for tensor, file in zip(self.output, (o, lse)):
@@ -379,6 +541,7 @@ class Attention:
 def fastest_attention(case, option, files):
     """If rows would be gathered by index, one call for each offset may be faster: tries both."""
     inputs = read_inputs(case, files)
+    Flex.made, Flex.deadline = {}, time.monotonic() + FLEX_TUNING_S
     together = Attention(case, option, inputs, "together")
     if not together.gathers:
         return together
@@ -404,15 +567,17 @@ class Server:
         gpu = torch.cuda.is_available()
         return {"protocol": PROTOCOL, "name": "torch_sdpa", "version": f"PyTorch {torch.__version__}",
                 "devices": ["cpu", "cuda"] if gpu else ["cpu"],
-                "cudnn": torch.backends.cudnn.version() if gpu else None}
+                "cudnn": cudnn_version() if gpu and torch.backends.cudnn.is_available() else None}
 
     def load(self, case, option, q, k, v):
-        if option and option not in (*OPTIONS, FA3):
-            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join((*OPTIONS, FA3))}")
+        if option and option not in (*OPTIONS, FA3, FLEX):
+            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join((*OPTIONS, FA3, FLEX))}")
         case = Case(case)
-        case.refuse()
+        case.refuse(option)
         if option == FA3:
             load_fa3(case)
+        if option == FLEX:
+            load_flex(case)
         if case.device == "cpu":
             torch.set_num_threads(case.threads)
         try:
@@ -420,9 +585,25 @@ class Server:
         except torch.OutOfMemoryError as error:
             raise Unsupported(f"does not fit: {error}")
         timer = "cuda_events" if case.device == "cuda" else "perf_counter"
-        package = {"fa3_fwd": fa3_version()} if option == FA3 else {}
-        return {**package, "timer": timer, "backends": self.attention.backends, "launch": self.attention.launch,
-                "selection": "index" if self.attention.gathers else "views", "calls": len(self.attention.pieces)}
+        return {**self.libraries(case.device), "timer": timer, "backends": self.attention.backends,
+                "launch": self.attention.launch, "selection": "index" if self.attention.gathers else "views",
+                "calls": len(self.attention.pieces)}
+
+    def libraries(self, device):
+        """What computes beside PyTorch itself, for the record."""
+        backends, found = self.attention.backends, {}
+        if device == "cuda":
+            names = {"flash": "FlashAttention-2", "efficient": "xFormers", "cudnn": f"cuDNN {cudnn_version()}",
+                     FA3: f"FlashAttention-3, fa3-fwd {package_version('fa3-fwd')}",
+                     FLEX: f"FlexAttention, Triton {package_version('triton')}"}
+            found["libraries"] = [names[backend] for backend in backends if backend in names]
+        if FA3 in backends:
+            found["fa3_fwd"] = package_version("fa3-fwd")
+        if FLEX in backends:
+            found["compiled"] = FLEX_MODE
+            options = [piece.flex.options for piece in self.attention.pieces]
+            found["kernel_options"] = [each for i, each in enumerate(options) if each not in options[:i]]
+        return found
 
     def run(self, executions):
         return {"times_ns": self.attention.run(executions)}

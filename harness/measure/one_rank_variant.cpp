@@ -29,6 +29,7 @@ class OneRankVariant final : public PreparedVariant {
   std::optional<double> permute_ns() const override { return permute_ns_; }
 
  private:
+  Operands operands() const;
   std::string oracle_key() const;
   Index build() const;
   std::unique_ptr<Execution> make_execution() const;
@@ -60,22 +61,26 @@ OneRankVariant::OneRankVariant(Bench& bench, const Record& record)
   if (variant_.buffers == Buffers::pooled) {
     execution_ = make_execution();
     execution_->load(index_);
+    execution_->tune(operands());
   }
 }
 
+Operands OneRankVariant::operands() const {
+  return {inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
+          static_cast<float*>(bench_.lse.data())};
+}
+
 void OneRankVariant::run() {
-  const Operands operands{inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), bench_.o.data(),
-                          static_cast<float*>(bench_.lse.data())};
   std::unique_ptr<Execution> fresh;
   if (variant_.buffers == Buffers::fresh) fresh = make_execution();
   Execution& execution = fresh ? *fresh : *execution_;
   if (variant_.index == IndexUse::computed) {
     const Index computed = build();
     execution.load(computed);
-    execution.run(operands, computed);
+    execution.run(operands(), computed);
   } else {
     if (fresh) fresh->load(index_);
-    execution.run(operands, index_);
+    execution.run(operands(), index_);
   }
 }
 
@@ -135,7 +140,11 @@ void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::
 }
 
 nlohmann::json OneRankVariant::library() const {
-  return implementation().library != nullptr ? implementation().library() : nlohmann::json();
+  nlohmann::json described =
+      implementation().library != nullptr ? implementation().library() : nlohmann::json();
+  if (execution_)
+    for (const auto& [name, choice] : execution_->choices()) described[name] = choice;
+  return described;
 }
 
 std::map<std::string, Counter> OneRankVariant::measured() {

@@ -32,6 +32,8 @@ AttentionOutput run_on_gpu(const Implementation& implementation, const Attention
   const DeviceMemory<float> device_lse(output.lse);
   const Operands operands{q.data(), k.data(), v.data(), device_o.data(), device_lse.data()};
   const auto execution = implementation.prepare(work, {}, 1);
+  execution->tune(operands);
+  for (const auto& [name, choice] : execution->choices()) EXPECT_NE(choice, "") << name;
   execution->run(operands, {});
   HILBENCH_CUDA(cudaMemset(device_o.data(), 0xff, o.size()));
   HILBENCH_CUDA(cudaMemset(device_lse.data(), 0xff, output.lse.size() * sizeof(float)));

@@ -24,6 +24,8 @@ PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 RANDOM_CASES = 80
 NO_CAUSAL = "no causal mask for dense queries and dilated keys"
+NO_LSE_OF_FLEX = "flex: returns no LSE on a CPU, which merging branches needs"
+NO_COMPILER = "flex: does not compile: "
 NO_LSE = "math returns no LSE, which merging branches needs"
 
 POINT = "sequence_length: 72, heads: 4, head_dim: 16, threads: 1"
@@ -35,6 +37,15 @@ cases:
   - {{{POINT}, segments: [36], dilations: [2], queries: dense, dtype: fp16}}
 variants: [{{kernel: dilated, order: linear}}]
 baselines: [torch_sdpa, torch_sdpa.flash, torch_sdpa.math, torch_sdpa.efficient, torch_sdpa.cudnn, torch_sdpa.fa3]
+measure: {{budget_s: 0.05, min_rounds: 3}}
+"""
+FLEX_SWEEP = f"""
+name: flex
+cases:
+  - {{{POINT}, segments: [36], dilations: [2], queries: dense, causal: true, head_offset: none}}
+  - {{{POINT}, segments: [32, 72], dilations: [1, 3]}}
+variants: [{{kernel: dilated, order: linear}}]
+baselines: [torch_sdpa.flex]
 measure: {{budget_s: 0.05, min_rounds: 3}}
 """
 
@@ -139,19 +150,38 @@ class ProtocolTest(unittest.TestCase):
                 if option == "math" and len(case["segments"]) > 1 and case["branch_heads"] == "all":
                     self.assertEqual(answer, {"unsupported": NO_LSE})
                     continue
-                self.assertEqual(answer.get("timer"), "perf_counter", answer)
-                times = self.script.ask(do="run", executions=2)["times_ns"]
-                self.assertTrue(len(times) == 2 and min(times) > 0, times)
-                got_o, got_lse = self.read()
-                o, lse = attention(case, q, k, v)
-                self.assertEqual(len(got_o), len(o))
-                tolerance = TOLERANCE[case["dtype"]] * max(map(abs, o))
-                self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), tolerance)
-                if option != "math":
-                    self.assertEqual(len(got_lse), len(lse))
-                    self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(got_lse, lse)), 1e-3)
+                self.check_output(case, (q, k, v), answer, has_lse=option != "math")
                 computed += 1
         self.assertGreater(computed, RANDOM_CASES / 2)
+
+    def check_output(self, case, tensors, answer, has_lse):
+        self.assertEqual(answer.get("timer"), "perf_counter", answer)
+        times = self.script.ask(do="run", executions=2)["times_ns"]
+        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        got_o, got_lse = self.read()
+        o, lse = attention(case, *tensors)
+        self.assertEqual(len(got_o), len(o))
+        tolerance = TOLERANCE[case["dtype"]] * max(map(abs, o))
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), tolerance)
+        self.assertEqual(len(got_lse), len(lse) if has_lse else 0)
+        if has_lse:
+            self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(got_lse, lse)), 1e-3)
+
+    def test_flex(self):
+        rng = random.Random(2)
+        plain = {**random_case(rng), "sequence_length": 300, "batch": 1, "heads": 4, "kv_heads": 2, "head_dim": 16,
+                 "segments": [300], "dilations": [2], "dtype": "fp32", "head_offset": "modulo", "branch_heads": "all"}
+        for change in ({"causal": True, "queries": "dense"},  # masks of several tiles, differing from head to head
+                       {"causal": True, "queries": "dilated", "segments": [150], "dtype": "bf16"}):
+            with self.subTest(**change):
+                case = {**plain, **change}
+                tensors, answer = self.load(case, "flex", rng)
+                if answer.get("unsupported", "").startswith(NO_COMPILER):
+                    self.skipTest(answer["unsupported"])
+                self.assertEqual((answer.get("backends"), answer.get("kernel_options")), (["flex"], [{}]), answer)
+                self.check_output(case, tensors, answer, has_lse=False)
+        _, answer = self.load({**plain, "segments": [32, 64], "dilations": [1, 2]}, "flex", rng)
+        self.assertEqual(answer, {"unsupported": NO_LSE_OF_FLEX})
 
     def test_what_pytorch_cannot_do_is_said(self):
         rng = random.Random(1)
@@ -192,6 +222,19 @@ class ThroughTheProgramTest(unittest.TestCase):
                     self.assertRegex(library["version"], "^PyTorch ")
                     self.assertEqual(library["backends"], ["math" if name.endswith("math") else "flash"])
                     self.assertEqual(record["verify"]["lse_max_abs"] is None, name.endswith("math"))
+
+    def test_flex(self):
+        if ABSENCE:
+            self.skipTest(ABSENCE)
+        self.program.run("run", self.program.sweep(FLEX_SWEEP), "-o", "out", "--allow-external")
+        one, several = (record for record in self.program.records("out") if record["variant"] == "torch_sdpa.flex")
+        self.assertEqual((several["status"], several["reason"]), ("skipped", NO_LSE_OF_FLEX))
+        if (one["reason"] or "").startswith(NO_COMPILER):
+            self.skipTest(one["reason"])
+        self.assertEqual((one["status"], one["reason"]), ("ok", None))
+        library = one["environment"]["library"]
+        self.assertEqual((library["backends"], library["compiled"]), (["flex"], "max-autotune-no-cudagraphs"))
+        self.assertIsNone(one["verify"]["lse_max_abs"])
 
     def test_python_without_pytorch(self):
         bare = self.program.folder / "bare_python"

@@ -109,6 +109,40 @@ class Misreading final : public Execution {
   Misread misread_;
 };
 
+// Runs dilated_cpu; its choice says how often it was tuned, and after how many runs.
+class Tuned final : public Execution {
+ public:
+  Tuned(const Case& work, const Variant& variant, int threads)
+      : right_(kDilatedCpu.prepare(work, variant, threads)) {}
+  void tune(const Operands& operands) override {
+    choice_ = std::to_string(++tunings_) + " after " + std::to_string(runs_);
+    operands.lse[0] = 7;  // as is allowed
+  }
+  std::map<std::string, std::string> choices() const override { return {{"plan", choice_}}; }
+  void run(const Operands& operands, const Index& index) override {
+    ++runs_;
+    right_->run(operands, index);
+  }
+
+ private:
+  std::unique_ptr<Execution> right_;
+  int tunings_ = 0, runs_ = 0;
+  std::string choice_;
+};
+
+const Implementation& tuned() {
+  static const Implementation kTuned = [] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = "tuned";
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Tuned>(work, variant, threads);
+    };
+    return implementation;
+  }();
+  return kTuned;
+}
+
 void misses_a_key(Index& index) {
   IndexTile& tile = index.branches.back().tiles.back();
   --tile.key_count;
@@ -164,6 +198,7 @@ std::span<const Implementation* const> implementation_table() {
                                     &misreading<misses_a_key>("misses_a_key"),
                                     &misreading<doubles_a_key>("doubles_a_key"),
                                     &spoiled<notes_inputs>("notes_inputs"),
+                                    &tuned(),
                                     &spoiled<nothing>("boaster")};
   return kTable;
 }
@@ -238,6 +273,15 @@ INSTANTIATE_TEST_SUITE_P(Faults, WrongVariant,
                                          std::pair{"last_row_unwritten", "were never written"},
                                          std::pair{"lse_off", "LSE"},
                                          std::pair{"throw_something", "the kernel refuses"}));
+
+TEST(Worker, TunesOnceBeforeTheFirstRunAndRecordsTheChoice) {
+  const Story story = story_of(task_of({"dilated_cpu", "tuned"}));
+  const Record& record = story.record("tuned/linear");
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  nlohmann::json with_choice = story.record("dilated_cpu/linear").environment["library"];
+  with_choice["plan"] = "1 after 0";
+  EXPECT_EQ(record.environment["library"], with_choice);
+}
 
 // A long row hides one key of 4096 from the ordinary inputs in bf16; on the key probe's it shows.
 TEST(Worker, FindsOneWrongKeyOfALongRow) {
