@@ -27,7 +27,7 @@ struct Plain {
 void measure_sizes(const Case& work, const float* q, const float* k, const float* v,
                    std::span<const double> p, ReferenceRow& row) {
   std::vector<double> terms(row.o.size(), 0), moved(row.o.size(), 0);
-  double lse_square = 0;
+  double lse_moved = 0;
   const double least = 0x1p-24 * *std::max_element(p.begin(), p.end());
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (p[j] < least) row.lost += p[j];
@@ -38,7 +38,7 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
       products += product * product;
     }
     const double score_square = p[j] * p[j] * products / static_cast<double>(work.head_dim);
-    lse_square += score_square;
+    lse_moved += std::sqrt(score_square);
     for (std::size_t d = 0; d < row.o.size(); ++d) {
       const double term = p[j] * value[d], distance = value[d] - row.o[d];
       terms[d] += term * term;
@@ -46,7 +46,7 @@ void measure_sizes(const Case& work, const float* q, const float* k, const float
     }
   }
   row.o_size = std::sqrt(*std::max_element(terms.begin(), terms.end()));
-  row.score_lse = std::sqrt(lse_square);
+  row.score_lse = lse_moved;
   row.score_o = std::sqrt(*std::max_element(moved.begin(), moved.end()));
 }
 
@@ -82,7 +82,7 @@ ReferenceRow attend_in(const Case& work, const float* q, const float* k, const f
 // Sets the sizes of an exact row from those of its branches. An error of a branch's LSE moves O towards or
 // away from that branch's O.
 void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
-  double o_square = 0, lse_square = 0, moved_square = 0;
+  double o_square = 0, lse_moved = 0, moved_square = 0;
   for (const ReferenceRow& branch : branches) {
     const double weight = std::exp(branch.lse - row.lse);
     double distance = 0;
@@ -91,11 +91,11 @@ void combine_sizes(std::span<const ReferenceRow> branches, ReferenceRow& row) {
     const auto square = [weight](double value) { return weight * weight * value * value; };
     o_square += square(branch.o_size);
     row.lost += weight * branch.lost;
-    lse_square += square(branch.score_lse);
+    lse_moved += weight * branch.score_lse;
     moved_square += square(branch.score_o) + square(branch.score_lse * distance);
   }
   row.o_size = std::sqrt(o_square);
-  row.score_lse = std::sqrt(lse_square);
+  row.score_lse = lse_moved;
   row.score_o = std::sqrt(moved_square);
 }
 

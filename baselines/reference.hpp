@@ -30,7 +30,7 @@ struct ReferenceRow {
   // the sum over head_dim of (q k)^2: the size of its score, which exceeds the score if terms cancel each
   // other.
   double o_size = 0;     // largest root of the sum over keys of (p v)^2, over the elements of O
-  double score_lse = 0;  // root of the sum over keys of (p s)^2: what relative errors of scores do to LSE
+  double score_lse = 0;  // sum over keys of p s: what relative errors of scores do to LSE, at most
   double lost = 0;  // sum of the p below 2^-24 of the largest p: beside that, a sum in fp32 may lose them all
   double score_o = 0;  // largest root of the sum over keys of (p s (v - o))^2: what they do to O
 };

@@ -43,6 +43,8 @@ json case_json(const Case& work, int threads) {
     json& told = fields[std::string(field.name)];
     if (field.kind == FieldKind::integer)
       told = value;
+    else if (field.kind == FieldKind::real)
+      told = real_of_bits(value);
     else if (field.kind == FieldKind::boolean)
       told = value != 0;
     else

@@ -1,15 +1,18 @@
 #include "harness/measure/inputs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/measure/random_values.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {
 
+constexpr float kLargestFp16 = 65504;
 constexpr std::int64_t kBlockElements = 1 << 12;  // a thread makes this many at a time: they fit its L1
 
 std::size_t number_of(Tensor which) {
@@ -52,6 +55,13 @@ InputTensors::InputTensors(const Case& work, const Inputs& inputs, std::uint64_t
     held_ = {file_tensor(inputs.q, work.dtype), file_tensor(inputs.k, work.dtype),
              file_tensor(inputs.v, work.dtype)};
   for (std::uint64_t i = 0; i < keys_.size(); ++i) keys_[i] = mix(mix(seed) + 1 + i);
+  if (work.data != DataKind::equal_rows) return;
+  equal_row_.resize(static_cast<std::size_t>(work.head_dim));
+  random_values(keys_[number_of(Tensor::k)], 0, equal_row_, Distribution::normal);
+  double square = 0;
+  for (const float value : equal_row_) square += double{value} * value;
+  const auto factor = static_cast<float>(std::sqrt(static_cast<double>(work.head_dim) / square));
+  for (float& value : equal_row_) value *= factor;
 }
 
 InputTensors InputTensors::key_probe(const Case& work, std::uint64_t seed) {
@@ -77,8 +87,45 @@ void InputTensors::read(Tensor which, std::int64_t first, std::span<float> to) c
     std::copy_n(held.begin() + first, to.size(), to.begin());
     return;
   }
-  random_values(keys_[number_of(which)], static_cast<std::uint64_t>(first), to);
+  if (work_.data == DataKind::equal_rows && which == Tensor::k)
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = equal_row_[(static_cast<std::size_t>(first) + i) % equal_row_.size()];
+  else if (work_.data == DataKind::dominating_key && which != Tensor::v)
+    read_dominated(which, first, to);
+  else
+    random_values(keys_[number_of(which)], static_cast<std::uint64_t>(first), to,
+                  work_.data == DataKind::heavy_tails ? Distribution::student3 : Distribution::outliers);
+  if (which == Tensor::q && work_.score_scale != 1)
+    for (float& value : to) value *= static_cast<float>(work_.score_scale);
+  if (work_.dtype == Dtype::fp16)
+    for (float& value : to) value = std::clamp(value, -kLargestFp16, kLargestFp16);
   round_all(work_.dtype, to);
+}
+
+void InputTensors::read_dominated(Tensor which, std::int64_t first, std::span<float> to) const {
+  random_values(keys_[number_of(which)], static_cast<std::uint64_t>(first), to, Distribution::normal);
+  const std::int64_t width = work_.head_dim, end = first + std::ssize(to);
+  for (std::int64_t row = (first + width - 1) / width; row * width < end; ++row) {
+    float& along = to[static_cast<std::size_t>(row * width - first)];
+    if (which == Tensor::q)
+      along = static_cast<float>(std::sqrt(static_cast<double>(width)));
+    else
+      along = dominates(row / work_.kv_heads % work_.sequence_length, row % work_.kv_heads) ? kDominance : 0;
+  }
+}
+
+bool InputTensors::dominates(std::int64_t position, std::int64_t kv_head) const {
+  return std::any_of(work_.pattern.begin(), work_.pattern.end(), [&](const Branch& branch) {
+    const std::int64_t segment = position / branch.segment_length;
+    const std::int64_t begin = segment_begin(branch, segment), offset = offset_of(work_, branch, kv_head);
+    const std::int64_t keys =
+        selected_count(segment_end(work_, branch, segment) - begin, offset, branch.dilation);
+    if (keys == 0) return false;
+    const std::uint64_t word = mix(keys_[number_of(Tensor::k)] + static_cast<std::uint64_t>(segment));
+    const std::int64_t chosen =
+        work_.mask == Mask::causal ? 0 : static_cast<std::int64_t>(word % static_cast<std::uint64_t>(keys));
+    return position == begin + offset + chosen * branch.dilation;
+  });
 }
 
 void InputTensors::read_stored(Tensor which, std::int64_t first, std::int64_t count, std::byte* to,

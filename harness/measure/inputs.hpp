@@ -28,12 +28,25 @@ void for_each_part(std::int64_t elements, std::int64_t unit,
                    const std::function<void(std::int64_t first, std::int64_t count)>& visit);
 
 // Q, K and V in position order, BSHD, every value rounded to the case's dtype.
-// Random values are computed when they are read, so host memory never holds a whole tensor. They follow N(0,
-// 1); one in a thousand is drawn from N(0, 100) instead. These are the outliers of the FlashAttention-3
-// accuracy test (arXiv 2407.08608, section 4.3, which adds them to the value instead). Element i of a tensor
-// depends only on (seed, tensor, i). Tensors from files stay in host memory.
+// Random values are computed when they are read, so host memory never holds a whole tensor. Element i of a
+// tensor depends only on (case, seed, tensor, i). Tensors from files stay in host memory. Of the case's
+// `data`:
+//   normal: N(0, 1); one in a thousand is drawn from N(0, 100) instead. These are the outliers of the
+//     FlashAttention-3 accuracy test (arXiv 2407.08608, section 4.3, which adds them to the value instead).
+//   heavy_tails: Student's t with three degrees of freedom, scaled to variance 1.
+//   dominating_key: Q and K are N(0, 1) without outliers, except element 0 of each row: sqrt(head_dim) in Q;
+//   in
+//     K, 0, or kDominance in a dominating key. So a dominating key has the score kDominance + N(0, 1), other
+//     keys N(0, 1). V is normal.
+//   equal_rows: all rows of K are the same seeded row, of length sqrt(head_dim): a query gives every key the
+//     same score. Q and V are normal. (If the rows of Q were equal too, all scores would be one number. Where
+//     that happens to be near a bf16, plain low precision would be exact in all rows, and no measure.)
+// Then Q is multiplied by the case's score_scale, which so multiplies the scores. Values beyond fp16 become
+// its largest.
 class InputTensors {
  public:
+  static constexpr float kDominance = 30;
+
   InputTensors(const Case& work, const Inputs& inputs, std::uint64_t seed);
   // Those of the key probe.
   static InputTensors key_probe(const Case& work, std::uint64_t seed);
@@ -45,11 +58,19 @@ class InputTensors {
   // Reads `count` elements in the case's dtype, with `threads` threads.
   void read_stored(Tensor which, std::int64_t first, std::int64_t count, std::byte* to, int threads) const;
 
+  // True for a row of K that dominates the softmax of the rows that see it. For each branch, each segment and
+  // each K/V head it is one of the keys that the head selects there: the first if the case is causal, so that
+  // every row sees it, otherwise a seeded one.
+  bool dominates(std::int64_t position, std::int64_t kv_head) const;
+
  private:
+  void read_dominated(Tensor which, std::int64_t first, std::span<float> to) const;
+
   Case work_;
   InputSet set_ = InputSet::ordinary;
   std::array<std::uint64_t, 3> keys_ = {};
   std::array<std::vector<float>, 3> held_;
+  std::vector<float> equal_row_;  // of K; empty unless all are equal
 };
 
 }  // namespace hilbench

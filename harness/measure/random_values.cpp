@@ -20,7 +20,9 @@
 namespace hilbench {
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
-constexpr double kOutlierScale = 10.0;
+constexpr double outlier_scale(Distribution distribution) {
+  return distribution == Distribution::outliers ? 10.0 : 1.0;
+}
 // One word in 1000 is an outlier: a multiple of 1000 = 8 * 125. To find them without a division, multiply by
 // the inverse of 125 modulo 2^64 and rotate by three bits. A multiple of 1000 gives its quotient; every other
 // word gives more than the largest quotient (Granlund, Montgomery 1994, section 9).
@@ -62,7 +64,7 @@ HWY_INLINE DoubleVector unit_intervals(WordVector words) {
 
 // Computes Lanes() values from number `first` on. Returns false if the C library might round one of them
 // differently.
-HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* to) {
+HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, double outlier_scale, float* to) {
   const WordVector counters = hn::ShiftLeft<1>(hn::Iota(kWords, first));
   const WordVector words = mix_words(hn::Add(hn::Set(kWords, key), counters));
   const WordVector others = mix_words(hn::Add(hn::Set(kWords, key + 1), counters));
@@ -73,7 +75,7 @@ HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* 
       hn::Sqrt(hn::Mul(hn::Set(kDoubles, -2.0), hn::Log(kDoubles, unit_intervals(words))));
   const DoubleVector cosine = hn::Cos(kDoubles, hn::Mul(hn::Set(kDoubles, kTurn), unit_intervals(others)));
   const DoubleVector scale =
-      hn::IfThenElse(outlier, hn::Set(kDoubles, kOutlierScale), hn::Set(kDoubles, 1.0));
+      hn::IfThenElse(outlier, hn::Set(kDoubles, outlier_scale), hn::Set(kDoubles, 1.0));
   const DoubleVector value = hn::Mul(hn::Mul(radius, cosine), scale);
   const DoubleVector doubt = hn::Mul(hn::Mul(radius, scale), hn::Set(kDoubles, kDoubt));
   const auto low = hn::DemoteTo(kFloats, hn::Sub(value, doubt));
@@ -82,17 +84,19 @@ HWY_INLINE bool vector_of_values(std::uint64_t key, std::uint64_t first, float* 
   return hn::AllTrue(kFloats, hn::Eq(low, high));
 }
 
-void RandomValues(std::uint64_t key, std::uint64_t first, float* to, std::size_t count) {
+void RandomValues(std::uint64_t key, std::uint64_t first, float* to, std::size_t count,
+                  Distribution distribution) {
+  const double scale = outlier_scale(distribution);
   const std::size_t lanes = hn::Lanes(kDoubles);
   std::size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {  // two at a time: one mostly waits for its results
-    const bool sure = vector_of_values(key, first + i, to + i);
-    const bool second_sure = vector_of_values(key, first + i + lanes, to + i + lanes);
+    const bool sure = vector_of_values(key, first + i, scale, to + i);
+    const bool second_sure = vector_of_values(key, first + i + lanes, scale, to + i + lanes);
     if (sure && second_sure) continue;
-    for (std::size_t j = i; j < i + 2 * lanes; ++j) to[j] = random_value(key, first + j);
+    for (std::size_t j = i; j < i + 2 * lanes; ++j) to[j] = random_value(key, first + j, distribution);
   }
-  if (i + lanes <= count && vector_of_values(key, first + i, to + i)) i += lanes;
-  for (; i < count; ++i) to[i] = random_value(key, first + i);
+  if (i + lanes <= count && vector_of_values(key, first + i, scale, to + i)) i += lanes;
+  for (; i < count; ++i) to[i] = random_value(key, first + i, distribution);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -119,16 +123,22 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
   return sequence;
 }
 
-float random_value(std::uint64_t key, std::uint64_t i) {
+float random_value(std::uint64_t key, std::uint64_t i, Distribution distribution) {
   const std::uint64_t word = mix(key + 2 * i);
-  const double radius = std::sqrt(-2.0 * std::log(unit_interval(word)));
   const double angle = kTurn * unit_interval(mix(key + 2 * i + 1));
+  if (distribution == Distribution::student3) {
+    const double root = std::cbrt(unit_interval(word));
+    return static_cast<float>(std::sqrt(1 / (root * root) - 1) * std::cos(angle));
+  }
+  const double radius = std::sqrt(-2.0 * std::log(unit_interval(word)));
   const bool outlier = mix(word) % 1000 == 0;
-  return static_cast<float>(radius * std::cos(angle) * (outlier ? kOutlierScale : 1.0));
+  return static_cast<float>(radius * std::cos(angle) * (outlier ? outlier_scale(distribution) : 1.0));
 }
 
-void random_values(std::uint64_t key, std::uint64_t first, std::span<float> to) {
-  HWY_DYNAMIC_DISPATCH(RandomValues)(key, first, to.data(), to.size());
+void random_values(std::uint64_t key, std::uint64_t first, std::span<float> to, Distribution distribution) {
+  if (distribution != Distribution::student3)
+    return HWY_DYNAMIC_DISPATCH(RandomValues)(key, first, to.data(), to.size(), distribution);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = random_value(key, first + i, distribution);
 }
 
 }  // namespace hilbench

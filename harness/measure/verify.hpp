@@ -76,7 +76,11 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, co
 // A plain evaluation may be exact by luck. So the median over all compared rows, and a few roundings, stand
 // below it. An fp32 rounding of a score s changes its probability by s 2^-24: exp(s (1 + u)) / exp(s) = 1 + s
 // u; the LSE stands for s. A score is a sum of d products, and its error in fp32 about 2^-24 sqrt(d)/2 of
-// their size: four times that is allowed. LSE is fp32 in every dtype.
+// their size: four times that is allowed. It is also twice the bound of first order of a sum of one rounding
+// each, 2^-24 scale sum of |q k|, since that sum is at most sqrt(d) times the root of its squares.
+// An LSE moves by sum of p_j e_j if the scores move by e_j (its derivative is p). The e_j of equal keys are
+// equal and do not average out: so score_lse is a sum over keys, not a root of squares. In O they cancel:
+// O moves by sum of p_j e_j (v_j - O), which is 0 for equal e_j. LSE is fp32 in every dtype.
 class RowTolerances {
  public:
   RowTolerances(const Case& work, std::span<const RowErrors> rows);

@@ -101,10 +101,34 @@ bool names_pattern(const NamedValue& value) {
   return value.name == "segments" || value.name == "dilations";
 }
 
+// The parameters that `inputs` gives to all cases. The axes of the command line replace them.
+std::vector<NamedValue> values_of_inputs(const CaseSource& source,
+                                         const std::vector<NamedValue>& from_command_line) {
+  std::vector<NamedValue> values;
+  if (!source.inputs || !source.inputs->is_map()) return values;
+  for (const std::string& name : input_parameters()) {
+    const std::optional<YamlValue> given = source.inputs->find(name);
+    if (!given) continue;
+    const auto refuse_both = [&](const YamlValue& part) {
+      if (const std::optional<YamlValue> other = part.find(name))
+        other->fail(fmt::format("'{}' stands under inputs too", name),
+                    fmt::format("inputs give one value to all cases, at {}", given->place()),
+                    "leave one of the two out");
+    };
+    if (source.axes) refuse_both(*source.axes);
+    if (source.cases && source.cases->is_list())
+      for (const YamlValue& item : source.cases->items()) refuse_both(item);
+    if (!given->is_scalar())
+      given->fail("expects one value", "lists multiply under axes", fmt::format("axes: {{{}: [...]}}", name));
+    if (!value_named(from_command_line, name)) values.push_back({name, *given});
+  }
+  return values;
+}
+
 // The point that `value` describes; one for each pattern if the command line gives several.
-std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names,
+std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names, const Case& base,
                                const std::vector<NamedValue>& from_command_line) {
-  Point point;
+  Point point{base, {}};
   point.where = value.where();
   std::optional<YamlValue> segments, dilations;
   for (const auto& [name, entry] : value.entries(names)) {
@@ -147,16 +171,16 @@ void check_count(std::int64_t product, std::int64_t points, const YamlValue& pla
   place.fail("more than a million cases", "axes multiply", "shorten an axis, or split the sweep");
 }
 
-// Every point of `cases`, changed by the axes of the command line. `product`: the number of
-// cases from `axes`.
-std::vector<Point> parse_points(const YamlValue& cases, const std::vector<NamedValue>& from_command_line,
-                                std::int64_t product) {
+// Every point of `cases`, changed by the axes of the command line. `base`: a case with the values of
+// `inputs`. `product`: the number of cases from `axes`.
+std::vector<Point> parse_points(const YamlValue& cases, const Case& base,
+                                const std::vector<NamedValue>& from_command_line, std::int64_t product) {
   const std::vector<std::string> names = case_names();
   const std::vector<YamlValue> items = cases.items();
   if (items.empty()) cases.fail("empty list", "no case in it");
   std::vector<Point> points;
   for (const YamlValue& item : items) {
-    for (Point& point : parse_point(item, names, from_command_line)) points.push_back(std::move(point));
+    for (Point& point : parse_point(item, names, base, from_command_line)) points.push_back(std::move(point));
     check_count(product, static_cast<std::int64_t>(points.size()), cases);
   }
   std::vector<NamedValue> scalars;
@@ -181,6 +205,11 @@ const std::vector<std::string>& axis_names() {
     names.insert(names.end(), variant_option_names().begin(), variant_option_names().end());
     return names;
   }();
+  return kNames;
+}
+
+const std::vector<std::string>& input_parameters() {
+  static const std::vector<std::string> kNames = {"score_scale", "data"};
   return kNames;
 }
 
@@ -221,10 +250,16 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
   if (space.axes.empty() && !source.cases)
     axes_place.fail("no case to measure", "neither axes nor cases name one",
                     "give axes: {sequence_length: 8192}");
+  Case base;
+  for (const auto& [name, value] : values_of_inputs(source, from_command_line)) {
+    const Field<Case>& field = *find_field(case_fields(), name);
+    field.set(base, field_value(value, field));
+    if (!space.axes.empty()) space.axes.push_back({name, {field.get(base)}});
+  }
   const std::int64_t product = space.axes.empty() ? 0 : product_size(space.axes);
   check_count(product, 0, axes_place);
   if (source.cases)
-    for (Point& point : parse_points(*source.cases, from_command_line, product)) {
+    for (Point& point : parse_points(*source.cases, base, from_command_line, product)) {
       const std::string why = skip_when.matches(point.work) ? "" : why_not(point.work);
       if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
       space.points.push_back(std::move(point.work));

@@ -26,7 +26,9 @@ constexpr std::array<std::string_view, 6> kCompares = {"==", "!=", "<", "<=", ">
 struct Parameter {
   Subject subject = Subject::field;
   const Field<Case>* field = nullptr;
-  bool is_integer() const { return field == nullptr || field->kind == FieldKind::integer; }
+  bool is_number() const {
+    return field == nullptr || field->kind == FieldKind::integer || field->kind == FieldKind::real;
+  }
 };
 
 bool holds(double left, Compare compare, double right) {
@@ -52,7 +54,8 @@ template <class Test>
 bool any_value(const Parameter& parameter, const Case& work, Test test) {
   switch (parameter.subject) {
     case Subject::field:
-      return test(static_cast<double>(parameter.field->get(work)));
+      return test(parameter.field->kind == FieldKind::real ? real_of_bits(parameter.field->get(work))
+                                                           : static_cast<double>(parameter.field->get(work)));
     case Subject::branches:
       return test(static_cast<double>(work.pattern.size()));
     case Subject::segment_length:
@@ -180,7 +183,7 @@ class Parser {
       fail(fmt::format("unexpected {}", found()),
            fmt::format("expects {} after '{}'", fmt::join(kCompares, ", "), name));
     node.compare = static_cast<Compare>(compare - kCompares.begin());
-    if (!node.left.is_integer() && node.compare != Compare::equal && node.compare != Compare::unequal)
+    if (!node.left.is_number() && node.compare != Compare::equal && node.compare != Compare::unequal)
       fail(fmt::format("'{}' does not order the values of '{}'", token_, name), "expects == or !=");
     advance();
     read_right(node, name);
@@ -189,14 +192,14 @@ class Parser {
   }
 
   void read_right(Node& node, const std::string& name) {
-    if (node.left.is_integer()) {
+    if (node.left.is_number()) {
       const auto [stop, error] = std::from_chars(token_.data(), token_.data() + token_.size(), node.literal);
       if (error == std::errc() && stop == token_.data() + token_.size()) return;
       node.right = parameter(false);
       node.right_is_parameter = node.right.subject != Subject::field || node.right.field != nullptr;
-      if (node.right_is_parameter && node.right.is_integer()) return;
+      if (node.right_is_parameter && node.right.is_number()) return;
       fail(fmt::format("unexpected {}", found()),
-           fmt::format("expects a number or an integer parameter to compare with '{}'", name));
+           fmt::format("expects a number or a parameter that is one, to compare with '{}'", name));
     }
     const Field<Case>& field = *node.left.field;
     static constexpr std::array<std::string_view, 2> kBooleans = {"false", "true"};

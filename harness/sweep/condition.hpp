@@ -3,7 +3,7 @@
 //   condition  = conjunction {"or" conjunction}
 //   conjunction = term {"and" term}
 //   term       = "not" term | "(" condition ")" | comparison
-//   comparison = parameter ("==" | "!=" | "<" | "<=" | ">" | ">=") (literal | integer parameter)
+//   comparison = parameter ("==" | "!=" | "<" | "<=" | ">" | ">=") (literal | number parameter)
 //
 // Literals are numbers, true and false, and the words of a choice (fp32, cpu, ...).
 #pragma once

@@ -28,10 +28,13 @@ struct AxisOverride {
 // Throws UsageError if a text is not NAME=V,V, or if a name is unknown or given twice.
 std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides);
 
-// The cases that `axes`, `cases` and the overrides describe, each once. Throws UsageError for an impossible
-// case that `skip_when` does not skip. `place` names the whole file in messages.
+// The parameters that `inputs` may give to all cases: score_scale and data.
+const std::vector<std::string>& input_parameters();
+
+// The cases that `axes`, `cases`, `inputs` and the overrides describe, each once. Throws UsageError for an
+// impossible case that `skip_when` does not skip. `place` names the whole file in messages.
 struct CaseSource {
-  std::optional<YamlValue> axes, cases;
+  std::optional<YamlValue> axes, cases, inputs;
 };
 std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,
                                    const YamlValue& place, const Condition& skip_when);

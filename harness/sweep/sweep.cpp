@@ -124,20 +124,24 @@ fs::path parse_tensor(const YamlValue& value, const fs::path& folder, bool is_q,
 
 Inputs parse_inputs(const YamlValue& value, const Sweep& sweep) {
   static constexpr std::string_view kSources[] = {"random", "npy"};
-  const Entries entries = entries_of(value, {"source", "q", "k", "v"});
+  const Entries entries = entries_of(value, {"source", "q", "k", "v", "score_scale", "data"});
   Inputs inputs;
   if (const auto source = entry(entries, "source"))
     inputs.source = static_cast<InputSource>(source->choice(kSources));
   if (inputs.source == InputSource::random) {
-    for (const auto& [name, tensor] : entries)
-      if (name != "source")
-        tensor.fail("only `source: npy` reads files", "",
-                    "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
+    for (const char* name : {"q", "k", "v"})
+      if (const auto tensor = entry(entries, name))
+        tensor->fail("only `source: npy` reads files", "",
+                     "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}");
     return inputs;
   }
   for (const char* name : {"q", "k", "v"})
     if (!entries.contains(name))
       value.fail(fmt::format("{} missing", name), "`source: npy` needs the files q, k and v");
+  for (const SweepCase& each : sweep.cases)
+    if (!each.skipped && (each.work.score_scale != 1 || each.work.data != DataKind::normal))
+      entries.at("source").fail("the files say what the inputs are",
+                                "score_scale and data are those of random inputs", "leave them out");
   const fs::path folder = fs::absolute(sweep.file).parent_path();
   inputs.q = parse_tensor(entries.at("q"), folder, true, sweep.cases);
   inputs.k = parse_tensor(entries.at("k"), folder, false, sweep.cases);
@@ -199,8 +203,8 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "title")) sweep.title = v->text();
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
-  sweep.cases =
-      parse_cases({entry(entries, "axes"), entry(entries, "cases")}, axis_overrides, root, sweep.skip_when);
+  sweep.cases = parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs")},
+                            axis_overrides, root, sweep.skip_when);
   sweep.external_use = overrides.external_use;
   if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, file);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},

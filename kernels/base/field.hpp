@@ -3,6 +3,8 @@
 // is one row.
 #pragma once
 
+#include <bit>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +13,16 @@
 
 namespace hilbench {
 
-enum class FieldKind { integer, boolean, choice };
+enum class FieldKind { integer, boolean, choice, real };
+
+// A positive real number as the integer that `Field` gets and sets: its bits. They are ordered as the numbers
+// are.
+constexpr std::int64_t bits_of_real(double value) {
+  return std::bit_cast<std::int64_t>(value);
+}
+constexpr double real_of_bits(std::int64_t bits) {
+  return std::bit_cast<double>(bits);
+}
 
 template <class T>
 struct Field {
@@ -19,17 +30,24 @@ struct Field {
   FieldKind kind;
   std::string_view help;
   std::int64_t minimum = 1;                        // integers only
-  std::int64_t maximum = std::int64_t{1} << 40;    // integers only
+  std::int64_t maximum = std::int64_t{1} << 40;    // integers and reals
+  double above = 0;                                // reals only: a value is more than this
   std::span<const std::string_view> choices = {};  // choices only: names by value
-  std::int64_t (*get)(const T&);                   // a choice as its index, a boolean as 0 or 1
+  std::int64_t (*get)(const T&);  // a choice as its index, a boolean as 0 or 1, a real as its bits
   void (*set)(T&, std::int64_t);
 };
 
-// `value` as text: the name of a choice, "true" or "false", the digits of an integer.
+// `value` as text: the name of a choice, "true" or "false", the digits of an integer, the fewest digits that
+// give a real back.
 template <class T>
 std::string field_text(const Field<T>& field, std::int64_t value) {
   if (field.kind == FieldKind::boolean) return value != 0 ? "true" : "false";
   if (field.kind == FieldKind::choice) return std::string(field.choices[static_cast<std::size_t>(value)]);
+  if (field.kind == FieldKind::real) {
+    char digits[32];
+    return {digits,
+            std::to_chars(digits, digits + sizeof digits, real_of_bits(value), std::chars_format::fixed).ptr};
+  }
   return std::to_string(value);
 }
 

@@ -88,6 +88,8 @@ template <class T>
 std::int64_t field_value(const YamlValue& value, const Field<T>& field) {
   if (field.kind == FieldKind::boolean) return value.boolean() ? 1 : 0;
   if (field.kind == FieldKind::choice) return static_cast<std::int64_t>(value.choice(field.choices));
+  if (field.kind == FieldKind::real)
+    return bits_of_real(value.number(field.above, static_cast<double>(field.maximum)));
   return value.integer(field.minimum, field.maximum);
 }
 template <class T>

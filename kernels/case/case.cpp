@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous"
 constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
 constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
+constexpr std::array<std::string_view, 4> kData = {"normal", "heavy_tails", "dominating_key", "equal_rows"};
 
 template <auto Member>
 constexpr Field<Case> number(std::string_view name, std::string_view help,
@@ -59,6 +60,14 @@ const std::array kFields = {
     number<&Case::ring_size>("ring_size", "ranks that share the sequence"),
     choice<&Case::device, DeviceKind>("device", kDevices, "where the case runs"),
     number<&Case::threads>("threads", "CPU threads; default: OMP_NUM_THREADS, else all cores", 4096),
+    Field<Case>{.name = "score_scale",
+                .kind = FieldKind::real,
+                .help = "factor of Q: about the standard deviation of the scores",
+                .maximum = 1000,
+                .above = 0.001,
+                .get = [](const Case& work) { return bits_of_real(work.score_scale); },
+                .set = [](Case& work, std::int64_t value) { work.score_scale = real_of_bits(value); }},
+    choice<&Case::data, DataKind>("data", kData, "what the random inputs are like"),
 };
 
 // True if the fixed part of an id holds the parameter.

@@ -18,6 +18,8 @@ enum class HeadOffset { modulo, contiguous, none };  // where a head's dilated s
 enum class BranchHeads { all, partition };           // which branches a head runs
 enum class Pass { forward, backward };
 enum class DeviceKind { automatic, cpu, cuda };
+// What the random inputs are like (docs/sweeps.md): harness/measure/inputs.hpp makes them.
+enum class DataKind { normal, heavy_tails, dominating_key, equal_rows };
 
 std::string_view to_string(Dtype dtype);
 std::string_view to_string(DeviceKind device);
@@ -45,6 +47,8 @@ struct Case {
   std::int64_t ring_size = 1;
   DeviceKind device = DeviceKind::automatic;  // a plan holds cpu or cuda only
   std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS if set, else all cores
+  double score_scale = 1;                     // factor of Q; about the standard deviation of the scores
+  DataKind data = DataKind::normal;
   bool operator==(const Case&) const = default;
 };
 

@@ -91,9 +91,13 @@ std::int64_t integer_of(const YamlValue& value) {
 
 double positive_number(const YamlValue& map, std::string_view key) {
   const std::optional<YamlValue> value = map.find(key);
-  const std::optional<double> number = value ? number_in<double>(*value) : std::nullopt;
+  return number_of(value.value_or(map), key);
+}
+
+double number_of(const YamlValue& value, std::string_view key) {
+  const std::optional<double> number = value.is_scalar() ? number_in<double>(value) : std::nullopt;
   if (!number || !std::isfinite(*number) || *number <= 0)
-    refuse_claim(value.value_or(map), fmt::format("'{}' is not a positive number", key), "");
+    refuse_claim(value, fmt::format("'{}' is not a positive number", key), "");
   return *number;
 }
 

@@ -21,6 +21,7 @@ std::string text_of(const YamlValue& map, std::string_view key);
 std::string choice_of(const YamlValue& map, std::string_view key, std::span<const std::string_view> allowed);
 std::int64_t integer_of(const YamlValue& value);  // 1 to 2^40
 double positive_number(const YamlValue& map, std::string_view key);
+double number_of(const YamlValue& value, std::string_view key);  // positive
 template <class T>
 std::int64_t claimed_value(const YamlValue& value, const Field<T>& field);
 
@@ -35,6 +36,7 @@ std::int64_t choice_index(const YamlValue& value, std::string_view name,
 template <class T>
 std::int64_t claimed_value(const YamlValue& value, const Field<T>& field) {
   if (field.kind == FieldKind::integer) return integer_of(value);
+  if (field.kind == FieldKind::real) return bits_of_real(number_of(value, field.name));
   if (field.kind == FieldKind::boolean) return boolean_of(value, field.name) ? 1 : 0;
   return choice_index(value, field.name, field.choices);
 }

@@ -15,6 +15,12 @@ using nlohmann::json;
 template <class T>
 void read_field(const json& params, const Field<T>& field, T& owner) {
   if (field.kind == FieldKind::integer) return field.set(owner, integer_at(params, field.name));
+  if (field.kind == FieldKind::real) {
+    const double value = to_double(member(params, field.name), field.name);
+    if (!(value > field.above) || value > static_cast<double>(field.maximum))
+      refuse_record(fmt::format("'{}' is {}, not {} to {}", field.name, value, field.above, field.maximum));
+    return field.set(owner, bits_of_real(value));
+  }
   if (field.kind == FieldKind::boolean) return field.set(owner, boolean_at(params, field.name) ? 1 : 0);
   const std::string name = string_at(params, field.name);
   const auto found = std::find(field.choices.begin(), field.choices.end(), name);
@@ -22,9 +28,15 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
   field.set(owner, found - field.choices.begin());
 }
 
+// A record that was stored before the parameter existed lacks it; the case had the default.
+bool came_later(std::string_view name) {
+  return name == "score_scale" || name == "data";
+}
+
 Case case_from(const json& params, const json& asked) {
   Case work;
-  for (const Field<Case>& field : case_fields()) read_field(params, field, work);
+  for (const Field<Case>& field : case_fields())
+    if (!came_later(field.name) || params.contains(field.name)) read_field(params, field, work);
   work.threads = positive_at(asked, "threads");
   const Case unset;
   for (const Field<Case>& field : case_fields()) {

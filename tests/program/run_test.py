@@ -20,7 +20,8 @@ ORDERS = ["linear", "snake", "morton", "gray", "hilbert", "moore", "residue", "b
 TRAVERSALS = ["head_major", "head_minor", "sawtooth", "sawtooth.3", "sawtooth_tile", "grouped.2", "hilbert", "morton", "longest_first"]
 POINT = f"sequence_length: {LENGTH}, segments: [32, 64], dilations: [1, 2], heads: 4, head_dim: 16, threads: 1"
 POINTS = ["", "causal: true", "queries: dense", "queries: dense, causal: true", "head_offset: contiguous",
-          "head_offset: none", "branch_heads: partition", "kv_heads: 2", "dtype: bf16, kv_heads: 1", "batch: 2"]
+          "head_offset: none", "branch_heads: partition", "kv_heads: 2", "dtype: bf16, kv_heads: 1", "batch: 2",
+          "score_scale: 2.5", "score_scale: 4, data: heavy_tails", "data: dominating_key, causal: true", "data: equal_rows"]
 SWEEP = """
 name: everything
 title: every option
@@ -48,7 +49,7 @@ variants:
 baselines: [gemm]
 measure: {budget_s: 0.1, min_rounds: 3}
 """
-CASE_ID = r"^n\d+-w\d+(\.\d+)*-r\d+(\.\d+)*-h\d+-d\d+-(fp32|bf16|fp16)-p1-cpu(-[a-z_]+\.[a-z0-9_]+)*$"
+CASE_ID = r"^n\d+-w\d+(\.\d+)*-r\d+(\.\d+)*-h\d+-d\d+-(fp32|bf16|fp16)-p1-cpu(-[a-z_]+\.[a-z0-9_]+(\.\d+)?)*$"
 VARIANT_ID = (r"^(gemm|peak|dilated/[a-z_0-9]+(\.[a-z0-9]+)*(@tokens)?"
               r"(/(head_major|head_minor|sawtooth(\.\d+)?|sawtooth_tile|grouped\.\d+|hilbert|morton|longest_first))?)$")
 
@@ -68,6 +69,7 @@ CONTRACT = {
         "rows": (TEXT, NULL),
         "traversal": (TEXT, NULL), "traversals": (list, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
         "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT,
+        "score_scale": NUMBER, "data": TEXT,
         "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
     "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),

@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "baselines/reference.hpp"
 #include "harness/measure/random_values.hpp"
 #include "kernels/base/npy.hpp"
+#include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 
 namespace hilbench {
@@ -44,6 +46,38 @@ TEST(RandomValues, AreThoseOfTheScalarFormulaInEveryBit) {
                 std::bit_cast<std::uint32_t>(random_value(key, first + i)))
           << i;
   }
+}
+
+TEST(RandomValues, HaveNoOutliersWhereNoneAreAskedFor) {
+  std::vector<float> values(200'001);
+  random_values(3, 17, values, Distribution::normal);
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(values[i], random_value(3, 17 + i, Distribution::normal)) << i;
+    ASSERT_LT(std::abs(values[i]), 6);
+    squares += double{values[i]} * values[i];
+  }
+  EXPECT_NEAR(squares / 200'001, 1, 0.02);
+}
+
+// Quantiles of Student's t with 3 degrees of freedom, which are 0.76489, 2.35336 and 10.21453, over the root
+// of 3. Its fourth moment is infinite, so its variance is estimated badly.
+TEST(RandomValues, OfHeavyTailsAreStudents) {
+  std::vector<float> values(1'000'000);
+  random_values(3, 17, values, Distribution::student3);
+  const auto share_below = [&](double limit) {
+    return static_cast<double>(std::count_if(values.begin(), values.end(),
+                                             [&](float value) { return value < limit / std::sqrt(3.0); })) /
+           1e6;
+  };
+  EXPECT_NEAR(share_below(0), 0.5, 0.002);
+  EXPECT_NEAR(share_below(0.76489), 0.75, 0.002);
+  EXPECT_NEAR(share_below(-0.76489), 0.25, 0.002);
+  EXPECT_NEAR(share_below(2.35336), 0.95, 0.001);
+  EXPECT_NEAR(share_below(10.21453), 0.999, 0.0002);
+  double squares = 0;
+  for (const float value : values) squares += double{value} * value;
+  EXPECT_NEAR(squares / 1e6, 1, 0.1);
 }
 
 TEST(RandomValues, CountPast32Bits) {
@@ -117,9 +151,138 @@ TEST(Inputs, AreNormalWithOneOutlierInAThousand) {
   EXPECT_NEAR(static_cast<double>(large) / count, 0.000549, 0.0002);
 }
 
-TEST(Inputs, AreRoundedToTheDtype) {
-  for (const float value : whole(InputTensors(small_case(Dtype::bf16), {}, 1), Tensor::k))
-    ASSERT_EQ(value, round_to(Dtype::bf16, value));
+constexpr DataKind kKinds[] = {DataKind::normal, DataKind::heavy_tails, DataKind::dominating_key,
+                               DataKind::equal_rows};
+
+TEST(Inputs, AreRoundedToTheDtypeAndFinite) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16})
+    for (const DataKind data : kKinds)
+      for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v}) {
+        Case work = small_case(dtype);
+        work.data = data;
+        work.score_scale = 1000;
+        for (const float value : whole(InputTensors(work, {}, 1), which)) {
+          ASSERT_TRUE(std::isfinite(value));
+          ASSERT_EQ(value, round_to(dtype, value));
+        }
+      }
+}
+
+TEST(Inputs, OfEveryKindDependOnTheSeedAndNotOnHowTheyAreRead) {
+  for (const DataKind data : kKinds) {
+    for (const Tensor which : {Tensor::q, Tensor::k, Tensor::v}) {
+      Case work = small_case(Dtype::fp32);
+      work.data = data;
+      work.score_scale = 3;
+      const InputTensors inputs(work, {}, 7);
+      const std::vector<float> all = whole(inputs, which);
+      EXPECT_EQ(all, whole(InputTensors(work, {}, 7), which));
+      EXPECT_NE(all, whole(InputTensors(work, {}, 8), which));
+      EXPECT_EQ(all, stored(inputs, which, Dtype::fp32, 3));
+      for (const std::int64_t first : {1, 31, 32, 63, 40001}) {
+        std::vector<float> part(777);
+        inputs.read(which, first, part);
+        ASSERT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first)) << first;
+      }
+    }
+  }
+}
+
+TEST(Inputs, AScaleMultipliesQAlone) {
+  for (const DataKind data : kKinds) {
+    Case work = small_case(Dtype::fp32);
+    work.data = data;
+    const InputTensors plain(work, {}, 7);
+    work.score_scale = 4;
+    const InputTensors scaled(work, {}, 7);
+    std::vector<float> q = whole(plain, Tensor::q);
+    for (float& value : q) value *= 4;
+    EXPECT_EQ(whole(scaled, Tensor::q), q);
+    EXPECT_EQ(whole(scaled, Tensor::k), whole(plain, Tensor::k));
+    EXPECT_EQ(whole(scaled, Tensor::v), whole(plain, Tensor::v));
+  }
+}
+
+TEST(Inputs, ScoresVaryByTheScale) {
+  for (const double scale : {1.0, 10.0}) {
+    for (const DataKind data : {DataKind::normal, DataKind::heavy_tails, DataKind::equal_rows}) {
+      Case work = small_case(Dtype::fp32);
+      work.heads = work.kv_heads = 1;
+      work.score_scale = scale;
+      work.data = data;
+      const InputTensors inputs(work, {}, 7);
+      const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k);
+      double squares = 0;
+      for (std::size_t row = 0; row < 1000; ++row)
+        for (std::size_t key = 0; key < 1000; ++key) {
+          double score = 0;
+          for (std::size_t d = 0; d < 32; ++d) score += double{q[row * 32 + d]} * k[key * 32 + d];
+          squares += score * score / 32;
+        }
+      EXPECT_NEAR(std::sqrt(squares / 1e6), scale, 0.25 * scale);
+    }
+  }
+}
+
+// The share of the softmax that the dominating keys hold of each branch of each row.
+TEST(Inputs, DominatingKeysDominateEveryRowOfEveryBranch) {
+  const std::vector<std::vector<Branch>> patterns = {
+      {{1000, 1}}, {{128, 1}, {300, 4}}, {{64, 16}}, {{2000, 7}}};
+  for (const std::vector<Branch>& pattern : patterns)
+    for (const Mask mask : {Mask::full, Mask::causal})
+      for (const double scale : {1.0, 4.0}) {
+        Case work = small_case(Dtype::fp32);
+        work.pattern = pattern;
+        work.mask = mask;
+        work.score_scale = scale;
+        work.data = DataKind::dominating_key;
+        const InputTensors inputs(work, {}, 7);
+        const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k);
+        const auto score = [&](std::int64_t position, std::int64_t head, std::int64_t key) {
+          double sum = 0;
+          for (std::int64_t d = 0; d < 32; ++d)
+            sum += double{q[static_cast<std::size_t>((position * 4 + head) * 32 + d)]} *
+                   k[static_cast<std::size_t>((key * 2 + kv_head_of(work, head)) * 32 + d)];
+          return sum / std::sqrt(32.0);
+        };
+        std::int64_t dominating = 0;
+        for (std::int64_t key = 0; key < 2000; ++key)
+          dominating += inputs.dominates(key / 2, key % 2) ? 1 : 0;
+        std::int64_t segments = 0;
+        for (const Branch& branch : pattern) segments += 2 * segment_count(work, branch);
+        EXPECT_LE(dominating, segments);
+        for (std::int64_t row = 0; row < 4000; row += 37)
+          for (std::int64_t b = 0; b < std::ssize(pattern); ++b) {
+            const std::vector<std::int64_t> keys = visible_keys(work, row % 4, b, row / 4);
+            if (keys.empty()) continue;
+            double all = 0, theirs = 0;
+            for (const std::int64_t key : keys) {
+              const double found = score(row / 4, row % 4, key);
+              const bool dominates = inputs.dominates(key, kv_head_of(work, row % 4));
+              EXPECT_NEAR(found, dominates ? scale * InputTensors::kDominance : 0, 7 * scale);
+              const double weight = std::exp(found - scale * InputTensors::kDominance);
+              all += weight;
+              if (dominates) theirs += weight;
+            }
+            ASSERT_GT(theirs / all, 0.99) << case_id(work) << ", row " << row << ", branch " << b;
+          }
+      }
+}
+
+TEST(Inputs, EqualRowsOfKGiveAQueryOneScore) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    Case work = small_case(dtype);
+    const InputTensors normal(work, {}, 7);
+    work.data = DataKind::equal_rows;
+    const InputTensors inputs(work, {}, 7);
+    const std::vector<float> k = whole(inputs, Tensor::k);
+    double square = 0;
+    for (std::size_t i = 0; i < 32; ++i) square += double{k[i]} * k[i];
+    EXPECT_NEAR(square / 32, 1, 0.01);
+    for (std::size_t i = 32; i < k.size(); ++i) ASSERT_EQ(k[i], k[i - 32]);
+    EXPECT_EQ(whole(inputs, Tensor::q), whole(normal, Tensor::q));
+    EXPECT_EQ(whole(inputs, Tensor::v), whole(normal, Tensor::v));
+  }
 }
 
 TEST(Inputs, ComeFromFilesWhereAsked) {

@@ -142,6 +142,36 @@ std::vector<float> whole(const InputTensors& inputs, Tensor which) {
   return values;
 }
 
+// Equal keys have equal errors of scores: the LSE has that of one score. 1.5 sqrt(d) 2^-24 of a score's size
+// is three times what fp32 makes of it. A key more or less is far beyond.
+TEST(Verify, TellsTheErrorOfAScoreFromAMissingKey) {
+  for (const double scale : {1.0, 4.0, 20.0}) {
+    Case work{.sequence_length = 600, .pattern = {{600, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 64};
+    work.data = DataKind::equal_rows;
+    work.score_scale = scale;
+    const InputTensors inputs(work, {}, 3);
+    const std::vector<float> q = whole(inputs, Tensor::q), k = whole(inputs, Tensor::k);
+    const Oracle oracle = make_oracle(work, inputs, {}, 1, 2);
+    ASSERT_EQ(oracle.rows.size(), 600u);
+    const Output right = right_output(work, oracle);
+    ASSERT_FALSE(verify(work, oracle, right).fault);
+    for (const double sign : {1.0, -1.0}) {
+      Output rounded = right;
+      for (std::size_t row = 0; row < 600; ++row) {
+        double square = 0;
+        for (std::size_t d = 0; d < 64; ++d) square += std::pow(double{q[row * 64 + d]} * k[d], 2);
+        rounded.lse[row] = static_cast<float>(oracle.expected[row].lse +
+                                              sign * 1.5 * std::sqrt(64) * 0x1p-24 * std::sqrt(square / 64));
+      }
+      const VerifyResult result = verify(work, oracle, rounded);
+      EXPECT_FALSE(result.fault) << scale << ": " << *result.fault;
+      Output wrong = right;
+      wrong.lse[5] += static_cast<float>(std::log1p(sign / 600));
+      EXPECT_TRUE(verify(work, oracle, wrong).fault) << scale;
+    }
+  }
+}
+
 // Rows of the reference over whole tensors. The oracle never holds whole tensors.
 TEST(Oracle, IsTheReferenceInEveryBit) {
   const Case base{.pattern = {{96, 1}, {200, 3}}, .batch = 2, .heads = 4, .kv_heads = 2, .head_dim = 8};

@@ -90,5 +90,49 @@ TEST_P(RightVariants, PassVerificationAndKeyProbe) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RightVariants, testing::Range(0, 4));
 
+// Whatever the inputs are like.
+class RightVariantsOfData : public testing::TestWithParam<DataKind> {};
+
+TEST_P(RightVariantsOfData, PassVerificationAndKeyProbe) {
+  const std::vector<std::vector<Branch>> patterns = {{{1000, 1}}, {{96, 1}, {300, 3}}};
+  int passed = 0;
+  for (const double scale : {1.0, 4.0, 20.0})
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+      for (const std::int64_t head_dim : {16, 64, 128})
+        for (const Mask mask : {Mask::full, Mask::causal})
+          for (const std::vector<Branch>& pattern : patterns) {
+            if (kSanitized && (head_dim != 16 || pattern.size() == 1)) continue;
+            const Case work{.sequence_length = 450,
+                            .pattern = pattern,
+                            .heads = 2,
+                            .kv_heads = 1,
+                            .head_dim = head_dim,
+                            .dtype = dtype,
+                            .mask = mask,
+                            .device = DeviceKind::cpu,
+                            .threads = 2,
+                            .score_scale = scale,
+                            .data = GetParam()};
+            ComparisonTask task;
+            task.measure = {.budget_s = 0.001, .min_rounds = 1, .seed = 5, .timeout_s = 60};
+            task.records = {planned(work, {.kernel = "dilated_cpu", .order = "linear"}),
+                            planned(work, {.kernel = "dilated_cpu", .order = "hilbert"}),
+                            planned(work, {.kernel = "gemm", .baseline = true})};
+            task.reference = 0;
+            run_task(task, [&](const TaskEvent& event) {
+              if (!event.record) return;
+              const Record& record = *event.record;
+              EXPECT_TRUE(record.status == Status::ok || record.status == Status::invalid)
+                  << record.case_id << ", " << record.variant_id << ": " << record.reason;
+              ASSERT_TRUE(record.verify && record.verify->probed_rows) << record.case_id;
+              ++passed;
+            });
+          }
+  EXPECT_EQ(passed, kSanitized ? 36 : 216);
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, RightVariantsOfData,
+                         testing::Values(DataKind::normal, DataKind::heavy_tails, DataKind::dominating_key,
+                                         DataKind::equal_rows));
+
 }  // namespace
 }  // namespace hilbench

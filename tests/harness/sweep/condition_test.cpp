@@ -45,6 +45,17 @@ TEST(Condition, ComparesNumbers) {
   EXPECT_TRUE(holds("sequence_length > -1"));
 }
 
+TEST(Condition, ComparesWhatTheInputsAreLike) {
+  Case work = kWork;
+  work.score_scale = 2.5;
+  work.data = DataKind::equal_rows;
+  const auto holds_here = [&](std::string_view text) { return Condition::parse(text, "").matches(work); };
+  EXPECT_TRUE(holds_here("score_scale == 2.5 and data == equal_rows"));
+  EXPECT_TRUE(holds_here("score_scale > 2 and score_scale < heads"));
+  EXPECT_FALSE(holds_here("score_scale <= 1 or data == normal"));
+  EXPECT_TRUE(holds("score_scale == 1 and data == normal"));
+}
+
 TEST(Condition, ComparesWordsAndBooleans) {
   EXPECT_TRUE(holds("dtype == bf16"));
   EXPECT_TRUE(holds("dtype != fp32"));

@@ -30,6 +30,8 @@ json one_value(const Field<T>& field) {
   if (field.kind == FieldKind::choice) value["enum"] = field.choices;
   if (field.kind == FieldKind::integer)
     value.update({{"type", "integer"}, {"minimum", field.minimum}, {"maximum", field.maximum}});
+  if (field.kind == FieldKind::real)
+    value.update({{"type", "number"}, {"exclusiveMinimum", field.above}, {"maximum", field.maximum}});
   return value;
 }
 

@@ -572,6 +572,57 @@ TEST_F(SweepFiles, TwoPermutationFilesHaveTwoIds) {
   EXPECT_NE(ids[1], ids[2]);
 }
 
+TEST(Sweep, InputsAreAnAxis) {
+  const Sweep sweep =
+      parse(kHead + "axes: {heads: [1, 2], score_scale: [1, 0.5, 4, 4.0], data: [normal, equal_rows]}\n" +
+            "cases: [{score_scale: 20, data: heavy_tails}]\n" + kTail);
+  ASSERT_EQ(sweep.cases.size(), 13u);
+  EXPECT_EQ(sweep.cases[0].work.score_scale, 1);
+  EXPECT_EQ(sweep.cases[3].work.score_scale, 0.5);
+  EXPECT_EQ(sweep.cases[3].work.data, DataKind::equal_rows);
+  EXPECT_EQ(sweep.cases[12].work.score_scale, 20);
+  EXPECT_EQ(sweep.cases[12].work.data, DataKind::heavy_tails);
+  EXPECT_SAYS(axes_refusal("{score_scale: 0}"), "expects a number above 0.001 and at most 1000");
+  EXPECT_SAYS(axes_refusal("{score_scale: [1, -4]}"), "a.yaml:2, axes.score_scale");
+  EXPECT_SAYS(axes_refusal("{score_scale: much}"), "expects a number");
+  EXPECT_SAYS(axes_refusal("{score_scale: {pow2: [1, 2]}}"), "expects a number");
+  EXPECT_SAYS(axes_refusal("{data: equal}"), "normal, heavy_tails, dominating_key, equal_rows");
+}
+
+TEST(Sweep, InputsMayBeTheSameInAllCases) {
+  const std::string text = kHead + "axes: {heads: [1, 2]}\ncases: [{heads: 3}]\n" + kTail +
+                           "inputs: {score_scale: 4, data: dominating_key}\n";
+  const auto expect_all = [](const Sweep& sweep, std::size_t count, double scale) {
+    EXPECT_EQ(sweep.cases.size(), count);
+    for (const SweepCase& each : sweep.cases) {
+      EXPECT_EQ(each.work.score_scale, scale);
+      EXPECT_EQ(each.work.data, DataKind::dominating_key);
+    }
+  };
+  expect_all(parse(text), 3, 4);
+  expect_all(parse(text, {.axes = {"score_scale=9"}}), 3, 9);
+  EXPECT_EQ(parse(text, {.axes = {"data=normal,equal_rows"}}).cases.size(), 6u);
+  EXPECT_TRUE(parse("skip_when: \"score_scale == 4\"\n" + text).cases[0].skipped);
+}
+
+TEST(Sweep, InputsStandInOnePlace) {
+  const std::string inputs = "inputs: {score_scale: 4}\n";
+  EXPECT_SAYS(
+      refusal(kHead + "axes: {heads: 1, score_scale: [1, 2]}\n" + kTail + inputs),
+      "'score_scale' stands under inputs too (a.yaml:2, axes.score_scale): inputs give one value to all "
+      "cases, at a.yaml:4");
+  EXPECT_SAYS(refusal(kHead + "cases: [{heads: 1}, {score_scale: 1}]\n" + kTail + inputs),
+              "'score_scale' stands under inputs too (a.yaml:2, cases[1].score_scale)");
+  EXPECT_SAYS(refusal(kHead + "axes: {heads: 1}\n" + kTail + "inputs: {score_scale: [1, 4]}\n"),
+              "expects one value");
+  EXPECT_SAYS(refusal(kHead + "axes: {heads: 1}\n" + kTail + "inputs: {data: odd}\n"),
+              "a.yaml:4, inputs.data");
+  EXPECT_SAYS(refusal(kHead + kTail + inputs), "no case to measure");
+  EXPECT_SAYS(refusal(kHead + "axes: {data: heavy_tails}\n" + kTail +
+                      "inputs: {source: npy, q: q.npy, k: k.npy, v: v.npy}\n"),
+              "the files say what the inputs are (a.yaml:4, inputs.source)");
+}
+
 TEST_F(SweepFiles, TensorFilesAreCheckedAtLoad) {
   const std::string text = kHead +
                            "cases: [{sequence_length: 4, batch: 2, heads: 2, kv_heads: 1, head_dim: 3}]\n" +
@@ -609,7 +660,8 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
     if (entry.path().extension() != ".yaml") continue;
     const Sweep sweep = load_sweep(entry.path());
     EXPECT_EQ(sweep.name, entry.path().stem().string());
-    EXPECT_TRUE(sweep.reference.ends_with("/linear")) << sweep.reference;
+    EXPECT_TRUE(sweep.reference.ends_with("/linear") || sweep.reference.ends_with("/linear/auto"))
+        << sweep.reference;
     EXPECT_FALSE(sweep.cases.empty());
     ++count;
   }

@@ -24,5 +24,19 @@ TEST(CaseId, NamesEveryOtherParameterThatIsNotAtItsDefault) {
             "n100-w50-r3-h8-d64-fp32-p1-cpu-batch.2-kv_heads.4-causal.true-queries.dense-threads.1");
 }
 
+TEST(CaseId, NamesTheInputsThatAreNotAtTheirDefault) {
+  Case work{.sequence_length = 64, .pattern = {{64, 1}}, .kv_heads = 8, .device = DeviceKind::cpu};
+  const std::string usual = case_id(work);
+  EXPECT_EQ(usual, "n64-w64-r1-h8-d64-fp32-p1-cpu");
+  work.score_scale = 4;
+  work.data = DataKind::heavy_tails;
+  EXPECT_EQ(case_id(work), usual + "-score_scale.4-data.heavy_tails");
+  work.data = DataKind::normal;
+  work.score_scale = 0.5;
+  EXPECT_EQ(case_id(work), usual + "-score_scale.0.5");
+  work.score_scale = 0.0012;
+  EXPECT_EQ(case_id(work), usual + "-score_scale.0.0012");
+}
+
 }  // namespace
 }  // namespace hilbench

@@ -168,6 +168,31 @@ TEST(RecordJson, RingOptionsMayBeMissing) {
   EXPECT_EQ(record_from_json(out).variant, kernel_record().variant);
 }
 
+TEST(RecordJson, KeepsWhatTheInputsWereLike) {
+  Record record = kernel_record();
+  record.work.score_scale = 0.1;
+  record.work.data = DataKind::dominating_key;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["score_scale"], 0.1);
+  EXPECT_EQ(out["params"]["data"], "dominating_key");
+  expect_round_trip(record);
+  EXPECT_EQ(record_from_json(out).work, record.work);
+  for (const json& wrong : {json(0), json(-1), json(1e9), json("4"), json()}) {
+    json changed = out;
+    changed["params"]["score_scale"] = wrong;
+    EXPECT_THROW(record_from_json(changed), UsageError) << wrong;
+  }
+}
+
+// A record as it was written when all inputs were alike.
+TEST(RecordJson, WhatTheInputsWereLikeMayBeMissing) {
+  json out = to_json(kernel_record());
+  for (const char* name : {"score_scale", "data"}) out["params"].erase(name);
+  EXPECT_EQ(record_from_json(out).work, kernel_record().work);
+  out["params"].erase("queries");
+  EXPECT_THROW(record_from_json(out), UsageError);
+}
+
 std::set<std::string> keys(const json& object) {
   std::set<std::string> names;
   for (const auto& item : object.items()) names.insert(item.key());
@@ -181,15 +206,43 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                            "params",     "asked",      "kind",     "status",      "reason",  "verify",
                            "time_ns",    "permute_ns", "flops",    "min_bytes",   "tflops",  "memory_bytes",
                            "comm_bytes", "counters",   "speedup",  "environment", "energy_j"}));
-  EXPECT_EQ(
-      keys(out["params"]),
-      (std::set<std::string>{
-          "sequence_length", "batch",      "heads",     "kv_heads",    "head_dim",        "dtype",
-          "causal",          "pass",       "segments",  "dilations",   "queries",         "head_offset",
-          "branch_heads",    "kernel",     "order",     "order_param", "order_scope",     "order_tensors",
-          "order_chunk",     "order_span", "key_visit", "traversal",   "traversal_param", "traversals",
-          "buffers",         "rows",       "index",     "ring_size",   "ring_algorithm",  "sharding",
-          "transport",       "device",     "threads",   "cache",       "steady_s"}));
+  EXPECT_EQ(keys(out["params"]), (std::set<std::string>{"sequence_length",
+                                                        "batch",
+                                                        "heads",
+                                                        "kv_heads",
+                                                        "head_dim",
+                                                        "dtype",
+                                                        "causal",
+                                                        "pass",
+                                                        "segments",
+                                                        "dilations",
+                                                        "queries",
+                                                        "head_offset",
+                                                        "branch_heads",
+                                                        "kernel",
+                                                        "order",
+                                                        "order_param",
+                                                        "order_scope",
+                                                        "order_tensors",
+                                                        "order_chunk",
+                                                        "order_span",
+                                                        "key_visit",
+                                                        "traversal",
+                                                        "traversal_param",
+                                                        "traversals",
+                                                        "buffers",
+                                                        "rows",
+                                                        "index",
+                                                        "ring_size",
+                                                        "ring_algorithm",
+                                                        "sharding",
+                                                        "transport",
+                                                        "device",
+                                                        "threads",
+                                                        "cache",
+                                                        "steady_s",
+                                                        "score_scale",
+                                                        "data"}));
 }
 
 // Records of before `auto` was the default have head_major and do not say so in their id.
