@@ -1,14 +1,11 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
 from blocks.claims import answers, claims_a_gain
-from blocks.kernels import strongest_of
+from blocks.kernels import block_strongest
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
 from cells import grouped, markdown, plural, span, wrapped
 
-RIVALS = {"torch_sdpa.fa3": "FlashAttention-3", "cudnn": "cuDNN reading dilated rows in place",
-          "cudnn_gather": "cuDNN on gathered rows", "torch_sdpa.cudnn": "PyTorch's cuDNN",
-          "torch_sdpa.flex": "FlexAttention", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
 CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
 
 
@@ -75,16 +72,7 @@ def block_order_gains_said(published, name):
 
 
 def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):
-    folder = published.folder(name)
-    rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
-    by_case = grouped(rows, lambda row: row["case"])
-    strongest = [strongest_of(group) for group in by_case.values()]
-    by_rival = grouped(strongest, lambda row: row["rival"])
-    parts = [f"{RIVALS.get(rival, rival)} in {len(won)} ({span((row['ratio'] for row in won), '.2f')})"
-             for rival, won in sorted(by_rival.items(), key=lambda item: -len(item[1]))]
-    machine = short_name(folder).removeprefix("NVIDIA ")
-    return wrapped(f"The strongest rival on an {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: in "
-                   f"brackets its time over that of `{kernel}` in linear order, so above 1 `{kernel}` is faster.")
+    return block_strongest(published.folder(name), sweep, kernel)
 
 
 def block_table_price(published, name, sweep):

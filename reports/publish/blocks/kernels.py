@@ -1,12 +1,17 @@
 """Blocks about kernels: their counters, their rivals, and summaries over the cases of a sweep."""
 
-from cells import grouped, interval, markdown, number, work
+from blocks.machine import short_name
+from cells import grouped, interval, markdown, number, plural, span, work, wrapped
 from published import chosen
 
 EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "share of copy rate",
              "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "L2 hit rate at the first slice",
              "l1_load_hit_rate": "L1 load hit rate", "l1_sectors_per_load": "L1 sectors / load request",
              "tensor_pipe_use": "tensor pipe, %"}
+
+RIVALS = {"torch_sdpa.fa3": "FlashAttention-3", "cudnn": "cuDNN reading dilated rows in place",
+          "cudnn_gather": "cuDNN on gathered rows", "torch_sdpa.cudnn": "PyTorch's cuDNN",
+          "torch_sdpa.flex": "FlexAttention", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
 
 
 def block_explained(folder, sweep, variants=None):
@@ -23,8 +28,17 @@ def block_rivals(folder, sweep):
     rivals = list(dict.fromkeys(r["rival"] for r in duels))
     peaks = {(r["case"], r["variant"]): r["peak_fraction"] for r in folder.rows("comparison", sweep)}
     groups = grouped(duels, lambda r: (r["case"], r["variant"]))
-    return markdown(["case (segment/dilation)", "kernel", "ms", "TFLOP/s", "share of peak", "strongest rival"] + rivals,
-                    [rival_cells(group, rivals, peaks[key]) for key, group in groups.items()])
+    processes = {(work(r["case"]), r["variant"]): processes_of(r["time_ns"]["samples"])
+                 for r in folder.records(sweep) if r["time_ns"]}
+    return markdown(["case (segment/dilation)", "kernel", "processes", "ms", "TFLOP/s", "share of peak",
+                     "strongest rival"] + rivals,
+                    [rival_cells(group, rivals, peaks[key], processes[work(key[0]), key[1]])
+                     for key, group in groups.items()])
+
+
+def processes_of(samples):
+    """Records of schema 1 are of one process and have no list for each."""
+    return len(samples) if isinstance(samples[0], list) else 1
 
 
 def strongest_of(duels):
@@ -32,15 +46,28 @@ def strongest_of(duels):
     return min(duels, key=lambda r: float(r["ratio"]))
 
 
-def rival_cells(group, rivals, peak):
+def block_strongest(folder, sweep, kernel="dilated_wgmma"):
+    """A sentence: in how many cases which rival is the strongest, and how it compares there."""
+    rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
+    by_case = grouped(rows, lambda row: row["case"])
+    by_rival = grouped([strongest_of(group) for group in by_case.values()], lambda row: row["rival"])
+    parts = [f"{RIVALS.get(rival, rival)} in {len(duels)} ({span((row['ratio'] for row in duels), '.2f')})"
+             for rival, duels in sorted(by_rival.items(), key=lambda item: -len(item[1]))]
+    machine = short_name(folder).removeprefix("NVIDIA ")
+    return wrapped(f"The strongest rival on an {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: in "
+                   f"brackets its time over that of `{kernel}`, in linear order.")
+
+
+def rival_cells(group, rivals, peak, processes):
     """A kernel in one case beside its rivals; options of rings follow the kernel's name."""
     first = group[0]
     ratios = {r["rival"]: interval(r, "ratio") for r in group}
     strongest = strongest_of(group)["rival"]
     ring = first["variant"].partition("/linear")[2].lstrip("./")
-    return [work(first["case"]), first["kernel"] + (f", {ring}" if ring else ""),
+    return [work(first["case"]), first["kernel"] + (f", {ring}" if ring else ""), processes,
             f"{float(first['time_ns']) / 1e6:.4g}", number(first["tflops"]),
-            f"{float(peak) * 100:.1f} %" if peak else "", f"{strongest} {ratios[strongest]}", *(ratios.get(rival, "") for rival in rivals)]
+            f"{float(peak) * 100:.1f} %" if peak else "", f"{strongest} {ratios[strongest]}",
+            *(ratios.get(rival, "") for rival in rivals)]
 
 
 def block_summary(folder, sweep):

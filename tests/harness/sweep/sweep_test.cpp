@@ -660,7 +660,7 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
     if (entry.path().extension() != ".yaml") continue;
     const Sweep sweep = load_sweep(entry.path());
     EXPECT_EQ(sweep.name, entry.path().stem().string());
-    EXPECT_TRUE(sweep.reference.ends_with("/linear") || sweep.reference.ends_with("/linear/auto"))
+    EXPECT_TRUE(sweep.reference.ends_with("/linear") || sweep.reference.ends_with("/linear/head_major"))
         << sweep.reference;
     EXPECT_FALSE(sweep.cases.empty());
     ++count;
