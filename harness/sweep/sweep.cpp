@@ -178,7 +178,9 @@ std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>&
   std::vector<std::string> ids;
   for (const Variant& variant : sweep.variants) ids.push_back(variant_id(variant));
   const std::string id = value ? value->text() : "dilated/linear";
-  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return id;
+  // Ids leave out the default traversal, which was head_major once: sweeps of that time keep their reference.
+  for (const std::string& known : {id, id + "/head_major"})
+    if (std::find(ids.begin(), ids.end(), known) != ids.end()) return known;
   if (value) fail_unknown(*value, "variant", id, ids);
   return ids.front();
 }

@@ -168,14 +168,22 @@ TEST(Sweep, TheReferenceIsLinearUnlessGiven) {
               "a.yaml:4, reference): allowed are dilated/linear; did you mean 'dilated/linear'?");
 }
 
+TEST(Sweep, AReferenceWithoutTraversalFindsHeadMajor) {
+  const std::string variants = kHead + "cases: [{}]\nvariants: [{kernel: dilated, traversal: [";
+  EXPECT_EQ(parse(variants + "sawtooth, head_major]}]\nreference: dilated/linear").reference,
+            "dilated/linear/head_major");
+  EXPECT_EQ(parse(variants + "head_major, auto]}]\nreference: dilated/linear").reference, "dilated/linear");
+  EXPECT_EQ(parse(variants + "sawtooth, head_major]}]").reference, "dilated/linear/head_major");
+}
+
 TEST(Sweep, VariantListsMultiply) {
   EXPECT_EQ(
       variant_ids("variants: [{kernel: dilated, order: [linear, residue.8], buffers: [pooled, fresh]}]"),
       (Ids{"dilated/linear", "dilated/linear.fresh", "dilated/residue.8", "dilated/residue.8.fresh"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, rows: [auto, gathered], key_visit: slot}]"),
             (Ids{"dilated/linear.slot", "dilated/linear.slot.gathered"}));
-  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: [head_major, grouped.4]}]"),
-            (Ids{"dilated/linear", "dilated/linear/grouped.4"}));
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: [auto, head_major, grouped.4]}]"),
+            (Ids{"dilated/linear", "dilated/linear/head_major", "dilated/linear/grouped.4"}));
 }
 
 TEST(Sweep, AChunkBelongsToCurvesAndStaysOutOfTheId) {
