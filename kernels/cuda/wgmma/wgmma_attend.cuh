@@ -89,7 +89,9 @@ struct Consumer {
   struct Rows {
     const ForwardTile* tile;
     int position;
-    int blocks;  // of keys
+    int blocks;  // of keys that a row of this group sees
+    int unseen;  // blocks after them
+    bool turns;  // if all groups have rows of the tile
     int begin;   // of the block whose scores come next
     int step;
     int key_count;
@@ -106,6 +108,8 @@ struct Consumer {
     rows.tile = &tile;
     rows.key_count = uniform(tile.key_count);
     rows.blocks = (rows.key_count + S::kKeys - 1) / S::kKeys;
+    rows.unseen = 0;
+    rows.turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     const bool backwards = uniform(tile.keys_backwards) != 0;
     rows.step = backwards ? -S::kKeys : S::kKeys;
     rows.begin = backwards ? (rows.blocks - 1) * S::kKeys : 0;
@@ -123,6 +127,12 @@ struct Consumer {
       for (int r = 0; r < 2; ++r) {
         const int ahead = rows.position + 8 * r * p.query_step - rows.tile->key_position;
         rows.limit[r] = ahead < 0 ? 0 : min(rows.key_count, ahead / p.key_step + 1);
+      }
+      if (p.key_positions == nullptr && rows.step > 0) {
+        const int last = rows.tile->query_first + (group * 64 + 63) * p.query_step - rows.tile->key_position;
+        const int seen = last < 0 ? 0 : min(rows.key_count, last / p.key_step + 1);
+        rows.unseen = uniform(rows.blocks - max(1, (seen + S::kKeys - 1) / S::kKeys));
+        rows.blocks -= rows.unseen;
       }
     }
   }
@@ -148,23 +158,21 @@ struct Consumer {
 
   // Writes O and LSE. Whole 16-bit rows of a warp go through its rows of Q in stage `q_stage`, from which the
   // tensor memory accelerator stores them while the next tile is computed; the stage is held until then.
-  __device__ __forceinline__ void store(const Rows& rows, float (&o)[S::kDim / 2], const float (&maximum)[2],
-                                        const float (&row_sum)[2], int q_stage) {
+  __device__ __forceinline__ void store(const Rows& rows, float (&o)[S::kDim / 2], const Softmax<S>& softmax,
+                                        int q_stage) {
     const ForwardTile& tile = *rows.tile;
     const std::int64_t at =
         (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.position) * p.heads + tile.head;
     const std::int64_t apart = static_cast<std::int64_t>(8 * p.query_step) * p.heads;
-    const float sum[2] = {Softmax<S>::quad_sum(row_sum[0]), Softmax<S>::quad_sum(row_sum[1])};
+    const RowEnd end[2] = {softmax.end(0), softmax.end(1)};
     const int first = group * 64 + uniform(threadIdx.x / 32 % 4) * 16;
     const int query_count = uniform(tile.query_count);
     const bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
     // All warps of the group have read their Q.
     if (by_map) named_sync(1 + S::kConsumers + group, kGroupThreads);
     if (by_map && first + 16 <= query_count) {
-      const RowEnd upper = end_of_row(maximum[0], sum[0], p.scale);
-      const RowEnd lower = end_of_row(maximum[1], sum[1], p.scale);
       const std::uint32_t stage = base + S::kQAt + q_stage * S::kQBytes;
-      stage_rows<S>(stage, first, o, upper.weight, lower.weight);
+      stage_rows<S>(stage, first, o, end[0].weight, end[1].weight);
       fence_proxy_async();
       __syncwarp();
       if (threadIdx.x % 32 == 0) {
@@ -178,8 +186,8 @@ struct Consumer {
         commit_stores();
       }
       if (threadIdx.x % 4 == 0) {
-        p.lse[at] = upper.lse;
-        p.lse[at + apart] = lower.lse;
+        p.lse[at] = end[0].lse;
+        p.lse[at + apart] = end[1].lse;
       }
       held = q_stage;
       return;
@@ -187,7 +195,7 @@ struct Consumer {
     release_q(q_stage);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      store_row<S>(p, at + r * apart, row() + 8 * r < query_count, tile.merge != 0, o, maximum[r], sum[r], r);
+      store_row<S>(p, at + r * apart, row() + 8 * r < query_count, tile.merge != 0, o, end[r], r);
     }
   }
 
@@ -197,11 +205,31 @@ struct Consumer {
     tiles.advance();
   }
 
+  // Groups that take turns enter their products one after the other.
+  __device__ __forceinline__ void await_turn(const Rows& rows) const {
+    if (rows.turns) named_sync(1 + group, 2 * kGroupThreads);
+  }
+  __device__ __forceinline__ void end_turn(const Rows& rows) const {
+    if (rows.turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
+  }
+
+  // Mends exponentials for which `shift` was too low. Some warps of a group may come here without the others:
+  // nothing here uses products of the whole group.
+  __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
+                                       const Rows& rows, std::uint32_t q_at) const {
+    if (softmax.lost(block_sum)) {
+      repeat_scores<S>(s, q_at, keys());
+      mask(s, rows);
+      softmax.raise(s);
+      softmax.exponentials(s, block_sum);
+    } else {
+      softmax.shrink(s, block_sum);
+    }
+  }
+
   // Attention of the rows of a tile that has keys.
   __device__ __forceinline__ void attend(const ForwardTile& tile) {
     Rows rows = rows_of(tile);
-    // If all groups have rows of the tile, they take turns.
-    const bool turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     float o[S::kDim / 2];
     float s[S::kKeys / 2];
     std::uint32_t probabilities[S::kKeys / 4];
@@ -224,11 +252,10 @@ struct Consumer {
     release_k();
     mask(s, rows);
     softmax.start(s);
-    softmax.exponentials(s, softmax.sum);
     pack_scores<S>(probabilities, s);
     for (int i = 1; i < rows.blocks; ++i) {
       wait_keys();
-      if (turns) named_sync(1 + group, 2 * kGroupThreads);
+      await_turn(rows);
       wgmma_pin(s);
       wgmma_pin(o);
       wgmma_fence();
@@ -238,7 +265,7 @@ struct Consumer {
       wgmma_fence();
       multiply_values<S>(o, probabilities, v_at);
       wgmma_commit();
-      if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
+      end_turn(rows);
       rows.begin += rows.step;
       wgmma_wait<1>();
       wgmma_pin(s);
@@ -253,26 +280,15 @@ struct Consumer {
       softmax.exponentials(s, block_sum);
       if constexpr (S::kPackEarly) end_values();
       const bool scales = softmax.too_large(block_sum);
-      // Some warps of a group may come here without the others: nothing here uses products
-      // of the whole group.
       if (scales) {
-        repeat_scores<S>(s, q_at, keys());
-        mask(s, rows);
-        softmax.raise(s);
-        softmax.exponentials(s, block_sum);
+        mend(softmax, s, block_sum, rows, q_at);
         if constexpr (S::kPackEarly) pack_scores<S>(probabilities, s);
       }
       release_k();
       if constexpr (!S::kPackEarly) end_values();
       release_v();
-      if (scales) {
-        softmax.sum[0] *= softmax.factor[0];
-        softmax.sum[1] *= softmax.factor[1];
-#pragma unroll
-        for (int j = 0; j < S::kDim / 2; ++j) o[j] *= softmax.factor[j / 2 % 2];
-      }
-      softmax.sum[0] += block_sum[0];
-      softmax.sum[1] += block_sum[1];
+      if (scales) softmax.scale(o);
+      softmax.add(block_sum);
     }
     const std::uint32_t v_at = values_of(rows.begin, rows.key_count);
     wgmma_pin(o);
@@ -282,7 +298,12 @@ struct Consumer {
     wgmma_wait<0>();
     wgmma_pin(o);
     release_v();
-    store(rows, o, softmax.maximum, softmax.sum, q.stage);
+    for (int i = 0; i < rows.unseen; ++i) {
+      pass(1);
+      await_turn(rows);
+      end_turn(rows);
+    }
+    store(rows, o, softmax, q.stage);
   }
 
   // A tile without keys.
@@ -290,9 +311,9 @@ struct Consumer {
     float o[S::kDim / 2];
 #pragma unroll
     for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
-    const float maximum[2] = {-INFINITY, -INFINITY};
-    const float sum[2] = {0, 0};
-    store(rows_of(tile), o, maximum, sum, q.stage);
+    Softmax<S> softmax;
+    softmax.start_empty();
+    store(rows_of(tile), o, softmax, q.stage);
   }
 
   __device__ __forceinline__ void attend_all() {

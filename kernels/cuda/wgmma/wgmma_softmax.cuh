@@ -13,15 +13,29 @@ namespace hilbench::cuda {
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
-// Running softmax of two rows per thread (lane / 4, and 8 rows below it), in units of raw scores. Until the
-// end `sum` holds only this thread's columns. `maximum` is only a common scale: the maximum of the first
-// block is used until an exponential of a later block becomes large.
+// What the end of a row needs to know: its LSE, and the factor of its O.
+struct RowEnd {
+  float lse;
+  float weight;
+};
+
+// Running softmax of two rows per thread (lane / 4, and 8 rows below it): exponentials are 2^(score *
+// scale_log2 - shift). Until the end `sum` holds only this thread's columns. `shift` is no running maximum:
+// it makes the maximum of the first block 2^-kBelow and stays until an exponential of a later block becomes
+// large. Even then the scores are seldom needed again, since exponentials that fp32 holds are scaled by a
+// power of two.
 template <class S>
 struct Softmax {
+  static constexpr bool kHalf = std::is_same_v<typename S::T, __half>;
   // Limit of a thread's sum in a block: fp16 holds 2^15. bf16 reaches as far as fp32, and 2^64 leaves room
   // for sums over 2^31 keys of products with values of V up to 2^32.
-  static constexpr float kLarge = std::is_same_v<typename S::T, __half> ? 0x1p15f : 0x1p64f;
-  float maximum[2], sum[2], factor[2];
+  static constexpr float kLarge = kHalf ? 0x1p15f : 0x1p64f;
+  // bf16 has room below as well. What is lost is 2^-62 of the first block's maximum, and values of V below
+  // 2^-62; probabilities that become 0 cost less power.
+  static constexpr int kBelow = kHalf ? 0 : 64;
+  static constexpr float kHeld = 0x1p126f;  // sums of a row below it are of finite exponentials
+  static constexpr int kMostShrink = 126;   // 2^-126 is the smallest normal number
+  float shift[2], sum[2], factor[2];
   float scale_log2;
 
   __device__ __forceinline__ static float quad_max(float x) {
@@ -33,8 +47,14 @@ struct Softmax {
     return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
   }
 
-  // The maximum of each row of a block.
-  __device__ __forceinline__ static void find_maximum(const float (&s)[S::kKeys / 2], float (&found)[2]) {
+  // Rows that see no key.
+  __device__ __forceinline__ void start_empty() {
+    shift[0] = shift[1] = -INFINITY;
+    sum[0] = sum[1] = 0;
+  }
+
+  // `shift` of each row if a block with these scores came first.
+  __device__ __forceinline__ void find_shift(const float (&s)[S::kKeys / 2], float (&found)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float a = fmaxf(s[2 * r], s[2 * r + 1]);
@@ -44,40 +64,60 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
-      found[r] = quad_max(fmaxf(a, b));
+      found[r] = fmaf(quad_max(fmaxf(a, b)), scale_log2, static_cast<float>(kBelow));
     }
   }
 
-  // `maximum` of a row's first block.
-  __device__ __forceinline__ void start(const float (&s)[S::kKeys / 2]) {
-    find_maximum(s, maximum);
+  // The first block of keys.
+  __device__ __forceinline__ void start(float (&s)[S::kKeys / 2]) {
+    find_shift(s, shift);
+    exponentials(s, sum);
   }
 
-  // Raises `maximum` to the maximum of the scores; `factor` scales what was summed before.
+  // Raises `shift` as the scores want it; `factor` scales what was summed before.
   __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
     float found[2];
-    find_maximum(s, found);
+    find_shift(s, found);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float before = maximum[r];
-      maximum[r] = fmaxf(before, found[r]);
+      const float before = shift[r];
+      shift[r] = fmaxf(before, found[r]);
       // If the row has seen no key yet, its sum and O are 0.
-      factor[r] = maximum[r] == -INFINITY ? 1.0f : exp2_fast((before - maximum[r]) * scale_log2);
+      factor[r] = shift[r] == -INFINITY ? 1.0f : exp2_fast(before - shift[r]);
     }
   }
 
-  // Turns scores into exp(scores - maximum); `block_sum` becomes the sums of this thread's columns.
+  // Raises `shift` of rows with large exponentials by a whole number, which scales them exactly. `factor`
+  // scales what was summed before.
+  __device__ __forceinline__ void shrink(float (&s)[S::kKeys / 2], float (&block_sum)[2]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float largest = quad_max(block_sum[r]);
+      const int exponent = (__float_as_int(largest) >> 23) - 127;
+      const int by = largest < kLarge ? 0 : min(exponent + kBelow, kMostShrink);
+      factor[r] = __int_as_float((127 - by) << 23);
+      shift[r] += static_cast<float>(by);
+      block_sum[r] *= factor[r];
+#pragma unroll
+      for (int g = 0; g < S::kKeys / 8; ++g) {
+        s[4 * g + 2 * r] *= factor[r];
+        s[4 * g + 2 * r + 1] *= factor[r];
+      }
+    }
+  }
+
+  // Turns scores into exponentials; `block_sum` becomes the sums of this thread's columns.
   __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float shift = S::kCausal && maximum[r] == -INFINITY ? 0.0f : maximum[r] * scale_log2;
+      const float by = S::kCausal && shift[r] == -INFINITY ? 0.0f : shift[r];
       float a = 0, b = 0;
 #pragma unroll
       for (int g = 0; g < S::kKeys / 8; ++g) {
         float& x = s[4 * g + 2 * r];
         float& y = s[4 * g + 2 * r + 1];
-        x = fmaf(x, scale_log2, -shift);
-        y = fmaf(y, scale_log2, -shift);
+        x = fmaf(x, scale_log2, -by);
+        y = fmaf(y, scale_log2, -by);
         x = exp2_fast(x);
         y = exp2_fast(y);
         a += x;
@@ -87,10 +127,40 @@ struct Softmax {
     }
   }
 
-  // True if a block's exponentials must be computed once more after raise(); the same for the whole warp.
+  // Adds a block's sum to that of the blocks before.
+  __device__ __forceinline__ void add(const float (&block_sum)[2]) {
+    sum[0] += block_sum[0];
+    sum[1] += block_sum[1];
+  }
+
+  // Scales by `factor` what was summed before: the sum, and O.
+  __device__ __forceinline__ void scale(float (&o)[S::kDim / 2]) {
+    sum[0] *= factor[0];
+    sum[1] *= factor[1];
+#pragma unroll
+    for (int i = 0; i < S::kDim / 2; ++i) o[i] *= factor[i / 2 % 2];
+  }
+
+  // The end of row `r`.
+  __device__ __forceinline__ RowEnd end(int r) const {
+    const float whole = quad_sum(sum[r]);
+    if (whole == 0) return {-INFINITY, 0};
+    return {(shift[r] + __log2f(whole)) * kLn2, 1.0f / whole};
+  }
+
+  // True if `shift` is too low for a block's exponentials; the same for the whole warp.
   __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
-    bool is = !(block_sum[0] < kLarge && block_sum[1] < kLarge);
-    if constexpr (S::kCausal) is = is || maximum[0] == -INFINITY || maximum[1] == -INFINITY;
+    return any_from(block_sum, kLarge);
+  }
+  // True if they must be computed once more, after raise().
+  __device__ __forceinline__ bool lost(const float (&block_sum)[2]) const {
+    return any_from(block_sum, kHeld);
+  }
+
+ private:
+  __device__ __forceinline__ bool any_from(const float (&block_sum)[2], float limit) const {
+    bool is = !(block_sum[0] < limit && block_sum[1] < limit);
+    if constexpr (S::kCausal) is = is || shift[0] == -INFINITY || shift[1] == -INFINITY;
     return __any_sync(0xFFFFFFFFu, is);
   }
 };

@@ -36,16 +36,6 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&x)[4]) {
   }
 }
 
-// LSE of a row, and the weight of its O, from the maximum and the sum of its exponentials.
-struct RowEnd {
-  float lse;
-  float weight;
-};
-__device__ __forceinline__ RowEnd end_of_row(float maximum, float sum, float scale) {
-  if (sum == 0) return {-INFINITY, 0};
-  return {maximum * scale + __log2f(sum) * kLn2, 1.0f / sum};
-}
-
 // Writes 16 rows of O of this warp to shared memory, as tma_store() wants them: from row `first` of a stage
 // of Q on.
 template <class S>
@@ -67,9 +57,9 @@ __device__ __forceinline__ void stage_rows(std::uint32_t stage, int first, const
 // Writes O and LSE of row `r` (0 or 1) of a thread.
 template <class S>
 __device__ __forceinline__ void store_row(const KernelParams& p, std::int64_t row, bool valid, bool merge,
-                                          float (&o)[S::kDim / 2], float maximum, float sum, int r) {
+                                          float (&o)[S::kDim / 2], RowEnd end, int r) {
   const int quad = threadIdx.x % 4;
-  auto [lse, weight] = end_of_row(maximum, sum, p.scale);
+  auto [lse, weight] = end;
   float weight_before = 0;
   if (merge) {
     const float before = valid ? p.lse[row] : -INFINITY;

@@ -197,6 +197,30 @@ INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
                          testing::Combine(testing::Values(64, 128), testing::Values(Dtype::bf16, Dtype::fp16),
                                           testing::Values(Mask::full, Mask::causal)));
 
+// Probabilities are kept at any common scale: what they multiply may be small as well.
+TEST(CudaForward, ValuesMayBeSmall) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(17);
+  const auto device = open_cuda_device(0);
+  for (const std::int64_t head_dim : {64, 128}) {
+    Case work{.sequence_length = 1000,
+              .pattern = {{1000, 1}},
+              .heads = 2,
+              .kv_heads = 2,
+              .head_dim = head_dim,
+              .dtype = Dtype::bf16,
+              .device = DeviceKind::cuda};
+    AttentionProblem problem(work, random);
+    for (float& value : problem.v) value *= 0x1p-40f;
+    const ExpectedRows expected(problem, sampled_rows(work, random, 200));
+    for (const Implementation* implementation : kernels_for(work)) {
+      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
+      EXPECT_EQ(expected.mismatch(work, run_on_gpu(*device, problem, *implementation, variant)), "");
+    }
+  }
+}
+
 class CudaForwardLong : public testing::TestWithParam<Dtype> {};
 
 // All scores are equal, so the first block has the maximum, and later ones must leave earlier sums as they
