@@ -89,9 +89,7 @@ struct Consumer {
   struct Rows {
     const ForwardTile* tile;
     int position;
-    int blocks;  // of keys that a row of this group sees
-    int unseen;  // blocks after them
-    bool turns;  // if all groups have rows of the tile
+    int blocks;  // of keys
     int begin;   // of the block whose scores come next
     int step;
     int key_count;
@@ -108,8 +106,6 @@ struct Consumer {
     rows.tile = &tile;
     rows.key_count = uniform(tile.key_count);
     rows.blocks = (rows.key_count + S::kKeys - 1) / S::kKeys;
-    rows.unseen = 0;
-    rows.turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     const bool backwards = uniform(tile.keys_backwards) != 0;
     rows.step = backwards ? -S::kKeys : S::kKeys;
     rows.begin = backwards ? (rows.blocks - 1) * S::kKeys : 0;
@@ -127,12 +123,6 @@ struct Consumer {
       for (int r = 0; r < 2; ++r) {
         const int ahead = rows.position + 8 * r * p.query_step - rows.tile->key_position;
         rows.limit[r] = ahead < 0 ? 0 : min(rows.key_count, ahead / p.key_step + 1);
-      }
-      if (p.key_positions == nullptr && rows.step > 0) {
-        const int last = rows.tile->query_first + (group * 64 + 63) * p.query_step - rows.tile->key_position;
-        const int seen = last < 0 ? 0 : min(rows.key_count, last / p.key_step + 1);
-        rows.unseen = uniform(rows.blocks - max(1, (seen + S::kKeys - 1) / S::kKeys));
-        rows.blocks -= rows.unseen;
       }
     }
   }
@@ -205,14 +195,6 @@ struct Consumer {
     tiles.advance();
   }
 
-  // Groups that take turns enter their products one after the other.
-  __device__ __forceinline__ void await_turn(const Rows& rows) const {
-    if (rows.turns) named_sync(1 + group, 2 * kGroupThreads);
-  }
-  __device__ __forceinline__ void end_turn(const Rows& rows) const {
-    if (rows.turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
-  }
-
   // Mends exponentials for which `shift` was too low. Some warps of a group may come here without the others:
   // nothing here uses products of the whole group.
   __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
@@ -230,6 +212,8 @@ struct Consumer {
   // Attention of the rows of a tile that has keys.
   __device__ __forceinline__ void attend(const ForwardTile& tile) {
     Rows rows = rows_of(tile);
+    // If all groups have rows of the tile, they take turns.
+    const bool turns = uniform(tile.query_count) > 64 * (S::kConsumers - 1);
     float o[S::kDim / 2];
     float s[S::kKeys / 2];
     std::uint32_t probabilities[S::kKeys / 4];
@@ -255,7 +239,7 @@ struct Consumer {
     pack_scores<S>(probabilities, s);
     for (int i = 1; i < rows.blocks; ++i) {
       wait_keys();
-      await_turn(rows);
+      if (turns) named_sync(1 + group, 2 * kGroupThreads);
       wgmma_pin(s);
       wgmma_pin(o);
       wgmma_fence();
@@ -265,7 +249,7 @@ struct Consumer {
       wgmma_fence();
       multiply_values<S>(o, probabilities, v_at);
       wgmma_commit();
-      end_turn(rows);
+      if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
       rows.begin += rows.step;
       wgmma_wait<1>();
       wgmma_pin(s);
@@ -298,11 +282,6 @@ struct Consumer {
     wgmma_wait<0>();
     wgmma_pin(o);
     release_v();
-    for (int i = 0; i < rows.unseen; ++i) {
-      pass(1);
-      await_turn(rows);
-      end_turn(rows);
-    }
     store(rows, o, softmax, q.stage);
   }
 
