@@ -3,6 +3,7 @@
 Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -253,6 +254,10 @@ class StartTest(ExternalCase):
         self.check_right(records["none"])
         self.assertFalse(self.processes())
 
+    def rivals(self):
+        """Process ids of the programs."""
+        return {pid for pid, line in self.processes().items() if b"rival.py" in line}
+
     def requests(self):
         """What the programs of requests.log did: name, what, begin and end in s, in the sequence of their ends."""
         lines = (self.program.folder / "requests.log").read_text().splitlines()
@@ -284,12 +289,29 @@ class StartTest(ExternalCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number):
                 process = self.program.start("run", sweep, "-o", "out", "--fresh", "--allow-external")
-                wait_until(lambda: sum(b"rival.py" in line for line in self.processes().values()) == 3, 20,
-                           "not all programs start")
+                wait_until(lambda: len(self.rivals()) == 3, 20, "not all programs start")
                 process.send_signal(number)
                 process.communicate(timeout=30)
                 self.assertEqual(process.returncode, 128 + number)
                 self.assertFalse(self.processes())
+
+    def test_a_worker_that_is_killed_while_programs_start_leaves_none_behind(self):
+        names = ["one", "two"]
+        extra = "".join(f"  {name}: {{command: [{sys.executable}, rival.py, hangs_at_hello, {name}]}}\n" for name in names)
+        process = self.program.start("run", self.sweep([], names, extra=extra), "-o", "out", "--allow-external")
+        seen = set()
+        while process.poll() is None:
+            wait_until(lambda: process.poll() is not None or self.rivals() - seen, 20, "no program starts")
+            seen |= self.rivals()
+            for worker in self.program.workers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 1)
+        self.assertFalse(self.processes())
+        for record in self.program.records("out"):
+            if record["variant"] in names:
+                self.assertRegex(record["reason"], "^(prepare|verify): the worker was killed by signal 9")
 
 
 if __name__ == "__main__":
