@@ -14,7 +14,8 @@ namespace {
 
 void profile_once(const ComparisonTask& task, const Record& record) {
   Bench bench(task, thread_rings());
-  const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record);
+  ComparisonPrograms programs(task);
+  const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record, programs);
   prepared->run();
   bench.device->synchronize();
   const NvtxRange in_case(record.case_id), in_variant(record.variant_id), in_phase("profile");

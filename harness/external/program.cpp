@@ -10,13 +10,12 @@
 #include <map>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "baselines/external/programs.hpp"
-#include "harness/process/shared_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
-#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {
@@ -26,15 +25,6 @@ using nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
-
-void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int threads, SharedFile& file) {
-  std::vector<std::byte> part;
-  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
-    part.resize(static_cast<std::size_t>(count * dtype_bytes(dtype)));
-    inputs.read_stored(which, first, count, part.data(), threads);
-    file.write(part.data(), part.size());
-  });
-}
 
 json case_json(const Case& work, int threads) {
   json fields = {{"threads", threads}, {"segments", json::array()}, {"dilations", json::array()}};
@@ -85,50 +75,46 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
 
 }  // namespace
 
-ExternalProgram::ExternalProgram(const std::string& kernel, const External& external, const Case& work,
-                                 int threads, const InputTensors& inputs,
+ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
                                  const std::vector<std::string>& gpus)
-    : name_(external_name(kernel)),
-      output_rows_(work.batch * work.sequence_length * work.heads),
-      head_dim_(work.head_dim),
-      on_cpu_(work.device == DeviceKind::cpu) {
-  SharedFile script("script");
+    : kernel_(std::move(kernel)),
+      name_(external_name(kernel_)),
+      work_(std::move(work)),
+      threads_(threads),
+      devices_(std::max(1, static_cast<int>(gpus.size()))),
+      script_(std::make_unique<SharedFile>("script")) {
   std::map<std::string, std::string> variables;
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
-  process_ =
-      std::make_unique<ChildProcess>(name_, command_of(name_, external, script), external.folder, variables);
-  greet(kernel, work);
-  load(kernel, work, threads, inputs);
+  process_ = std::make_unique<ChildProcess>(name_, command_of(name_, external, *script_), external.folder,
+                                            variables);
+  process_->send(json{{"do", "hello"}, {"protocol", kProtocol}}.dump());
 }
 
-void ExternalProgram::greet(const std::string& kernel, const Case& work) {
-  described_ = ask({{"do", "hello"}, {"protocol", kProtocol}});
+void ExternalProgram::greet() {
+  if (!described_.is_null()) return;
+  described_ = hear();
   if (described_.value("protocol", json()) != kProtocol)
     break_off(name_, fmt::format("hello needs protocol {}", kProtocol), described_);
   if (!described_.value("name", json()).is_string() || !described_.value("version", json()).is_string())
     break_off(name_, "hello needs a name and a version", described_);
-  const std::string device(to_string(work.device));
+  const std::string device(to_string(work_.device));
   const json devices = described_.value("devices", json());
   if (!devices.is_array()) break_off(name_, "hello needs a list of devices", described_);
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
-  if (work.ring_size > 1 && described_.value("rings", json()) != json(true))
-    throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work.ring_size, kernel));
+  if (work_.ring_size > 1 && described_.value("rings", json()) != json(true))
+    throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work_.ring_size, kernel_));
 }
 
-void ExternalProgram::load(const std::string& kernel, const Case& work, int threads,
-                           const InputTensors& inputs) {
-  SharedFile q("q"), k("k"), v("v");
-  write_tensor(inputs, Tensor::q, work.dtype, threads, q);
-  write_tensor(inputs, Tensor::k, work.dtype, threads, k);
-  write_tensor(inputs, Tensor::v, work.dtype, threads, v);
-  const std::size_t dot = kernel.find('.');
+void ExternalProgram::load(const InputFiles& files) {
+  const std::size_t dot = kernel_.find('.');
   json loaded = ask({{"do", "load"},
-                     {"case", case_json(work, threads)},
-                     {"option", dot == std::string::npos ? "" : kernel.substr(dot + 1)},
-                     {"q", q.path()},
-                     {"k", k.path()},
-                     {"v", v.path()}});
+                     {"case", case_json(work_, threads_)},
+                     {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)},
+                     {"q", files.q.path()},
+                     {"k", files.k.path()},
+                     {"v", files.v.path()}});
+  script_.reset();
   const json timer = loaded.value("timer", json());
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
     break_off(name_, "load needs the name of a timer", loaded);
@@ -156,20 +142,26 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
 // Idle OpenMP threads spin for some milliseconds. This wait keeps the threads of one process off the cores of
 // the other.
 void ExternalProgram::pause() const {
-  if (on_cpu_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (work_.device == DeviceKind::cpu) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 OutputReader ExternalProgram::output() {
   const auto o = std::make_shared<SharedFile>("o"), lse = std::make_shared<SharedFile>("lse");
   const json answer = ask({{"do", "read"}, {"o", o->path()}, {"lse", lse->path()}});
   if (!answer.value("lse", json()).is_boolean()) break_off(name_, "read needs lse true or false", answer);
-  OutputReader output{.o = reader_of(name_, o, output_rows_ * head_dim_), .lse = nullptr};
-  if (answer["lse"].get<bool>()) output.lse = reader_of(name_, lse, output_rows_);
+  const std::int64_t rows = work_.batch * work_.sequence_length * work_.heads;
+  OutputReader output{.o = reader_of(name_, o, rows * work_.head_dim), .lse = nullptr};
+  if (answer["lse"].get<bool>()) output.lse = reader_of(name_, lse, rows);
   return output;
 }
 
 json ExternalProgram::ask(const json& request) {
-  const std::string line = process_->ask(request.dump());
+  process_->send(request.dump());
+  return hear();
+}
+
+json ExternalProgram::hear() {
+  const std::string line = process_->hear();
   if (is_too_deep(line))
     break_off(name_, fmt::format("an answer may nest at most {} levels", kDeepestJson), line);
   const json answer = json::parse(line, nullptr, false);

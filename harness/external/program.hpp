@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/inputs.hpp"
+#include "harness/external/input_files.hpp"
 #include "harness/measure/verify.hpp"
 #include "harness/process/child_process.hpp"
+#include "harness/process/shared_file.hpp"
 #include "harness/sweep/settings.hpp"
 #include "kernels/case/case.hpp"
 
@@ -22,34 +23,40 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One external baseline, prepared for one case. Every function throws Unsupported if the program answers
-// `unsupported`, and EnvironmentError if it dies, reports an error or breaks the protocol.
+// One external baseline for one case. Every function throws Unsupported if the program answers `unsupported`,
+// and EnvironmentError if it dies, reports an error or breaks the protocol.
 class ExternalProgram {
  public:
-  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and gives it the case and the inputs.
-  // `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this process.
-  ExternalProgram(const std::string& kernel, const External& external, const Case& work, int threads,
-                  const InputTensors& inputs, const std::vector<std::string>& gpus);
+  // Starts the program of baseline `kernel` (NAME or NAME.OPTION) and says hello, but does not wait for the
+  // answer. `gpus` holds the UUIDs of the GPUs that it may see; if empty, it sees the same GPUs as this
+  // process.
+  ExternalProgram(std::string kernel, const External& external, Case work, int threads,
+                  const std::vector<std::string>& gpus);
 
+  // Waits for the answer to hello, and checks that the program can run the case here. Only the first call
+  // waits.
+  void greet();
+  // Gives the program, which is greeted, the case and its inputs. It reads `files` before this returns.
+  void load(const InputFiles& files);
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock.
   std::vector<double> run(std::int64_t executions);
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
 
+  int devices() const { return devices_; }             // number of devices that it may use
   const std::string& timer() const { return timer_; }  // "external:cuda_events"
   // Name, version, and further keys of its answers.
   const nlohmann::json& description() const { return described_; }
 
  private:
-  // greet() checks that the program can run the case here; load() gives it the case and its inputs.
-  void greet(const std::string& kernel, const Case& work);
-  void load(const std::string& kernel, const Case& work, int threads, const InputTensors& inputs);
   void pause() const;
   nlohmann::json ask(const nlohmann::json& request);
+  nlohmann::json hear();
 
-  std::string name_;
-  std::int64_t output_rows_, head_dim_;
-  bool on_cpu_;
+  std::string kernel_, name_;
+  Case work_;
+  int threads_, devices_;
+  std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
   std::unique_ptr<ChildProcess> process_;
   std::string timer_;
   nlohmann::json described_;

@@ -55,7 +55,8 @@ class Counting {
     ComparisonTask task = task_;
     task.records = {record};
     Bench bench(task, thread_rings());
-    const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record);
+    ComparisonPrograms programs(task);
+    const std::unique_ptr<PreparedVariant> prepared = make_variant(bench, record, programs);
     prepared->run();
     if (by_hardware_) {
       const Counter counter = count_by_hardware(*prepared);

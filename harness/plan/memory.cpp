@@ -110,6 +110,11 @@ MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Impleme
           ranks * pieces * index_bytes(one, by_table, tile_rows)};
 }
 
+// Bytes in host memory, which is the device's for a case on the CPU.
+MemoryNeed host_need(const Case& work, double bytes) {
+  return work.device == DeviceKind::cuda ? MemoryNeed{0, bytes} : MemoryNeed{bytes, 0};
+}
+
 std::string gib(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
@@ -123,8 +128,7 @@ double copies_of_keys(const Case& work) {
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // in a ring each rank has its own
   const double harness = harness_bytes(work, inputs);
-  if (work.device == DeviceKind::cuda) return {operands, harness};
-  return {operands + harness, 0};
+  return MemoryNeed{operands, 0} + host_need(work, harness);
 }
 
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
@@ -142,9 +146,12 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   }
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.
+  return need + input_files_need(work) + host_need(work, 4 * tensor_elements(work, work.heads));
+}
+
+MemoryNeed input_files_need(const Case& work) {
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
-  const double files = (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
-  return need + (gpu ? MemoryNeed{0, files} : MemoryNeed{files, 0});
+  return host_need(work, (q + kv) * static_cast<double>(dtype_bytes(work.dtype)));
 }
 
 MemoryNeed usable_memory(const Case& work, const Site& site) {

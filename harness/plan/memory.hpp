@@ -22,6 +22,10 @@ inline MemoryNeed operator+(MemoryNeed a, MemoryNeed b) {
   return {a.device + b.device, a.host + b.host};
 }
 
+inline MemoryNeed operator-(MemoryNeed a, MemoryNeed b) {
+  return {a.device - b.device, a.host - b.host};
+}
+
 // What all variants share: Q, K, V, O and LSE (not for a ring), and what is needed to fill and verify them.
 MemoryNeed shared_need(const Case& work, const Inputs& inputs);
 // Bytes of K and V on the case's device.
@@ -31,6 +35,10 @@ double copies_of_keys(const Case& work);
 // compute the case.
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
                     int threads, int gpus = 1);
+
+// The part of own_need() of an external program that the programs of a comparison share: the files from which
+// they read Q, K and V.
+MemoryNeed input_files_need(const Case& work);
 
 // The memory that the case may use; infinite if it is not known.
 MemoryNeed usable_memory(const Case& work, const Site& site);

@@ -144,10 +144,15 @@ std::optional<PlannedVariant> twin_of_reference(const Comparison& comparison) {
 void admit_by_memory(Comparison& comparison, const Inputs& inputs, const Site& site) {
   const MemoryNeed usable = usable_memory(comparison.work, site);
   MemoryNeed used = shared_need(comparison.work, inputs);
+  MemoryNeed held;  // files of an admitted external program, which those after it read too
   const auto admit = [&](PlannedVariant& planned) {
     if (planned.skip) return;
-    planned.skip = why_not_fit(used + planned.own, usable);
-    if (!planned.skip) used = used + planned.own;
+    const bool external = planned.implementation->external;
+    const MemoryNeed more = external ? planned.own - held : planned.own;
+    planned.skip = why_not_fit(used + more, usable);
+    if (planned.skip) return;
+    used = used + more;
+    if (external) held = input_files_need(comparison.work);
   };
   if (comparison.reference) admit(comparison.variants[*comparison.reference]);
   for (std::size_t i = 0; i < comparison.variants.size(); ++i)

@@ -103,13 +103,16 @@ ChildProcess::~ChildProcess() {
   }
 }
 
-std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
-  const auto start = std::chrono::steady_clock::now();
+void ChildProcess::send(std::string_view line) {
   try {
     write_all(to_.write_end(), std::string(line) + "\n");
   } catch (const EnvironmentError&) {
     tell_end();
   }
+}
+
+std::string ChildProcess::hear(const Waiting& waiting) {
+  const auto start = std::chrono::steady_clock::now();
   for (int chunks_left = kMostLeftChunks;;) {
     const std::size_t newline = heard_.find('\n');
     if (newline != std::string::npos) {
@@ -126,6 +129,11 @@ std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
     const Heard heard = gone && chunks_left-- == 0 ? Heard::end : listen(gone ? 0 : kLook_ms);
     if (heard == Heard::end || (gone && heard == Heard::nothing)) tell_end();
   }
+}
+
+std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
+  send(line);
+  return hear(waiting);
 }
 
 // Reads what the program wrote on either stream. `end`: its standard output is closed.

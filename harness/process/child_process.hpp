@@ -28,11 +28,15 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Called now and then while an answer is awaited, with the time in s since the question. May throw.
+  // Called now and then while an answer is awaited, with the time in s that hear() has waited. May throw.
   using Waiting = std::function<void(double seconds)>;
-  // Sends `line` and waits for the answer, as long as `waiting` lets it. Throws EnvironmentError if the
+  // Sends `line` and does not wait for the answer. Throws EnvironmentError if the program has ended.
+  void send(std::string_view line);
+  // Waits for the answer to what was sent, as long as `waiting` lets it. Throws EnvironmentError if the
   // program ends instead (the message says how, and quotes the last line of its standard error), even if a
   // program that it started still holds its output open; or if the answer is longer than one line or 16 MiB.
+  std::string hear(const Waiting& waiting = {});
+  // Sends `line` and hears the answer.
   std::string ask(std::string_view line, const Waiting& waiting = {});
 
  private:

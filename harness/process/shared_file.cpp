@@ -1,5 +1,6 @@
 #include "harness/process/shared_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@ namespace {
 
 }  // namespace
 
-SharedFile::SharedFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC)) {
+SharedFile::SharedFile(const char* name) : fd_(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) fail("cannot make a file in memory");
 }
 
@@ -43,6 +44,11 @@ void SharedFile::write(const void* from, std::size_t bytes) {
     if (put < 0 && errno != EINTR) fail("cannot write to a file in memory");
     if (put > 0) done += static_cast<std::size_t>(put);
   }
+}
+
+void SharedFile::seal() {
+  if (::fcntl(fd_, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    fail("cannot seal a file in memory");
 }
 
 void SharedFile::read(std::int64_t first, std::span<float> to) const {

@@ -20,6 +20,8 @@ class SharedFile {
   std::string path() const;
   std::size_t bytes() const;
   void write(const void* from, std::size_t bytes);
+  // From now on no process can change it, whatever its rights.
+  void seal();
   // Reads floats, starting at float number `first`.
   void read(std::int64_t first, std::span<float> to) const;
 

@@ -61,8 +61,9 @@ class TaskRun {
   void run() {
     const NvtxRange in_case(task_.records.front().case_id);
     tell_({.phase = Phase::prepare});
+    programs_.start_all();
     bench_ = std::make_unique<Bench>(task_, std::move(rings_));
-    for (const std::size_t i : shuffled(task_.records.size(), task_.measure.seed)) admit(task_.records[i]);
+    admit_all();
     if (task_.verify == Verify::yes) probe_all();
     if (verified_.empty()) return;
     time();
@@ -89,16 +90,39 @@ class TaskRun {
     tell_({.phase = Phase::verify, .variant_id = record.variant_id, .record = std::move(record)});
   }
 
+  // Verifies the variants of this process, then the external programs, which start in the meantime. Those are
+  // loaded in turn, because a program may tune itself when it is loaded: nothing else may run then. On a
+  // processor programs that start would take the cores from what a variant times while it is prepared, so
+  // they go first.
+  void admit_all() {
+    std::vector<const Record*> own, external;
+    for (const std::size_t i : shuffled(task_.records.size(), task_.measure.seed))
+      (programs_.has(task_.records[i]) ? external : own).push_back(&task_.records[i]);
+    const bool share_cores = bench_->work.device == DeviceKind::cpu;
+    if (share_cores) greet_all(external);
+    for (const Record* record : own) admit(*record);
+    if (!share_cores) greet_all(external);
+    for (const Record* record : external) admit(*record);
+    programs_.release_files();
+  }
+
+  // Drops the programs that cannot compute the case.
+  void greet_all(std::vector<const Record*>& external) {
+    std::erase_if(external,
+                  [&](const Record* record) { return !check(*record, [&] { programs_.greet(*record); }); });
+  }
+
   void admit(const Record& planned) {
     check(planned, [&] { verify(planned); });
   }
 
-  // A step of a variant's verification. If it throws, it costs this variant.
+  // A step of a variant's verification. If it throws, it costs this variant; returns whether it has not.
   template <class Step>
-  void check(const Record& record, const Step& step) {
+  bool check(const Record& record, const Step& step) {
     tell_({.phase = Phase::verify, .variant_id = record.variant_id});
     try {
       step();
+      return true;
     } catch (const Unsupported& reason) {
       settle(record, Status::skipped, reason.what());
     } catch (const std::exception& error) {
@@ -106,6 +130,7 @@ class TaskRun {
       if (bench_->lost())
         throw EnvironmentError({.what = "the device is lost to this process", .why = error.what()});
     }
+    return false;
   }
 
   // The key probe of every verified variant, then the ordinary inputs again: each set is made once for all.
@@ -150,7 +175,7 @@ class TaskRun {
       const std::string fault = order_fault_of(record);
       if (!fault.empty()) return settle(std::move(record), Status::invalid, fault);
     }
-    auto prepared = make_variant(*bench_, record);
+    auto prepared = make_variant(*bench_, record, programs_);
     record.permute_ns = prepared->permute_ns();
     record.environment["library"] = prepared->library();
     if (record.work.ring_size > 1) record.environment["transport"] = prepared->transport();
@@ -286,6 +311,7 @@ class TaskRun {
   const std::function<void(const TaskEvent&)>& tell_;
   std::unique_ptr<RingHost> rings_;  // moves into the bench
   Turns turns_{task_.turns};
+  ComparisonPrograms programs_{task_};
   std::unique_ptr<Bench> bench_;
   std::vector<VerifiedVariant> verified_;
 };

@@ -1,5 +1,7 @@
 """An external baseline for tests: attention in plain Python, fp32 only, and on demand every fault that a program can
-have. Usage: rival.py FAULT, where FAULT is `none` or what the branches below compare with."""
+have. Usage: rival.py FAULT [NAME], where FAULT is `none` or what the branches below compare with. If there is a file
+requests.log in its folder, it adds a line for its start and for each request: NAME, what, and when it began and ended
+(time.monotonic, which all processes share)."""
 
 import array
 import json
@@ -13,6 +15,13 @@ import time
 from plain_attention import attention
 
 FAULT = sys.argv[1]
+NAME = sys.argv[-1]
+
+
+def note(what, begin):
+    if os.path.exists("requests.log"):
+        with open("requests.log", "a") as log:
+            print(NAME, what, begin, time.monotonic(), file=log)  # one write, which is added as a whole
 
 
 def read(path, case, heads):
@@ -25,7 +34,11 @@ def read(path, case, heads):
 
 class Rival:
     def hello(self, protocol):
-        answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu"], "flags": "-O0"}
+        if FAULT == "hangs_at_hello":
+            subprocess.Popen(["sleep", "600"])
+            time.sleep(600)
+        answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu", "cuda"],
+                  "flags": "-O0"}
         if FAULT in ("rings", "lies_about_rings"):
             answer["rings"] = True if FAULT == "rings" else "yes"
         if FAULT == "on_gpu":
@@ -51,6 +64,9 @@ class Rival:
                     os.write(fd, b"junk\n")
                 except OSError:
                     continue
+        if FAULT == "changes_its_inputs":  # which other programs read too
+            with open(k, "r+b") as file:
+                file.write(bytes(16))
         if FAULT == "dies_on_load":
             sys.exit("the first line\nno more coffee")
         if FAULT == "hangs":
@@ -109,10 +125,16 @@ class Rival:
         return {"lse": FAULT != "no_lse"}
 
 
+note("start", time.monotonic())
+if FAULT == "dies_at_start":
+    sys.exit("no beans")
+if FAULT == "starts_slowly":
+    time.sleep(2)
 rival = Rival()
 for line in sys.stdin:
     request = json.loads(line)
     what = request.pop("do")
+    begin = time.monotonic()
     if FAULT == "garbage":
         print("Segmentation\x1b[2J fault")
     elif FAULT == "list":
@@ -141,5 +163,6 @@ for line in sys.stdin:
             answer = getattr(rival, what)(**request)
         except ValueError as error:
             answer = {"error": str(error)}
+        note(what, begin)
         print(json.dumps(answer))
     sys.stdout.flush()

@@ -3,6 +3,7 @@
 Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -23,7 +24,7 @@ baselines: [{baselines}]
 measure: {{budget_s: 0.05, min_rounds: 3, timeout_s: {timeout_s}}}
 """
 
-# Fault of fakes/rival.py: status and reason. `hangs` has a test of its own.
+# Fault of fakes/rival.py: status and reason. Those that hang have tests of their own.
 FAULTS = {
     "none": ("ok", "^$"),
     "noise": ("ok", "^$"),
@@ -47,6 +48,8 @@ FAULTS = {
     "deep": ("failed", "an answer may nest at most 100 levels"),
     "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
     "leaves_a_child": ("failed", "^'leaves_a_child' exited with status 1: gone, but for what it started$"),
+    "dies_at_start": ("failed", "^'dies_at_start' exited with status 1: no beans$"),
+    "changes_its_inputs": ("failed", "exited with status 1: PermissionError: .*Operation not permitted$"),
     "dies_on_load": ("failed", "^'dies_on_load' exited with status 1: no more coffee$"),
     "killed_when_timed": ("failed", r"^time: 'killed_when_timed' was killed by signal 9 \(Killed\)$"),
     "closes_output": ("failed", "^'closes_output' closed its output$"),
@@ -63,7 +66,7 @@ FAULTS = {
 }
 
 
-class ExternalTest(unittest.TestCase):
+class ExternalCase(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
@@ -90,6 +93,20 @@ class ExternalTest(unittest.TestCase):
                 continue
         return found
 
+    def check_right(self, record):
+        self.assertEqual((record["kind"], record["params"]["kernel"]), ("baseline", "none"))
+        time = record["time_ns"]
+        self.assertEqual(time["timer"], "external:fake_clock")
+        for sample in sum(time["samples"], []):
+            self.assertAlmostEqual(sample, 500002.5, places=3, msg="the mean of 4 after an untimed one")
+        self.assertLessEqual(record["verify"]["worst"], 1)
+        self.assertLess(record["verify"]["lse_max_abs"], 1e-4)
+        self.assertEqual(record["speedup"]["against"], "dilated/linear")
+        library = record["environment"]["library"]
+        self.assertEqual((library["name"], library["version"], library["flags"]), ("fake", "1.5", "-O0"))
+
+
+class ExternalTest(ExternalCase):
     def test_each_fault_costs_its_variant_alone(self):
         records = self.run_all(self.sweep(FAULTS), "--dump", "dump", status=1)
         self.assertEqual(records["dilated/linear"]["status"], "ok")
@@ -106,18 +123,6 @@ class ExternalTest(unittest.TestCase):
         self.assertIn("none", dumped)
         self.assertNotIn("no_lse", dumped)
         self.assertFalse(self.processes())
-
-    def check_right(self, record):
-        self.assertEqual((record["kind"], record["params"]["kernel"]), ("baseline", "none"))
-        time = record["time_ns"]
-        self.assertEqual(time["timer"], "external:fake_clock")
-        for sample in sum(time["samples"], []):
-            self.assertAlmostEqual(sample, 500002.5, places=3, msg="the mean of 4 after an untimed one")
-        self.assertLessEqual(record["verify"]["worst"], 1)
-        self.assertLess(record["verify"]["lse_max_abs"], 1e-4)
-        self.assertEqual(record["speedup"]["against"], "dilated/linear")
-        library = record["environment"]["library"]
-        self.assertEqual((library["name"], library["version"], library["flags"]), ("fake", "1.5", "-O0"))
 
     def test_cases_of_every_kind_reach_the_program(self):
         for more in ("causal: true", "queries: dense", "head_offset: contiguous, kv_heads: 1", "batch: 2",
@@ -234,6 +239,79 @@ class ExternalTest(unittest.TestCase):
                    "the program outlived its supervisor")
         for pid in self.processes():
             os.kill(pid, signal.SIGKILL)  # what the hanging program had started is out of reach then
+
+
+class StartTest(ExternalCase):
+    def test_a_program_that_hangs_at_any_request_costs_its_variant_alone(self):
+        faults = ["hangs_at_hello", "dies_at_start", "hangs", "none"]
+        records = self.run_all(self.sweep(faults, timeout_s=3), status=1)
+        for fault in ("hangs_at_hello", "hangs"):
+            self.assertEqual((records[fault]["status"], records[fault]["reason"]),
+                             ("failed", "verify: no progress for 3 s: the worker counts as hung and was stopped"))
+        self.assertEqual((records["dies_at_start"]["status"], records["dies_at_start"]["reason"]),
+                         ("failed", "'dies_at_start' exited with status 1: no beans"))
+        self.assertEqual(records["dilated/linear"]["status"], "ok")
+        self.check_right(records["none"])
+        self.assertFalse(self.processes())
+
+    def rivals(self):
+        """Process ids of the programs."""
+        return {pid for pid, line in self.processes().items() if b"rival.py" in line}
+
+    def requests(self):
+        """What the programs of requests.log did: name, what, begin and end in s, in the sequence of their ends."""
+        lines = (self.program.folder / "requests.log").read_text().splitlines()
+        return [(name, what, float(begin), float(end)) for name, what, begin, end in map(str.split, lines)]
+
+    def test_programs_start_at_the_same_time_and_are_loaded_in_turn(self):
+        (self.program.folder / "requests.log").touch()
+        names = ["one", "two", "three"]
+        extra = "".join(f"  {name}: {{command: [{sys.executable}, rival.py, starts_slowly, {name}]}}\n" for name in names)
+        records = self.run_all(self.sweep([], names, extra=extra))
+        for name in names:
+            self.assertEqual(records[name]["status"], "ok", records[name]["reason"])
+        requests = self.requests()
+        starts = {name: begin for name, what, begin, _ in requests if what == "start"}
+        greeted = {name: end for name, what, _, end in requests if what == "hello"}
+        self.assertEqual((set(starts), set(greeted)), (set(names), set(names)))
+        self.assertLess(max(greeted.values()) - min(starts.values()), 2 * 2, "each starts in 2 s")
+        # Nothing is loaded or runs beside another program, not even beside one that starts.
+        busy = sorted((begin, end, name) for name, what, begin, end in requests if what in ("load", "run", "read"))
+        self.assertLess(max(greeted.values()), busy[0][0])
+        for (_, end, name), (begin, _, after) in zip(busy, busy[1:]):
+            self.assertLessEqual(end, begin, f"{name} and {after}")
+        runs = [[begin for name, what, begin, _ in requests if (name, what) == (each, "run")] for each in names]
+        self.assertLess(max(end for _, what, _, end in requests if what == "load"), min(begins[1] for begins in runs),
+                        "the first run of a program is verified, the others are timed")
+
+    def test_a_stop_while_programs_start_leaves_none_behind(self):
+        sweep = self.sweep(["hangs_at_hello", "none", "starts_slowly"])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                process = self.program.start("run", sweep, "-o", "out", "--fresh", "--allow-external")
+                wait_until(lambda: len(self.rivals()) == 3, 20, "not all programs start")
+                process.send_signal(number)
+                process.communicate(timeout=30)
+                self.assertEqual(process.returncode, 128 + number)
+                self.assertFalse(self.processes())
+
+    def test_a_worker_that_is_killed_while_programs_start_leaves_none_behind(self):
+        names = ["one", "two"]
+        extra = "".join(f"  {name}: {{command: [{sys.executable}, rival.py, hangs_at_hello, {name}]}}\n" for name in names)
+        process = self.program.start("run", self.sweep([], names, extra=extra), "-o", "out", "--allow-external")
+        seen = set()
+        while process.poll() is None:
+            wait_until(lambda: process.poll() is not None or self.rivals() - seen, 20, "no program starts")
+            seen |= self.rivals()
+            for worker in self.program.workers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 1)
+        self.assertFalse(self.processes())
+        for record in self.program.records("out"):
+            if record["variant"] in names:
+                self.assertRegex(record["reason"], "^(prepare|verify): the worker was killed by signal 9")
 
 
 if __name__ == "__main__":

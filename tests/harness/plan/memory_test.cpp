@@ -70,6 +70,8 @@ TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
   const Case work = case_of(1 << 20);
   const double tensor = 8.0 * 64 * (1 << 20);
   EXPECT_EQ(own_need(work, {}, program, 1).host, 3 * 2 * tensor + 4 * tensor);
+  EXPECT_EQ(input_files_need(work).host, 3 * 2 * tensor);
+  EXPECT_EQ(input_files_need(work).device, 0);
 }
 
 TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {

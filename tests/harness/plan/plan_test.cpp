@@ -84,6 +84,28 @@ TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
   EXPECT_FALSE(none.reference) << "a skipped variant is no reference";
 }
 
+TEST(Plan, CountsTheFilesThatExternalProgramsShareOnce) {
+  const auto variants = [](double usable) {
+    Site site = test_site();
+    site.host.available_memory_bytes = static_cast<std::int64_t>(usable / kUsableMemory);
+    const std::string sweep =
+        "name: plan\ncases: [{sequence_length: 65536, segments: [2048]}]\n"
+        "external: {one: {command: [one]}, two: {command: [two]}}\n"
+        "variants: [{kernel: dilated, order: linear}]\nbaselines: [one, two]\n";
+    return make_plan(parse_sweep(sweep, "plan.yaml", {.external_use = ExternalUse::allowed}), site)
+        .comparisons.at(0)
+        .variants;
+  };
+  const auto roomy = variants(0x1p40);
+  ASSERT_EQ(roomy.at(2).id, "two");
+  const double tensor = 8.0 * 64 * 65536 * 4, files = 3 * tensor;
+  EXPECT_EQ(*roomy[2].memory_bytes, *roomy[1].memory_bytes) << "each is counted as if it were alone";
+  const double all = *roomy[0].memory_bytes + roomy[1].own.device + roomy[2].own.device - files;
+  EXPECT_FALSE(variants(all + 1e5)[2].skip);
+  expect_skipped(variants(all - 1e5)[2], "does not fit: the comparison would need");
+  EXPECT_FALSE(variants(all - 1e5)[1].skip);
+}
+
 TEST(Plan, FitsEverythingWhereMemoryIsUnknown) {
   Site site = test_site();
   site.host.available_memory_bytes = 0;

@@ -64,6 +64,19 @@ TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
+TEST(ChildProcess, AnswersLaterWhileOthersAreAsked) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<std::string> slow = {"sh", "-c", "read line; sleep 2; echo $line"};
+  ChildProcess first("first", slow, ""), second("second", slow, ""), gone("gone", {"sh", "-c", "exit 3"}, "");
+  first.send("one");
+  second.send("two");
+  EXPECT_EQ(second.hear(), "two");
+  EXPECT_EQ(first.hear(), "one");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(3900))
+      << "one after the other";
+  EXPECT_THROW(gone.send("go"), EnvironmentError) << "it has ended long since";
+}
+
 // Whether a process still holds the lock of `file`.
 bool is_held(const std::string& file) {
   const int own = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

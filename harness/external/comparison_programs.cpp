@@ -1,0 +1,71 @@
+#include "harness/external/comparison_programs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/machine/gpu.hpp"
+
+namespace hilbench {
+namespace {
+
+// UUIDs of the GPUs that a program may see. They are the task's GPU and, for a ring, the next GPUs of this
+// machine, at most one for each rank. Empty for a case on the CPU, and if there is no such GPU.
+std::vector<std::string> gpus_of(const ComparisonTask& task) {
+  const Case& work = task.records.front().work;
+  if (work.device != DeviceKind::cuda) return {};
+  std::vector<std::string> uuids;
+  for (const Gpu& gpu : survey_gpus().gpus) uuids.push_back(gpu.uuid);
+  const auto own = static_cast<std::size_t>(task.device_ordinal);
+  if (own >= uuids.size()) return {};
+  std::rotate(uuids.begin(), uuids.begin() + task.device_ordinal, uuids.end());
+  uuids.resize(std::min(uuids.size(), static_cast<std::size_t>(work.ring_size)));
+  return uuids;
+}
+
+}  // namespace
+
+bool ComparisonPrograms::has(const Record& record) const {
+  return record.variant.baseline && find_external(task_.externals, record.kernel) != nullptr;
+}
+
+void ComparisonPrograms::start_all() {
+  for (const Record& record : task_.records)
+    if (has(record)) started_[record.variant_id] = start(record);
+}
+
+void ComparisonPrograms::greet(const Record& record) {
+  started_[record.variant_id] = {greeted(record), nullptr};
+}
+
+std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record, const InputTensors& inputs) {
+  std::unique_ptr<ExternalProgram> program = greeted(record);
+  if (!files_) files_.emplace(inputs, record.work, static_cast<int>(record.threads));
+  program->load(*files_);
+  return program;
+}
+
+ComparisonPrograms::Started ComparisonPrograms::start(const Record& record) {
+  try {
+    return {std::make_unique<ExternalProgram>(record.kernel, *find_external(task_.externals, record.kernel),
+                                              record.work, static_cast<int>(record.threads), gpus()),
+            nullptr};
+  } catch (...) {
+    return {nullptr, std::current_exception()};
+  }
+}
+
+std::unique_ptr<ExternalProgram> ComparisonPrograms::greeted(const Record& record) {
+  const auto at = started_.find(record.variant_id);
+  Started started = at == started_.end() ? start(record) : std::move(at->second);
+  if (at != started_.end()) started_.erase(at);
+  if (started.fault) std::rethrow_exception(started.fault);
+  started.program->greet();
+  return std::move(started.program);
+}
+
+const std::vector<std::string>& ComparisonPrograms::gpus() {
+  if (!gpus_) gpus_ = gpus_of(task_);
+  return *gpus_;
+}
+
+}  // namespace hilbench

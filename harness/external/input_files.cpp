@@ -1,0 +1,29 @@
+#include "harness/external/input_files.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/case/rounding.hpp"
+
+namespace hilbench {
+namespace {
+
+void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int threads, SharedFile& file) {
+  std::vector<std::byte> part;
+  for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
+    part.resize(static_cast<std::size_t>(count * dtype_bytes(dtype)));
+    inputs.read_stored(which, first, count, part.data(), threads);
+    file.write(part.data(), part.size());
+  });
+  file.seal();
+}
+
+}  // namespace
+
+InputFiles::InputFiles(const InputTensors& inputs, const Case& work, int threads) {
+  write_tensor(inputs, Tensor::q, work.dtype, threads, q);
+  write_tensor(inputs, Tensor::k, work.dtype, threads, k);
+  write_tensor(inputs, Tensor::v, work.dtype, threads, v);
+}
+
+}  // namespace hilbench
