@@ -21,17 +21,18 @@ struct RowEnd {
 
 // Running softmax of two rows per thread (lane / 4, and 8 rows below it): exponentials are 2^(score *
 // scale_log2 - shift). Until the end `sum` holds only this thread's columns. `shift` is no running maximum:
-// it makes the maximum of the first block 2^-kBelow and stays until an exponential of a later block becomes
-// large. Even then the scores are seldom needed again, since exponentials that fp32 holds are scaled by a
-// power of two.
+// the first block chooses it, and it stays until an exponential of a later block becomes large. Even then the
+// scores are seldom needed again, since exponentials that fp32 holds are scaled by a power of two.
 template <class S>
 struct Softmax {
   static constexpr bool kHalf = std::is_same_v<typename S::T, __half>;
   // Limit of a thread's sum in a block: fp16 holds 2^15. bf16 reaches as far as fp32, and 2^64 leaves room
   // for sums over 2^31 keys of products with values of V up to 2^32.
   static constexpr float kLarge = kHalf ? 0x1p15f : 0x1p64f;
-  // bf16 has room below as well. What is lost is 2^-62 of the first block's maximum, and values of V below
-  // 2^-62; probabilities that become 0 cost less power.
+  // Where scores reach kSharp, later ones may be much larger, so bf16 exponentials begin at 2^-kBelow: it has
+  // as much room below. What is lost is 2^-62 of the first block's maximum, and values of V below 2^-62; and
+  // the exponents are rounded to 2^-18, as coarsely as LSE itself is by then.
+  static constexpr float kSharp = 32;
   static constexpr int kBelow = kHalf ? 0 : 64;
   static constexpr float kHeld = 0x1p126f;  // sums of a row below it are of finite exponentials
   static constexpr int kMostShrink = 126;   // 2^-126 is the smallest normal number
@@ -64,7 +65,8 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
-      found[r] = fmaf(quad_max(fmaxf(a, b)), scale_log2, static_cast<float>(kBelow));
+      const float largest = quad_max(fmaxf(a, b)) * scale_log2;
+      found[r] = largest < kSharp ? largest : largest + static_cast<float>(kBelow);
     }
   }
 

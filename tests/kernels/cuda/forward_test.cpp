@@ -197,6 +197,34 @@ INSTANTIATE_TEST_SUITE_P(Tensors, CudaForwardSteep,
                          testing::Combine(testing::Values(64, 128), testing::Values(Dtype::bf16, Dtype::fp16),
                                           testing::Values(Mask::full, Mask::causal)));
 
+// All scores are 0, so LSE is the logarithm of the number of keys, as exact as fp32 allows.
+TEST(CudaForward, FewKeysAreCountedExactly) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(19);
+  const auto device = open_cuda_device(0);
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    Case work{.sequence_length = 300,
+              .pattern = {{300, 1}},
+              .heads = 1,
+              .kv_heads = 1,
+              .head_dim = 64,
+              .dtype = dtype,
+              .mask = Mask::causal,
+              .device = DeviceKind::cuda};
+    AttentionProblem problem(work, random);
+    std::fill(problem.q.begin(), problem.q.end(), 0.0f);
+    for (const Implementation* implementation : kernels_for(work)) {
+      const Variant variant{.kernel = std::string(implementation->name), .order = "linear"};
+      SCOPED_TRACE(testing::Message() << case_id(work) << " " << variant_id(variant));
+      const AttentionOutput output = run_on_gpu(*device, problem, *implementation, variant);
+      for (std::size_t t = 0; t < output.lse.size(); ++t) {
+        const double expected = std::log(static_cast<double>(t + 1));
+        ASSERT_NEAR(output.lse[t], expected, 0x1p-20 * std::max(1.0, expected)) << t;
+      }
+    }
+  }
+}
+
 // Probabilities are kept at any common scale: what they multiply may be small as well.
 TEST(CudaForward, ValuesMayBeSmall) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
