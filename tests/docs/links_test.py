@@ -1,6 +1,6 @@
 """Links and paths in the project's pages lead somewhere. Needs no network: addresses of other sites are not looked at.
 
-Checked: README.md, CONTRIBUTING.md, docs/*.md and the findings pages of reports/published/.
+Checked: README.md, CONTRIBUTING.md, docs/*.md and the pages of reports/published/.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ MOST_LINES, MOST_COLUMNS = 220, 120
 
 def pages(tree):
     found = [tree / "README.md", tree / "CONTRIBUTING.md", *(tree / "docs").glob("*.md")]
-    return sorted(found + list(tree.glob("reports/published/*/README.md")))
+    return sorted(found + list(tree.glob("reports/published/*/*.md")))
 
 
 def anchors(page):
