@@ -527,6 +527,11 @@ class RingTest(unittest.TestCase):
                                   "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
         self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
         self.assertIn("Compared with records of larger rings", out)
+        out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", "sequence_length=1000",
+                                  "--axis", "ring_size=2", "--filter", "linear/(hierarchical|ulysses)")
+        self.assertRegex(out, r"Not predicted: n1000\S*/dilated/linear/ulysses\.2: the model knows rings that exchange keys")
+        self.assertNotRegex(out, r"Not predicted: \S*/hierarchical")
+        self.assertIn("dilated/linear/hierarchical.2", out)
         for axis, why in (("head_dim=32", "the records hold no rings with its device, kernel, dtype and head_dim"),
                           ("pass=backward", "rings compute only the forward pass")):
             out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis)
