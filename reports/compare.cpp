@@ -36,6 +36,7 @@ std::string differences(const Record& a, const Record& b) {
   add("cache", a.cache, b.cache);
   add("steady", steady_text(a), steady_text(b));
   add("algorithm", a.ring_algorithm, b.ring_algorithm);
+  add("groups", a.ring_groups, b.ring_groups);
   add("transport", a.transport, b.transport);
   if (a.time && b.time) add("timer", a.time->timer, b.time->timer);
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -20,6 +20,7 @@
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/ring/algorithms.hpp"
 #include "kernels/ring/transport/table.hpp"
 #include "kernels/traversals/traversal.hpp"
 #include "reports/claims/claims_file.hpp"
@@ -114,6 +115,13 @@ std::string list_variants(ImplementationKind kind) {
                                                                      : to_string(implementation->device),
                      reason.empty() ? "" : "; unavailable here: " + reason)});
   }
+  return in_columns(lines);
+}
+
+std::string list_ring_algorithms() {
+  std::vector<Line> lines;
+  for (const RingAlgorithmInfo& info : ring_algorithms())
+    lines.push_back({std::string(to_string(info.algorithm)), std::string(info.help)});
   return in_columns(lines);
 }
 
@@ -227,6 +235,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"traversals", list_traversals},
     {"kernels", [] { return list_variants(ImplementationKind::kernel); }},
     {"baselines", [] { return list_variants(ImplementationKind::baseline); }},
+    {"ring_algorithms", list_ring_algorithms},
     {"transports", list_transports},
     {"counters", list_counters},
     {"devices", list_devices},

@@ -135,6 +135,8 @@ class Asker {
       return refuse(question, "rings have at most 2^31 - 1 rows");
     if (question.work.pass == Pass::backward) return refuse(question, "rings compute only the forward pass");
     if (const auto reason = why_not_ring(question.work, question.variant)) return refuse(question, *reason);
+    if (const auto reason = why_not_modelled(question.work, question.variant))
+      return refuse(question, *reason);
     if (report_.predictions.size() == kMostPredictions)
       throw UsageError({.what = fmt::format("more than {} predictions", kMostPredictions),
                         .remedy = "name fewer with --filter or --ring"});
@@ -178,6 +180,7 @@ void add_longest(const RingFit& fit, const PredictArguments& arguments,
     for (const std::int64_t ranks : rings) {
       RingQuestion question = at_ring_size(*sample.record, ranks);
       question.work.device = DeviceKind::cuda;
+      if (why_not_ring(question.work, variant)) continue;
       std::vector<std::string> branches;
       for (const Branch& branch : question.work.pattern)
         branches.push_back(branch.segment_length >= question.work.sequence_length

@@ -88,6 +88,7 @@ Site common_site(Site own, const std::vector<Json>& values) {
   for (const Json& value : values)
     if (own.gpu) uuids.push_back(value.at("gpu").at("uuid"));
   count_own_gpus(uuids, own);
+  for (const Json& value : values) own.hosts.push_back(value.at("host"));
   own.host.cores = values[0].at("cores");
   own.host.nominal_ghz = values[0].at("ghz");
   for (const Json& value : values) {
@@ -106,9 +107,9 @@ std::string text_of(const Sweep& sweep, const Plan& plan) {
   for (const Comparison& comparison : plan.comparisons) {
     text += fingerprint(sweep, comparison) + "\n";
     for (const PlannedVariant& planned : comparison.variants)
-      text += fmt::format("{} {} {}\n", planned.id,
+      text += fmt::format("{} {} {} {}\n", planned.id,
                           planned.implementation != nullptr ? planned.implementation->name : "",
-                          planned.skip.value_or(""));
+                          planned.ring_groups, planned.skip.value_or(""));
   }
   return text;
 }
@@ -147,6 +148,7 @@ AgreedRun agree(LaunchedProcesses& processes, const Planner& planner) {
             {"cores", run.site.host.cores},
             {"ghz", run.site.host.nominal_ghz},
             {"memory", run.site.host.available_memory_bytes},
+            {"host", processes.first_on_host()},
             {"gpu", gpu_facts(run.site)}};
   });
   expect_alike(facts, "build", "has another build", "start the same hilbench on all ranks");

@@ -15,8 +15,8 @@ namespace hilbench {
 
 struct AgreedRun {
   Sweep sweep;
-  // Describes the GPU of this process, the number of processes with their own GPU, the cores of rank 0, and
-  // the least memory that is available to a process.
+  // Describes the GPU of this process, the number of processes with their own GPU, their hosts, the cores of
+  // rank 0, and the least memory that is available to a process.
   Site site;
   Plan plan;
 };

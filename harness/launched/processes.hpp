@@ -21,7 +21,8 @@ class LaunchedProcesses {
 
   int rank() const { return program_.rank(); }
   int size() const { return program_.size(); }
-  int local_rank() const { return program_.local_rank(); }  // among the processes of this host
+  int local_rank() const { return program_.local_rank(); }        // among the processes of this host
+  int first_on_host() const { return program_.first_on_host(); }  // rank of the first process of this host
   bool leads() const { return rank() == 0; }
 
   // Returns the texts of all processes, by rank. Called before open().

@@ -98,6 +98,7 @@ MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Impleme
   Variant by_table = variant;  // needs as much as a shuffled order
   by_table.order = "random";
   by_table.key_visit = KeyVisit::slot;
+  if (ring.splits_heads()) by_table.order_tensors = OrderTensors::qkv;  // rows of Q have a table too
   const auto ranks = static_cast<double>(ring.ranks());
   const double pieces = ring.algorithm() == RingAlgorithm::local ? 1 / ranks : 1;
   const std::int64_t tile_rows = implementation.tile_rows(one);

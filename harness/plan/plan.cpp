@@ -81,9 +81,13 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
-  if (!has_ring_here(planned.variant) || why_not_ring(work, planned.variant)) return;
-  const Ring ring(work, planned.variant);
-  planned.comm_bytes = ring.sent_bytes();
+  const Variant variant = with_groups_of_hosts(work, planned.variant, site);
+  if (!has_ring_here(variant) || why_not_ring(work, variant)) return;
+  const Ring ring(work, variant);
+  const LevelBytes bytes = ring.level_bytes();
+  planned.comm_bytes = bytes.total();
+  if (ring.groups() > 0) planned.comm_bytes_inside = bytes.inside, planned.comm_bytes_between = bytes.between;
+  planned.ring_groups = ring.groups();
   planned.ring_algorithm = to_string(ring.algorithm());
   planned.transport = to_string(transport_of(work, planned.variant, site));
 }
@@ -105,7 +109,9 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = implementation.own_flops(work, threads);
   if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
-  if (!planned.skip) planned.own = own_need(work, variant, implementation, threads, site.gpus);
+  if (!planned.skip)
+    planned.own =
+        own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, site, planned);
   return planned;

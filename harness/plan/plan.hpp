@@ -24,10 +24,12 @@ struct PlannedVariant {
   MemoryNeed own;  // what this variant needs besides what all variants share
   std::optional<double>
       memory_bytes;  // on the device: operands, permuted copies, index, workspace; all ranks together
-  std::optional<double> comm_bytes;  // sent by all ranks in one execution
-  std::string ring_algorithm;        // resolved; empty on one rank, or if no ring is possible
-  std::string transport;             // the same
-  std::optional<double> seconds;     // estimate for one execution, from nominal rates
+  std::optional<double> comm_bytes;                             // sent by all ranks in one execution
+  std::optional<double> comm_bytes_inside, comm_bytes_between;  // groups of ranks, if there are any
+  std::string ring_algorithm;     // resolved; empty on one rank, or if no ring is possible
+  std::int64_t ring_groups = 0;   // resolved; 0 as above, or if no groups are known
+  std::string transport;          // as ring_algorithm
+  std::optional<double> seconds;  // estimate for one execution, from nominal rates
 };
 
 struct Comparison {

@@ -29,16 +29,17 @@ std::string plan_table(const Plan& plan, const Measure& measure) {
   const auto out = std::back_inserter(text);
   std::size_t measured = 0, skipped = 0;
   double seconds = 0;
-  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP", "min MiB",
-                 "MiB", "sent MiB", "est. s", "skip");
+  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP",
+                 "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
   for (const Comparison& comparison : plan.comparisons) {
     fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
     for (const PlannedVariant& planned : comparison.variants) {
       if (planned.twin) continue;
-      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
+      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
                      number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
-                     number(planned.seconds, 1), planned.skip.value_or(""));
+                     number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
+                     planned.skip.value_or(""));
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);
     }
@@ -49,9 +50,10 @@ std::string plan_table(const Plan& plan, const Measure& measure) {
   text.append(steady_line(plan, measure));
   fmt::format_to(out,
                  "Each case also measures a second instance of its reference (its twin), for the noise.\n");
-  fmt::format_to(
-      out,
-      "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak rate.\n");
+  fmt::format_to(out,
+                 "FLOPs: 4 * head_dim for each selected, unmasked (query, key) pair. est.: at nominal peak "
+                 "rate. between: "
+                 "MiB sent between groups of ranks.\n");
   return fmt::to_string(text);
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
@@ -65,7 +68,47 @@ std::optional<std::string> why_not_transport(const Measure& measure, const Case&
   return fmt::format("transport {}: {}", to_string(transport), *reason);
 }
 
+// How many hosts the ranks of a ring are on, if those of a host are neighbours and every host has as many;
+// else 0.
+std::int64_t groups_of_hosts(const std::vector<int>& hosts, std::int64_t ranks) {
+  if (ranks > std::ssize(hosts)) return 0;
+  const auto end = hosts.begin() + ranks;
+  const std::int64_t size =
+      std::find_if(hosts.begin(), end, [&](int host) { return host != hosts[0]; }) - hosts.begin();
+  if (size == ranks || ranks % size != 0) return 0;
+  std::set<int> seen;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    const int host = hosts[static_cast<std::size_t>(rank)];
+    if (rank % size == 0 ? !seen.insert(host).second : host != hosts[static_cast<std::size_t>(rank - 1)])
+      return 0;
+  }
+  return ranks / size;
+}
+
+bool ranks_are_processes(const Case& work, const Variant& variant, const Site& site) {
+  const TransportKind transport = transport_of(work, variant, site);
+  return transport == TransportKind::mpi || transport == TransportKind::nccl;
+}
+
+// For ranks of several hosts that are no groups.
+std::optional<std::string> why_not_hosts(const Case& work, const Variant& variant, const Site& site) {
+  if (variant.ring_algorithm != RingAlgorithm::hierarchical || variant.ring_groups != 0 ||
+      !ranks_are_processes(work, variant, site) || work.ring_size > std::ssize(site.hosts))
+    return std::nullopt;
+  const auto end = site.hosts.begin() + work.ring_size;
+  if (std::equal(site.hosts.begin() + 1, end, site.hosts.begin())) return std::nullopt;
+  return "hierarchical needs as many ranks on each host, one host after another: start the processes so, or "
+         "name "
+         "ring_groups";
+}
+
 }  // namespace
+
+Variant with_groups_of_hosts(const Case& work, Variant variant, const Site& site) {
+  if (variant.ring_groups == 0 && work.ring_size > 1 && ranks_are_processes(work, variant, site))
+    variant.ring_groups = groups_of_hosts(site.hosts, work.ring_size);
+  return variant;
+}
 
 bool has_ring_here(const Variant& variant) {
   return !variant.baseline || variant.ring_algorithm != RingAlgorithm::automatic;
@@ -86,7 +129,10 @@ std::optional<std::string> why_not_ring_here(const Measure& measure, const Case&
   if (variant.buffers == Buffers::fresh) return "a ring keeps its buffers: buffers must be pooled";
   if (variant.index == IndexUse::computed)
     return "a ring keeps the indices of its pieces: index must be cached";
-  return why_not_ring(work, variant);
+  const Variant grouped = with_groups_of_hosts(work, variant, site);
+  if (grouped.ring_groups == 0)
+    if (std::optional<std::string> reason = why_not_hosts(work, variant, site)) return reason;
+  return why_not_ring(work, grouped);
 }
 
 }  // namespace hilbench

@@ -18,6 +18,7 @@ struct Site {
   std::string gpu_absence = "no GPU was looked for";  // why there is no GPU
   bool gpu_is_assumed = false;  // it is not in this machine: only for plans, and for cases with device `cuda`
   int processes = 1;            // of an MPI program that run the sweep together, on one host or several
+  std::vector<int> hosts;  // [processes]: the first rank on the host of each; empty if there is one process
   // For the ranks of a ring. One process: the number of GPUs here, or 1 if they are of different kinds.
   // Several `processes`: how many of them, counted from rank 0, have a GPU of their own, and why the
   // next has none.

@@ -163,7 +163,8 @@ void RingFit::fit_orders() {
     const auto twin = std::find_if(samples_.begin(), samples_.end(), [&](const RingSample& other) {
       const Variant &a = sample.record->variant, &b = other.record->variant;
       return fitted(other) && other.record->case_id == sample.record->case_id &&
-             a.ring_algorithm == b.ring_algorithm && a.sharding == b.sharding && a.order_span == b.order_span;
+             a.ring_algorithm == b.ring_algorithm && a.ring_groups == b.ring_groups &&
+             a.sharding == b.sharding && a.order_span == b.order_span;
     });
     if (twin == samples_.end()) continue;
     const double wanted = sample.ns / twin->ns * model_time(twin->shape, model_).ns;

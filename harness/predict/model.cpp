@@ -132,13 +132,18 @@ const std::array<CoefficientInfo, kCoefficients>& coefficient_table() {
   return kTable;
 }
 
+std::optional<std::string> why_not_modelled(const Case& work, const Variant& variant) {
+  if (!Ring(work, variant).splits_heads()) return std::nullopt;
+  return "the model knows rings that exchange keys, not heads (ulysses)";
+}
+
 RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t threads) {
   const Ring ring(work, variant);
   const std::vector<PieceWork> works = piece_works(ring);
   const bool cpu = work.device != DeviceKind::cuda;
   const double workers = cpu ? static_cast<double>(std::max<std::int64_t>(1, threads / ring.ranks())) : 1;
-  const auto row_bytes = static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim) *
-                         static_cast<double>(dtype_bytes(work.dtype));
+  const auto row_bytes =  // of K and V, in one batch entry
+      static_cast<double>(2 * work.kv_heads * work.head_dim) * static_cast<double>(dtype_bytes(work.dtype));
   RingShape shape;
   shape.fills_device = !cpu;
   shape.at_once = static_cast<double>(cpu ? std::min(ring.ranks(), threads) : ring.ranks());
@@ -156,13 +161,14 @@ RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t thre
         amounts[at(Coefficient::tile)] = head_dim * piece.tile_keys;
       }
       for (const ShardMove& move : from.receives) {
+        const Span rows = ring.moved_rows(move);
         step.shards += 1;
-        step.bytes += static_cast<double>(ring.sent_rows(move.source)) * row_bytes;
+        step.bytes += static_cast<double>(rows.end - rows.begin) * row_bytes;
         step.from.push_back(static_cast<int>(move.peer));
       }
     }
-    shape.packed_bytes.push_back(ring.packed(rank) ? static_cast<double>(ring.sent_rows(rank)) * row_bytes
-                                                   : 0);
+    shape.packed_bytes.push_back(
+        ring.packed(rank) ? static_cast<double>(ring.sent_rows(rank) * work.batch) * row_bytes : 0);
   }
   shape.sent_bytes = ring.sent_bytes();
   return shape;

@@ -22,6 +22,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +63,8 @@ struct RingShape {
   bool fills_device = false;  // tiles run at the same time: the last tile counts only if there are few
   double sent_bytes = 0;      // by all ranks
 };
+// The reason why the model knows no such ring, or nothing. why_not_ring() must have no objection.
+std::optional<std::string> why_not_modelled(const Case& work, const Variant& variant);
 // `threads`: the CPU threads that the ranks share. Not used for a GPU, where each rank has a device of its
 // own. work.ring_size may be 1.
 RingShape ring_shape(const Case& work, const Variant& variant, std::int64_t threads);

@@ -33,7 +33,7 @@ bool usable(const Record& record) {
          record.time && record.time->median_ns > 0 && foreign_processes(record) == 0 &&
          record.work.pass == Pass::forward && variant.order_scope == OrderScope::memory &&
          variant.buffers == Buffers::pooled && variant.index == IndexUse::cached &&
-         !why_not_ring(record.work, variant);
+         !why_not_ring(record.work, variant) && !why_not_modelled(record.work, variant);
 }
 
 }  // namespace

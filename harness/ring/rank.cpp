@@ -13,9 +13,15 @@ int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
 
+Ring ring_of(const Record& record) {
+  Variant variant = record.variant;
+  if (record.ring_groups > 0) variant.ring_groups = record.ring_groups;
+  return Ring(record.work, variant);
+}
+
 RingRank::RingRank(Bench& bench, const Record& record, RankResources& resources, int index)
     : bench_(bench),
-      ring_(record.work, record.variant),
+      ring_(ring_of(record)),
       resources_(resources),
       index_(index),
       threads_(threads_of_a_rank(bench.threads, ring_.ranks())),
@@ -75,19 +81,29 @@ RankAnswer RingRank::describe() const {
 }
 
 RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
-  const Transport& transport = resources_.transport(index_);
   RankAnswer answer;
-  std::uint64_t before = 0;
+  LevelBytes before;
   for (std::int64_t i = 0; i < executions; ++i) {
     if (cold) evict_caches();
     resources_.start(index_);
-    before = transport.bytes_sent();
+    before = sent();
     execution_->run(operands(), part);
     resources_.stop(index_);
     answer.spans.push_back(resources_.span(index_));
   }
-  answer.sent_bytes = transport.bytes_sent() - before;
+  const LevelBytes after = sent();
+  answer.sent_bytes = static_cast<std::uint64_t>(after.total() - before.total());
+  answer.sent_between = static_cast<std::uint64_t>(after.between - before.between);
   return answer;
+}
+
+LevelBytes RingRank::sent() const {
+  const Transport& transport = resources_.transport(index_);
+  LevelBytes bytes;
+  for (int peer = 0; peer < transport.size(); ++peer)
+    (ring_.between_groups(rank(), peer) ? bytes.between : bytes.inside) +=
+        static_cast<double>(transport.bytes_sent_to(peer));
+  return bytes;
 }
 
 // Does not call resources_.start() and stop(): only the work of the ring itself must be counted.

@@ -27,6 +27,7 @@ class RingRank {
 
  private:
   RankAnswer describe() const;
+  LevelBytes sent() const;  // so far
   RankAnswer run(RingPart part, std::int64_t executions, bool cold);
   RankAnswer count(const RankOrder& order);
   void evict_caches();
@@ -63,6 +64,9 @@ class RingRank {
   std::optional<double> permute_ns_;
   RankCounters counters_;
 };
+
+// The ring of a record that the plan does not skip.
+Ring ring_of(const Record& record);
 
 // Threads for each of `ranks`, if the ring has `threads` in all.
 int threads_of_a_rank(int threads, std::int64_t ranks);

@@ -55,6 +55,7 @@ struct RankAnswer {
   std::optional<double> permute_ns;                          // describe: none if nothing was permuted
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // run: RankResources::span() of each execution
   std::uint64_t sent_bytes = 0;                              // run, in the last execution; count_pass
+  std::uint64_t sent_between = 0;                            // run: those of them that left the rank's group
   bool counts = false;                                       // open_counters: true if this rank counts
   int passes = 0;                                            // open_counters: executions that its set needs
   bool failed = false;                                       // count_pass: true if it can count no longer

@@ -8,6 +8,7 @@
 
 #include "baselines/table.hpp"
 #include "harness/ring/counters.hpp"
+#include "harness/ring/rank.hpp"
 #include "harness/ring/ranks.hpp"
 #include "reports/records/stats.hpp"
 
@@ -59,8 +60,9 @@ class RingVariant final : public PreparedVariant {
   RingVariant(Bench& bench, const Record& record)
       : PreparedVariant(*find_implementation(record.kernel, record.work.device)),
         bench_(bench),
-        ring_(record.work, record.variant),
+        ring_(ring_of(record)),
         planned_bytes_(record.comm_bytes.value_or(ring_.sent_bytes())),
+        planned_between_(record.comm_bytes_between.value_or(ring_.level_bytes().between)),
         ranks_(bench.rings->ranks(bench, record)) {
     for (const RankAnswer& answer : ranks_->ask({.action = RankAction::describe})) {
       rank_bytes_ = std::max(rank_bytes_, answer.bytes);
@@ -153,13 +155,22 @@ class RingVariant final : public PreparedVariant {
         ranks_->ask({.action = RankAction::run, .part = part, .executions = executions, .cold = evicts()});
     if (part != RingPart::computation) {
       sent_bytes_ = 0;
-      for (const RankAnswer& answer : answers) sent_bytes_ += static_cast<double>(answer.sent_bytes);
-      if (sent_bytes_ != planned_bytes_)
-        throw std::runtime_error(
-            fmt::format("the ring sent {:.0f} bytes, not the planned {:.0f}", sent_bytes_, planned_bytes_));
+      double between = 0;
+      for (const RankAnswer& answer : answers) {
+        sent_bytes_ += static_cast<double>(answer.sent_bytes);
+        between += static_cast<double>(answer.sent_between);
+      }
+      expect_planned("", sent_bytes_, planned_bytes_);
+      expect_planned(" between its groups", between, planned_between_);
     }
     if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others allocate
     return durations_ns(answers, ranks_->clocks());
+  }
+
+  static void expect_planned(const char* where, double sent, double planned) {
+    if (sent != planned)
+      throw std::runtime_error(
+          fmt::format("the ring sent {:.0f} bytes{}, not the planned {:.0f}", sent, where, planned));
   }
 
   // Reads elements of the whole output from the ranks that own them. A row of one position has `row`
@@ -181,7 +192,7 @@ class RingVariant final : public PreparedVariant {
 
   Bench& bench_;
   const Ring ring_;
-  const double planned_bytes_;
+  const double planned_bytes_, planned_between_;
   const std::unique_ptr<RingRanks> ranks_;
   double sent_bytes_ = 0;
   double rank_bytes_ = 0;    // of the rank that holds most

@@ -24,7 +24,10 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.min_bytes = planned.min_bytes;
   record.memory_bytes = planned.memory_bytes;
   record.comm_bytes = planned.comm_bytes;
+  record.comm_bytes_inside = planned.comm_bytes_inside;
+  record.comm_bytes_between = planned.comm_bytes_between;
   record.ring_algorithm = planned.ring_algorithm;
+  record.ring_groups = planned.ring_groups;
   record.transport = planned.transport;
   if (!planned.ring_algorithm.empty())
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;

@@ -14,10 +14,11 @@ constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
-constexpr std::array<std::string_view, 6> kRingAlgorithms = {"auto",        "allgather",        "ring",
-                                                             "ring_packed", "allgather_packed", "local"};
+constexpr std::array<std::string_view, 8> kRingAlgorithms = {
+    "auto", "allgather", "ring", "ring_packed", "allgather_packed", "hierarchical", "ulysses", "local"};
+// `local` is no option.
 constexpr std::span<const std::string_view> kAskedAlgorithms(kRingAlgorithms.data(),
-                                                             5);  // `local` is no option
+                                                             kRingAlgorithms.size() - 1);
 constexpr std::array<std::string_view, 3> kShardings = {"contiguous", "zigzag", "striped"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
@@ -44,6 +45,13 @@ const std::array kFields = {
     choice<&Variant::index, IndexUse>("index", kIndexes, "maps and tile lists: kept, or built every time"),
     choice<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
                                                     "how ranks obtain each other's keys (auto: ring)"),
+    Field<Variant>{.name = "ring_groups",
+                   .kind = FieldKind::integer,
+                   .help = "groups of neighbouring ranks, as if each were a host (0: the hosts of the ranks)",
+                   .minimum = 0,
+                   .maximum = 256,
+                   .get = [](const Variant& variant) { return variant.ring_groups; },
+                   .set = [](Variant& variant, std::int64_t value) { variant.ring_groups = value; }},
     choice<&Variant::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
     choice<&Variant::order_span, OrderSpan>("order_span", kSpans,
                                             "the order inside each shard, or of the whole sequence"),
@@ -73,8 +81,8 @@ std::string variant_id(const Variant& variant) {
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
   for (const Field<Variant>& field : kFields) {
-    const bool said_elsewhere =
-        field.name == "order_scope" || field.name == "ring_algorithm" || field.name == "transport";
+    const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
+                                field.name == "ring_groups" || field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
@@ -83,13 +91,15 @@ std::string variant_id(const Variant& variant) {
     id += "/" + variant.traversal;
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
-  if (variant.ring_algorithm != defaults.ring_algorithm)
+  if (variant.ring_algorithm != defaults.ring_algorithm || variant.ring_groups != defaults.ring_groups)
     id += fmt::format("/{}", to_string(variant.ring_algorithm));
+  if (variant.ring_groups != defaults.ring_groups) id += fmt::format(".{}", variant.ring_groups);
   return id;
 }
 
 std::string one_rank_id(Variant variant) {
   variant.ring_algorithm = RingAlgorithm::automatic;
+  variant.ring_groups = 0;
   variant.sharding = Sharding::contiguous;
   variant.order_span = OrderSpan::shard;
   return variant_id(variant);

@@ -24,7 +24,16 @@ enum class IndexUse { cached, computed };    // maps and tile lists: built once,
 
 // How the ranks of a ring obtain each other's keys. A sweep cannot ask for `local`: it is used if no segment
 // crosses a shard, so that nothing is exchanged.
-enum class RingAlgorithm { automatic, allgather, ring, ring_packed, allgather_packed, local };
+enum class RingAlgorithm {
+  automatic,
+  allgather,
+  ring,
+  ring_packed,
+  allgather_packed,
+  hierarchical,
+  ulysses,
+  local
+};
 enum class Sharding { contiguous, zigzag, striped };  // which positions a rank owns
 enum class OrderSpan { shard, global };               // the order inside each shard, or of the whole sequence
 enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
@@ -52,6 +61,7 @@ struct Variant {
   IndexUse index = IndexUse::cached;
   // For rings only:
   RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
+  std::int64_t ring_groups = 0;  // groups of neighbouring ranks; 0: the hosts, if there are several
   Sharding sharding = Sharding::contiguous;
   OrderSpan order_span = OrderSpan::shard;
   TransportKind transport = TransportKind::automatic;
@@ -62,8 +72,8 @@ struct Variant {
 // from this table.
 std::span<const Field<Variant>> variant_fields();
 
-// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm]` without trailing defaults; for a
-// baseline its name alone. Options that are not at their default follow the order as params:
+// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups]]` without trailing defaults;
+// for a baseline its name alone. Options that are not at their default follow the order as params:
 // `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it
 // changes no result.
 std::string variant_id(const Variant& variant);

@@ -15,8 +15,27 @@ bool packs(RingAlgorithm algorithm) {
   return algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed;
 }
 
-bool gathers(RingAlgorithm algorithm) {
-  return algorithm == RingAlgorithm::allgather || algorithm == RingAlgorithm::allgather_packed;
+std::optional<std::string> why_not_groups(const Case& work, const Variant& variant) {
+  if (work.ring_size == 1) return std::nullopt;
+  if (variant.ring_groups == 0) {
+    if (variant.ring_algorithm != RingAlgorithm::hierarchical) return std::nullopt;
+    return "hierarchical passes keys between groups of ranks, and all are on one host: ring_groups must say "
+           "how many";
+  }
+  if (variant.ring_groups > 0 && work.ring_size % variant.ring_groups == 0) return std::nullopt;
+  return fmt::format("ring_groups {}: ring_size {} is no multiple of it", variant.ring_groups,
+                     work.ring_size);
+}
+
+// Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
+std::optional<std::string> why_not_split(const Case& work, const Variant& variant) {
+  if (variant.ring_algorithm != RingAlgorithm::ulysses || work.ring_size == 1) return std::nullopt;
+  if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) return std::nullopt;
+  if (Ring(work, variant).algorithm() == RingAlgorithm::local) return std::nullopt;
+  return fmt::format(
+      "ulysses gives each rank as many heads: of heads {} and kv_heads {}, both must be multiples "
+      "of ring_size {}",
+      work.heads, work.kv_heads, work.ring_size);
 }
 
 }  // namespace
@@ -33,7 +52,8 @@ std::optional<std::string> why_not_ring(const Case& work, const Variant& variant
     return "packed rows are taken from shards: order_span must be shard";
   if (!global && variant.order == "file")
     return "an order file is of the whole sequence: order_span must be global";
-  return std::nullopt;
+  if (std::optional<std::string> reason = why_not_groups(work, variant)) return reason;
+  return why_not_split(work, variant);
 }
 
 Ring::Ring(const Case& work, const Variant& variant)
@@ -62,6 +82,10 @@ bool Ring::sees(std::int64_t rank, std::int64_t source) const {
   return rank != source && shards_.count(rank) > 0 && kv_rows(source) > 0;
 }
 
+std::int64_t Ring::computed_rows(std::int64_t rank) const {
+  return splits_heads() ? work_.sequence_length : shards_.count(rank);
+}
+
 bool Ring::packed(std::int64_t source) const {
   return packs(algorithm_) && needs_.packed_rows(source) < shards_.count(source);
 }
@@ -70,58 +94,10 @@ std::int64_t Ring::sent_rows(std::int64_t source) const {
   return packed(source) ? needs_.packed_rows(source) : kv_rows(source);
 }
 
-std::int64_t Ring::hops(std::int64_t source) const {
-  if (sent_rows(source) == 0) return 0;
-  std::int64_t hop = ranks() - 1;
-  while (hop > 0 && !sees((source + hop) % ranks(), source)) --hop;
-  return hop;
-}
-
-std::vector<RingStep> Ring::steps(std::int64_t rank) const {
-  if (algorithm_ == RingAlgorithm::local) return {{.sources = {{rank, kOwnRows}}}};
-  return gathers(algorithm_) ? gathering_steps(rank) : passing_steps(rank);
-}
-
-// allgather sends every shard to every rank; allgather_packed sends a shard only to ranks that see
-// some of its keys.
-std::vector<RingStep> Ring::gathering_steps(std::int64_t rank) const {
-  const auto goes = [&](std::int64_t to, std::int64_t source) {
-    return sent_rows(source) > 0 && (algorithm_ == RingAlgorithm::allgather || sees(to, source));
-  };
-  RingStep exchange, compute{.sources = {{rank, kOwnRows}}};
-  for (std::int64_t other = 0; other < ranks(); ++other) {
-    if (other == rank) continue;
-    if (goes(other, rank)) exchange.sends.push_back({other, rank, kOwnRows});
-    if (!goes(rank, other)) continue;
-    const auto buffer = static_cast<int>(exchange.receives.size());
-    exchange.receives.push_back({other, other, buffer});
-    if (sees(rank, other)) compute.sources.push_back({other, buffer});
-  }
-  return {exchange, compute};
-}
-
-// In step s the rank computes with the keys of the rank s places before it. Meanwhile it passes that shard on
-// to the next rank, and the shard of the rank s + 1 places before it arrives.
-std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
-  std::vector<RingStep> steps;
-  for (std::int64_t s = 0; s < ranks(); ++s) {
-    const std::int64_t source = (rank - s + ranks()) % ranks();
-    const std::int64_t next = (source - 1 + ranks()) % ranks();
-    const int buffer = s == 0 ? kOwnRows : static_cast<int>((s - 1) % 2);
-    RingStep step;
-    if (hops(source) > s) step.sends.push_back({(rank + 1) % ranks(), source, buffer});
-    if (s + 1 < ranks() && hops(next) > s)
-      step.receives.push_back({(rank - 1 + ranks()) % ranks(), next, static_cast<int>(s % 2)});
-    if (s == 0 || sees(rank, source)) step.sources.push_back({source, buffer});
-    steps.push_back(step);
-  }
-  return steps;
-}
-
 std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
   std::vector<std::int64_t> rows;
   for (const RingStep& step : steps(rank))
-    for (const ShardMove& move : step.receives) {
+    for (const ShardMove& move : step.payload == Payload::keys ? step.receives : std::vector<ShardMove>{}) {
       const auto buffer = static_cast<std::size_t>(move.buffer);
       rows.resize(std::max(rows.size(), buffer + 1));
       rows[buffer] = std::max(rows[buffer], sent_rows(move.source));
@@ -129,39 +105,80 @@ std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
   return rows;
 }
 
+double Ring::moved_bytes(Payload payload, const ShardMove& move) const {
+  const Span moved = payload == Payload::keys ? moved_rows(move) : Span{};
+  const double rows = static_cast<double>(shards_.count(move.source));
+  switch (payload) {
+    case Payload::keys:
+      return 2 * static_cast<double>(moved.end - moved.begin) * row_bytes(work_.kv_heads) /
+             static_cast<double>(work_.batch);
+    case Payload::heads:
+      return rows * row_bytes(computed_heads()) +
+             2 * static_cast<double>(kv_rows(move.source)) * row_bytes(computed_kv_heads());
+    case Payload::results:
+      return rows * (row_bytes(computed_heads()) + lse_bytes(computed_heads()));
+  }
+  return 0;
+}
+
 double Ring::row_bytes(std::int64_t heads) const {
   return static_cast<double>(work_.batch) * static_cast<double>(heads) * static_cast<double>(work_.head_dim) *
          static_cast<double>(dtype_bytes(work_.dtype));
 }
 
-double Ring::sent_bytes(std::int64_t rank) const {
-  double rows = 0;
-  for (const RingStep& step : steps(rank))
-    for (const ShardMove& move : step.sends) rows += static_cast<double>(sent_rows(move.source));
-  return 2 * rows * row_bytes(work_.kv_heads);
+double Ring::lse_bytes(std::int64_t heads) const {
+  return 4 * static_cast<double>(work_.batch) * static_cast<double>(heads);
 }
 
-double Ring::sent_bytes() const {
-  double bytes = 0;
-  for (std::int64_t rank = 0; rank < ranks(); ++rank) bytes += sent_bytes(rank);
+LevelBytes Ring::level_bytes(std::int64_t rank) const {
+  LevelBytes bytes;
+  for (const RingStep& step : steps(rank))
+    for (const ShardMove& move : step.sends)
+      (between_groups(rank, move.peer) ? bytes.between : bytes.inside) += moved_bytes(step.payload, move);
+  return bytes;
+}
+
+LevelBytes Ring::level_bytes() const {
+  LevelBytes bytes;
+  for (std::int64_t rank = 0; rank < ranks(); ++rank) {
+    const LevelBytes own = level_bytes(rank);
+    bytes.inside += own.inside;
+    bytes.between += own.between;
+  }
   return bytes;
 }
 
 bool Ring::merges() const {
-  return algorithm_ != RingAlgorithm::local ||
-         (work_.pattern.size() > 1 && work_.branch_heads == BranchHeads::all);
+  const bool many_pieces = algorithm_ != RingAlgorithm::local && !splits_heads();
+  return many_pieces || (work_.pattern.size() > 1 && work_.branch_heads == BranchHeads::all);
+}
+
+// Own rows of the other ranks' heads, to be sent, and LSE of them, received; O of them takes the place of Q.
+// All rows of the computed heads. And, if a shard's rows are not neighbours, those rows of O and LSE to be
+// sent.
+double Ring::split_bytes(std::int64_t rank) const {
+  const auto rows = static_cast<double>(shards_.count(rank));
+  const auto all = static_cast<double>(work_.sequence_length);
+  const auto others = static_cast<double>(ranks() - 1);
+  const double q_row = row_bytes(computed_heads()), kv_row = 2 * row_bytes(computed_kv_heads());
+  const double lse_row = lse_bytes(computed_heads());
+  double bytes = others * (rows * (q_row + lse_row) + static_cast<double>(kv_rows(rank)) * kv_row) +
+                 all * (2 * q_row + kv_row + lse_row);
+  if (shards_.sharding() != Sharding::contiguous) bytes += (all - rows) * (q_row + lse_row);
+  return bytes;
 }
 
 RankBytes Ring::memory(std::int64_t rank) const {
   const auto rows = static_cast<double>(shards_.count(rank));
   const double kv_row = 2 * row_bytes(work_.kv_heads);
-  const double outputs = rows * static_cast<double>(work_.batch) * static_cast<double>(work_.heads);
   RankBytes bytes{.inputs = rows * row_bytes(work_.heads) + static_cast<double>(kv_rows(rank)) * kv_row,
-                  .outputs = rows * row_bytes(work_.heads) + 4 * outputs};
+                  .outputs = rows * (row_bytes(work_.heads) + lse_bytes(work_.heads))};
   for (const std::int64_t held : buffer_rows(rank)) bytes.buffers += static_cast<double>(held) * kv_row;
   if (packed(rank)) bytes.buffers += static_cast<double>(sent_rows(rank)) * kv_row;
+  if (splits_heads()) bytes.buffers += split_bytes(rank);
   if (merges() && work_.dtype != Dtype::fp32)
-    bytes.fp32_output = 4 * outputs * static_cast<double>(work_.head_dim);
+    bytes.fp32_output = static_cast<double>(computed_rows(rank)) * lse_bytes(computed_heads()) *
+                        static_cast<double>(work_.head_dim);
   return bytes;
 }
 

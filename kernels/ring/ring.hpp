@@ -19,16 +19,26 @@ inline constexpr std::int64_t kMaxRanks = 256;
 // The reason why this geometry has no ring for the case, or nothing.
 std::optional<std::string> why_not_ring(const Case& work, const Variant& variant);
 
-// K and V rows of one shard on their way between two ranks.
+// What the moves of a step carry.
+enum class Payload {
+  keys,     // K and V of a shard, or of a part of it
+  heads,    // Q, K and V of a shard, of the heads that the receiver computes
+  results,  // O and LSE of a shard, of the heads that the sender computed
+};
+
+// Rows of one shard on their way between two ranks.
 struct ShardMove {
   std::int64_t peer = 0;
-  std::int64_t source = 0;  // whose shard
-  int buffer = 0;           // where these rows are at this rank: a receive buffer, or kOwnRows
+  std::int64_t source = 0;           // whose shard
+  int buffer = 0;                    // where the shard is at this rank: a receive buffer, or kOwnRows
+  std::int64_t part = 0, parts = 1;  // which of how many equal parts
 };
 inline constexpr int kOwnRows = -1;
 
-// A rank posts the exchange, computes with the keys of the shards `sources`, and waits for the exchange.
+// A rank posts the exchange, computes with the keys of the shards `sources`, and waits for the exchange. A
+// rank that computes its share of the heads names itself: its keys are those of all shards.
 struct RingStep {
+  Payload payload = Payload::keys;
   std::vector<ShardMove> sends, receives;
   struct Source {
     std::int64_t rank = 0;
@@ -37,9 +47,15 @@ struct RingStep {
   std::vector<Source> sources;
 };
 
+// Bytes that ranks send inside their group, and to other groups.
+struct LevelBytes {
+  double inside = 0, between = 0;
+  double total() const { return inside + between; }
+};
+
 struct RankBytes {
   double inputs = 0, outputs = 0;  // own rows of Q, K and V; of O and LSE
-  double buffers = 0;              // received rows, and the packed ones that are sent
+  double buffers = 0;              // received rows, and those that are packed or split to be sent
   double fp32_output = 0;          // O in which pieces merge
   double total() const { return inputs + outputs + buffers + fp32_output; }
 };
@@ -69,12 +85,32 @@ class Ring {
   bool packed(std::int64_t source) const;
   std::int64_t sent_rows(std::int64_t source) const;  // K rows, and as many V rows, of every K/V head
 
+  // Groups of neighbouring ranks, of equal size; 0 if none are known.
+  std::int64_t groups() const { return variant_.ring_groups; }
+  // False if no groups are known.
+  bool between_groups(std::int64_t rank, std::int64_t other) const;
+
+  // True if each rank computes a share of the heads, for all rows. Else it computes all heads of its own
+  // rows.
+  bool splits_heads() const { return algorithm_ == RingAlgorithm::ulysses; }
+  std::int64_t computed_rows(std::int64_t rank) const;
+  std::int64_t computed_heads() const { return splits_heads() ? work_.heads / ranks() : work_.heads; }
+  std::int64_t computed_kv_heads() const {
+    return splits_heads() ? work_.kv_heads / ranks() : work_.kv_heads;
+  }
+
   std::vector<RingStep> steps(std::int64_t rank) const;
+  // The rows of K, and as many of V, that a move of keys carries, counted over the batch entries of the
+  // shard.
+  Span moved_rows(const ShardMove& move) const;
   // Rows that each receive buffer of a rank must hold.
   std::vector<std::int64_t> buffer_rows(std::int64_t rank) const;
 
-  double sent_bytes(std::int64_t rank) const;
-  double sent_bytes() const;  // of all ranks
+  // All bytes are `inside` if no groups are known. Without a rank: of all ranks.
+  LevelBytes level_bytes(std::int64_t rank) const;
+  LevelBytes level_bytes() const;
+  double sent_bytes(std::int64_t rank) const { return level_bytes(rank).total(); }
+  double sent_bytes() const { return level_bytes().total(); }
   // True if more than one launch may write to a row of O: then 16-bit results merge in fp32.
   bool merges() const;
   RankBytes memory(std::int64_t rank) const;
@@ -82,9 +118,17 @@ class Ring {
  private:
   std::vector<RingStep> gathering_steps(std::int64_t rank) const;
   std::vector<RingStep> passing_steps(std::int64_t rank) const;
+  std::vector<RingStep> grouped_steps(std::int64_t rank) const;
+  std::vector<RingStep> splitting_steps(std::int64_t rank) const;
   // How many ranks the shard of `source` must be passed on to, one after another.
   std::int64_t hops(std::int64_t source) const;
-  double row_bytes(std::int64_t heads) const;
+  // The same inside a group, from the rank that has the place of `source` in it; and from group to group.
+  std::int64_t hops_in_group(std::int64_t source, std::int64_t group) const;
+  std::int64_t hops_of_groups(std::int64_t source) const;
+  double moved_bytes(Payload payload, const ShardMove& move) const;
+  double split_bytes(std::int64_t rank) const;  // buffers of a rank that computes a share of the heads
+  double row_bytes(std::int64_t heads) const;   // of all batch entries
+  double lse_bytes(std::int64_t heads) const;   // the same, of LSE or of one fp32 number of each head
 
   Case work_;
   Variant variant_;

@@ -11,6 +11,16 @@
 
 namespace hilbench {
 
+// Rows that are `step` bytes apart.
+struct RowsFrom {
+  const std::byte* first = nullptr;
+  std::size_t step = 0;
+};
+struct RowsTo {
+  std::byte* first = nullptr;
+  std::size_t step = 0;
+};
+
 class RingDevice {
  public:
   virtual ~RingDevice() = default;
@@ -22,6 +32,8 @@ class RingDevice {
   // `to`, which allocate() returned.
   virtual void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
                     std::int64_t head_bytes) = 0;
+  // Copies `rows` rows of `row_bytes` bytes.
+  virtual void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) = 0;
 
   // True if the device clears and rounds rows itself; kernels then get no empty tiles and round nothing, and
   // the functions below work.

@@ -24,6 +24,13 @@ class CpuRingDevice final : public RingDevice {
             std::int64_t head_bytes) override {
     pack_rows(from, to, batch, from_rows, packed_, head_bytes, threads_);
   }
+  void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {
+#pragma omp parallel for schedule(static) num_threads(threads_)
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      std::memcpy(to.first + at * to.step, from.first + at * from.step, row_bytes);
+    }
+  }
 
  private:
   int threads_;

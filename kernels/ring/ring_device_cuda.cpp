@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/output_rows.hpp"
 #include "kernels/cuda/shared/pack.hpp"
@@ -35,6 +36,12 @@ class CudaRingDevice final : public RingDevice {
     const cuda::PackTables tables = {slots_.data(), class_of_head_.data(), rows_,
                                      static_cast<std::int32_t>(class_of_head_.size())};
     cuda::pack_rows(from, to, batch, from_rows, tables, head_bytes, nullptr);
+  }
+
+  void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {
+    if (rows == 0) return;
+    HILBENCH_CUDA(cudaMemcpy2DAsync(to.first, to.step, from.first, from.step, row_bytes,
+                                    static_cast<std::size_t>(rows), cudaMemcpyDeviceToDevice, nullptr));
   }
 
   bool clears_and_rounds() const override { return true; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/implementation.hpp"
+#include "kernels/ring/head_exchange.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
 #include "kernels/ring/transport/transport.hpp"
@@ -50,6 +51,7 @@ class RingExecution {
     void* v = nullptr;
   };
   struct Step {
+    Payload payload = Payload::keys;
     std::vector<ShardMove> sends, receives;
     std::vector<Piece> pieces;
   };
@@ -58,10 +60,12 @@ class RingExecution {
   void allocate_buffers();
   void add_piece(Step& step, const RingStep::Source& source);
   void note_row_writes(Index& index);
-  std::size_t sent_bytes(std::int64_t source) const;  // of K, and as many of V
+  std::size_t row_bytes() const;                      // of K, and as many of V
+  std::size_t sent_bytes(std::int64_t source) const;  // the same of a shard
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
   void pack(const Operands& own);
-  void post(const Operands& own, const Step& step);
+  void post_keys(const Operands& own, const Step& step);
+  void post_heads(const Operands& own, const Step& step);
   void compute(const Operands& own, const Piece& piece);
 
   Ring ring_;
@@ -74,7 +78,8 @@ class RingExecution {
   double buffer_bytes_ = 0;
   std::vector<std::shared_ptr<void>> memory_;
   std::vector<void*> buffers_;
-  void* packed_ = nullptr;  // own rows to send; null if they are sent from the tensors
+  void* packed_ = nullptr;               // own rows to send; null if they are sent from the tensors
+  std::unique_ptr<HeadExchange> heads_;  // null if the ring does not split heads
   float* o_fp32_ = nullptr;
   std::vector<Step> steps_;
   const Piece* last_ = nullptr;        // the piece after which O is rounded

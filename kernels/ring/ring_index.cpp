@@ -45,6 +45,52 @@ std::vector<std::int32_t> put_into(const std::vector<std::int32_t>& slots,
   return stored;
 }
 
+// The row of each position if the ranks' rows stand one rank after another; empty if that is the position.
+template <class Stored>
+std::vector<std::int32_t> rows_of_positions(const Ring& ring, const Stored& stored_positions) {
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(ring.work().sequence_length));
+  std::int32_t row = 0;
+  bool linear = true;
+  for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
+    for (const std::int32_t position : stored_positions(ring, rank)) {
+      linear = linear && row == position;
+      rows[static_cast<std::size_t>(position)] = row++;
+    }
+  return linear ? std::vector<std::int32_t>{} : rows;
+}
+
+// Keeps the tiles of the heads of a rank, and numbers them from 0.
+void keep_heads(const Ring& ring, std::int64_t rank, BranchIndex& branch) {
+  const std::int64_t heads = ring.computed_heads(), first = rank * heads;
+  std::erase_if(branch.tiles,
+                [&](const IndexTile& tile) { return tile.head < first || tile.head >= first + heads; });
+  for (IndexTile& tile : branch.tiles) {
+    tile.head -= static_cast<std::int32_t>(first);
+    tile.kv_head -= static_cast<std::int32_t>(rank * ring.computed_kv_heads());
+  }
+}
+
+// As on one rank, but rows stand where the ranks' tensors have them.
+Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows) {
+  Case alone = ring.work();
+  alone.ring_size = 1;
+  Variant by_position = ring.variant();
+  by_position.order = "linear";
+  by_position.order_span = OrderSpan::shard;
+  by_position.ring_groups = 0;
+  const Ring whole(alone, by_position);
+  PieceKeys keys(whole, 0, 0);
+  keys.slots = rows_of_positions(ring, stored_kv_positions);
+  Index index{.q_rows = alone.sequence_length, .kv_rows = alone.sequence_length};
+  index.q_slots = rows_of_positions(ring, stored_q_positions);
+  index.branches.push_back(clearing_tiles(whole, 0, tile_rows));
+  for (std::int64_t b = 0; b < std::ssize(alone.pattern); ++b)
+    index.branches.push_back(piece_branch(whole, 0, keys, b, FirstPiece::yes, tile_rows));
+  for (BranchIndex& branch : index.branches) keep_heads(ring, rank, branch);
+  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
+  return index;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> stored_q_positions(const Ring& ring, std::int64_t rank) {
@@ -88,6 +134,7 @@ PackedShard packed_shard(const Ring& ring, std::int64_t source) {
 
 Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, FirstPiece first,
                  std::int64_t tile_rows) {
+  if (ring.splits_heads()) return index_of_heads(ring, rank, tile_rows);
   const PieceKeys keys(ring, rank, source);
   Index index{.q_rows = ring.shards().count(rank),
               .kv_rows = keys.packed ? ring.sent_rows(source) : ring.kv_rows(source)};

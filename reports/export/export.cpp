@@ -55,7 +55,8 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
   add("energy_source", "/energy_j/source");
   add("energy_reason", "/energy_j/reason");
   add("permute_median_ns", "/permute_ns/median");
-  for (const char* name : {"flops", "min_bytes", "tflops", "memory_bytes", "comm_bytes"})
+  for (const char* name : {"flops", "min_bytes", "tflops", "memory_bytes", "comm_bytes", "comm_bytes_inside",
+                           "comm_bytes_between"})
     add(name, fmt::format("/{}", name));
   add("speedup_against", "/speedup/against");
   add("speedup_ratio", "/speedup/ratio");

@@ -138,6 +138,7 @@ class Builder {
     put_known(made, "of_peak", peak_fraction(of_case, record));
     put_known(made, "memory", record.memory_bytes);
     put_known(made, "comm_bytes", record.comm_bytes);
+    put_known(made, "comm_bytes_between", record.comm_bytes_between);
     add_counters(made, of_case, record);
     return made;
   }

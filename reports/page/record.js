@@ -57,6 +57,7 @@ function recordFacts(record) {
     ["speedup if a permutation serves 1 / 10 / 100 uses", record.amortised?.map((ratio) => num(ratio, 3)).join(" / ")],
     ["memory", bytesText(record.memory)], ["compulsory bytes", bytesText(record.min_bytes)],
     ["bytes sent", ring ? bytesText(record.comm_bytes) : ""],
+    ["of them between groups of ranks", record.comm_bytes_between == null ? "" : bytesText(record.comm_bytes_between)],
     ["ring", record.ring_algorithm ? `${record.ring_algorithm} by ${record.transport}` : ""],
     ["threads", record.threads], ["caches", record.cache],
     ["steady", record.steady_s ? `executions back to back for ${num(record.steady_s)} s or more` : ""],

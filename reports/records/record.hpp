@@ -93,8 +93,9 @@ struct Record {
   std::int64_t order_chunk = 0;         // resolved; 0: not applicable
   std::int64_t threads = 0;             // resolved
   std::vector<std::string> traversals;  // of each branch, if the variant leaves them to `auto`
-  std::string ring_algorithm;  // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
-  std::string transport;       // resolved; empty as above
+  std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
+  std::int64_t ring_groups = 0;  // resolved: groups of ranks; 0 if none are known, one rank, or skipped
+  std::string transport;         // resolved; empty as above
   std::string cache = "warm";
   double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;
@@ -108,6 +109,8 @@ struct Record {
   std::optional<double> tflops;
   std::optional<double> memory_bytes;
   std::optional<double> comm_bytes;
+  std::optional<double> comm_bytes_inside;   // groups of ranks; none if there are no groups
+  std::optional<double> comm_bytes_between;  // the same
   std::map<std::string, Counter> counters;
   std::optional<Speedup> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema

@@ -174,6 +174,10 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
   record.tflops = optional_amount_at(from, "tflops");
   record.memory_bytes = optional_amount_at(from, "memory_bytes");
   record.comm_bytes = optional_amount_at(from, "comm_bytes");
+  if (from.contains("comm_bytes_inside")) {  // older records have no bytes by level
+    record.comm_bytes_inside = optional_amount_at(from, "comm_bytes_inside");
+    record.comm_bytes_between = optional_amount_at(from, "comm_bytes_between");
+  }
   const json& counters = member(from, "counters");
   if (!counters.is_object()) refuse_record("'counters' is not an object");
   for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);
@@ -221,6 +225,7 @@ Record record_from_json(const json& from) {
     }
   follow_default_traversal(record);
   record.ring_algorithm = text_at(params, "ring_algorithm");
+  if (params.contains("ring_groups")) record.ring_groups = positive_at(params, "ring_groups");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");
   if (params.contains("steady_s")) record.steady_s = optional_amount_at(params, "steady_s").value_or(0);

@@ -64,6 +64,7 @@ json params_json(const Record& record) {
       ordered && variant.traversal_param ? json(*variant.traversal_param) : json(nullptr);
   params["traversals"] = record.traversals.empty() ? json(nullptr) : json(record.traversals);
   params["ring_algorithm"] = text(record.ring_algorithm);
+  params["ring_groups"] = positive(record.ring_groups);
   params["transport"] = text(record.transport);
   return params;
 }
@@ -171,6 +172,8 @@ json to_json(const Record& record) {
           {"tflops", number(record.tflops)},
           {"memory_bytes", number(record.memory_bytes)},
           {"comm_bytes", number(record.comm_bytes)},
+          {"comm_bytes_inside", number(record.comm_bytes_inside)},
+          {"comm_bytes_between", number(record.comm_bytes_between)},
           {"counters", std::move(counters)},
           {"speedup", record.speedup ? speedup_json(*record.speedup) : json(nullptr)},
           {"environment", record.environment}};

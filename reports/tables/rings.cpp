@@ -98,6 +98,7 @@ std::vector<ColumnOf<RingRow>> time_columns() {
       {{"bytes", "bytes sent", Align::right, Show::page},
        [](R r) { return Cell{r.record->comm_bytes ? bytes_text(*r.record->comm_bytes) : ""}; }},
       data_column("comm_bytes", [](R r) { return r.record->comm_bytes; }),
+      data_column("comm_bytes_between", [](R r) { return r.record->comm_bytes_between; }),
   };
 }
 

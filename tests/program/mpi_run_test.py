@@ -24,6 +24,7 @@ axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, 
 skip_when: "(causal == true and sequence_length == 66) or (causal == false and sequence_length == 37)"
 variants:
   - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: [hierarchical, ulysses], ring_groups: 2, sharding: [contiguous, zigzag, striped]}
   - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
   - {kernel: dilated, order: hilbert, order_span: global}
   - {kernel: dilated, order: seed_d2xy}
@@ -41,6 +42,8 @@ cases:
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
 measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 3}
 """
+# One variant passes shards between groups, the other exchanges heads.
+GROUPED = LONG.replace("[auto, allgather]", "[hierarchical, ulysses], ring_groups: 2").replace("heads: 2", "heads: 4")
 # Done long before its timeout, even under a sanitizer.
 QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
 
@@ -165,7 +168,7 @@ class RingTest(LaunchedTest):
                 self.assertEqual((record["status"], record["reason"]), (expected["status"], expected["reason"]))
                 ring = record["params"]["transport"] is not None
                 self.assertEqual({**record["params"], "transport": None}, {**expected["params"], "transport": None})
-                for name in ("comm_bytes", "flops", "memory_bytes", "min_bytes"):
+                for name in ("comm_bytes", "comm_bytes_inside", "comm_bytes_between", "flops", "memory_bytes", "min_bytes"):
                     self.assertEqual(record[name], expected[name])
                 if not ring or record["status"] != "ok":
                     continue  # `invalid` order, baseline, one rank, skip_when
@@ -181,7 +184,7 @@ class RingTest(LaunchedTest):
                 self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
                 self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)
                 self.check_output(record)
-        self.assertEqual(rings, 2 * 2 * 14)
+        self.assertEqual(rings, 2 * (14 + 20))  # 3 ranks form no two groups
         out, _ = self.launch(4, "run", sweep, "-o", "out")
         self.assertIn("12 comparisons were measured before", out)
 
@@ -300,6 +303,16 @@ class FaultTest(LaunchedTest):
     def test_killed_rank(self):
         self.fail_rank(2, signal.SIGKILL)
         self.assertEqual(len(Store(self.program.folder / "out").comparisons), 1)
+        self.check_resumed()
+
+    def test_killed_rank_of_groups(self):
+        self.fail_rank(2, signal.SIGKILL, GROUPED)
+        self.check_resumed()
+
+    def test_hung_rank_of_groups(self):
+        told = self.fail_rank(2, signal.SIGSTOP, GROUPED)
+        self.assertEqual(len(told), 1, told)
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*rank \d waited 3 s for ")
         self.check_resumed()
 
     def test_killed_leader(self):

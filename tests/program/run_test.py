@@ -68,12 +68,13 @@ CONTRACT = {
         "order_tensors": (TEXT, NULL), "order_chunk": (int, NULL), "order_span": NULL, "key_visit": (TEXT, NULL),
         "rows": (TEXT, NULL),
         "traversal": (TEXT, NULL), "traversals": (list, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
-        "ring_algorithm": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT,
+        "ring_algorithm": NULL, "ring_groups": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT,
         "score_scale": NUMBER, "data": TEXT,
         "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
     "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),
-    "memory_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "counters": dict, "speedup": (dict, NULL),
+    "memory_bytes": (*NUMBER, NULL), "comm_bytes": (*NUMBER, NULL), "comm_bytes_inside": NULL,
+    "comm_bytes_between": NULL, "counters": dict, "speedup": (dict, NULL),
     "environment": {"host": dict, "device": (dict, NULL), "build": dict, "time": TEXT},
 }
 OPTIONAL_OBJECTS = {
@@ -113,6 +114,7 @@ axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, 
        causal: [false, true], ring_size: [1, 2, 4]}
 variants:
   - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: [hierarchical, ulysses], ring_groups: 2, sharding: [contiguous, zigzag, striped]}
   - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
   - {kernel: dilated, order: hilbert, order_span: global}
   - {kernel: dilated, order: seed_d2xy}
@@ -386,7 +388,7 @@ class RingTest(unittest.TestCase):
         cls.rings = [r for r in cls.records if r["params"]["ring_size"] > 1 and r["status"] == "ok"]
 
     def test_all_is_ok_but_what_cannot_be(self):
-        self.assertEqual(len(self.records), 2 * 2 * 3 * 17)
+        self.assertEqual(len(self.records), 2 * 2 * 3 * 23)
         for record in self.records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 ranks = record["params"]["ring_size"]
@@ -405,7 +407,7 @@ class RingTest(unittest.TestCase):
                 self.assertEqual((record["status"], record["reason"]), expected)
 
     def test_what_is_sent_is_what_was_planned(self):
-        self.assertEqual(len(self.rings), 2 * 2 * 2 * 15)
+        self.assertEqual(len(self.rings), 2 * 2 * 2 * 21)
         for record in self.rings:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 params, counters = record["params"], record["counters"]
@@ -437,6 +439,18 @@ class RingTest(unittest.TestCase):
         self.assertEqual(sent[case, "dilated/linear/allgather"], 3 * 66 * row)
         self.assertEqual(sent[case, "dilated/linear.striped"], 0)
         self.assertLess(sent[case, "dilated/linear/ring_packed"], sent[case, "dilated/linear"] / 3)
+        self.assertEqual(sent[case, "dilated/linear/ulysses.2"], 3 * 66 * (2 * row + 4 * 4) / 4)
+
+    def test_groups_split_what_is_sent(self):
+        for record in self.rings:
+            parts = [record["comm_bytes_inside"], record["comm_bytes_between"]]
+            if record["variant"].endswith(".2"):
+                self.assertEqual(sum(parts), record["comm_bytes"])
+                self.assertEqual(record["params"]["ring_groups"], 2)
+                self.assertEqual(parts[0] == 0, record["params"]["ring_size"] == 2 or record["comm_bytes"] == 0)
+            else:
+                self.assertEqual(parts, [None, None])
+                self.assertIsNone(record["params"]["ring_groups"])
 
     def test_longnets_scheme_is_the_packed_gathering(self):
         packed = {r["case"]: r for r in self.rings if r["variant"] == "dilated/linear/allgather_packed"}
@@ -455,14 +469,15 @@ class RingTest(unittest.TestCase):
         self.assertEqual(len(alone), 2 * 2 * 3)
         for record in alone:
             self.assertEqual(record["comm_bytes"], 0)
-            for name in ("ring_algorithm", "sharding", "order_span", "transport"):
+            for name in ("ring_algorithm", "ring_groups", "sharding", "order_span", "transport"):
                 self.assertIsNone(record["params"][name])
             self.assertNotIn("ring_bytes", record["counters"])
 
     def test_a_ring_gives_the_output_of_one_rank(self):
         compared = 0
         for record in self.rings:
-            if record["variant"] not in ("dilated/linear.zigzag/ring_packed", "dilated/hilbert.global"):
+            if record["variant"] not in ("dilated/linear.zigzag/ring_packed", "dilated/hilbert.global",
+                                         "dilated/linear.zigzag/hierarchical.2", "dilated/linear.zigzag/ulysses.2"):
                 continue
             folder = self.program.folder / "dump" / record["case"]
             one = self.program.folder / "dump" / record["case"].replace(f"-p{record['params']['ring_size']}-", "-p1-")
@@ -471,7 +486,7 @@ class RingTest(unittest.TestCase):
                 whole = read_npy(one / "dilated_linear" / name)[1]
                 self.assertLess(largest_difference(ring, whole), 1e-4)
             compared += 1
-        self.assertEqual(compared, 2 * 2 * 2 * 2)
+        self.assertEqual(compared, 2 * 2 * 2 * 4)
 
     def test_what_no_ring_can_do_is_told(self):
         def reasons(options, axes="ring_size: 2"):
@@ -493,7 +508,7 @@ class RingTest(unittest.TestCase):
         (fit,) = told["fits"]
         self.assertEqual((fit["kernel"], fit["device"], fit["comparisons"]), ("dilated_cpu", "cpu", 2 * 2 * 2))
         (check,) = fit["checks"]
-        self.assertEqual((check["ranks"], check["errors"]["count"]), (4, 2 * 2 * 14))
+        self.assertEqual((check["ranks"], check["errors"]["count"]), (4, 2 * 2 * 18))
         times = {p["ring_size"]: p["time_ns"] for p in told["predictions"]
                  if p["variant"] == "dilated/linear" and p["case"].startswith("n66-") and "causal" not in p["case"]}
         self.assertEqual(sorted(times), [4, 8])
@@ -512,6 +527,11 @@ class RingTest(unittest.TestCase):
                                   "--axis", "ring_size=3", "--filter", "linear/allgather$", "--format", "markdown")
         self.assertIn("n1000-w64-r4-h4-d16-fp32-p3-cpu-threads.2", out)
         self.assertIn("Compared with records of larger rings", out)
+        out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", "sequence_length=1000",
+                                  "--axis", "ring_size=2", "--filter", "linear/(hierarchical|ulysses)")
+        self.assertRegex(out, r"Not predicted: n1000\S*/dilated/linear/ulysses\.2: the model knows rings that exchange keys")
+        self.assertNotRegex(out, r"Not predicted: \S*/hierarchical")
+        self.assertIn("dilated/linear/hierarchical.2", out)
         for axis, why in (("head_dim=32", "the records hold no rings with its device, kernel, dtype and head_dim"),
                           ("pass=backward", "rings compute only the forward pass")):
             out, _ = self.program.run("predict", sweep, "--calibration", "out", "--axis", axis)

@@ -38,7 +38,7 @@ void check(int status, const char* call) {
 struct MpiProgram::State {
   std::mutex mutex;  // for every call of MPI
   MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 0, local_rank = 0;
+  int rank = 0, size = 0, local_rank = 0, first_on_host = 0;
   int rings = 0;
   bool failed = false;
   std::list<std::string> last_words;  // buffers of messages that may be under way until the program ends
@@ -326,6 +326,8 @@ MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
   MPI_Comm host = MPI_COMM_NULL;
   HILBENCH_MPI(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   HILBENCH_MPI(MPI_Comm_rank(host, &state_->local_rank));
+  state_->first_on_host = state_->rank;
+  HILBENCH_MPI(MPI_Bcast(&state_->first_on_host, 1, MPI_INT, 0, host));
   HILBENCH_MPI(MPI_Comm_free(&host));
 }
 
@@ -346,6 +348,10 @@ int MpiProgram::size() const {
 
 int MpiProgram::local_rank() const {
   return state_->local_rank;
+}
+
+int MpiProgram::first_on_host() const {
+  return state_->first_on_host;
 }
 
 void MpiProgram::abandon(int exit_status) {

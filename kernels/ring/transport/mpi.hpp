@@ -26,7 +26,8 @@ class MpiProgram {
   ~MpiProgram();
   int rank() const;  // of this process among all
   int size() const;
-  int local_rank() const;  // of this process among those that share memory with it: of its host
+  int local_rank() const;     // of this process among those that share memory with it: of its host
+  int first_on_host() const;  // rank of the first of those among all
   // Ends all processes at once.
   [[noreturn]] void abandon(int exit_status);
 

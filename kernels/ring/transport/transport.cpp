@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace hilbench {
 
 void Transport::post(std::span<const Message> sends, std::span<const Message> receives) {
@@ -10,8 +12,13 @@ void Transport::post(std::span<const Message> sends, std::span<const Message> re
       if (message.peer < 0 || message.peer >= size_)
         throw std::out_of_range(fmt::format("no rank {} in a ring of {}", message.peer, size_));
   start(sends, receives);
-  for (const Message& message : sends) bytes_sent_ += message.bytes;
+  for (const Message& message : sends)
+    bytes_sent_to_[static_cast<std::size_t>(message.peer)] += message.bytes;
   ++posted_;
+}
+
+std::uint64_t Transport::bytes_sent() const {
+  return std::accumulate(bytes_sent_to_.begin(), bytes_sent_to_.end(), std::uint64_t{0});
 }
 
 void Transport::wait() {

@@ -53,18 +53,21 @@ class Transport {
   virtual void abort(const std::string& why) noexcept = 0;
   virtual std::string failure() = 0;
 
-  std::uint64_t bytes_sent() const { return bytes_sent_; }  // in all that was posted
+  // Counted over all that was posted: in all, and to one rank.
+  std::uint64_t bytes_sent() const;
+  std::uint64_t bytes_sent_to(int peer) const { return bytes_sent_to_[static_cast<std::size_t>(peer)]; }
 
  protected:
-  Transport(int rank, int size) : rank_(rank), size_(size) {}
+  Transport(int rank, int size)
+      : rank_(rank), size_(size), bytes_sent_to_(static_cast<std::size_t>(size), 0) {}
 
  private:
   virtual void start(std::span<const Message> sends, std::span<const Message> receives) = 0;
   virtual void finish() = 0;  // the oldest exchange that was started
 
   int rank_, size_;
-  std::uint64_t bytes_sent_ = 0;
-  std::size_t posted_ = 0;  // and not waited for
+  std::vector<std::uint64_t> bytes_sent_to_;  // [size]
+  std::size_t posted_ = 0;                    // and not waited for
 };
 
 }  // namespace hilbench

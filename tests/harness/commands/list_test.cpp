@@ -14,8 +14,8 @@ namespace hilbench {
 namespace {
 
 TEST(List, HasTextForEveryTopic) {
-  for (const char* topic :
-       {"orders", "traversals", "kernels", "baselines", "transports", "counters", "devices", "claims"})
+  for (const char* topic : {"orders", "traversals", "kernels", "baselines", "ring_algorithms", "transports",
+                            "counters", "devices", "claims"})
     EXPECT_GT(list_text(topic).size(), 20u) << topic;
 }
 
@@ -31,6 +31,9 @@ TEST(List, NamesAllThatTheTablesHold) {
   for (const TransportInfo& transport : transports())
     EXPECT_NE(list_text("transports").find(std::string(transport.name) + " "), std::string::npos)
         << transport.name;
+  const auto* asked = find_field(variant_fields(), "ring_algorithm");
+  for (const std::string_view name : asked->choices.subspan(1))  // not `auto`
+    EXPECT_NE(list_text("ring_algorithms").find(std::string(name) + " "), std::string::npos) << name;
   const std::string counters = list_text("counters");
   for (const CounterSet& set : counter_sets())
     for (const CounterEvent& event : set.events) EXPECT_NE(counters.find(event.name), std::string::npos);

@@ -169,6 +169,70 @@ TEST(Plan, TellsTheBytesOfARing) {
   EXPECT_EQ(bytes("ring_algorithm: ring_packed, order_span: global"), std::nullopt);
 }
 
+PlannedVariant planned_ring(const std::string& parameters, const std::string& options,
+                            const Site& site = test_site()) {
+  return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], ring_size: 4" + parameters +
+                     "}\nvariants: [{kernel: dilated, " + options + "}]\n",
+                 site)
+      .comparisons.at(0)
+      .variants.at(0);
+}
+
+// Of 3 hops of a shard, 1 is between two groups; a ring of 4 ranks sends 6 shards over the two borders of its
+// groups. Ulysses sends 3/4 of Q, K, V, O and LSE, and 2/3 of that leaves the group.
+TEST(Plan, TellsTheBytesInsideGroupsAndBetweenThem) {
+  constexpr double kShard = 2.0 * 1024 * 8 * 64 * 4;
+  const auto expect = [](const PlannedVariant& planned, double inside, double between) {
+    EXPECT_FALSE(planned.skip) << *planned.skip;
+    EXPECT_EQ(planned.ring_groups, 2);
+    EXPECT_EQ(planned.comm_bytes_inside, inside) << planned.id;
+    EXPECT_EQ(planned.comm_bytes_between, between) << planned.id;
+    EXPECT_EQ(planned.comm_bytes, inside + between) << planned.id;
+  };
+  expect(planned_ring("", "ring_algorithm: hierarchical, ring_groups: 2"), 8 * kShard, 4 * kShard);
+  expect(planned_ring("", "ring_groups: 2"), 6 * kShard, 6 * kShard);
+  expect(planned_ring("", "ring_algorithm: allgather, ring_groups: 2"), 4 * kShard, 8 * kShard);
+  const double heads = 3 * 2 * kShard + 3.0 * 1024 * 8 * 4;
+  expect(planned_ring("", "ring_algorithm: ulysses, ring_groups: 2"), heads / 3, heads * 2 / 3);
+  const PlannedVariant plain = planned_ring("", "ring_algorithm: ulysses");
+  EXPECT_EQ(plain.comm_bytes, heads);
+  EXPECT_EQ(plain.ring_groups, 0);
+  EXPECT_EQ(plain.comm_bytes_inside, std::nullopt);
+  EXPECT_EQ(plain.comm_bytes_between, std::nullopt);
+}
+
+TEST(Plan, SaysWhyARingHasNoGroupsOrCannotSplitItsHeads) {
+  expect_skipped(planned_ring("", "ring_algorithm: hierarchical"),
+                 "all are on one host: ring_groups must say");
+  expect_skipped(planned_ring("", "ring_groups: 3"), "ring_groups 3: ring_size 4 is no multiple of it");
+  expect_skipped(planned_ring(", heads: 8, kv_heads: 2", "ring_algorithm: ulysses"),
+                 "of heads 8 and kv_heads 2, both must be multiples of ring_size 4");
+  expect_skipped(planned_ring(", heads: 6, kv_heads: 1", "ring_algorithm: ulysses"),
+                 "heads 6 and kv_heads 1");
+}
+
+// The ranks of a host are a group, if the hosts are equal and follow each other.
+TEST(Plan, HostsOfProcessesAreGroups) {
+  const auto planned = [](const std::vector<int>& hosts, const std::string& options = "ring_groups: 0") {
+    Site site = test_site();
+    site.processes = static_cast<int>(hosts.size());
+    site.hosts = hosts;
+    return planned_ring("", "ring_algorithm: hierarchical, " + options, site);
+  };
+  if (!mpi_absence().empty()) GTEST_SKIP() << mpi_absence();
+  EXPECT_EQ(planned({0, 0, 2, 2}).ring_groups, 2);
+  EXPECT_FALSE(planned({0, 0, 2, 2}).skip);
+  EXPECT_EQ(planned({0, 0, 2, 2}).id, "dilated/linear/hierarchical");
+  EXPECT_EQ(planned({0, 1, 2, 3}).ring_groups, 4);
+  EXPECT_EQ(planned({0, 0, 2, 2, 4, 4}).ring_groups, 2) << "a ring of the first four";
+  EXPECT_EQ(planned({0, 1, 2, 3}, "ring_groups: 2").ring_groups, 2) << "what the sweep names";
+  EXPECT_EQ(planned({0, 1, 2, 3}, "transport: threads, ring_groups: 2").ring_groups, 2);
+  expect_skipped(planned({0, 0, 0, 0}), "all are on one host");
+  expect_skipped(planned({0, 1, 0, 1}), "as many ranks on each host, one host after another");
+  expect_skipped(planned({0, 0, 0, 3}), "as many ranks on each host, one host after another");
+  expect_skipped(planned({0, 1, 2, 3}, "transport: threads"), "all are on one host");
+}
+
 TEST(Plan, MeasuresTheRingsOfAVariantOnceOnOneRank) {
   const std::string variants =
       "variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}, {kernel: dilated, sharding: "

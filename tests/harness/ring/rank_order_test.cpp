@@ -57,6 +57,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
                     .permute_ns = 1.0 / 3,
                     .spans = {{1, 5}, {std::int64_t{1} << 60, (std::int64_t{1} << 60) + 3}},
                     .sent_bytes = std::uint64_t{1} << 63,
+                    .sent_between = std::uint64_t{1} << 62,
                     .counts = true,
                     .passes = 2,
                     .failed = true,
@@ -70,6 +71,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
   EXPECT_EQ(back.permute_ns, answer.permute_ns);
   EXPECT_EQ(back.spans, answer.spans);
   EXPECT_EQ(back.sent_bytes, answer.sent_bytes);
+  EXPECT_EQ(back.sent_between, answer.sent_between);
   EXPECT_EQ(back.counts, answer.counts);
   EXPECT_EQ(back.passes, answer.passes);
   EXPECT_EQ(back.failed, answer.failed);

@@ -427,6 +427,49 @@ TEST(WorkerRing, FailsWhatSendsOtherBytesThanPlanned) {
   EXPECT_NE(record.reason.find("not the planned 1"), std::string::npos) << record.reason;
 }
 
+// Four ranks in two groups: the bytes of both levels are counted.
+ComparisonTask grouped_task_of(const std::vector<std::string>& kernels, RingAlgorithm algorithm) {
+  ComparisonTask task = task_of(kernels);
+  for (Record& record : task.records) {
+    record.work.ring_size = record.work.heads = record.work.kv_heads = 4;
+    record.variant.ring_algorithm = algorithm;
+    record.ring_groups = record.variant.ring_groups = 2;
+  }
+  return task;
+}
+
+class GroupedRing : public testing::TestWithParam<RingAlgorithm> {};
+
+TEST_P(GroupedRing, CountsWhatIsSentBetweenGroups) {
+  ComparisonTask task = grouped_task_of({"dilated_cpu"}, GetParam());
+  const Ring ring(task.records[0].work, task.records[0].variant);
+  task.records[0].comm_bytes = ring.sent_bytes();
+  task.records[0].comm_bytes_between = ring.level_bytes().between;
+  const Record record = story_of(task).record("dilated_cpu/linear");
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_EQ(record.counters.at("ring_bytes").value, ring.sent_bytes());
+  task.records[0].comm_bytes_between = 1;
+  const Record other = story_of(task).record("dilated_cpu/linear");
+  EXPECT_EQ(other.status, Status::failed);
+  EXPECT_NE(other.reason.find("bytes between its groups, not the planned 1"), std::string::npos)
+      << other.reason;
+}
+
+TEST_P(GroupedRing, EndsIfARankFails) {
+  for (const auto& [kernel, reason] : {std::pair{"throw_something", "of 4: the kernel refuses"},
+                                       std::pair{"no_memory", "of 4: out of memory"}}) {
+    const Story story = story_of(grouped_task_of({"dilated_cpu", kernel}, GetParam()));
+    const Record& faulty = story.record(std::string(kernel) + "/linear");
+    EXPECT_EQ(faulty.status, Status::failed);
+    EXPECT_NE(faulty.reason.find(reason), std::string::npos) << faulty.reason;
+    EXPECT_EQ(story.record("dilated_cpu/linear").status, Status::ok);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, GroupedRing,
+                         testing::Values(RingAlgorithm::ring, RingAlgorithm::hierarchical,
+                                         RingAlgorithm::ulysses));
+
 class FaultyRank : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(FaultyRank, FailsItsVariantAlone) {

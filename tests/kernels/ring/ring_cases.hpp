@@ -8,12 +8,15 @@
 
 namespace hilbench {
 
-inline constexpr std::array kRingAlgorithms = {RingAlgorithm::allgather, RingAlgorithm::ring,
-                                               RingAlgorithm::ring_packed, RingAlgorithm::allgather_packed};
+inline constexpr std::array kRingAlgorithms = {RingAlgorithm::allgather,    RingAlgorithm::ring,
+                                               RingAlgorithm::ring_packed,  RingAlgorithm::allgather_packed,
+                                               RingAlgorithm::hierarchical, RingAlgorithm::ulysses};
 inline constexpr std::array kShardings = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
 inline constexpr std::array<std::int64_t, 6> kRingSizes = {1, 2, 3, 4, 5, 8};
 
-inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t longest) {
+// If `algorithm` splits heads, each rank gets as many.
+inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t longest,
+                             RingAlgorithm algorithm = RingAlgorithm::automatic) {
   Case work;
   work.ring_size = ranks;
   work.sequence_length = between(random, 0, 5) == 0 ? between(random, 1, ranks) : between(random, 1, longest);
@@ -29,6 +32,10 @@ inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t lo
   work.batch = between(random, 1, 2);
   work.kv_heads = between(random, 1, 3);
   work.heads = work.kv_heads * between(random, 1, 2) + between(random, 0, 1);
+  if (algorithm == RingAlgorithm::ulysses) {
+    work.kv_heads = ranks * between(random, 1, 2);
+    work.heads = work.kv_heads * between(random, 1, 2);
+  }
   work.head_dim = 16;
   work.mask = one_of(random, {Mask::full, Mask::causal});
   work.queries = one_of(random, {Queries::dilated, Queries::dense});
@@ -38,10 +45,20 @@ inline Case random_ring_case(Random& random, std::int64_t ranks, std::int64_t lo
   return work;
 }
 
-inline Variant random_ring_variant(Random& random, RingAlgorithm algorithm, Sharding sharding) {
+// A number of groups that `ranks` can form.
+inline std::int64_t random_groups(Random& random, std::int64_t ranks) {
+  std::int64_t groups = 0;
+  do groups = between(random, 1, ranks);
+  while (ranks % groups != 0);
+  return groups;
+}
+
+inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgorithm algorithm,
+                                   Sharding sharding) {
   Variant variant{.kernel = "dilated_cpu"};
   variant.ring_algorithm = algorithm;
   variant.sharding = sharding;
+  if (algorithm == RingAlgorithm::hierarchical) variant.ring_groups = random_groups(random, ranks);
   variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
   variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
   variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});

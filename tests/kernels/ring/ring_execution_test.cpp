@@ -33,10 +33,10 @@ TEST_P(RingEqualsOneRank, ForEverySizeMaskAndDtype) {
       for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
         for (int i = 0; i < (kSanitized ? 1 : 4); ++i) {
           if (kSanitized && (mask == Mask::causal) != (ranks % 2 == 0)) continue;
-          Case work = random_ring_case(random, ranks, 90);
+          Case work = random_ring_case(random, ranks, 90, algorithm);
           work.mask = mask;
           work.dtype = dtype;
-          const Variant variant = random_ring_variant(random, algorithm, sharding);
+          const Variant variant = random_ring_variant(random, ranks, algorithm, sharding);
           SCOPED_TRACE(described(work, variant));
           const AttentionProblem problem(work, random);
           const ExpectedRows expected(problem, every_row(work));
@@ -59,20 +59,45 @@ TEST(RingExecution, LongerSequencesEqualOneRank) {
         if (kSanitized && at(sharding) != at(algorithm) % kShardings.size()) continue;
         const Case work{.sequence_length = 2111,
                         .pattern = {{700, 1}, {2111, 4}},
-                        .heads = 4,
-                        .kv_heads = 2,
+                        .heads = 8,
+                        .kv_heads = 4,
                         .head_dim = 64,
                         .dtype = Dtype::bf16,
                         .mask = mask,
-                        .ring_size = 3};
+                        .ring_size = 4};
         Variant variant{.kernel = "dilated_cpu"};
         variant.ring_algorithm = algorithm;
+        variant.ring_groups = 2;
         variant.sharding = sharding;
         SCOPED_TRACE(described(work, variant));
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 40));
         EXPECT_EQ(expected.mismatch(work, run_on_cpu(problem, variant, 1)), "");
       }
+}
+
+// Ranks merge in a fixed sequence, whenever messages arrive.
+TEST(RingExecution, RepeatedRunsGiveTheSameBits) {
+  Random random(8);
+  for (const RingAlgorithm algorithm : kRingAlgorithms) {
+    const Case work{.sequence_length = 517,
+                    .pattern = {{200, 1}, {517, 3}},
+                    .heads = 8,
+                    .kv_heads = 4,
+                    .head_dim = 16,
+                    .ring_size = 4};
+    Variant variant{.kernel = "dilated_cpu"};
+    variant.ring_algorithm = algorithm;
+    variant.ring_groups = 2;
+    SCOPED_TRACE(described(work, variant));
+    const AttentionProblem problem(work, random);
+    const AttentionOutput first = run_on_cpu(problem, variant, 2);
+    for (int i = 0; i < (kSanitized ? 1 : 5); ++i) {
+      const AttentionOutput again = run_on_cpu(problem, variant, 2);
+      EXPECT_EQ(again.o, first.o);
+      EXPECT_EQ(again.lse, first.lse);
+    }
+  }
 }
 
 TEST(HiddenShare, IsTheExchangeThatTookNoTime) {

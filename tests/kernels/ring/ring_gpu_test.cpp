@@ -36,21 +36,22 @@ TEST(GpuRingLonger, EqualsTheOracle) {
       for (const Mask mask : {Mask::full, Mask::causal}) {
         const Case work{.sequence_length = 4111,
                         .pattern = {{1400, 1}, {4111, 4}},
-                        .heads = 4,
-                        .kv_heads = 2,
+                        .heads = 8,
+                        .kv_heads = 4,
                         .head_dim = 128,
                         .dtype = Dtype::bf16,
                         .mask = mask,
-                        .ring_size = 3,
+                        .ring_size = 4,
                         .device = DeviceKind::cuda};
         Variant variant{.kernel = "dilated"};
         variant.ring_algorithm = algorithm;
+        variant.ring_groups = 2;
         variant.sharding = sharding;
         const AttentionProblem problem(work, random);
         const ExpectedRows expected(problem, sampled_rows(work, random, 24));
         for (const Implementation* kernel : kernels_for(work)) {
           SCOPED_TRACE(std::string(kernel->name) + " " + described(work, variant));
-          const auto resources = gpus.resources(3, TransportKind::peer);
+          const auto resources = gpus.resources(4, TransportKind::peer);
           EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *resources, 1).front()),
                     "");
         }
@@ -87,6 +88,30 @@ TEST(GpuRingDevice, PacksAsTheCpuDoes) {
     ring_device->load(shard);
     const Buffer target{.memory = ring_device->allocate(to_bytes), .bytes = to_bytes};
     ring_device->pack(source.data(), target.data(), batch, from_rows, head_bytes);
+    device->download(target, got.data());
+    EXPECT_EQ(got, to) << i;
+  }
+}
+
+TEST(GpuRingDevice, CopiesRowsAsTheCpuDoes) {
+  if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
+  Random random(6);
+  const auto device = open_cuda_device(0);
+  const auto ring_device = cuda_ring_device();
+  for (int i = 0; i < 60; ++i) {
+    const auto row = static_cast<std::size_t>(4 * between(random, 1, 200));
+    const std::size_t from_step = row + static_cast<std::size_t>(4 * between(random, 0, 50));
+    const std::size_t to_step = row + static_cast<std::size_t>(4 * between(random, 0, 50));
+    const std::int64_t rows = between(random, 0, 300);
+    std::vector<std::byte> from(static_cast<std::size_t>(rows + 1) * from_step);
+    std::vector<std::byte> to(static_cast<std::size_t>(rows + 1) * to_step), got(to.size());
+    for (std::byte& byte : from) byte = static_cast<std::byte>(random());
+    cpu_ring_device(1)->copy_rows({from.data(), from_step}, {to.data(), to_step}, row, rows);
+    Buffer source = device->allocate(from.size());
+    device->upload(from.data(), source);
+    const Buffer target{.memory = ring_device->allocate(to.size()), .bytes = to.size()};
+    ring_device->copy_rows({static_cast<const std::byte*>(source.data()), from_step},
+                           {static_cast<std::byte*>(target.data()), to_step}, row, rows);
     device->download(target, got.data());
     EXPECT_EQ(got, to) << i;
   }

@@ -60,12 +60,12 @@ inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorith
   for (const Mask mask : {Mask::full, Mask::causal})
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp32})
       for (int i = 0; i < cases; ++i) {
-        Case work = random_ring_case(random, resources.ranks(), i % 2 == 0 ? 90 : 700);
+        Case work = random_ring_case(random, resources.ranks(), i % 2 == 0 ? 90 : 700, algorithm);
         work.device = DeviceKind::cuda;
         work.head_dim = one_of<std::int64_t>(random, {64, 128});
         work.mask = mask;
         work.dtype = dtype;
-        Variant variant = random_ring_variant(random, algorithm, sharding);
+        Variant variant = random_ring_variant(random, resources.ranks(), algorithm, sharding);
         variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
         problems.emplace_back(work, random);
         expected.emplace_back(problems.back(), sampled_rows(work, random, 60));

@@ -26,7 +26,7 @@ class Reader {
     for (const RingStep& step : ring_.steps(rank_))
       for (const RingStep::Source& source : step.sources) read(source.rank);
     const Case& work = ring_.work();
-    EXPECT_EQ(std::ssize(written_), work.batch * work.heads * ring_.shards().count(rank_));
+    EXPECT_EQ(std::ssize(written_), work.batch * ring_.computed_heads() * ring_.computed_rows(rank_));
   }
   const Pairs& pairs() const { return pairs_; }
 
@@ -34,20 +34,25 @@ class Reader {
   void read(std::int64_t source) {
     const FirstPiece first = source == rank_ ? FirstPiece::yes : FirstPiece::no;
     const Index index = ring_index(ring_, rank_, source, first, 1 + ring_.work().sequence_length % 7);
-    stored_ = stored_kv_positions(ring_, source);
+    stored_ = ring_.splits_heads() ? of_all_ranks(stored_kv_positions) : stored_kv_positions(ring_, source);
     packed_ = source != rank_ && ring_.packed(source);
     if (packed_) shard_ = packed_shard(ring_, source);
     EXPECT_EQ(index.kv_rows, packed_ ? shard_.rows : std::ssize(stored_));
-    EXPECT_EQ(index.q_rows, ring_.shards().count(rank_));
+    EXPECT_EQ(index.q_rows, ring_.computed_rows(rank_));
+    if (ring_.splits_heads()) expect_slots_of_queries(index);
+    const std::int64_t first_head = ring_.splits_heads() ? rank_ * ring_.computed_heads() : 0;
     for (const BranchIndex& branch : index.branches) {
       std::set<Row> met;  // rows of O that this launch has written
       for (const IndexTile& tile : branch.tiles) {
         ASSERT_GT(tile.query_count, 0);
-        ASSERT_EQ(tile.kv_head, kv_head_of(ring_.work(), tile.head));
+        ASSERT_LT(tile.head, ring_.computed_heads());
+        ASSERT_EQ(tile.kv_head,
+                  kv_head_of(ring_.work(), first_head + tile.head) - kv_head_of(ring_.work(), first_head));
         ASSERT_EQ(tile.query_step, branch.tiles.front().query_step);
         for (std::int64_t row = tile.query_row; row <= tile.last_row(); row += tile.query_step) {
           ASSERT_LT(row, index.q_rows);
-          const Row name{tile.batch, tile.head, ring_.shards().position(rank_, row)};
+          const Row name{tile.batch, first_head + tile.head,
+                         ring_.splits_heads() ? row : ring_.shards().position(rank_, row)};
           ASSERT_TRUE(met.insert(name).second);
           ASSERT_TRUE(tile.merge ? written_.contains(name) : !pairs_.contains(name));
           written_.insert(name);
@@ -55,6 +60,22 @@ class Reader {
         }
       }
     }
+  }
+
+  // What all ranks store, one rank after another.
+  template <class Stored>
+  std::vector<std::int32_t> of_all_ranks(const Stored& stored) const {
+    std::vector<std::int32_t> all;
+    for (std::int64_t rank = 0; rank < ring_.ranks(); ++rank)
+      for (const std::int32_t position : stored(ring_, rank)) all.push_back(position);
+    return all;
+  }
+
+  void expect_slots_of_queries(const Index& index) const {
+    const std::vector<std::int32_t> stored = of_all_ranks(stored_q_positions);
+    for (std::size_t t = 0; t < stored.size(); ++t)
+      EXPECT_EQ(stored[index.q_slots.empty() ? t : static_cast<std::size_t>(index.q_slots[t])],
+                static_cast<std::int32_t>(t));
   }
 
   void read_keys(const BranchIndex& branch, const IndexTile& tile, std::int64_t row, const Row& name) {
@@ -120,8 +141,8 @@ TEST_P(RingIndexProperty, EveryPairIsMetOnce) {
     for (const Sharding sharding : kShardings)
       for (const std::int64_t ranks : kRingSizes)
         for (int i = 0; i < (kSanitized ? 2 : 10); ++i) {
-          const Case work = random_ring_case(random, ranks, 60);
-          expect_every_pair_once(work, random_ring_variant(random, algorithm, sharding));
+          const Case work = random_ring_case(random, ranks, 60, algorithm);
+          expect_every_pair_once(work, random_ring_variant(random, ranks, algorithm, sharding));
           if (HasFailure()) return;
         }
 }

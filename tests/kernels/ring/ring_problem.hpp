@@ -58,6 +58,9 @@ class ClearingDevice final : public RingDevice {
             std::int64_t head_bytes) override {
     other_.pack(from, to, batch, from_rows, head_bytes);
   }
+  void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) override {
+    other_.copy_rows(from, to, row_bytes, rows);
+  }
   bool clears_and_rounds() const override { return true; }
   void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
     ASSERT_EQ(std::ssize(row_writes), rows * work.heads);

@@ -28,7 +28,9 @@ double kv_row_bytes(const Case& work) {
 // Follows step by step what each rank has in each buffer: sends and receives match, only data that are there
 // are sent and computed with, and nothing is received into a buffer that is being read.
 void expect_sound_schedule(const Ring& ring) {
+  if (ring.splits_heads()) return;  // it passes no shards on
   std::map<std::pair<std::int64_t, int>, std::int64_t> held;
+  std::map<std::pair<std::int64_t, int>, Span> partly;  // rows that have arrived of a shard
   std::vector<std::vector<RingStep>> steps;
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) steps.push_back(ring.steps(rank));
   const auto has = [&](std::int64_t rank, int buffer, std::int64_t source) {
@@ -37,7 +39,8 @@ void expect_sound_schedule(const Ring& ring) {
     return at != held.end() && at->second == source;
   };
   for (std::size_t s = 0; s < steps[0].size(); ++s) {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> sent, expected;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::pair<std::int64_t, std::int64_t>>> sent,
+        expected;  // shards and their parts
     std::map<std::pair<std::int64_t, int>, std::int64_t> arriving;
     for (std::int64_t rank = 0; rank < ring.ranks(); ++rank) {
       ASSERT_EQ(steps[static_cast<std::size_t>(rank)].size(), steps[0].size());
@@ -47,7 +50,7 @@ void expect_sound_schedule(const Ring& ring) {
         EXPECT_TRUE(has(rank, move.buffer, move.source));
         EXPECT_GT(ring.sent_rows(move.source), 0);
         read.insert(move.buffer);
-        sent[{rank, move.peer}].push_back(move.source);
+        sent[{rank, move.peer}].emplace_back(move.source, move.part);
       }
       for (const RingStep::Source& source : step.sources) {
         EXPECT_TRUE(has(rank, source.buffer, source.rank));
@@ -56,7 +59,14 @@ void expect_sound_schedule(const Ring& ring) {
       for (const ShardMove& move : step.receives) {
         EXPECT_FALSE(read.contains(move.buffer));
         EXPECT_LE(ring.sent_rows(move.source), ring.buffer_rows(rank)[static_cast<std::size_t>(move.buffer)]);
-        expected[{move.peer, rank}].push_back(move.source);
+        expected[{move.peer, rank}].emplace_back(move.source, move.part);
+        Span& rows = partly[{rank, move.buffer}];
+        if (move.part == 0) rows = {};
+        EXPECT_EQ(ring.moved_rows(move).begin, rows.end) << "one part after another";
+        rows.end = ring.moved_rows(move).end;
+        held.erase({rank, move.buffer});
+        if (move.part + 1 < move.parts) continue;
+        EXPECT_EQ(rows.end, ring.work().batch * ring.sent_rows(move.source));
         EXPECT_TRUE((arriving.emplace(std::pair{rank, move.buffer}, move.source).second));
       }
     }
@@ -93,10 +103,11 @@ TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
   Random random(static_cast<std::uint64_t>(GetParam()));
   for (int i = 0; i < 400; ++i) {
     const std::int64_t ranks = kRingSizes[static_cast<std::size_t>(between(random, 0, 5))];
-    const Case work = random_ring_case(random, ranks, 45);
-    const Variant variant =
-        random_ring_variant(random, kRingAlgorithms[static_cast<std::size_t>(between(random, 0, 3))],
-                            kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
+    const RingAlgorithm algorithm =
+        kRingAlgorithms[static_cast<std::size_t>(between(random, 0, std::ssize(kRingAlgorithms) - 1))];
+    const Case work = random_ring_case(random, ranks, 45, algorithm);
+    const Variant variant = random_ring_variant(random, ranks, algorithm,
+                                                kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
     SCOPED_TRACE(described(work, variant));
     ASSERT_EQ(why_not_ring(work, variant), std::nullopt);
     const Ring ring(work, variant);
@@ -166,6 +177,78 @@ TEST(RingBytes, CausalShardsStopAtTheLastRankThatSeesThem) {
   EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::allgather)).sent_bytes(), 12 * 1024 * kv_row_bytes(work));
 }
 
+Variant grouped(RingAlgorithm algorithm, std::int64_t groups) {
+  Variant variant = variant_of(algorithm);
+  variant.ring_groups = groups;
+  return variant;
+}
+
+// p - 1 transfers of each shard, G - 1 of them between groups; causal shards stop at the last rank.
+TEST(RingBytes, GroupsPassEachShardOnceToEachOther) {
+  for (const Mask mask : {Mask::full, Mask::causal})
+    for (const std::int64_t groups : {1, 2, 4, 8}) {
+      const Case work{.sequence_length = 4096,
+                      .pattern = {{4096, 1}},
+                      .heads = 2,
+                      .kv_heads = 2,
+                      .mask = mask,
+                      .ring_size = 8};
+      const std::int64_t size = 8 / groups;
+      std::int64_t inside = 0, between = 0;
+      for (std::int64_t group = 0; group < groups; ++group)
+        for (std::int64_t place = 0; place < size; ++place) {
+          const std::int64_t further = mask == Mask::full ? groups - 1 : groups - 1 - group;
+          between += further;
+          inside += further * (size - 1) + (mask == Mask::full ? size - 1 : size - 1 - place);
+        }
+      const Ring ring(work, grouped(RingAlgorithm::hierarchical, groups));
+      const double shard = 512 * kv_row_bytes(work);
+      EXPECT_EQ(ring.level_bytes().inside, static_cast<double>(inside) * shard) << groups;
+      EXPECT_EQ(ring.level_bytes().between, static_cast<double>(between) * shard) << groups;
+      const Ring plain(work, grouped(RingAlgorithm::ring, groups));
+      EXPECT_EQ(ring.sent_bytes(), plain.sent_bytes());
+      EXPECT_LE(ring.level_bytes().between, plain.level_bytes().between);
+    }
+}
+
+// The parts of a transfer between groups are as many as the steps of a round, and differ by a row at most.
+TEST(RingSteps, TransfersBetweenGroupsTakeAllStepsOfARound) {
+  const Case work{.sequence_length = 8 * 11, .pattern = {{8 * 11, 1}}, .kv_heads = 8, .ring_size = 8};
+  const Ring ring(work, grouped(RingAlgorithm::hierarchical, 2));
+  const std::vector<RingStep> steps = ring.steps(1);
+  ASSERT_EQ(steps.size(), 8u);
+  for (std::size_t s = 0; s < 8; ++s) {
+    std::vector<ShardMove> outside;
+    for (const ShardMove& move : steps[s].sends)
+      if (ring.between_groups(1, move.peer)) outside.push_back(move);
+    ASSERT_EQ(outside.size(), s < 4 ? 1u : 0u);
+    if (outside.empty()) continue;
+    EXPECT_EQ(outside[0].peer, 5);
+    EXPECT_EQ(outside[0].source, 1);
+    const Span rows = ring.moved_rows(outside[0]);
+    EXPECT_EQ(rows.end - rows.begin, s < 3 ? 3 : 2);
+  }
+}
+
+// (p - 1) / p of Q, K, V, O and LSE, whatever the pattern; for shards that differ, row by row.
+TEST(RingBytes, UlyssesSendsHeads) {
+  for (const std::int64_t dilation : {1, 4}) {
+    Case work{.sequence_length = 4096,
+              .pattern = {{4096, dilation}},
+              .batch = 2,
+              .heads = 8,
+              .kv_heads = 4,
+              .ring_size = 4};
+    const Variant variant = variant_of(RingAlgorithm::ulysses);
+    const double q_row = 2 * 8 * 64 * 4, kv_row = 2 * 2 * 4 * 64 * 4, lse_row = 2 * 8 * 4;
+    EXPECT_EQ(Ring(work, variant).sent_bytes(), 4096 * (2 * q_row + kv_row + lse_row) * 3 / 4);
+    work.sequence_length = 4097;
+    const Ring uneven(work, variant);  // rank 0 has a row more
+    EXPECT_EQ(uneven.sent_bytes(0) - uneven.sent_bytes(1), (q_row + kv_row) * 3 / 4 - (q_row + lse_row) / 4);
+    EXPECT_EQ(uneven.sent_bytes(), 4097 * (2 * q_row + kv_row + lse_row) * 3 / 4);
+  }
+}
+
 TEST(RingBytes, NoSegmentAcrossShardsIsLocal) {
   Case work{.sequence_length = 4096, .pattern = {{1024, 1}, {512, 2}}, .kv_heads = 8, .ring_size = 4};
   for (const RingAlgorithm algorithm : kRingAlgorithms) {
@@ -219,6 +302,20 @@ TEST(RingUnsupported, SaysWhy) {
   variant = variant_of(RingAlgorithm::ring);
   variant.order = "file";
   EXPECT_NE(why_not_ring(work, variant), std::nullopt);
+  variant = grouped(RingAlgorithm::hierarchical, 0);
+  EXPECT_NE(why_not_ring(work, variant)->find("ring_groups must say how many"), std::string::npos);
+  EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::hierarchical, 4)), std::nullopt);
+  EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::ring, 3)),
+            "ring_groups 3: ring_size 4 is no multiple of it");
+  EXPECT_NE(why_not_ring(work, grouped(RingAlgorithm::ring, -1)), std::nullopt);
+  variant = variant_of(RingAlgorithm::ulysses);
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
+  work.kv_heads = 2;
+  EXPECT_EQ(why_not_ring(work, variant),
+            "ulysses gives each rank as many heads: of heads 8 and kv_heads 2, both must be multiples of "
+            "ring_size 4");
+  work.pattern = {{work.sequence_length / 4, 1}};
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt) << "local";
   work.ring_size = 257;
   EXPECT_NE(why_not_ring(work, variant_of(RingAlgorithm::ring)), std::nullopt);
 }

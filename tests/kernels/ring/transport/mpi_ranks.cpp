@@ -68,6 +68,7 @@ TEST(Mpi, TellsItsVersion) {
 
 TEST(Mpi, CountsTheRanksOfAHost) {
   EXPECT_EQ(program->local_rank(), program->rank());  // all are on this host
+  EXPECT_EQ(program->first_on_host(), 0);
 }
 
 void fail(const std::string& fault, Transport& transport) {

@@ -1,0 +1,147 @@
+// Who sends which shard to whom in which step.
+#include <algorithm>
+
+#include "kernels/ring/ring.hpp"
+
+namespace hilbench {
+namespace {
+
+bool gathers(RingAlgorithm algorithm) {
+  return algorithm == RingAlgorithm::allgather || algorithm == RingAlgorithm::allgather_packed;
+}
+
+}  // namespace
+
+std::vector<RingStep> Ring::steps(std::int64_t rank) const {
+  if (algorithm_ == RingAlgorithm::local) return {{.sources = {{rank, kOwnRows}}}};
+  if (algorithm_ == RingAlgorithm::hierarchical) return grouped_steps(rank);
+  if (splits_heads()) return splitting_steps(rank);
+  return gathers(algorithm_) ? gathering_steps(rank) : passing_steps(rank);
+}
+
+// allgather sends every shard to every rank; allgather_packed sends a shard only to ranks that see
+// some of its keys.
+std::vector<RingStep> Ring::gathering_steps(std::int64_t rank) const {
+  const auto goes = [&](std::int64_t to, std::int64_t source) {
+    return sent_rows(source) > 0 && (algorithm_ == RingAlgorithm::allgather || sees(to, source));
+  };
+  RingStep exchange, compute{.sources = {{rank, kOwnRows}}};
+  for (std::int64_t other = 0; other < ranks(); ++other) {
+    if (other == rank) continue;
+    if (goes(other, rank)) exchange.sends.push_back({other, rank, kOwnRows});
+    if (!goes(rank, other)) continue;
+    const auto buffer = static_cast<int>(exchange.receives.size());
+    exchange.receives.push_back({other, other, buffer});
+    if (sees(rank, other)) compute.sources.push_back({other, buffer});
+  }
+  return {exchange, compute};
+}
+
+std::int64_t Ring::hops(std::int64_t source) const {
+  if (sent_rows(source) == 0) return 0;
+  std::int64_t hop = ranks() - 1;
+  while (hop > 0 && !sees((source + hop) % ranks(), source)) --hop;
+  return hop;
+}
+
+// In step s the rank computes with the keys of the rank s places before it. Meanwhile it passes that shard on
+// to the next rank, and the shard of the rank s + 1 places before it arrives.
+std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
+  std::vector<RingStep> steps;
+  for (std::int64_t s = 0; s < ranks(); ++s) {
+    const std::int64_t source = (rank - s + ranks()) % ranks();
+    const std::int64_t next = (source - 1 + ranks()) % ranks();
+    const int buffer = s == 0 ? kOwnRows : static_cast<int>((s - 1) % 2);
+    RingStep step;
+    if (hops(source) > s) step.sends.push_back({(rank + 1) % ranks(), source, buffer});
+    if (s + 1 < ranks() && hops(next) > s)
+      step.receives.push_back({(rank - 1 + ranks()) % ranks(), next, static_cast<int>(s % 2)});
+    if (s == 0 || sees(rank, source)) step.sources.push_back({source, buffer});
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+bool Ring::between_groups(std::int64_t rank, std::int64_t other) const {
+  if (groups() == 0) return false;
+  const std::int64_t size = ranks() / groups();
+  return rank / size != other / size;
+}
+
+std::int64_t Ring::hops_in_group(std::int64_t source, std::int64_t group) const {
+  if (sent_rows(source) == 0) return 0;
+  const std::int64_t size = ranks() / groups();
+  std::int64_t hop = size - 1;
+  while (hop > 0 && !sees(group * size + (source + hop) % size, source)) --hop;
+  return hop;
+}
+
+std::int64_t Ring::hops_of_groups(std::int64_t source) const {
+  if (sent_rows(source) == 0) return 0;
+  const std::int64_t size = ranks() / groups();
+  const auto group_sees = [&](std::int64_t group) {
+    for (std::int64_t place = 0; place < size; ++place)
+      if (sees(group * size + place, source)) return true;
+    return false;
+  };
+  std::int64_t hop = groups() - 1;
+  while (hop > 0 && !group_sees((source / size + hop) % groups())) --hop;
+  return hop;
+}
+
+// In round `round` the rank's group holds the shards of the group `round` places before it, and passes each
+// of them around as a ring does. Meanwhile every rank sends the shard that it had first in this round to the
+// rank of its place in the next group, a part in each step: so this takes as long as all steps of the round.
+std::vector<RingStep> Ring::grouped_steps(std::int64_t rank) const {
+  constexpr int kFromOtherGroups =
+      2;  // buffers: two for shards of this round, two for the first of each round
+  const std::int64_t size = ranks() / groups(), group = rank / size, place = rank % size;
+  const auto at = [&](std::int64_t group_number, std::int64_t place_number) {
+    return (group_number + groups()) % groups() * size + (place_number + size) % size;
+  };
+  std::vector<RingStep> steps;
+  for (std::int64_t round = 0; round < groups(); ++round) {
+    const std::int64_t first = at(group - round, place), next_first = at(group - round - 1, place);
+    const int first_buffer = round == 0 ? kOwnRows : kFromOtherGroups + static_cast<int>((round - 1) % 2);
+    for (std::int64_t s = 0; s < size; ++s) {
+      const std::int64_t source = at(group - round, place - s), next = at(group - round, place - s - 1);
+      const int buffer = s == 0 ? first_buffer : static_cast<int>((s - 1) % 2);
+      RingStep step;
+      if (hops_in_group(source, group) > s) step.sends.push_back({at(group, place + 1), source, buffer});
+      if (s + 1 < size && hops_in_group(next, group) > s)
+        step.receives.push_back({at(group, place - 1), next, static_cast<int>(s % 2)});
+      if (hops_of_groups(first) > round)
+        step.sends.push_back({at(group + 1, place), first, first_buffer, s, size});
+      if (round + 1 < groups() && hops_of_groups(next_first) > round)
+        step.receives.push_back(
+            {at(group - 1, place), next_first, kFromOtherGroups + static_cast<int>(round % 2), s, size});
+      if (source == rank || sees(rank, source)) step.sources.push_back({source, buffer});
+      steps.push_back(step);
+    }
+  }
+  return steps;
+}
+
+// Every rank gives to every other what it needs to compute its heads, and gets the results of its own rows
+// back.
+std::vector<RingStep> Ring::splitting_steps(std::int64_t rank) const {
+  RingStep heads{.payload = Payload::heads}, results{.payload = Payload::results};
+  for (std::int64_t other = 0; other < ranks(); ++other) {
+    if (other == rank) continue;
+    heads.sends.push_back({other, rank, kOwnRows});
+    heads.receives.push_back({other, other, kOwnRows});
+    results.sends.push_back({other, other, kOwnRows});
+    results.receives.push_back({other, rank, kOwnRows});
+  }
+  return {heads, {.sources = {{rank, kOwnRows}}}, results};
+}
+
+Span Ring::moved_rows(const ShardMove& move) const {
+  const std::int64_t rows = work_.batch * sent_rows(move.source);
+  const auto begin_of = [&](std::int64_t part) {
+    return rows / move.parts * part + std::min(part, rows % move.parts);
+  };
+  return {begin_of(move.part), begin_of(move.part + 1)};
+}
+
+}  // namespace hilbench
