@@ -101,6 +101,20 @@ TEST(Sweep, AReferenceWithoutTraversalFindsHeadMajor) {
   EXPECT_EQ(parse(variants + "sawtooth, head_major]}]").reference, "dilated/linear/head_major");
 }
 
+TEST(Sweep, PagesAreAnAxis) {
+  const std::string text = kHead + "axes: {heads: [1, 2], pages: [default, 4k, 2m]}\n" + kTail;
+  const Sweep sweep = parse(text);
+  ASSERT_EQ(sweep.cases.size(), 6u);
+  EXPECT_EQ(sweep.cases[0].work.pages, PageSize::standard);
+  EXPECT_EQ(sweep.cases[1].work.pages, PageSize::of_4k);
+  EXPECT_EQ(sweep.cases[2].work.pages, PageSize::of_2m);
+  EXPECT_EQ(parse(text, {.axes = {"pages=2m"}}).cases.size(), 2u);
+  EXPECT_TRUE(parse("skip_when: \"pages == 2m\"\n" + text).cases[2].skipped);
+  EXPECT_SAYS(axes_refusal("{pages: 1g}"), "default, 4k, 2m");
+  EXPECT_SAYS(axes_refusal("{pages: 1g}"), "a.yaml:2, axes.pages");
+  EXPECT_SAYS(refusal(text, {.axes = {"pages=huge"}}), "default, 4k, 2m");
+}
+
 TEST(Sweep, VariantListsMultiply) {
   EXPECT_EQ(
       variant_ids("variants: [{kernel: dilated, order: [linear, residue.8], buffers: [pooled, fresh]}]"),

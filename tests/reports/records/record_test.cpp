@@ -184,10 +184,21 @@ TEST(RecordJson, KeepsWhatTheInputsWereLike) {
   }
 }
 
-// A record as it was written when all inputs were alike.
-TEST(RecordJson, WhatTheInputsWereLikeMayBeMissing) {
+TEST(RecordJson, KeepsThePages) {
+  Record record = kernel_record();
+  record.work.pages = PageSize::of_2m;
+  json out = to_json(record);
+  EXPECT_EQ(out["params"]["pages"], "2m");
+  expect_round_trip(record);
+  EXPECT_EQ(record_from_json(out).work, record.work);
+  out["params"]["pages"] = "2M";
+  EXPECT_THROW(record_from_json(out), UsageError);
+}
+
+// A record as it was written when all inputs, and all pages, were alike.
+TEST(RecordJson, WhatTheInputsAndPagesWereLikeMayBeMissing) {
   json out = to_json(kernel_record());
-  for (const char* name : {"score_scale", "data"}) out["params"].erase(name);
+  for (const char* name : {"score_scale", "data", "pages"}) out["params"].erase(name);
   EXPECT_EQ(record_from_json(out).work, kernel_record().work);
   out["params"].erase("queries");
   EXPECT_THROW(record_from_json(out), UsageError);
@@ -206,43 +217,16 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                            "params",     "asked",      "kind",     "status",      "reason",  "verify",
                            "time_ns",    "permute_ns", "flops",    "min_bytes",   "tflops",  "memory_bytes",
                            "comm_bytes", "counters",   "speedup",  "environment", "energy_j"}));
-  EXPECT_EQ(keys(out["params"]), (std::set<std::string>{"sequence_length",
-                                                        "batch",
-                                                        "heads",
-                                                        "kv_heads",
-                                                        "head_dim",
-                                                        "dtype",
-                                                        "causal",
-                                                        "pass",
-                                                        "segments",
-                                                        "dilations",
-                                                        "queries",
-                                                        "head_offset",
-                                                        "branch_heads",
-                                                        "kernel",
-                                                        "order",
-                                                        "order_param",
-                                                        "order_scope",
-                                                        "order_tensors",
-                                                        "order_chunk",
-                                                        "order_span",
-                                                        "key_visit",
-                                                        "traversal",
-                                                        "traversal_param",
-                                                        "traversals",
-                                                        "buffers",
-                                                        "rows",
-                                                        "index",
-                                                        "ring_size",
-                                                        "ring_algorithm",
-                                                        "sharding",
-                                                        "transport",
-                                                        "device",
-                                                        "threads",
-                                                        "cache",
-                                                        "steady_s",
-                                                        "score_scale",
-                                                        "data"}));
+  EXPECT_EQ(
+      keys(out["params"]),
+      (std::set<std::string>{
+          "sequence_length", "batch",      "heads",     "kv_heads",    "head_dim",        "dtype",
+          "causal",          "pass",       "segments",  "dilations",   "queries",         "head_offset",
+          "branch_heads",    "kernel",     "order",     "order_param", "order_scope",     "order_tensors",
+          "order_chunk",     "order_span", "key_visit", "traversal",   "traversal_param", "traversals",
+          "buffers",         "rows",       "index",     "ring_size",   "ring_algorithm",  "sharding",
+          "transport",       "device",     "threads",   "cache",       "steady_s",        "pages",
+          "score_scale",     "data"}));
 }
 
 // Records of before `auto` was the default have head_major and do not say so in their id.
