@@ -20,6 +20,7 @@
 #include "baselines/gemm/softmax.hpp"
 #include "kernels/base/float16.hpp"
 #include "kernels/case/pattern.hpp"
+#include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
 namespace {
@@ -86,18 +87,24 @@ double workspace_elements(const Case& work, int threads) {
          static_cast<double>(threads) * static_cast<double>(block_elements(work));
 }
 
+std::shared_ptr<float[]> allocate_zeros(std::int64_t count, PageSize pages) {
+  std::shared_ptr<float[]> zeros = allocate_floats(count, pages);
+  std::fill_n(zeros.get(), count, 0.0f);
+  return zeros;
+}
+
 // The memory of one thread for a block of query rows.
 struct Block {
   explicit Block(const Case& work)
-      : memory(static_cast<std::size_t>(block_elements(work))), visible(kMaxRows) {
-    float* next = memory.data();
+      : memory(allocate_zeros(block_elements(work), work.pages)), visible(kMaxRows) {
+    float* next = memory.get();
     const auto take = [&](std::int64_t count) { return std::exchange(next, next + count); };
     scores = take(kMaxRows * kKeyBlock);
     q = take(kMaxRows * work.head_dim);
     o = take(kMaxRows * work.head_dim);
     state = {take(kMaxRows), take(kMaxRows), take(kMaxRows)};
   }
-  std::vector<float> memory;
+  std::shared_ptr<float[]> memory;
   std::vector<std::int64_t> visible;  // keys of the current key block that each row sees
   float *scores, *q, *o;
   SoftmaxRows state;
@@ -140,10 +147,10 @@ std::vector<Unit> balanced_units(const Case& work, std::int64_t branch_index, in
 class GemmExecution : public Execution {
  public:
   GemmExecution(const Case& work, int threads) : work_(work), threads_(threads) {
-    const std::int64_t rows = work.batch * work.kv_heads * max_gathered_keys(work);
-    gathered_k_.resize(static_cast<std::size_t>(rows * work.head_dim));
-    gathered_v_.resize(gathered_k_.size());
-    if (needs_accumulator(work)) accumulator_.resize(static_cast<std::size_t>(output_elements(work)));
+    const std::int64_t gathered = work.batch * work.kv_heads * max_gathered_keys(work) * work.head_dim;
+    gathered_k_ = allocate_zeros(gathered, work.pages);
+    gathered_v_ = allocate_zeros(gathered, work.pages);
+    if (needs_accumulator(work)) accumulator_ = allocate_zeros(output_elements(work), work.pages);
     for (int t = 0; t < threads; ++t) blocks_.push_back(std::make_unique<Block>(work));
     for (std::size_t b = 0; b < work.pattern.size(); ++b)
       units_.push_back(balanced_units(work, static_cast<std::int64_t>(b), threads));
@@ -190,8 +197,8 @@ class GemmExecution : public Execution {
           if (t >= segment_end(work_, branch, segment)) continue;
           const std::int64_t from = ((b * work_.sequence_length + t) * work_.kv_heads + g) * d;
           const std::int64_t to = gathered_index(shape, b, g, key);
-          load_row(work_.dtype, operands.k, from, d, gathered_k_.data() + to);
-          load_row(work_.dtype, operands.v, from, d, gathered_v_.data() + to);
+          load_row(work_.dtype, operands.k, from, d, gathered_k_.get() + to);
+          load_row(work_.dtype, operands.v, from, d, gathered_v_.get() + to);
         }
   }
 
@@ -225,8 +232,8 @@ class GemmExecution : public Execution {
     const std::int64_t keys = visible_count(branch, unit, unit.row + unit.rows - 1);
     for (std::int64_t key = 0; key < keys; key += kKeyBlock) {
       const std::int64_t columns = std::min(kKeyBlock, keys - key);
-      sgemm(Transposed::yes, unit.rows, columns, d, scale, block.q, d, gathered_k_.data() + first + key * d,
-            d, 0, block.scores, columns);
+      sgemm(Transposed::yes, unit.rows, columns, d, scale, block.q, d, gathered_k_.get() + first + key * d, d,
+            0, block.scores, columns);
       for (std::int64_t i = 0; i < unit.rows; ++i)
         block.visible[static_cast<std::size_t>(i)] =
             std::clamp<std::int64_t>(visible_count(branch, unit, unit.row + i) - key, 0, columns);
@@ -237,7 +244,7 @@ class GemmExecution : public Execution {
           if (block.state.rescale[i] != 1)
             for (std::int64_t e = 0; e < d; ++e) block.o[i * d + e] *= block.state.rescale[i];
       sgemm(Transposed::no, unit.rows, d, columns, 1, block.scores, columns,
-            gathered_v_.data() + first + key * d, d, key > 0 ? 1.0f : 0.0f, block.o, d);
+            gathered_v_.get() + first + key * d, d, key > 0 ? 1.0f : 0.0f, block.o, d);
     }
   }
 
@@ -245,7 +252,7 @@ class GemmExecution : public Execution {
   // (LongNet, Eq. 10).
   void merge(const Operands& operands, const Branch& branch, const Unit& unit, Block& block) {
     const std::int64_t d = work_.head_dim;
-    float* merged = work_.dtype == Dtype::fp32 ? static_cast<float*>(operands.o) : accumulator_.data();
+    float* merged = work_.dtype == Dtype::fp32 ? static_cast<float*>(operands.o) : accumulator_.get();
     for (std::int64_t i = 0; i < unit.rows; ++i) {
       if (block.state.denominator[i] == 0) continue;  // no key
       const std::int64_t row = tensor_row(branch, unit, unit.row + i);
@@ -260,7 +267,7 @@ class GemmExecution : public Execution {
         for (std::int64_t e = 0; e < d; ++e) o[e] += kept * merged[row * d + e];
       }
       operands.lse[row] = largest + std::log(sum);
-      if (work_.dtype != Dtype::fp32 && accumulator_.empty())
+      if (work_.dtype != Dtype::fp32 && accumulator_ == nullptr)
         store_row(work_.dtype, o, d, row * d, operands.o);
       else
         std::copy_n(o, d, merged + row * d);
@@ -275,15 +282,15 @@ class GemmExecution : public Execution {
     for (std::int64_t row = 0; row < rows; ++row) {
       if (operands.lse[row] == kMinusInfinity)
         store_row(work_.dtype, zeros.data(), d, row * d, operands.o);
-      else if (!accumulator_.empty())
-        store_row(work_.dtype, accumulator_.data() + row * d, d, row * d, operands.o);
+      else if (accumulator_ != nullptr)
+        store_row(work_.dtype, accumulator_.get() + row * d, d, row * d, operands.o);
     }
   }
 
   Case work_;
   int threads_;
-  std::vector<float> gathered_k_, gathered_v_;  // [batch][kv head][segment][key][head_dim]
-  std::vector<float> accumulator_;              // [batch][sequence][heads][head_dim], see needs_accumulator
+  std::shared_ptr<float[]> gathered_k_, gathered_v_;  // [batch][kv head][segment][key][head_dim]
+  std::shared_ptr<float[]> accumulator_;        // [batch][sequence][heads][head_dim], see needs_accumulator
   std::vector<std::unique_ptr<Block>> blocks_;  // one for each thread
   std::vector<std::vector<Unit>> units_;        // one list for each branch
 };

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <limits>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "baselines/peak/bf16_peak.hpp"
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/machine/host.hpp"
+#include "kernels/machine/host_memory.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "baselines/peak/peak.cpp"
@@ -130,16 +131,17 @@ std::int64_t copy_elements() {
   return std::min(4 * cache_bytes, free_bytes / 8) / 4;
 }
 
-double copy_rate(int threads, double budget_s) {
+double copy_rate(int threads, double budget_s, PageSize pages) {
   constexpr std::int64_t kLine = 64;
   const std::int64_t chunk = copy_elements() / threads / kLine * kLine;
   if (chunk == 0) return 0;
-  const auto elements = static_cast<std::size_t>(chunk * threads);
-  const auto release = [](float* memory) { std::free(memory); };
-  using Array = std::unique_ptr<float, decltype(release)>;
-  const Array from(static_cast<float*>(std::aligned_alloc(64, elements * 4)), release);
-  const Array to(static_cast<float*>(std::aligned_alloc(64, elements * 4)), release);
-  if (!from || !to) return 0;
+  std::shared_ptr<float[]> from, to;
+  try {
+    from = allocate_floats(chunk * threads, pages);
+    to = allocate_floats(chunk * threads, pages);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int t = 0; t < threads; ++t) {
     std::fill_n(from.get() + t * chunk, chunk, 1.0f);
@@ -150,16 +152,17 @@ double copy_rate(int threads, double budget_s) {
     for (int t = 0; t < threads; ++t)
       HWY_DYNAMIC_DISPATCH(stream_copy)(from.get() + t * chunk, to.get() + t * chunk, chunk);
   });
-  return 8.0 * static_cast<double>(elements) / seconds;
+  return 8.0 * static_cast<double>(chunk * threads) / seconds;
 }
 
 class PeakExecution : public Execution {
  public:
-  PeakExecution(const Case& work, int threads) : products_(products_of(work)), threads_(threads) {}
+  PeakExecution(const Case& work, int threads)
+      : products_(products_of(work)), threads_(threads), pages_(work.pages) {}
   void run(const Operands&, const Index&) override { sum_ = run_products(products_, threads_); }
   std::map<std::string, Counter> measured() override {
     constexpr double kSeconds = 0.4;
-    const double rate = copy_rate(threads_, kSeconds);
+    const double rate = copy_rate(threads_, kSeconds, pages_);
     if (rate <= 0) return {{"copy_bandwidth", {.reason = "no memory for the arrays"}}};
     return {{"copy_bandwidth", {.value = rate, .unit = "B/s", .source = "measured", .passes = 1}}};
   }
@@ -167,6 +170,7 @@ class PeakExecution : public Execution {
  private:
   Bf16Products products_;
   int threads_;
+  PageSize pages_;
   volatile float sum_ = 0;  // written, so that the compiler cannot remove the work
 };
 
@@ -182,7 +186,8 @@ Peak measure_peak(int threads, double seconds) {
   constexpr double kCopyFromSeconds = 0.1;
   Peak peak;
   peak.fp32_fma_flops = measure_flops(Bf16Products::widened, threads, seconds / 2);
-  if (seconds >= kCopyFromSeconds) peak.copy_bytes_per_s = copy_rate(threads, seconds / 4);
+  if (seconds >= kCopyFromSeconds)
+    peak.copy_bytes_per_s = copy_rate(threads, seconds / 4, PageSize::standard);
   return peak;
 }
 

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "baselines/gemm/blas.hpp"
@@ -24,6 +26,7 @@
 #include "kernels/cpu/bf16_products.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/machine/host.hpp"
+#include "kernels/machine/host_memory.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
 #include "reports/page/chart_library.hpp"
@@ -51,6 +54,20 @@ Finding look_at_cpu() {
                   host.cpu, host.cores, default_threads(host), simd_text(host.simd),
                   bf16.against ? "none" : name_of(bf16.products), caches,
                   static_cast<double>(host.available_memory_bytes) / (1 << 30), wrong)};
+}
+
+// Asks for 2 MiB pages, and looks at what the system gives.
+Finding look_at_huge_pages() {
+  constexpr std::size_t kTried = std::size_t{32} << 20;
+  const HugePages system = inspect_huge_pages();
+  if (const auto reason = why_not_pages(PageSize::of_2m, system)) return {.text = *reason};
+  const std::shared_ptr<void> tried = allocate_buffer(kTried, PageSize::of_2m);
+  std::memset(tried.get(), 1, kTried);
+  if (const auto fault = pages_fault(PageSize::of_2m)) return {.text = *fault};
+  return {true,
+          fmt::format("`pages: 2m` gives {:.0f} % of 32 MiB; transparent_hugepage/enabled is {}, defrag {}",
+                      100 * huge_share()->mean, system.enabled,
+                      system.defrag.empty() ? "unknown" : system.defrag)};
 }
 
 Finding look_at_blas() {
@@ -181,6 +198,7 @@ struct Part {
 
 constexpr auto kParts = std::to_array<Part>({
     {"processor", look_at_cpu},
+    {"huge pages", look_at_huge_pages},
     {"BLAS (baseline gemm)", look_at_blas},
     {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
     {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},

@@ -83,21 +83,22 @@ class Device {
   virtual nlohmann::json state() const;
 
  protected:
-  // The system places pages in much the same sequence in each process. A buffer is moved by up to `most` of
-  // them.
-  struct Pages {
+  // The system places pages in much the same sequence in each process. A buffer is moved by up to `most`
+  // times `bytes`, the size of a page.
+  struct Moves {
     std::size_t bytes, most;
   };
 
  private:
   virtual Buffer allocate_aligned(std::size_t bytes) = 0;
-  virtual Pages pages() const = 0;
+  virtual Moves moves() const = 0;
 
   std::uint64_t offset_seed_ = 0;
   std::uint64_t buffers_ = 0;  // allocated so far
 };
 
-std::unique_ptr<Device> open_cpu_device(int threads);
+// Its buffers are on `pages` (kernels/machine/host_memory.hpp).
+std::unique_ptr<Device> open_cpu_device(int threads, PageSize pages = PageSize::standard);
 // Throws EnvironmentError if there is no such GPU or this build has no CUDA code.
 std::unique_ptr<Device> open_cuda_device(int ordinal);
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,28 +14,26 @@
 #include "kernels/base/hash.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/machine/host.hpp"
+#include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
 namespace {
 
-// Large buffers start on a 2 MiB boundary, so that every variant gets pages of the same size (as far as the
-// kernel's setting for huge pages allows).
-constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::size_t kCacheLine = 64;
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(int threads) : threads_(threads) {}
+  CpuDevice(int threads, PageSize pages) : threads_(threads), pages_(pages) {}
 
-  Pages pages() const override { return {.bytes = 4096, .most = 63}; }
+  // Also on pages of 2 MiB, inside of which a buffer then moves.
+  Moves moves() const override { return {.bytes = 4096, .most = 63}; }
   Buffer allocate_aligned(std::size_t bytes) override {
-    const std::size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
-    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, rounded);
-    if (memory == nullptr)
+    try {
+      return {.memory = allocate_buffer(bytes, pages_), .bytes = bytes};
+    } catch (const std::bad_alloc&) {
       throw EnvironmentError(
           {.what = fmt::format("cannot allocate {} bytes", bytes), .why = "out of memory"});
-    return {.memory = std::shared_ptr<void>(memory, std::free), .bytes = bytes};
+    }
   }
 
   void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
@@ -131,6 +129,7 @@ class CpuDevice final : public Device {
   }
 
   int threads_;
+  PageSize pages_;
   double additions_per_ns_ = 0;  // 0: not measured yet
   std::vector<unsigned char> scratch_;
 };
@@ -142,7 +141,7 @@ Buffer Device::allocate(std::size_t bytes) {
   if (offset_seed_ == 0) return allocate_aligned(bytes);
   const std::uint64_t random = mix(offset_seed_ + buffers_++);
   const std::size_t moved =
-      bytes >= pages().bytes ? random / kOffsets % (pages().most + 1) * pages().bytes : 0;
+      bytes >= moves().bytes ? random / kOffsets % (moves().most + 1) * moves().bytes : 0;
   const std::size_t offset = random % kOffsets * kUnit + moved;
   Buffer whole = allocate_aligned(bytes + offset);
   Buffer before{.memory = whole.memory, .bytes = offset};
@@ -155,8 +154,8 @@ nlohmann::json Device::state() const {
   return nullptr;
 }
 
-std::unique_ptr<Device> open_cpu_device(int threads) {
-  return std::make_unique<CpuDevice>(threads);
+std::unique_ptr<Device> open_cpu_device(int threads, PageSize pages) {
+  return std::make_unique<CpuDevice>(threads, pages);
 }
 
 }  // namespace hilbench

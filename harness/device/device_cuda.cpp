@@ -42,7 +42,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(const Gpu& gpu) : gpu_(gpu), monitor_(gpu.uuid), context_(gpu.ordinal) {}
 
-  Pages pages() const override { return {.bytes = std::size_t{2} << 20, .most = 3}; }
+  Moves moves() const override { return {.bytes = std::size_t{2} << 20, .most = 3}; }
   Buffer allocate_aligned(std::size_t bytes) override {
     auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(std::max<std::size_t>(bytes, 1));
     return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};

@@ -36,7 +36,7 @@ Bench::Bench(const ComparisonTask& task, std::unique_ptr<RingHost> ring_host)
       further_devices(further_gpus(task, work, *ring_host)),
       device(work.device == DeviceKind::cuda
                  ? open_cuda_device(task.device_ordinal)
-                 : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)))),
+                 : open_cpu_device(std::max(threads, static_cast<int>(work.ring_size)), work.pages)),
       inputs(work, task.inputs, seed),
       probe_inputs(InputTensors::key_probe(work, seed)),
       externals(task.externals),

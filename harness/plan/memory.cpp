@@ -17,6 +17,7 @@ namespace {
 
 // GPU memory that the driver, this process's context and code, CUPTI, and the offsets of buffers take.
 constexpr double kReservedBytes = 0x1p30;
+constexpr std::int64_t kOperands = 5;  // Q, K, V, O and LSE
 
 double tensor_elements(const Case& work, std::int64_t heads) {
   return static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
@@ -116,6 +117,11 @@ MemoryNeed host_need(const Case& work, double bytes) {
   return work.device == DeviceKind::cuda ? MemoryNeed{0, bytes} : MemoryNeed{bytes, 0};
 }
 
+// On 2 MiB pages each buffer fills whole ones: up to one more for each.
+double rounding_bytes(const Case& work, std::int64_t buffers) {
+  return work.pages == PageSize::of_2m ? static_cast<double>(buffers) * 0x1p21 : 0;
+}
+
 std::string gib(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
@@ -129,7 +135,7 @@ double copies_of_keys(const Case& work) {
 MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
   const double operands = work.ring_size > 1 ? 0 : operand_bytes(work);  // in a ring each rank has its own
   const double harness = harness_bytes(work, inputs);
-  return MemoryNeed{operands, 0} + host_need(work, harness);
+  return MemoryNeed{operands, 0} + host_need(work, harness + rounding_bytes(work, kOperands));
 }
 
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
@@ -137,8 +143,12 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   const bool gpu = work.device == DeviceKind::cuda;
   if (work.ring_size > 1 && !implementation.external)
     return gpu ? gpu_ring_need(work, variant, implementation, gpus)
-               : MemoryNeed{ring_bytes(work, variant, implementation, threads), 0};
-  MemoryNeed need{copy_bytes(work, variant) + implementation.workspace_bytes(work, threads), 0};
+               : MemoryNeed{ring_bytes(work, variant, implementation, threads) +
+                                rounding_bytes(work, 2 * kOperands * work.ring_size + threads),
+                            0};
+  MemoryNeed need{copy_bytes(work, variant) + implementation.workspace_bytes(work, threads) +
+                      rounding_bytes(work, kOperands + threads),
+                  0};
   if (implementation.tile_rows != nullptr) {
     const std::int64_t tile_rows = implementation.tile_rows(work);
     const double index = index_bytes(work, variant, tile_rows);

@@ -7,6 +7,7 @@
 
 #include "baselines/external/programs.hpp"
 #include "baselines/table.hpp"
+#include "harness/plan/page_reasons.hpp"
 #include "harness/plan/ring_reasons.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
@@ -61,6 +62,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
                        to_string(work.device));
   if (planned.implementation->external && sweep.external_use == ExternalUse::refused)
     return "runs another program: needs --allow-external";
+  if (std::optional<std::string> reason = why_not_pages_here(work, planned, site)) return reason;
   if (work.ring_size == 1 && planned.variant.baseline && has_ring_here(planned.variant))
     return fmt::format("{} gathers from the ranks of a ring: ring_size must be above 1",
                        planned.variant.kernel);

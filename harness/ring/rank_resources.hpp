@@ -60,9 +60,9 @@ class RankResources {
 // If a rank hangs for longer, the other ranks give up.
 constexpr double kRingTimeout_s = 3600;
 
-// Resources on the CPU for one rank at each of these `ends` of a ring.
+// Resources on the CPU for one rank at each of these `ends` of a ring. What they allocate is on `pages`.
 std::unique_ptr<RankResources> cpu_rank_resources(std::vector<std::shared_ptr<Transport>> ends,
-                                                  int threads_per_rank);
+                                                  int threads_per_rank, PageSize pages = PageSize::standard);
 
 // Resources on GPUs: rank k uses devices[k modulo their number]. Ranks exchange data over `peer` or, if each
 // has its own device, `nccl`. Nothing else may use the devices at the same time, and they must outlive the

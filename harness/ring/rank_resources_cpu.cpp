@@ -13,16 +13,16 @@ std::int64_t now_ns() {
 
 class CpuRankResources final : public RankResources {
  public:
-  CpuRankResources(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank)
-      : threads_(threads_per_rank), devices_(ends.size()) {
+  CpuRankResources(std::vector<std::shared_ptr<Transport>> ends, int threads_per_rank, PageSize pages)
+      : threads_(threads_per_rank), pages_(pages), devices_(ends.size()) {
     for (std::shared_ptr<Transport>& end : ends) ranks_.push_back({.transport = std::move(end)});
   }
 
   void join(int rank) override {
     RankDevice& own = devices_[static_cast<std::size_t>(rank)];
-    own.device = open_cpu_device(threads_);
+    own.device = open_cpu_device(threads_, pages_);
     ranks_[static_cast<std::size_t>(rank)].device = own.device.get();
-    ranks_[static_cast<std::size_t>(rank)].ring_device = cpu_ring_device(threads_);
+    ranks_[static_cast<std::size_t>(rank)].ring_device = cpu_ring_device(threads_, pages_);
   }
   void leave(int) noexcept override {}
   void abort(int rank, const std::string& why) noexcept override { transport(rank).abort(why); }
@@ -53,14 +53,15 @@ class CpuRankResources final : public RankResources {
   };
 
   int threads_;
+  PageSize pages_;
   std::vector<RankDevice> devices_;
 };
 
 }  // namespace
 
 std::unique_ptr<RankResources> cpu_rank_resources(std::vector<std::shared_ptr<Transport>> ends,
-                                                  int threads_per_rank) {
-  return std::make_unique<CpuRankResources>(std::move(ends), threads_per_rank);
+                                                  int threads_per_rank, PageSize pages) {
+  return std::make_unique<CpuRankResources>(std::move(ends), threads_per_rank, pages);
 }
 
 }  // namespace hilbench

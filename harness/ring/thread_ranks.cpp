@@ -20,7 +20,7 @@ std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record)
   if (record.work.device == DeviceKind::cpu) {
     std::vector<std::shared_ptr<Transport>> ends;
     for (auto& end : thread_transports(ranks, kRingTimeout_s)) ends.push_back(std::move(end));
-    return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks));
+    return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks), record.work.pages);
   }
   std::vector<Device*> devices = {bench.device.get()};
   for (const auto& further : bench.further_devices) devices.push_back(further.get());

@@ -82,10 +82,11 @@ void join(Record& total, const Record& part) {
   if (part.status != Status::ok) {
     total.status = part.status;
     total.reason = part.reason;
-    if (part.status == Status::failed) {
+    if (part.status == Status::failed || part.status == Status::skipped) {
       total.time.reset();
       total.energy.reset();
     }
+    if (part.status == Status::skipped) total.verify.reset();
     return;
   }
   if (part.environment.contains("device_state"))

@@ -22,6 +22,7 @@
 #include "harness/worker/peak_check.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
+#include "kernels/machine/host_memory.hpp"
 #include "kernels/orders/locality.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/shard_keys.hpp"
@@ -184,7 +185,18 @@ class TaskRun {
       record.verify = result.verification;
       if (result.fault) return settle(std::move(record), Status::failed, *result.fault);
     }
+    expect_pages(*prepared, record.verify ? Touched::yes : Touched::no);
     verified_.push_back({std::move(record), std::move(prepared)});
+  }
+
+  enum class Touched { no, yes };
+
+  // Throws Unsupported if the system gave other pages than the case asks for. A run touches what is not
+  // touched.
+  void expect_pages(PreparedVariant& prepared, Touched touched) {
+    if (bench_->work.pages == PageSize::standard) return;
+    if (touched == Touched::no) prepared.run();
+    if (const std::optional<std::string> fault = pages_fault(bench_->work.pages)) throw Unsupported(*fault);
   }
 
   VerifyResult check_output(PreparedVariant& prepared, const Record& record) {
@@ -242,12 +254,27 @@ class TaskRun {
       verified_[i].record.environment["processes"] = nlohmann::json::array({process});
     }
     check_against_peak(verified_, bench_->work, *bench_->device);
+    check_pages_again();
+  }
+
+  // The system may have split huge pages meanwhile, for example because memory became scarce.
+  void check_pages_again() {
+    const std::optional<std::string> fault = pages_fault(bench_->work.pages);
+    if (!fault) return;
+    for (VerifiedVariant& variant : verified_) {
+      variant.record.status = Status::invalid;
+      variant.record.reason = *fault;
+    }
   }
 
   // What one process of a comparison was like.
   nlohmann::json process_json(const Disturbance& disturbance) const {
     nlohmann::json process = disturbance.seen();
     process["seed"] = task_.measure.seed;
+    if (bench_->work.device == DeviceKind::cpu) {
+      const std::optional<HugeShare> share = huge_share();
+      process["huge_pages"] = share ? nlohmann::json(share->mean) : nlohmann::json(nullptr);
+    }
     // Programs and ranks outside of this process would count as disturbers.
     if (!task_.externals.empty() || bench_->rings->spans_processes()) process["other_busy_cores"] = nullptr;
     return process;

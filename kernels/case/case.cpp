@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
 constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
 constexpr std::array<std::string_view, 4> kData = {"normal", "heavy_tails", "dominating_key", "equal_rows"};
+constexpr std::array<std::string_view, 3> kPages = {"default", "4k", "2m"};
 
 template <auto Member>
 constexpr Field<Case> number(std::string_view name, std::string_view help,
@@ -68,6 +69,7 @@ const std::array kFields = {
                 .get = [](const Case& work) { return bits_of_real(work.score_scale); },
                 .set = [](Case& work, std::int64_t value) { work.score_scale = real_of_bits(value); }},
     choice<&Case::data, DataKind>("data", kData, "what the random inputs are like"),
+    choice<&Case::pages, PageSize>("pages", kPages, "size of the pages that hold a processor's buffers"),
 };
 
 // True if the fixed part of an id holds the parameter.
@@ -84,6 +86,9 @@ std::string_view to_string(Dtype dtype) {
 }
 std::string_view to_string(DeviceKind device) {
   return kDevices[static_cast<std::size_t>(device)];
+}
+std::string_view to_string(PageSize pages) {
+  return kPages[static_cast<std::size_t>(pages)];
 }
 
 std::span<const Field<Case>> case_fields() {

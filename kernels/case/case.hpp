@@ -20,9 +20,12 @@ enum class Pass { forward, backward };
 enum class DeviceKind { automatic, cpu, cuda };
 // What the random inputs are like (docs/sweeps.md): harness/measure/inputs.hpp makes them.
 enum class DataKind { normal, heavy_tails, dominating_key, equal_rows };
+// The pages that hold a processor's buffers; standard: whatever the system gives.
+enum class PageSize { standard, of_4k, of_2m };
 
 std::string_view to_string(Dtype dtype);
 std::string_view to_string(DeviceKind device);
+std::string_view to_string(PageSize pages);  // "default", "4k", "2m", as in a sweep
 
 // One branch of a pattern: segments of `segment_length` positions, every `dilation`-th of them selected.
 struct Branch {
@@ -49,6 +52,7 @@ struct Case {
   std::int64_t threads = 0;                   // CPU threads; 0: OMP_NUM_THREADS if set, else all cores
   double score_scale = 1;                     // factor of Q; about the standard deviation of the scores
   DataKind data = DataKind::normal;
+  PageSize pages = PageSize::standard;
   bool operator==(const Case&) const = default;
 };
 

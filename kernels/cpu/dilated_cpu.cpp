@@ -6,19 +6,19 @@
 #include "kernels/cpu/dilated_cpu.hpp"
 
 #include <fmt/format.h>
-#include <hwy/aligned_allocator.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "kernels/cpu/uncovered_rows.hpp"
+#include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
 namespace {
@@ -94,12 +94,6 @@ double workspace_bytes(const Case& work, int threads) {
   return sizeof(float) * (tiles + merged);
 }
 
-hwy::AlignedFreeUniquePtr<float[]> allocate_floats(std::int64_t count) {
-  auto floats = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
-  if (floats == nullptr) throw std::bad_alloc();
-  return floats;
-}
-
 class DilatedCpu final : public Execution {
  public:
   DilatedCpu(const Case& work, int threads)
@@ -108,7 +102,7 @@ class DilatedCpu final : public Execution {
         floats_per_thread_(tile_workspace_floats(work.head_dim, tile_rows(work))),
         uncovered_(work) {
     allocate_workspaces();
-    if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work));
+    if (merges_in_workspace(work)) merged_ = allocate_floats(output_elements(work), work.pages);
   }
 
   // Pieces of a ring may have more tiles than this rank's own rows would.
@@ -127,7 +121,7 @@ class DilatedCpu final : public Execution {
   void allocate_workspaces() {
     workspaces_.clear();
     for (int thread = 0; thread < threads_; ++thread)
-      workspaces_.push_back(allocate_floats(floats_per_thread_));
+      workspaces_.push_back(allocate_floats(floats_per_thread_, work_.pages));
   }
   Tile tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                const IndexTile& tile) const;
@@ -148,8 +142,8 @@ class DilatedCpu final : public Execution {
   int threads_;
   std::int64_t floats_per_thread_;
   UncoveredRows uncovered_;
-  std::vector<hwy::AlignedFreeUniquePtr<float[]>> workspaces_;
-  hwy::AlignedFreeUniquePtr<float[]> merged_;  // O of several bf16 branches, fp32
+  std::vector<std::shared_ptr<float[]>> workspaces_;
+  std::shared_ptr<float[]> merged_;  // O of several bf16 branches, fp32
 };
 
 Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,

@@ -162,6 +162,7 @@ Host inspect_host() {
   const std::int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;  // the lowest bit is the best target
   host.simd = hwy::TargetName(targets & -targets);
   host.nominal_ghz = nominal_ghz();
+  host.huge_pages = inspect_huge_pages();
   return host;
 }
 

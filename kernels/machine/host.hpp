@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/machine/huge_pages.hpp"
+
 namespace hilbench {
 
 struct CacheLevel {
@@ -24,6 +26,7 @@ struct Host {
   std::int64_t available_memory_bytes = 0;  // now, limited by cgroups
   std::string simd;                         // Highway's name of the instruction set it uses: "AVX3_DL"
   double nominal_ghz = 0;                   // 0: unknown
+  HugePages huge_pages;
 };
 Host inspect_host();  // topology and caches by hwloc, or by the kernel if hwloc fails
 

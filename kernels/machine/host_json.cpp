@@ -30,14 +30,6 @@ json turbo_json() {
   return nullptr;
 }
 
-// "always [madvise] never" -> "madvise"
-json hugepages_json() {
-  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  const std::size_t open = line.find('['), close = line.find(']');
-  if (open == std::string::npos || close == std::string::npos) return nullptr;
-  return line.substr(open + 1, close - open - 1);
-}
-
 json load_json() {
   double load[3] = {};
   if (getloadavg(load, 3) != 3) return nullptr;
@@ -76,7 +68,7 @@ json host_json(const Host& host) {
           {"virtual", is_virtual()},
           {"kernel", known ? json(fmt::format("{} {} {}", system.sysname, system.release, system.machine))
                            : json(nullptr)},
-          {"transparent_hugepages", hugepages_json()},
+          {"transparent_hugepages", text_or_null(host.huge_pages.enabled)},
           {"variables", variables_json()}};
 }
 

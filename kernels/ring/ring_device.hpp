@@ -48,7 +48,8 @@ class RingDevice {
   virtual void round(float* /*o_fp32*/, void* /*o*/) {}
 };
 
-std::unique_ptr<RingDevice> cpu_ring_device(int threads);
+// Its memory is on `pages` (kernels/machine/host_memory.hpp).
+std::unique_ptr<RingDevice> cpu_ring_device(int threads, PageSize pages = PageSize::standard);
 // For the calling thread's current GPU, on stream 0. Only in a build with CUDA. head_bytes is a multiple of
 // 16. Throws cuda::CudaError.
 std::unique_ptr<RingDevice> cuda_ring_device();

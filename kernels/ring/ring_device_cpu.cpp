@@ -1,8 +1,6 @@
-#include <hwy/aligned_allocator.h>
-
 #include <cstring>
-#include <new>
 
+#include "kernels/machine/host_memory.hpp"
 #include "kernels/ring/pack.hpp"
 #include "kernels/ring/ring_device.hpp"
 
@@ -11,13 +9,12 @@ namespace {
 
 class CpuRingDevice final : public RingDevice {
  public:
-  explicit CpuRingDevice(int threads) : threads_(threads) {}
+  CpuRingDevice(int threads, PageSize pages) : threads_(threads), pages_(pages) {}
 
   std::shared_ptr<void> allocate(std::size_t bytes) override {
-    void* memory = hwy::AllocateAlignedBytes(bytes, nullptr, nullptr);
-    if (memory == nullptr) throw std::bad_alloc();
-    std::memset(memory, 0, bytes);
-    return {memory, [](void* held) { hwy::FreeAlignedBytes(held, nullptr, nullptr); }};
+    std::shared_ptr<void> memory = allocate_workspace(bytes, pages_);
+    std::memset(memory.get(), 0, bytes);
+    return memory;
   }
   void load(const PackedShard& packed) override { packed_ = packed; }
   void pack(const void* from, void* to, std::int64_t batch, std::int64_t from_rows,
@@ -34,13 +31,14 @@ class CpuRingDevice final : public RingDevice {
 
  private:
   int threads_;
+  PageSize pages_;
   PackedShard packed_;
 };
 
 }  // namespace
 
-std::unique_ptr<RingDevice> cpu_ring_device(int threads) {
-  return std::make_unique<CpuRingDevice>(threads);
+std::unique_ptr<RingDevice> cpu_ring_device(int threads, PageSize pages) {
+  return std::make_unique<CpuRingDevice>(threads, pages);
 }
 
 }  // namespace hilbench

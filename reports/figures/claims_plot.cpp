@@ -26,7 +26,7 @@ ClaimLines lines_of(const View& view, const std::vector<ClaimAnswer>& answers) {
         fmt::format("1\t{}\t{}\n", lines.rows,
                     gnuplot_field(fmt::format("{}: {}", answer.claim->claim_id,
                                               answer.where ? pattern_text(*answer.where->work) +
-                                                                 dtype_text(*answer.where->work, naming)
+                                                                 work_text(*answer.where->work, naming)
                                                            : "all cases here")));
     lines.claimed += fmt::format("{}\t{}\n", *answer.claim->claimed, lines.rows);
     lines.measured += fmt::format("{}\t{}\t{}\t{}\n", answer.measured->ratio, lines.rows,

@@ -40,7 +40,7 @@ Series rates(const View& view, Reach& reach) {
       const double x = std::round(*record->flops / *record->min_bytes / step) * step;
       const double y = *record->tflops * 1e3;
       reach.add(x, y);
-      points_of(series, record->variant_id + dtype_text(record->work, naming)).push_back({x, y, {y, y}});
+      points_of(series, record->variant_id + work_text(record->work, naming)).push_back({x, y, {y, y}});
     }
   return series;
 }

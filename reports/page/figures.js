@@ -50,18 +50,25 @@ function kernelSelect(held, hold) {
   return [control];
 }
 
+function pagesSelect(hold) {
+  const sizes = distinct(compared.map((record) => record.of.pages));
+  return sizes.length > 1 ? [select("Pages", sizes, hold)] : [];
+}
+
 function speedupFigure(id, title, xTitle, key, others) {
-  const held = {kernel: "", dtype: ""};
+  const held = {kernel: "", dtype: "", pages: ""};
   let block = null;
   const hold = (name) => (value) => { held[name] = value; block.redraw(); };
   const controls = kernelSelect(held, hold("kernel"));
   const dtypes = distinct(compared.map((record) => record.of.dtype));
   if (dtypes.length > 1) controls.push(select("Data type", dtypes, hold("dtype")));
+  controls.push(...pagesSelect(hold("pages")));
   const values = distinct(compared.map((record) => record.of[others.key]));
   if (values.length > 1) controls.push(select(others.title, values, hold("other")));
   block = figure({id, title, controls, spec: () => {
     const chosen = compared.filter((record) => (!held.kernel || record.kernel === held.kernel) &&
-      (!held.dtype || record.of.dtype === held.dtype) && (!held.other || String(record.of[others.key]) === held.other));
+      (!held.dtype || record.of.dtype === held.dtype) && (!held.pages || record.of.pages === held.pages) &&
+      (!held.other || String(record.of[others.key]) === held.other));
     const xs = distinct(chosen.map((record) => record.of[key]));
     const series = byVariant(chosen, (record) => ({x: record.of[key], at: record.of[key], y: record.speedup[0],
       low: record.speedup[1], high: record.speedup[2],
@@ -89,13 +96,15 @@ function memoryMarks() {
 }
 
 function workingSetFigure() {
-  const marks = memoryMarks(), held = {kernel: "", other: ""};
+  const marks = memoryMarks(), held = {kernel: "", pages: "", other: ""};
   if (marks.length === 0 || distinct(compared.map((record) => record.of.kv)).length < 2) return null;
   const controls = kernelSelect(held, (value) => { held.kernel = value; block.redraw(); });
+  controls.push(...pagesSelect((value) => { held.pages = value; block.redraw(); }));
   const dilations = distinct(compared.map((record) => record.of.r));
   if (dilations.length > 1) controls.push(select("Largest dilation", dilations, (value) => { held.other = value; block.redraw(); }));
   const block = figure({id: "figure-working-set", title: "Speedup against the size of K and V", controls, spec: () => {
-    const chosen = compared.filter((record) => (!held.kernel || record.kernel === held.kernel) && (!held.other || String(record.of.r) === held.other));
+    const chosen = compared.filter((record) => (!held.kernel || record.kernel === held.kernel) && (!held.pages || record.of.pages === held.pages) &&
+      (!held.other || String(record.of.r) === held.other));
     const series = byVariant(chosen, (record) => ({x: record.of.kv, at: record.of.kv, y: record.speedup[0], low: record.speedup[1],
       high: record.speedup[2], lines: () => linesOf(record, `K and V: ${bytesText(record.of.kv)}`, `speedup ${ratioInterval(record.speedup)}`)}), {bars: "y"});
     const xs = distinct(chosen.map((record) => record.of.kv));

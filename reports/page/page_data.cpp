@@ -52,6 +52,7 @@ json case_json(const CaseView& of_case) {
                {"w", segment},
                {"r", dilation},
                {"dtype", to_string(work.dtype)},
+               {"pages", to_string(work.pages)},
                {"ring", work.ring_size},
                {"kv", 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.sequence_length) *
                           static_cast<double>(work.kv_heads) * static_cast<double>(work.head_dim) *

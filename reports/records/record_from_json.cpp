@@ -30,7 +30,7 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
 
 // A record that was stored before the parameter existed lacks it; the case had the default.
 bool came_later(std::string_view name) {
-  return name == "score_scale" || name == "data";
+  return name == "score_scale" || name == "data" || name == "pages";
 }
 
 Case case_from(const json& params, const json& asked) {

@@ -93,7 +93,8 @@ std::string case_text(const Case& work) {
 std::string masked_case_text(const Case& work) {
   std::string text = case_text(work) + (work.mask == Mask::causal ? ", causal" : "");
   for (const Field<Case>& field : case_fields())
-    if ((field.name == "score_scale" || field.name == "data") && field.get(work) != field.get({}))
+    if ((field.name == "score_scale" || field.name == "data" || field.name == "pages") &&
+        field.get(work) != field.get({}))
       text += fmt::format(", {} {}", field.name, field_text(field, field.get(work)));
   return text;
 }

@@ -23,8 +23,9 @@ std::string rate_text(double flops_per_s);                    // "123.5 GFLOP/s"
 std::string percent_text(double fraction);                    // "12.3 %"
 // "n 8192, 2048/1 + 4096/2": length, then segment/dilation of each branch.
 std::string pattern_text(const Case& work);
-std::string case_text(const Case& work);         // the same, then heads, head_dim and dtype
-std::string masked_case_text(const Case& work);  // the same, then the mask and the inputs if not default
+std::string case_text(const Case& work);  // the same, then heads, head_dim and dtype
+std::string masked_case_text(
+    const Case& work);  // the same, then the mask, the inputs and the pages if not default
 // "1 case", "3 cases".
 std::string plural(std::size_t count, const char* one, const char* many);
 

@@ -47,7 +47,7 @@ class FakeGpu final : public Device {
   }
 
  private:
-  Pages pages() const override { return {.bytes = std::size_t{2} << 20, .most = 3}; }
+  Moves moves() const override { return {.bytes = std::size_t{2} << 20, .most = 3}; }
   Buffer allocate_aligned(std::size_t bytes) override { return memory_->allocate(bytes); }
 
   const Gpu gpu_;

@@ -69,7 +69,7 @@ CONTRACT = {
         "rows": (TEXT, NULL),
         "traversal": (TEXT, NULL), "traversals": (list, NULL), "buffers": (TEXT, NULL), "index": (TEXT, NULL), "ring_size": int,
         "ring_algorithm": NULL, "ring_groups": NULL, "sharding": NULL, "transport": NULL, "device": TEXT, "threads": int, "cache": TEXT,
-        "score_scale": NUMBER, "data": TEXT,
+        "score_scale": NUMBER, "data": TEXT, "pages": TEXT,
         "steady_s": (*NUMBER, NULL)},
     "kind": TEXT, "status": TEXT, "reason": (TEXT, NULL), "verify": (dict, NULL), "time_ns": (dict, NULL),
     "energy_j": (dict, NULL), "permute_ns": (dict, NULL), "flops": (*NUMBER, NULL), "min_bytes": (*NUMBER, NULL), "tflops": (*NUMBER, NULL),

@@ -10,6 +10,7 @@
 #include "baselines/gemm/blas.hpp"
 #include "baselines/reference.hpp"
 #include "kernels/case/rounding.hpp"
+#include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
 namespace {
@@ -157,6 +158,26 @@ TEST_F(Gemm, EqualsTheReferenceBeyondOneBlock) {
         SCOPED_TRACE(case_id(work));
         expect_equals_reference(work, random, 2);
       }
+}
+
+TEST_F(Gemm, PagesOfItsWorkspacesDoNotChangeTheOutput) {
+  std::mt19937_64 random(5);
+  Case work{.sequence_length = 80, .pattern = {{40, 2}, {80, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16};
+  work.dtype = Dtype::bf16;  // which needs every workspace
+  const std::int64_t elements = work.sequence_length * work.heads * work.head_dim;
+  const Tensor q = random_tensor(work.dtype, elements, random),
+               k = random_tensor(work.dtype, elements, random),
+               v = random_tensor(work.dtype, elements, random);
+  const Output usual = run_gemm(work, q, k, v, 2);
+  for (const PageSize pages : {PageSize::of_4k, PageSize::of_2m}) {
+    work.pages = pages;
+    EXPECT_EQ(huge_share(), std::nullopt);
+    const auto execution = kGemm.prepare(work, {.kernel = "gemm", .baseline = true}, 2);
+    EXPECT_TRUE(huge_share()) << "its workspaces are where they are looked for";
+    const Output output = run_gemm(work, q, k, v, 2);
+    EXPECT_EQ(output.o, usual.o) << to_string(pages);
+    EXPECT_EQ(output.lse, usual.lse) << to_string(pages);
+  }
 }
 
 TEST(GemmUnsupported, GivesTheReason) {

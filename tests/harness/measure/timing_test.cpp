@@ -16,7 +16,7 @@ namespace {
 // A device whose clock the test sets: an execution takes as long as its body says.
 class ScriptedDevice final : public Device {
  public:
-  Pages pages() const override { return {}; }
+  Moves moves() const override { return {}; }
   Buffer allocate_aligned(std::size_t) override { return {}; }
   void upload(const void*, std::size_t, Buffer&, std::size_t) override {}
   void download(const Buffer&, std::size_t, std::size_t, void*) override {}
@@ -375,6 +375,27 @@ TEST(CpuDevice, BuffersStartAtOffsetsThatTheSeedDecides) {
     EXPECT_EQ(place % 1024, 0u);
     EXPECT_LT(place, 64u * 1024 + 63u * 4096);
   }
+}
+
+// Inside of the first page of 2 MiB, all of which is touched.
+TEST(CpuDevice, BuffersOfChosenPagesStartAtTheSameOffsets) {
+  const auto places = [](PageSize pages) {
+    const auto device = open_cpu_device(1, pages);
+    device->set_offset_seed(5);
+    std::vector<std::uintptr_t> found;
+    std::vector<Buffer> kept;
+    for (const std::size_t bytes :
+         {std::size_t{100}, std::size_t{5000}, std::size_t{4} << 20, std::size_t{3} << 20}) {
+      kept.push_back(device->allocate(bytes));
+      std::memset(kept.back().data(), 1, bytes);
+      found.push_back(reinterpret_cast<std::uintptr_t>(kept.back().data()) % (std::size_t{2} << 20));
+    }
+    return found;
+  };
+  const std::vector<std::uintptr_t> found = places(PageSize::of_2m);
+  EXPECT_EQ(found, places(PageSize::of_4k));
+  EXPECT_EQ(found[2], places(PageSize::standard)[2]) << "a large buffer";
+  EXPECT_GT(*std::max_element(found.begin(), found.end()), 64u * 1024) << "moved by pages";
 }
 
 TEST(CpuDevice, WorksForAboutAsLongAsItIsAsked) {

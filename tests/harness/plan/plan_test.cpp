@@ -125,6 +125,68 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
   expect_skipped(first("device: cuda"), "no GPU was looked for");
 }
 
+// A site whose system gives huge pages to memory that asks for them, with a GPU.
+Site site_with_huge_pages() {
+  Site site = test_site();
+  site.host.huge_pages = {.enabled = "madvise", .bytes = 2 << 20};
+  site.gpu = Gpu{.name = "GPU", .compute_capability = 90, .multiprocessors = 1, .memory_bytes = 1 << 30};
+  return site;
+}
+
+TEST(Plan, ChoosesPagesWhereTheSystemGivesThem) {
+  const std::string work = "sequence_length: 4096, segments: [2048], device: cpu, pages: ";
+  const auto expect_all = [](const Comparison& comparison, const std::string& reason) {
+    for (const PlannedVariant& planned : comparison.variants)
+      if (reason.empty())
+        EXPECT_FALSE(planned.skip) << *planned.skip;
+      else
+        expect_skipped(planned, reason);
+  };
+  const Site site = site_with_huge_pages();
+  const Comparison huge = comparison_of(work + "2m", site);
+  EXPECT_EQ(huge.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu-pages.2m");
+  expect_all(huge, "");
+  expect_all(comparison_of(work + "4k", site), "");
+  expect_all(comparison_of(work + "default", test_site()), "");
+  expect_all(comparison_of(work + "4k", test_site()), "");
+  expect_all(comparison_of(work + "2m", test_site()), "pages 2m: this kernel has no transparent huge pages");
+  Site never = site;
+  never.host.huge_pages.enabled = "never";
+  expect_all(comparison_of(work + "2m", never), "transparent_hugepage/enabled is never");
+  EXPECT_FALSE(comparison_of(work + "2m", never).reference);
+}
+
+TEST(Plan, SkipsPagesThatItCannotChooseOrCheck) {
+  const auto first = [](const std::string& parameters, const std::string& variants, Site site) {
+    return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], pages: 4k" + parameters + "}\n" +
+                       variants,
+                   site)
+        .comparisons.at(0)
+        .variants.at(0);
+  };
+  const Site site = site_with_huge_pages();
+  const std::string plain = "variants: [{kernel: dilated}]\n";
+  expect_skipped(first(", device: cuda", plain, site),
+                 "pages 4k: a GPU's driver chooses the pages of its memory");
+  expect_skipped(first(", device: cpu", "variants: [{kernel: dilated, buffers: fresh}]\n", site),
+                 "pages 4k: they are checked before anything is timed, so buffers must be pooled");
+  EXPECT_FALSE(first(", device: cpu, ring_size: 4", plain, site).skip);
+  Site launched = site;
+  launched.processes = 4;
+  expect_skipped(first(", device: cpu, ring_size: 4", plain, launched), "each rank of this ring is one");
+  EXPECT_FALSE(
+      first(", device: cpu, ring_size: 4", "variants: [{kernel: dilated, transport: threads}]\n", launched)
+          .skip);
+  SweepOverrides allowed;
+  allowed.external_use = ExternalUse::allowed;
+  const Plan plan =
+      make_plan(parse_sweep("name: plan\ncases: [{sequence_length: 4096, device: cpu, pages: 4k}]\n"
+                            "external: {rival: {command: [rival]}}\nbaselines: [rival]\n",
+                            "plan.yaml", allowed),
+                site);
+  expect_skipped(plan.comparisons.at(0).variants.at(0), "pages 4k: another program chooses the pages");
+}
+
 TEST(Plan, ProcessesOfALauncherAreRanks) {
   const auto first = [](const std::string& transport, int processes) {
     Site site = test_site();

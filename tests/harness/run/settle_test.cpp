@@ -112,6 +112,9 @@ int play_worker(int task_fd, int event_fd) {
     if (fate == "second" && record.variant_id == "bad" && ::getenv("HILBENCH_TEST_SECOND") != nullptr) {
       record.status = Status::failed;
       record.reason = "wrong in the second process";
+    } else if (fate == "pages" && record.variant_id == "bad" && ::getenv("HILBENCH_TEST_SECOND") != nullptr) {
+      record.status = Status::skipped;
+      record.reason = "other pages";
     } else {
       Timing timing;
       timing.samples_ns.assign(8, record.variant_id == "slow" ? 2e6 : 1e6);
@@ -270,6 +273,23 @@ TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_FALSE(records[1].speedup);
   EXPECT_FALSE(records[1].time) << "a wrong variant has no time";
+}
+
+// The system may give other pages to a later process. A skipped record with a time cannot be read again.
+TEST(Settle, SkipsAVariantThatIsSkippedInALaterProcess) {
+  ComparisonTask task = task_of("pages", {"good", "bad"});
+  task.measure.processes = 2;
+  int workers = 0;
+  const auto count_workers = [&](const TaskEvent& event) {
+    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
+  };
+  const auto records = measure_comparison(task, count_workers);
+  ::unsetenv("HILBENCH_TEST_SECOND");
+  EXPECT_EQ(records[0].status, Status::ok);
+  EXPECT_EQ(records[1].status, Status::skipped);
+  EXPECT_EQ(records[1].reason, "other pages");
+  EXPECT_FALSE(records[1].time);
+  EXPECT_FALSE(records[1].verify);
 }
 
 TEST(Settle, GivesNoVerdictWhereOthersUsedTheDevice) {

@@ -47,12 +47,15 @@ TEST(Condition, ComparesNumbers) {
 
 TEST(Condition, ComparesWhatTheInputsAreLike) {
   Case work = kWork;
+  work.pages = PageSize::of_2m;
   work.score_scale = 2.5;
   work.data = DataKind::equal_rows;
   const auto holds_here = [&](std::string_view text) { return Condition::parse(text, "").matches(work); };
   EXPECT_TRUE(holds_here("score_scale == 2.5 and data == equal_rows"));
   EXPECT_TRUE(holds_here("score_scale > 2 and score_scale < heads"));
   EXPECT_FALSE(holds_here("score_scale <= 1 or data == normal"));
+  EXPECT_TRUE(holds_here("pages == 2m and pages != 4k"));
+  EXPECT_TRUE(holds("pages == default"));
   EXPECT_TRUE(holds("score_scale == 1 and data == normal"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <atomic>
@@ -20,6 +21,7 @@
 #include "harness/run/settle.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_cpu.hpp"
+#include "kernels/machine/huge_pages.hpp"
 #include "kernels/ring/ring.hpp"
 #include "tests/fakes/own_implementations.hpp"
 
@@ -70,6 +72,21 @@ void crash(const Case&, const Operands&) {
 void crash_when_timed(const Case&, const Operands&) {
   static std::atomic<int> runs = 0;
   if (++runs > 2) ::raise(SIGSEGV);  // after verification and key probe
+}
+// Puts O on 4 KiB pages, as a system does that has no memory in one piece.
+void splits_pages(const Case& work, const Operands& operands) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto o = reinterpret_cast<std::uintptr_t>(operands.o), begin = o / kPage * kPage;
+  const std::size_t bytes = o - begin + rows(work) * static_cast<std::size_t>(work.head_dim) * sizeof(float);
+  void* const memory = reinterpret_cast<void*>(begin);
+  const std::vector<char> kept(static_cast<char*>(memory), static_cast<char*>(memory) + bytes);
+  ASSERT_EQ(::madvise(memory, bytes, MADV_NOHUGEPAGE), 0);
+  ASSERT_EQ(::madvise(memory, bytes, MADV_DONTNEED), 0);
+  std::memcpy(memory, kept.data(), bytes);
+}
+void splits_pages_when_timed(const Case& work, const Operands& operands) {
+  static std::atomic<int> runs = 0;
+  if (++runs == 4) splits_pages(work, operands);  // after verification, check of the pages and key probe
 }
 void throw_something(const Case&, const Operands&) {
   throw std::runtime_error("the kernel refuses");
@@ -193,6 +210,8 @@ std::span<const Implementation* const> implementation_table() {
                                     &spoiled<crash>("crash"),
                                     &spoiled<crash_when_timed>("crash_when_timed"),
                                     &spoiled<throw_something>("throw_something"),
+                                    &spoiled<splits_pages>("splits_pages"),
+                                    &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
                                     &spoiled<no_memory>("no_memory"),
                                     &spoiled<one_rank_throws>("one_rank_throws"),
                                     &misreading<misses_a_key>("misses_a_key"),
@@ -366,6 +385,60 @@ TEST(Worker, DoubtsAFigureAboveThePeak) {
   EXPECT_EQ(story.record("boaster/linear").status, Status::invalid);
   EXPECT_NE(story.record("boaster/linear").reason.find("above the measured fp32_fma peak"),
             std::string::npos);
+}
+
+// The task on pages of this size.
+ComparisonTask paged_task_of(const std::vector<std::string>& kernels, PageSize pages) {
+  ComparisonTask task = task_of(kernels);
+  for (Record& record : task.records) record.work.pages = pages;
+  return task;
+}
+
+double huge_share_in(const Record& record) {
+  return record.environment.at("processes").at(0).at("huge_pages");
+}
+
+TEST(Worker, MeasuresOnThePagesThatTheCaseAsksFor) {
+  const Story ordinary = story_of(paged_task_of({"dilated_cpu", "peak"}, PageSize::of_4k));
+  EXPECT_EQ(ordinary.record("dilated_cpu/linear").status, Status::ok);
+  EXPECT_EQ(ordinary.record("peak").status, Status::ok);
+  EXPECT_EQ(huge_share_in(ordinary.record("dilated_cpu/linear")), 0);
+  if (const auto why = why_not_pages(PageSize::of_2m, inspect_huge_pages())) GTEST_SKIP() << *why;
+  const Story huge = story_of(paged_task_of({"dilated_cpu"}, PageSize::of_2m));
+  const Record& record = huge.record("dilated_cpu/linear");
+  if (record.status == Status::skipped) GTEST_SKIP() << record.reason;
+  EXPECT_EQ(record.status, Status::ok);
+  EXPECT_GE(huge_share_in(record), 0.9);
+}
+
+TEST(Worker, PassesNothingOffAsMeasuredOnPagesThatItHasNot) {
+  if (const auto why = why_not_pages(PageSize::of_2m, inspect_huge_pages())) GTEST_SKIP() << *why;
+  const Story without = story_of(paged_task_of({"splits_pages"}, PageSize::of_2m));
+  const Record& skipped = without.record("splits_pages/linear");
+  EXPECT_EQ(skipped.status, Status::skipped);
+  EXPECT_NE(skipped.reason.find("pages 2m: the system put 0 % of a buffer on 2 MiB pages"), std::string::npos)
+      << skipped.reason;
+  EXPECT_FALSE(skipped.time);
+  EXPECT_FALSE(skipped.verify);
+  const Story lost = story_of(paged_task_of({"splits_pages_when_timed"}, PageSize::of_2m));
+  const Record& invalid = lost.record("splits_pages_when_timed/linear");
+  if (invalid.status == Status::skipped) GTEST_SKIP() << invalid.reason;
+  EXPECT_EQ(invalid.status, Status::invalid) << invalid.reason;
+  EXPECT_NE(invalid.reason.find("pages 2m: the system put 0 % of a buffer"), std::string::npos)
+      << invalid.reason;
+}
+
+TEST(WorkerRing, MeasuresOnThePagesThatTheCaseAsksFor) {
+  ComparisonTask task = paged_task_of({"dilated_cpu"}, PageSize::of_4k);
+  for (Record& record : task.records) record.work.ring_size = 3;
+  EXPECT_EQ(huge_share_in(story_of(task).record("dilated_cpu/linear")), 0);
+  if (const auto why = why_not_pages(PageSize::of_2m, inspect_huge_pages())) GTEST_SKIP() << *why;
+  for (Record& record : task.records) record.work.pages = PageSize::of_2m;
+  const Story story = story_of(task);
+  const Record& record = story.record("dilated_cpu/linear");
+  if (record.status == Status::skipped) GTEST_SKIP() << record.reason;
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_GE(huge_share_in(record), 0.9);
 }
 
 TEST(Worker, HasNoVerificationForAVariantWithoutOutput) {

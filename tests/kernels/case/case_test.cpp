@@ -38,5 +38,13 @@ TEST(CaseId, NamesTheInputsThatAreNotAtTheirDefault) {
   EXPECT_EQ(case_id(work), usual + "-score_scale.0.0012");
 }
 
+TEST(CaseId, NamesThePagesThatWereAskedFor) {
+  Case work{.sequence_length = 64, .pattern = {{64, 1}}, .kv_heads = 8, .device = DeviceKind::cpu};
+  work.pages = PageSize::of_2m;
+  EXPECT_EQ(case_id(work), "n64-w64-r1-h8-d64-fp32-p1-cpu-pages.2m");
+  work.pages = PageSize::of_4k;
+  EXPECT_EQ(case_id(work), "n64-w64-r1-h8-d64-fp32-p1-cpu-pages.4k");
+}
+
 }  // namespace
 }  // namespace hilbench

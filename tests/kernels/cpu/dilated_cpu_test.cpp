@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/cpu/dilated_tile.hpp"
+#include "kernels/machine/host_memory.hpp"
 #include "tests/kernels/attention_problem.hpp"
 #include "tests/kernels/every_product.hpp"
 #include "tests/sanitized.hpp"
@@ -79,6 +80,30 @@ Variant variant_of(std::string_view order, std::string_view traversal = "head_ma
   variant.order = order;
   variant.traversal = traversal;
   return variant;
+}
+
+TEST(DilatedCpu, PagesOfItsWorkspacesDoNotChangeTheOutput) {
+  Case work{.sequence_length = 300,
+            .pattern = {{100, 2}, {300, 3}},
+            .heads = 3,
+            .kv_heads = 3,
+            .head_dim = 32,
+            .device = DeviceKind::cpu};
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    work.dtype = dtype;
+    if (kDilatedCpu.why_not(work, variant_of("hilbert"))) continue;
+    Random random(3);
+    AttentionProblem problem(work, random);
+    const AttentionOutput usual = problem.run(kDilatedCpu, variant_of("hilbert"), 2);
+    for (const PageSize pages : {PageSize::of_4k, PageSize::of_2m}) {
+      problem.work.pages = pages;
+      const auto execution = kDilatedCpu.prepare(problem.work, variant_of("hilbert"), 2);
+      const AttentionOutput output = problem.run_with(*execution, kDilatedCpu, variant_of("hilbert"));
+      EXPECT_TRUE(huge_share()) << "its workspaces are where they are looked for";
+      EXPECT_EQ(output.o, usual.o) << to_string(pages);
+      EXPECT_EQ(output.lse, usual.lse) << to_string(pages);
+    }
+  }
 }
 
 // Long enough for full tiles of every width and several blocks of keys; rows are sampled. Under a sanitizer

@@ -37,6 +37,22 @@ TEST(Figures, TellKernelsAndDtypesApart) {
   }
 }
 
+TEST(Figures, TellPagesApart) {
+  ReportInput input;
+  Case work = sample::work(8192, {{4096, 2}});
+  sample::add_comparison(input.records, work, 1);
+  work.pages = PageSize::of_2m;
+  sample::add_comparison(input.records, work, 1);
+  bool drawn = false;
+  for (const Plot& plot : plots_of(view_of(input), {})) {
+    if (plot.name != "speedup_length") continue;
+    drawn = true;
+    for (const char* series : {"'hilbert, pages default'", "'hilbert, pages 2m'"})
+      EXPECT_NE(plot.script.find(series), std::string::npos) << series;
+  }
+  EXPECT_TRUE(drawn);
+}
+
 TEST(Figures, SayWhatCouldNotBeDrawn) {
   Folder folder;
   const Drawn missing = draw({{.name = "x", .script = "plot 1"}}, folder.path(), "no-such-gnuplot");

@@ -86,6 +86,7 @@ TEST(Page, DataHoldsWhatTheRecordsSay) {
       const nlohmann::json& held = data["records"][place++];
       EXPECT_EQ(data["variants"][held["variant"].get<std::size_t>()]["id"], record->variant_id);
       EXPECT_EQ(data["cases"][held["case"].get<std::size_t>()]["id"], record->case_id);
+      EXPECT_EQ(data["cases"][held["case"].get<std::size_t>()]["pages"], to_string(record->work.pages));
       EXPECT_EQ(held["kernel"], record->kernel);
       ASSERT_EQ(held.contains("time"), record->time.has_value());
       EXPECT_TRUE(!record->time || held["time"]["samples"].size() == record->time->samples_ns.size());

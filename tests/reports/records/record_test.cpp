@@ -207,10 +207,21 @@ TEST(RecordJson, KeepsWhatTheInputsWereLike) {
   }
 }
 
-// A record as it was written when all inputs were alike.
-TEST(RecordJson, WhatTheInputsWereLikeMayBeMissing) {
+TEST(RecordJson, KeepsThePages) {
+  Record record = kernel_record();
+  record.work.pages = PageSize::of_2m;
+  json out = to_json(record);
+  EXPECT_EQ(out["params"]["pages"], "2m");
+  expect_round_trip(record);
+  EXPECT_EQ(record_from_json(out).work, record.work);
+  out["params"]["pages"] = "2M";
+  EXPECT_THROW(record_from_json(out), UsageError);
+}
+
+// A record as it was written when all inputs, and all pages, were alike.
+TEST(RecordJson, WhatTheInputsAndPagesWereLikeMayBeMissing) {
   json out = to_json(kernel_record());
-  for (const char* name : {"score_scale", "data"}) out["params"].erase(name);
+  for (const char* name : {"score_scale", "data", "pages"}) out["params"].erase(name);
   EXPECT_EQ(record_from_json(out).work, kernel_record().work);
   out["params"].erase("queries");
   EXPECT_THROW(record_from_json(out), UsageError);
@@ -252,13 +263,13 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
   EXPECT_EQ(
       keys(out["params"]),
       (std::set<std::string>{
-          "sequence_length", "batch",      "heads",     "kv_heads",    "head_dim",        "dtype",
-          "causal",          "pass",       "segments",  "dilations",   "queries",         "head_offset",
-          "branch_heads",    "kernel",     "order",     "order_param", "order_scope",     "order_tensors",
-          "order_chunk",     "order_span", "key_visit", "traversal",   "traversal_param", "traversals",
-          "buffers",         "rows",       "index",     "ring_size",   "ring_algorithm",  "ring_groups",
-          "sharding",        "transport",  "device",    "threads",     "cache",           "steady_s",
-          "score_scale",     "data"}));
+          "sequence_length", "batch",       "heads",     "kv_heads",    "head_dim",        "dtype",
+          "causal",          "pass",        "segments",  "dilations",   "queries",         "head_offset",
+          "branch_heads",    "kernel",      "order",     "order_param", "order_scope",     "order_tensors",
+          "order_chunk",     "order_span",  "key_visit", "traversal",   "traversal_param", "traversals",
+          "buffers",         "rows",        "index",     "ring_size",   "ring_algorithm",  "ring_groups",
+          "sharding",        "transport",   "device",    "threads",     "cache",           "steady_s",
+          "pages",           "score_scale", "data"}));
 }
 
 // Records of before `auto` was the default have head_major and do not say so in their id.
