@@ -17,6 +17,7 @@
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/case/rounding.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -39,6 +40,7 @@ void write_tensor(const InputTensors& inputs, Tensor which, Dtype dtype, int thr
 json case_json(const Case& work, int threads) {
   json fields = {{"threads", threads}, {"segments", json::array()}, {"dilations", json::array()}};
   for (const Field<Case>& field : case_fields()) {
+    if (!of_pattern(field.name, has_windows(work))) continue;
     const std::int64_t value = field.get(work);
     json& told = fields[std::string(field.name)];
     if (field.kind == FieldKind::integer)

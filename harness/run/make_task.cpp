@@ -24,11 +24,12 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.min_bytes = planned.min_bytes;
   record.memory_bytes = planned.memory_bytes;
   record.comm_bytes = planned.comm_bytes;
+  record.pairs = planned.pairs;
   record.ring_algorithm = planned.ring_algorithm;
   record.transport = planned.transport;
   if (!planned.ring_algorithm.empty())
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
-  else if (!planned.variant.baseline)
+  else if (!planned.variant.baseline && why_not_order(comparison.work, planned.variant).empty())
     record.order_chunk = order_request(comparison.work, planned.variant).chunk;
   if (resolved && record.kind == ImplementationKind::kernel && chosen_by_program(planned.variant)) {
     TraversalFacts facts;
