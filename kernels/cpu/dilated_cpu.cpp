@@ -155,9 +155,10 @@ class DilatedCpu final : public Execution {
 };
 
 TileMasks masks_of(const BranchIndex& branch, const IndexTile& tile) {
-  const auto blocks = static_cast<std::size_t>((tile.key_count + kMaskedKeys - 1) / kMaskedKeys);
-  return {std::span(branch.mask_of_block).subspan(static_cast<std::size_t>(tile.block_begin), blocks),
-          branch.masks.data()};
+  const auto list = static_cast<std::size_t>(tile.query_row / kMaskedRows);
+  const auto begin = static_cast<std::size_t>(branch.block_begin[list]);
+  const auto end = static_cast<std::size_t>(branch.block_begin[list + 1]);
+  return {std::span(branch.mask_of_block).subspan(begin, end - begin), branch.masks.data()};
 }
 
 Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,

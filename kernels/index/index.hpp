@@ -26,9 +26,8 @@ struct IndexTile {
   std::int32_t batch = 0;
   std::int32_t head = 0;
   std::int32_t kv_head = 0;
-  bool keys_backwards = false;   // visit the keys from the last to the first
-  bool merge = false;            // memory already holds O and LSE of these rows: combine with them
-  std::int64_t block_begin = 0;  // of windows: the tile's first entry in BranchIndex::mask_of_block
+  bool keys_backwards = false;  // visit the keys from the last to the first
+  bool merge = false;           // memory already holds O and LSE of these rows: combine with them
   std::int64_t last_row() const { return query_row + std::int64_t{query_count - 1} * query_step; }
 };
 
@@ -50,9 +49,10 @@ struct BranchIndex {
   std::int32_t key_step = 1;               // step of key_position inside a list, if keys_by_step
   bool keys_by_step = true;                // false: a causal mask must read key_position of every key
   std::vector<IndexTile> tiles;            // in the sequence of the traversal; each has a query row or more
-  // Of windows, else empty. There is a list of keys for each tile of a head, and key_position is empty: masks
-  // say everything.
+  // Of windows, else empty. There is a list of keys for each kMaskedRows query rows (or slots of Q), and
+  // key_position is empty: masks say everything.
   std::vector<std::int32_t> query_rows;     // if tiles number the slots of Q: the row in each slot
+  std::vector<std::int64_t> block_begin;    // [lists + 1]: first block of each list
   std::vector<std::int32_t> mask_of_block;  // of each block of each list: a number in `masks`, or kUnmasked
   std::vector<BlockMask> masks;             // each once
 };

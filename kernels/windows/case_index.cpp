@@ -55,6 +55,7 @@ std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
   std::vector<IndexTile> laid;
   std::int64_t keys = 0, blocks = 0;
   branch.begin.push_back(0);
+  branch.block_begin.push_back(0);
   for (const std::int64_t count : key_counts(tiles)) {
     const std::int64_t tile = std::ssize(laid);
     IndexTile& made = laid.emplace_back();
@@ -62,10 +63,10 @@ std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
     made.query_count = tiles.query_count(tile);
     made.key_begin = keys;
     made.key_count = made.unmasked = static_cast<std::int32_t>(count);
-    made.block_begin = blocks;
     keys += count;
     blocks += blocks_of(count);
     branch.begin.push_back(keys);
+    branch.block_begin.push_back(blocks);
   }
   branch.key_slot.resize(static_cast<std::size_t>(keys));
   branch.mask_of_block.resize(static_cast<std::size_t>(blocks));
@@ -83,7 +84,7 @@ void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, Br
       const IndexTile& tile = laid[static_cast<std::size_t>(i)];
       tiles.read(i, reader);
       std::copy(reader.slots.begin(), reader.slots.end(), branch.key_slot.begin() + tile.key_begin);
-      auto block = branch.mask_of_block.begin() + tile.block_begin;
+      auto block = branch.mask_of_block.begin() + branch.block_begin[static_cast<std::size_t>(i)];
       for (std::size_t first = 0; first < reader.slots.size(); first += kMaskedKeys)
         *block++ = tiles.read_mask(reader, first, mask) ? store.number_of(mask) : kUnmasked;
     }
@@ -121,7 +122,7 @@ double case_index_bytes(const Case& work, const Variant& variant, std::int64_t t
   const auto positions = static_cast<double>(work.sequence_length);
   const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
   const double tiles = (positions + kMaskedRows - 1) / kMaskedRows * (heads + 1);
-  double bytes = tiles * static_cast<double>(sizeof(IndexTile));
+  double bytes = tiles * static_cast<double>(sizeof(IndexTile)) + 16 * (positions / kMaskedRows + 2);
   if (variant.order != "linear") bytes += 12 * positions;  // slots of K and Q, rows of Q
   if (!counts) return bytes;
   return bytes + 4 * static_cast<double>(counts->keys) + 4 * static_cast<double>(counts->blocks) +

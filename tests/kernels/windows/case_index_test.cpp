@@ -46,9 +46,11 @@ TEST(CaseIndex, OfWindowsHoldsTheirPairs) {
         EXPECT_EQ(tile.kv_head, tile.head * work.kv_heads / work.heads);
         if (tile.batch != 0 || tile.head != 0) continue;  // the others share its lists
         std::vector<std::int64_t> seen;
+        const std::int64_t first_block =
+            branch.block_begin[static_cast<std::size_t>(tile.query_row / kMaskedRows)];
         for (std::int64_t key = 0; key < tile.key_count; ++key) {
           const std::int32_t mask =
-              branch.mask_of_block[static_cast<std::size_t>(tile.block_begin + key / kMaskedKeys)];
+              branch.mask_of_block[static_cast<std::size_t>(first_block + key / kMaskedKeys)];
           const bool sees =
               mask == kUnmasked ||
               (branch.masks[static_cast<std::size_t>(mask)][static_cast<std::size_t>(key % kMaskedKeys)]
