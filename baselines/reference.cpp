@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
@@ -172,8 +173,50 @@ ReferenceRow plain_row(const Case& work, const ReferenceInputs& inputs, const Ro
   return row_of(work, inputs, row, Arithmetic::plain);
 }
 
+namespace {
+
+// Whether one dimension of a grid selects the key for the query; both are coordinates. NATTEN's definition
+// (mask.hpp; arXiv 2504.16922) inside the group of positions that the dilation joins.
+bool selects(const WindowDimension& dimension, Edges edges, std::int64_t query, std::int64_t key) {
+  const std::int64_t d = dimension.dilation, w = dimension.window, s = dimension.stride;
+  if (query % d != key % d) return false;
+  const std::int64_t group_length = (dimension.extent - query % d + d - 1) / d;
+  const std::int64_t i = query / d, j = key / d;
+  if (dimension.causal) {
+    const std::int64_t leader = std::min(i / s * s + s - 1, group_length - 1);
+    return std::max<std::int64_t>(leader - w + 1, 0) <= j && j <= i;
+  }
+  const std::int64_t leader = std::min(i / s * s + s / 2, group_length - 1);
+  std::int64_t start = leader - w / 2;
+  if (edges == Edges::shift) start = std::max<std::int64_t>(0, std::min(start, group_length - w));
+  return start <= j && j < start + w;
+}
+
+// Positions of the keys that the query at `position` sees on the grid, ascending: every combination of what
+// the dimensions select.
+std::vector<std::int64_t> keys_of_windows(const Case& work, std::int64_t position) {
+  std::vector<std::int64_t> keys = {0};
+  std::int64_t below = work.sequence_length;  // positions that the dimensions so far do not tell apart
+  for (const WindowDimension& dimension : work.windows) {
+    below /= dimension.extent;
+    const std::int64_t query = position / below % dimension.extent;
+    std::vector<std::int64_t> selected;
+    for (std::int64_t key = 0; key < dimension.extent; ++key)
+      if (selects(dimension, work.edges, query, key)) selected.push_back(key);
+    std::vector<std::int64_t> combined;
+    for (const std::int64_t slower : keys)
+      for (const std::int64_t key : selected) combined.push_back(slower + key * below);
+    keys = std::move(combined);
+  }
+  if (work.mask == Mask::causal) std::erase_if(keys, [&](std::int64_t key) { return key > position; });
+  return keys;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std::int64_t branch_index,
                                        std::int64_t position) {
+  if (has_windows(work)) return keys_of_windows(work, position);
   if (!head_runs_branch(work, head, branch_index)) return {};
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];
   const std::int64_t offset = offset_of(work, branch, kv_head_of(work, head));

@@ -1,5 +1,7 @@
 #include "baselines/table.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 // A new kernel or baseline is one line here; the kernels of a device stand from the best to the worst. Every
@@ -56,6 +58,8 @@ std::optional<std::string> why_not(const Implementation& implementation, const C
                                    const Variant& variant, const Gpu* gpu) {
   if (implementation.why_not_on != nullptr && gpu != nullptr)
     if (std::optional<std::string> reason = implementation.why_not_on(*gpu)) return reason;
+  if (has_windows(work) && implementation.has_output && !implementation.windows)
+    return fmt::format("windows: not on {}", implementation.name);
   return implementation.why_not(work, variant);
 }
 

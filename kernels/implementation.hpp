@@ -58,6 +58,7 @@ struct Implementation {
   std::string_view help;
   ImplementationKind kind = ImplementationKind::kernel;
   DeviceKind device = DeviceKind::cpu;
+  bool windows = false;    // computes windows on grids too; else it is skipped for them
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
   // A separate program (docs/external.md), for any device; `prepare` and `library` are null.
   bool external = false;

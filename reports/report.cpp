@@ -26,6 +26,7 @@
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
 #include "reports/tables/twins.hpp"
+#include "reports/tables/window_pairs.hpp"
 
 namespace hilbench {
 
@@ -57,8 +58,8 @@ ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   for (const Table& table :
        {claims_table(answers), claim_levels_table(answers), comparison_table(view.cases),
         explained_table(view.cases), rivals_table(view), rings_table(view), summary_table(view),
-        twins_table(view), locality_table(view), problems_table(view), unavailable_table(view),
-        environment_table(view), commands_table(view.cases, view)})
+        twins_table(view), window_pairs_table(view), locality_table(view), problems_table(view),
+        unavailable_table(view), environment_table(view), commands_table(view.cases, view)})
     write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
   if (!charts.note.empty()) drawn.notes.push_back(charts.note);
   const Document document = document_of(view, answers, std::move(drawn.figures), drawn.notes);

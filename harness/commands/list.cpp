@@ -53,6 +53,8 @@ std::string param_suffix(OrderParam param) {
       return "[.R_MAX]";
     case OrderParam::seed:
       return "[.SEED]";
+    case OrderParam::box:
+      return ".A.B[.C]";
   }
   return "";
 }

@@ -13,6 +13,7 @@
 #include "harness/commands/command_line.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/case/windows.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 struct OrderArguments {
   std::string name;  // NAME or NAME.PARAM
   std::int64_t length = 0;
+  std::string grid;  // "32x48x80"; empty: a sequence
   std::optional<std::int64_t> chunk, residue, seed;
   std::filesystem::path file;    // of order `file`
   std::filesystem::path output;  // .npy; empty: text on standard output
@@ -37,19 +39,34 @@ const OrderInfo& order_named(const std::string& name) {
        .remedy = near.empty() ? "see `hilbench list orders`" : fmt::format("did you mean '{}'?", near)});
 }
 
-// Splits NAME.PARAM. PARAM must be digits.
-std::pair<std::string, std::optional<std::int64_t>> split_name(const std::string& text) {
+// NAME, NAME.PARAM or boxes.A.B[.C]: a name and its parameters.
+struct SplitName {
+  std::string name;
+  std::vector<std::int64_t> params;
+};
+
+// The integers of a list like "32x48x80".
+std::vector<std::int64_t> integers_of(std::string_view list, char separator, const std::string& where) {
+  std::vector<std::int64_t> integers;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, begin), list.size());
+    const std::string digits(list.substr(begin, end - begin));
+    std::int64_t& value = integers.emplace_back(0);
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool plain = digits.find_first_not_of("0123456789") == std::string::npos;
+    if (!plain || error != std::errc() || stop != digits.data() + digits.size())
+      throw UsageError({.what = fmt::format("bad parameter '{}'", digits),
+                        .where = where,
+                        .why = "expects an integer below 2^63"});
+    begin = end + 1;
+  }
+  return integers;
+}
+
+SplitName split_name(const std::string& text) {
   const std::size_t dot = text.find('.');
-  if (dot == std::string::npos) return {text, std::nullopt};
-  const std::string digits = text.substr(dot + 1);
-  std::int64_t param = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), param);
-  const bool plain = digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!plain || error != std::errc() || stop != digits.data() + digits.size())
-    throw UsageError({.what = fmt::format("bad parameter '{}'", digits),
-                      .where = text,
-                      .why = "expects an integer below 2^63"});
-  return {text.substr(0, dot), param};
+  if (dot == std::string::npos) return {text, {}};
+  return {text.substr(0, dot), integers_of(std::string_view(text).substr(dot + 1), '.', text)};
 }
 
 // The value of the option that sets the order's parameter. Throws UsageError for an option that the order
@@ -67,10 +84,52 @@ std::optional<std::int64_t> param_of(const OrderArguments& arguments, const Orde
   return arguments.residue ? arguments.residue : arguments.seed;
 }
 
+// The dimensions of --grid 32x48x80; empty if it is not given.
+std::vector<WindowDimension> grid_dimensions(const std::string& grid) {
+  std::vector<WindowDimension> dimensions;
+  if (grid.empty()) return dimensions;
+  for (const std::int64_t extent : integers_of(grid, 'x', "--grid " + grid)) {
+    if (extent < 1 || extent > kLongestExtent)
+      throw UsageError({.what = fmt::format("extent {}", extent),
+                        .where = "--grid " + grid,
+                        .why = fmt::format("extents are 1..{}", kLongestExtent)});
+    dimensions.push_back({.extent = extent, .window = extent});
+  }
+  if (dimensions.size() < 2 || dimensions.size() > kMostDimensions)
+    throw UsageError({.what = fmt::format("grid of {} dimensions", dimensions.size()),
+                      .where = "--grid " + grid,
+                      .why = "grids have two or three",
+                      .remedy = "write HxW or TxHxW: --grid 32x48x80"});
+  return dimensions;
+}
+
+// What the order is over: a sequence, or a grid.
+Case work_of(const OrderArguments& arguments) {
+  Case work{.sequence_length = arguments.length,
+            .pattern = {{arguments.length, 1}},
+            .kv_heads = 8,
+            .windows = grid_dimensions(arguments.grid)};
+  if (has_windows(work)) fill_in_grid(work);
+  if (has_windows(work) && arguments.length != 0 && arguments.length != work.sequence_length)
+    throw UsageError({.what = fmt::format("--length {}", arguments.length),
+                      .where = "--grid " + arguments.grid,
+                      .why = fmt::format("the grid has {} positions", work.sequence_length),
+                      .remedy = "leave --length out"});
+  if (work.sequence_length < 1)
+    throw UsageError({.what = "--length is required, and at least 1", .remedy = "or give --grid HxW"});
+  return work;
+}
+
 OrderRequest request_of(const OrderArguments& arguments) {
-  if (arguments.length < 1) throw UsageError({.what = "--length must be at least 1"});
-  auto [name, param] = split_name(arguments.name);
+  const Case work = work_of(arguments);
+  const auto [name, params] = split_name(arguments.name);
   const OrderInfo& order = order_named(name);
+  const bool box = order.param == OrderParam::box;
+  if (!box && params.size() > 1)
+    throw UsageError(
+        {.what = fmt::format("order '{}' takes one parameter at most", name), .where = arguments.name});
+  std::optional<std::int64_t> param;
+  if (!box && !params.empty()) param = params.front();
   if (const auto option = param_of(arguments, order)) {
     if (param)
       throw UsageError({.what = fmt::format("the parameter of order '{}' is given twice", name),
@@ -80,14 +139,18 @@ OrderRequest request_of(const OrderArguments& arguments) {
   }
   if (param && order.param == OrderParam::none)
     throw UsageError({.what = fmt::format("order '{}' takes no parameter", name)});
+  if (box && std::find(params.begin(), params.end(), 0) != params.end())
+    throw UsageError(
+        {.what = "an extent of a box is 0", .where = arguments.name, .why = "extents are at least 1"});
   const bool residue = order.param == OrderParam::residue || order.param == OrderParam::max_residue;
-  if (residue && !param)
+  if (residue && !param && !has_windows(work))
     throw UsageError(
         {.what = fmt::format("order '{}' needs a dilation rate", name), .remedy = "add --residue R"});
   if (name == "file" && arguments.file.empty())
     throw UsageError({.what = "order 'file' needs a permutation", .remedy = "add --file MAP.npy"});
-  const Case work{.sequence_length = arguments.length, .pattern = {{arguments.length, 1}}, .kv_heads = 8};
-  return order_request(work, {.order = name, .order_param = param, .order_file = arguments.file});
+  Variant variant{.order = name, .order_param = param, .order_file = arguments.file};
+  if (box) variant.order_box = params;
+  return order_request(work, variant);
 }
 
 // Memory for the map and for its inverse or the visited rows: 8 bytes a position each.
@@ -133,9 +196,10 @@ void add_order(Commands& commands) {
   Options options = commands.add(
       "order", "print an order: the memory slot of each position. Checks and locality go to standard error",
       [arguments] { return order_command(*arguments); });
-  options.argument("NAME", arguments->name, "an order of `hilbench list orders`, or NAME.PARAM");
+  options.argument("NAME", arguments->name,
+                   "an order of `hilbench list orders`, NAME.PARAM or boxes.A.B[.C]");
   options.integer("--length", arguments->length, "number of positions");
-  options.require("--length");
+  options.text("--grid", arguments->grid, "in the place of --length: a grid HxW or TxHxW, such as 32x48x80");
   options.integer("--chunk", arguments->chunk,
                   "for curves: apply the order inside chunks of this many positions");
   options.integer("--residue", arguments->residue, "for residue: r; for bitrev_residue: r_max");

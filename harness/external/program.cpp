@@ -16,6 +16,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::size_t kLongestDescription = 4000;
 json case_json(const Case& work, int threads) {
   json fields = {{"threads", threads}, {"segments", json::array()}, {"dilations", json::array()}};
   for (const Field<Case>& field : case_fields()) {
+    if (!of_pattern(field.name, has_windows(work))) continue;
     const std::int64_t value = field.get(work);
     json& told = fields[std::string(field.name)];
     if (field.kind == FieldKind::integer)

@@ -13,9 +13,11 @@
 #include <tuple>
 #include <type_traits>
 
+#include "harness/measure/window_sums.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -111,8 +113,10 @@ struct RowKeys {
 RowKeys keys_of(const Case& work, const KeyProbe& probe, const RowId& row) {
   RowKeys keys;
   for (std::size_t b = 0; b < work.pattern.size(); ++b) {
-    const std::int64_t count =
-        visible_range(work, row.head, static_cast<std::int64_t>(b), slot_of(probe.slots, row.position)).count;
+    const std::int64_t slot = slot_of(probe.slots, row.position);
+    const std::int64_t count = has_windows(work)
+                                   ? visible_count(work, slot)
+                                   : visible_range(work, row.head, static_cast<std::int64_t>(b), slot).count;
     if (count == 0) continue;
     keys.count += count;
     const float probability = 1 / static_cast<float>(count);
@@ -228,6 +232,10 @@ KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, std::span<
     position_of[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
   probe.sums.resize(probe.rows.size() * static_cast<std::size_t>(work.head_dim));
   probe.sizes.resize(probe.sums.size());
+  if (has_windows(work)) {
+    add_window_sums(work, inputs, position_of, threads, probe);
+    return probe;
+  }
   for (std::size_t branch = 0; branch < work.pattern.size(); ++branch) {
     const std::vector<Stream> streams = streams_of(work, probe, branch);
     const std::int64_t count = std::ssize(streams);

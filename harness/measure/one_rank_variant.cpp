@@ -7,6 +7,7 @@
 #include "baselines/table.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/orders/order.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 namespace {
@@ -162,9 +163,9 @@ std::span<const std::int32_t> OneRankVariant::token_slots() const {
 }
 
 Index OneRankVariant::build() const {
-  return build_index(bench_.work, variant_, implementation().tile_rows(bench_.work),
-                     {.causal = implementation().causal_traversal,
-                      .at_once = bench_.device->multiprocessors().value_or(bench_.threads)});
+  return case_index(bench_.work, variant_, implementation().tile_rows(bench_.work),
+                    {.causal = implementation().causal_traversal,
+                     .at_once = bench_.device->multiprocessors().value_or(bench_.threads)});
 }
 
 std::unique_ptr<Execution> OneRankVariant::make_execution() const {

@@ -54,7 +54,7 @@ PlainErrors errors_of(const ReferenceRow& plain, const ReferenceRow& exact) {
 }
 
 // Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
-// first few of them.
+// first few of them. With windows, rows share keys only if they have the same position.
 struct SharedKeys {
   std::int64_t batch = 0;
   std::int64_t kv_head = 0;
@@ -101,6 +101,7 @@ class OracleWork {
     exact_.resize(rows.size());
     plain_.resize(rows.size());
     std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::int64_t>, std::size_t> found;
+    const bool windows = has_windows(work_);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const RowId& row = rows[i];
       const std::int64_t kv_head = kv_head_of(work_, row.head);
@@ -110,7 +111,7 @@ class OracleWork {
         std::vector<std::int64_t> keys = visible_keys(work_, row.head, static_cast<std::int64_t>(b), slot);
         if (keys.empty()) continue;
         const auto [at, created] =
-            found.try_emplace({row.batch, kv_head, b, keys.front()}, shared_keys_.size());
+            found.try_emplace({row.batch, kv_head, b, windows ? slot : keys.front()}, shared_keys_.size());
         if (created) shared_keys_.push_back({.batch = row.batch, .kv_head = kv_head});
         SharedKeys& shared = shared_keys_[at->second];
         shared.uses.push_back({i, exact_[i].size(), std::ssize(keys)});

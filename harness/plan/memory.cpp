@@ -11,6 +11,7 @@
 #include "harness/measure/oracle.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 namespace {
@@ -139,7 +140,7 @@ MemoryNeed shared_need(const Case& work, const Inputs& inputs) {
 }
 
 MemoryNeed own_need(const Case& work, const Variant& variant, const Implementation& implementation,
-                    int threads, int gpus) {
+                    int threads, int gpus, const std::optional<TileCounts>& tiles) {
   const bool gpu = work.device == DeviceKind::cuda;
   if (work.ring_size > 1 && !implementation.external)
     return gpu ? gpu_ring_need(work, variant, implementation, gpus)
@@ -151,7 +152,7 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
                   0};
   if (implementation.tile_rows != nullptr) {
     const std::int64_t tile_rows = implementation.tile_rows(work);
-    const double index = index_bytes(work, variant, tile_rows);
+    const double index = case_index_bytes(work, variant, tile_rows, tiles);
     need =
         need + (gpu ? MemoryNeed{device_index_bytes(work, variant, tile_rows), index} : MemoryNeed{index, 0});
   }

@@ -9,6 +9,7 @@
 #include "baselines/table.hpp"
 #include "harness/plan/page_reasons.hpp"
 #include "harness/plan/ring_reasons.hpp"
+#include "harness/plan/window_plan.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/ring.hpp"
@@ -56,6 +57,7 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
                                    const PlannedVariant& planned, const Site& site) {
   const Case& work = comparison.work;
   const Gpu* gpu = site.gpu ? &*site.gpu : nullptr;
+  if (std::optional<std::string> reason = why_not_pattern(work, planned.variant)) return reason;
   if (work.device == DeviceKind::cuda && gpu == nullptr) return site.gpu_absence;
   if (planned.implementation == nullptr)
     return fmt::format("this build has no `{}` for device {}", planned.variant.kernel,
@@ -83,6 +85,7 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
   planned.comm_bytes = 0;
   if (work.ring_size == 1) return;
   planned.comm_bytes.reset();
+  if (has_windows(work)) return;
   const Variant variant = with_groups_of_hosts(work, planned.variant, site);
   if (!has_ring_here(variant) || why_not_ring(work, variant)) return;
   const Ring ring(work, variant);
@@ -111,9 +114,13 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = implementation.own_flops(work, threads);
   if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
+  std::optional<TileCounts> counts;  // a case that does not fit is skipped without them
+  if (!planned.skip && !why_not_fit(shared_need(work, sweep.inputs), usable_memory(work, site)))
+    counts = counted_tiles(work, variant, implementation);
+  if (counts) planned.pairs = pairs_of(work, *counted, *counts);
   if (!planned.skip)
     planned.own =
-        own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus);
+        own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus, counts);
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, site, planned);
   return planned;

@@ -9,6 +9,7 @@
 #include "harness/plan/site.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/implementation.hpp"
+#include "reports/records/record.hpp"
 
 namespace hilbench {
 
@@ -24,6 +25,7 @@ struct PlannedVariant {
   MemoryNeed own;  // what this variant needs besides what all variants share
   std::optional<double>
       memory_bytes;  // on the device: operands, permuted copies, index, workspace; all ranks together
+  std::optional<Pairs> pairs;                                   // of windows
   std::optional<double> comm_bytes;                             // sent by all ranks in one execution
   std::optional<double> comm_bytes_inside, comm_bytes_between;  // groups of ranks, if there are any
   std::string ring_algorithm;     // resolved; empty on one rank, or if no ring is possible

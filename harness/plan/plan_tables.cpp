@@ -12,6 +12,13 @@ std::string number(const std::optional<double>& value, double unit) {
   return value ? fmt::format("{:.4g}", *value / unit) : "-";
 }
 
+std::string pairs_line(const Pairs& pairs) {
+  return fmt::format(
+      "pairs: {:.4g} needed, {:.4g} computed ({:.2f} times, {:.2f} % of all); {:.1f} % of key blocks masked",
+      pairs.needed, pairs.computed, pairs.computed / pairs.needed, 100 * pairs.density,
+      100 * pairs.partial_blocks);
+}
+
 std::string steady_line(const Plan& plan, const Measure& measure) {
   if (!measure.steady) return "";
   double seconds = 0;
@@ -40,6 +47,7 @@ std::string plan_table(const Plan& plan, const Measure& measure) {
                      number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),
                      planned.skip.value_or(""));
+      if (planned.pairs) fmt::format_to(out, "    {}\n", pairs_line(*planned.pairs));
       ++(planned.skip ? skipped : measured);
       if (!planned.skip) seconds += planned.seconds.value_or(0);
     }
@@ -64,6 +72,11 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
                  "skip");
   std::set<std::string> seen;  // cases that differ in more than their length
   for (SweepCase swept : sweep.cases) {
+    if (has_windows(swept.work)) {
+      fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(swept.work), "-", "-",
+                     "windows: the grid gives the length");
+      continue;
+    }
     swept.work.sequence_length = 1;
     if (!seen.insert(case_id(swept.work)).second) continue;
     const Comparison comparison = plan_case(sweep, swept, site);

@@ -26,12 +26,13 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.comm_bytes = planned.comm_bytes;
   record.comm_bytes_inside = planned.comm_bytes_inside;
   record.comm_bytes_between = planned.comm_bytes_between;
+  record.pairs = planned.pairs;
   record.ring_algorithm = planned.ring_algorithm;
   record.ring_groups = planned.ring_groups;
   record.transport = planned.transport;
   if (!planned.ring_algorithm.empty())
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
-  else if (!planned.variant.baseline)
+  else if (!planned.variant.baseline && why_not_order(comparison.work, planned.variant).empty())
     record.order_chunk = order_request(comparison.work, planned.variant).chunk;
   if (resolved && record.kind == ImplementationKind::kernel && chosen_by_program(planned.variant)) {
     TraversalFacts facts;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 std::vector<std::string> case_names() {
   std::vector<std::string> names = {"sequence_length", "segments", "dilations"};
+  for (const Field<WindowDimension>& field : window_fields()) names.emplace_back(field.name);
   for (const Field<Case>& field : case_fields())
     if (field.name != "sequence_length") names.emplace_back(field.name);
   return names;
@@ -25,23 +28,26 @@ YamlNode scalar_node(std::string_view text) {
   return {.kind = YamlNode::Kind::scalar, .text = std::string(text)};
 }
 
-// "8,16" as a list of scalars; "2048.4096,4096" with `patterns` as a list of lists.
-YamlNode list_node(std::string_view text, char separator, bool patterns) {
+// What separates the values inside one entry of an axis: "2048.4096,4096", "32x48x80"; 0 if an entry is one
+// value.
+char inner_separator(std::string_view name) {
+  if (const Field<WindowDimension>* field = find_field(window_fields(), name)) return list_separator(*field);
+  return name == "segments" || name == "dilations" ? '.' : '\0';
+}
+
+// "8,16" as a list of scalars; with an `inner` separator as a list of lists.
+YamlNode list_node(std::string_view text, char separator, char inner) {
   YamlNode list{.kind = YamlNode::Kind::list};
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(separator), text.size());
     const std::string_view part = text.substr(0, end);
-    list.items.push_back(patterns ? list_node(part, '.', false) : scalar_node(part));
+    list.items.push_back(inner != '\0' ? list_node(part, inner, '\0') : scalar_node(part));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return list;
 }
 
 // Axes of the file and of the command line by name; those of the command line replace those of the file.
-struct NamedValue {
-  std::string name;
-  YamlValue value;
-};
 std::vector<NamedValue> axis_values(const std::optional<YamlValue>& axes,
                                     std::span<const AxisOverride> overrides) {
   std::vector<NamedValue> values;
@@ -60,25 +66,25 @@ std::vector<NamedValue> axis_values(const std::optional<YamlValue>& axes,
   return values;
 }
 
-std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std::string_view name) {
-  for (const NamedValue& each : values)
-    if (each.name == name) return each.value;
-  return std::nullopt;
+std::vector<std::int64_t> numbers_below(std::size_t count) {
+  std::vector<std::int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+  return numbers;
 }
 
-// The axes that `values` describe. Patterns are stored in `patterns`; their axis has the place of `segments`
-// or `dilations`, whichever comes first.
-std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing,
-                            std::vector<std::vector<Branch>>& patterns) {
+// The axes that `values` describe. The axis of the patterns has the place of the first list of them.
+std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing, Patterns& patterns) {
+  patterns = read_patterns(values, pairing);
   std::vector<Axis> axes;
-  for (const auto& [name, value] : values) {
-    if (const Field<Case>* field = find_field(case_fields(), name)) {
-      axes.push_back({name, field_values(value, *field)});
-    } else if (patterns.empty()) {
-      patterns = paired_patterns(value_named(values, "segments"), value_named(values, "dilations"), pairing);
-      Axis axis{"segments", {}};
-      for (std::size_t i = 0; i < patterns.size(); ++i) axis.values.push_back(static_cast<std::int64_t>(i));
-      axes.push_back(axis);
+  bool has_pattern = false;
+  for (const NamedValue& each : values) {
+    if (const Field<Case>* field = find_field(case_fields(), each.name)) {
+      axes.push_back({each.name, field_values(each.value, *field)});
+    } else if (!std::exchange(has_pattern, true)) {
+      if (patterns.windows.empty())
+        axes.push_back({"segments", numbers_below(patterns.branches.size())});
+      else
+        axes.push_back({"grid", numbers_below(patterns.windows.size())});
     }
   }
   return axes;
@@ -95,11 +101,8 @@ std::int64_t product_size(const std::vector<Axis>& axes) {
 struct Point {
   Case work;
   std::string where;
+  bool names_length = false;
 };
-
-bool names_pattern(const NamedValue& value) {
-  return value.name == "segments" || value.name == "dilations";
-}
 
 // The parameters that `inputs` gives to all cases. The axes of the command line replace them.
 std::vector<NamedValue> values_of_inputs(const CaseSource& source,
@@ -125,30 +128,43 @@ std::vector<NamedValue> values_of_inputs(const CaseSource& source,
   return values;
 }
 
+// The lists of the pattern of a point; those of the command line replace them.
+std::vector<NamedValue> pattern_values(std::vector<NamedValue> of_point,
+                                       const std::vector<NamedValue>& from_command_line) {
+  for (const NamedValue& each : from_command_line) {
+    if (!names_pattern(each.name)) continue;
+    std::erase_if(of_point, [&](const NamedValue& value) { return value.name == each.name; });
+    of_point.push_back(each);
+  }
+  return of_point;
+}
+
 // The point that `value` describes; one for each pattern if the command line gives several.
 std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names, const Case& base,
                                const std::vector<NamedValue>& from_command_line) {
   Point point{base, {}};
   point.where = value.where();
-  std::optional<YamlValue> segments, dilations;
+  point.names_length = value_named(from_command_line, "sequence_length").has_value();
+  std::vector<NamedValue> lists;
   for (const auto& [name, entry] : value.entries(names)) {
-    if (name == "segments" || name == "dilations") {
-      branch_lists(entry, false);
-      (name == "segments" ? segments : dilations) = entry;
-    } else {
-      const Field<Case>* field = find_field(case_fields(), name);
+    if (name == "sequence_length") point.names_length = true;
+    check_one_pattern(name, entry);
+    if (const Field<Case>* field = find_field(case_fields(), name))
       field->set(point.work, field_value(entry, *field));
-    }
+    else
+      lists.push_back({name, entry});
   }
-  if (const auto given = value_named(from_command_line, "segments")) segments = given;
-  if (const auto given = value_named(from_command_line, "dilations")) dilations = given;
-  if (!segments && !dilations) return {point};
+  const Patterns patterns = read_patterns(pattern_values(lists, from_command_line), Pairing::spread);
   std::vector<Point> points;
-  for (const std::vector<Branch>& pattern : paired_patterns(segments, dilations, Pairing::spread)) {
+  for (const std::vector<Branch>& pattern : patterns.branches) {
     points.push_back(point);
     points.back().work.pattern = pattern;
   }
-  return points;
+  for (const std::vector<WindowDimension>& windows : patterns.windows) {
+    points.push_back(point);
+    points.back().work.windows = windows;
+  }
+  return points.empty() ? std::vector<Point>{point} : points;
 }
 
 // Every point combined with every combination of values of the scalar axes.
@@ -185,15 +201,17 @@ std::vector<Point> parse_points(const YamlValue& cases, const Case& base,
   }
   std::vector<NamedValue> scalars;
   for (const NamedValue& value : from_command_line)
-    if (!names_pattern(value)) scalars.push_back(value);
-  std::vector<std::vector<Branch>> no_patterns;
+    if (!names_pattern(value.name)) scalars.push_back(value);
+  Patterns no_patterns;
   const std::vector<Axis> axes = make_axes(scalars, Pairing::one_to_one, no_patterns);
   const auto written = static_cast<std::int64_t>(points.size());
   if (product_size(axes) > kMostCases / written) check_count(kMostCases + 1, 0, cases);
   check_count(product, written * product_size(axes), cases);
   points = multiplied(std::move(points), axes);
-  for (Point& point : points)
+  for (Point& point : points) {
     if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
+    if (has_windows(point.work) && !point.names_length) fill_in_grid(point.work);
+  }
   return points;
 }
 
@@ -219,10 +237,9 @@ std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides) {
   const auto add = [&](const std::string& text, const std::string& file) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    const bool patterns = name == "segments" || name == "dilations";
     AxisOverride axis{name, file, {}};
     if (equals == std::string::npos) axis.value().fail("expects NAME=V,V");
-    axis.node = list_node(std::string_view(text).substr(equals + 1), ',', patterns);
+    axis.node = list_node(std::string_view(text).substr(equals + 1), ',', inner_separator(name));
     const YamlValue value = axis.value();
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail_unknown(value, "parameter", name, names);
@@ -242,7 +259,8 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
   const std::vector<NamedValue> from_command_line = axis_values(std::nullopt, overrides);
   const bool axes_name_cases = !axis_values(source.axes, {}).empty();
   const YamlValue& axes_place = source.axes ? *source.axes : place;
-  const Pairing pairing = std::any_of(from_command_line.begin(), from_command_line.end(), names_pattern)
+  const Pairing pairing = std::any_of(from_command_line.begin(), from_command_line.end(),
+                                      [](const NamedValue& value) { return names_pattern(value.name); })
                               ? Pairing::spread
                               : Pairing::one_to_one;
   CaseSpace space;

@@ -19,6 +19,8 @@ std::size_t hash_of(const Case& work) {
     add(branch.segment_length);
     add(branch.dilation);
   }
+  for (const WindowDimension& dimension : work.windows)
+    for (const Field<WindowDimension>& field : window_fields()) add(field.get(dimension));
   return hash;
 }
 
@@ -33,8 +35,10 @@ void set_digit(const CaseSpace& space, const Digit& digit, Case& work) {
   const std::int64_t value = digit.axis->values[digit.at];
   if (digit.field != nullptr)
     digit.field->set(work, value);
+  else if (digit.axis->name == "grid")
+    work.windows = space.patterns.windows[static_cast<std::size_t>(value)];
   else
-    work.pattern = space.patterns[static_cast<std::size_t>(value)];
+    work.pattern = space.patterns.branches[static_cast<std::size_t>(value)];
 }
 
 void append_product(const CaseSpace& space, std::vector<SweepCase>& cases) {
@@ -45,8 +49,11 @@ void append_product(const CaseSpace& space, std::vector<SweepCase>& cases) {
     digits.push_back({&axis, find_field(case_fields(), axis.name)});
     set_digit(space, digits.back(), work);
   }
+  const bool names_length = std::any_of(space.axes.begin(), space.axes.end(),
+                                        [](const Axis& axis) { return axis.name == "sequence_length"; });
   for (std::size_t i = 0; i < digits.size();) {
     cases.push_back({work});
+    if (has_windows(work) && !names_length) fill_in_grid(cases.back().work);
     for (i = 0; i < digits.size(); ++i) {
       Digit& digit = digits[digits.size() - 1 - i];
       digit.at = (digit.at + 1) % digit.axis->values.size();
@@ -100,7 +107,7 @@ std::string why_not(const Case& work) {
   if (overflows(work, work.heads))
     return fmt::format("a tensor of {} x {} x {} x {} elements passes 2^62 bytes", work.batch,
                        work.sequence_length, work.heads, work.head_dim);
-  return "";
+  return why_not_windows(work);
 }
 
 }  // namespace hilbench

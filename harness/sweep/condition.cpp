@@ -10,6 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 constexpr int kDeepest = 50;
 constexpr std::size_t kLongest = 10'000;
 
-// What a comparison reads: a field of the case, or one of the three parameters that come from the pattern.
-enum class Subject { field, segment_length, dilation, branches };
+// What a comparison reads: a field of the case, or a parameter that comes from the pattern.
+enum class Subject { field, segment_length, dilation, branches, window, dimensions };
 enum class Compare { equal, unequal, less, at_most, greater, at_least };
 
 constexpr std::array<std::string_view, 6> kCompares = {"==", "!=", "<", "<=", ">", ">="};
@@ -26,6 +27,7 @@ constexpr std::array<std::string_view, 6> kCompares = {"==", "!=", "<", "<=", ">
 struct Parameter {
   Subject subject = Subject::field;
   const Field<Case>* field = nullptr;
+  const Field<WindowDimension>* window = nullptr;  // `grid`, `window` ...: of any dimension
   bool is_number() const {
     return field == nullptr || field->kind == FieldKind::integer || field->kind == FieldKind::real;
   }
@@ -49,7 +51,8 @@ bool holds(double left, Compare compare, double right) {
   return false;
 }
 
-// True if some value of the parameter satisfies `test`. Only parameters of the pattern have several values.
+// True if some value of the parameter satisfies `test`. Only parameters of the pattern have several values:
+// one for each branch or dimension, none if the pattern is of the other kind.
 template <class Test>
 bool any_value(const Parameter& parameter, const Case& work, Test test) {
   switch (parameter.subject) {
@@ -57,12 +60,20 @@ bool any_value(const Parameter& parameter, const Case& work, Test test) {
       return test(parameter.field->kind == FieldKind::real ? real_of_bits(parameter.field->get(work))
                                                            : static_cast<double>(parameter.field->get(work)));
     case Subject::branches:
-      return test(static_cast<double>(work.pattern.size()));
+      return test(has_windows(work) ? 0 : static_cast<double>(work.pattern.size()));
+    case Subject::window:
+      return std::any_of(work.windows.begin(), work.windows.end(), [&](const WindowDimension& each) {
+        return test(static_cast<double>(parameter.window->get(each)));
+      });
+    case Subject::dimensions:
+      return test(static_cast<double>(work.windows.size()));
     case Subject::segment_length:
-      return std::any_of(work.pattern.begin(), work.pattern.end(),
+      return !has_windows(work) &&
+             std::any_of(work.pattern.begin(), work.pattern.end(),
                          [&](const Branch& b) { return test(static_cast<double>(b.segment_length)); });
     case Subject::dilation:
-      return std::any_of(work.pattern.begin(), work.pattern.end(),
+      return !has_windows(work) &&
+             std::any_of(work.pattern.begin(), work.pattern.end(),
                          [&](const Branch& b) { return test(static_cast<double>(b.dilation)); });
   }
   return false;
@@ -221,9 +232,14 @@ class Parser {
     if (token_ == "segment_length") return {Subject::segment_length};
     if (token_ == "dilation") return {Subject::dilation};
     if (token_ == "branches") return {Subject::branches};
+    if (token_ == "dimensions") return {Subject::dimensions};
+    if (const Field<WindowDimension>* window = find_field(window_fields(), token_))
+      if (window->kind == FieldKind::integer) return {Subject::window, nullptr, window};
     const Field<Case>* field = find_field(case_fields(), token_);
     if (field != nullptr || !required) return {Subject::field, field};
-    std::vector<std::string> names = {"segment_length", "dilation", "branches"};
+    std::vector<std::string> names = {"segment_length", "dilation", "branches", "dimensions"};
+    for (const Field<WindowDimension>& known : window_fields())
+      if (known.kind == FieldKind::integer) names.emplace_back(known.name);
     for (const Field<Case>& known : case_fields()) names.emplace_back(known.name);
     const std::string nearest = nearest_name(token_, names);
     fail(token_.empty() ? "comparison missing" : fmt::format("unknown parameter '{}'", one_line(token_, 80)),

@@ -10,6 +10,7 @@
 #include "kernels/base/hash.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
+#include "kernels/case/windows.hpp"
 #include "kernels/orders/order.hpp"
 #include "kernels/traversals/traversal.hpp"
 
@@ -41,12 +42,42 @@ ParamRange range_of(const OrderInfo& order) {
       return {"takes a power of two 1..2^40", 1, std::int64_t{1} << 40, true};
     case OrderParam::seed:
       return {"takes a seed 0..2^62", 0, std::int64_t{1} << 62};
+    case OrderParam::box:
+      return {"takes the extents of a box, 1..2^20 each: boxes.A.B or boxes.A.B.C", 1, kLongestExtent};
   }
   return kNoParam;
 }
 
 ParamRange range_of(const TraversalInfo& traversal) {
   return traversal.has_param ? kPositive : kNoParam;
+}
+
+std::optional<std::int64_t> plain_integer(std::string_view digits) {
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool plain =
+      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
+  return plain ? std::optional(number) : std::nullopt;
+}
+
+// The numbers of NAME.PARAM, or of NAME.A.B; empty if one of them is out of range or none.
+std::vector<std::int64_t> params_of(std::string_view text, const ParamRange& range) {
+  std::vector<std::int64_t> params;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('.', begin), text.size());
+    const auto number = plain_integer(text.substr(begin, end - begin));
+    if (!number || !range.holds(*number)) return {};
+    params.push_back(*number);
+    begin = end + 1;
+  }
+  return params;
+}
+
+bool takes_box(const OrderInfo& order) {
+  return order.param == OrderParam::box;
+}
+bool takes_box(const TraversalInfo&) {
+  return false;
 }
 
 template <class Entry>
@@ -61,17 +92,17 @@ ParsedName parse_named(const YamlValue& value, std::string_view kind, std::span<
     for (const Entry& each : table) names.emplace_back(each.name);
     fail_unknown(value, kind, name, names);
   }
-  if (dot == text.size()) return {name, std::nullopt};
-  const std::string digits = text.substr(dot + 1);
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_number =
-      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
+  const bool box = takes_box(*entry);
+  if (dot == text.size() && !box) return {name, std::nullopt, {}};
   const ParamRange range = range_of(*entry);
-  if (!is_number || !range.holds(number))
+  const std::vector<std::int64_t> params = dot == text.size()
+                                               ? std::vector<std::int64_t>{}
+                                               : params_of(std::string_view(text).substr(dot + 1), range);
+  if (box ? params.size() != 2 && params.size() != 3 : params.size() != 1)
     value.fail(fmt::format("{} '{}' {}", kind, name, range.help),
                fmt::format("found '{}'", one_line(text, 80)));
-  return {name, number};
+  if (box) return {name, std::nullopt, params};
+  return {name, params.front(), {}};
 }
 
 std::uint32_t content_hash(const fs::path& file) {

@@ -9,6 +9,7 @@
 
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/yaml.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 
@@ -41,14 +42,19 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
 
 // A parameter of the case, and its values.
 struct Axis {
-  std::string name;  // of case_fields(); or "segments": the values then are indices into CaseSpace::patterns
+  std::string name;  // of case_fields(); or "segments" or "grid": the values then are indices into Patterns
   std::vector<std::int64_t> values;  // distinct; in the form that Field<Case>::set takes
+};
+// The patterns that axes choose from: branches or windows, not both.
+struct Patterns {
+  std::vector<std::vector<Branch>> branches;  // segments with their dilations
+  std::vector<std::vector<WindowDimension>> windows;
 };
 // Cases before they are listed: all combinations of `axes`, then `points`.
 struct CaseSpace {
-  std::vector<Axis> axes;                     // empty: there are only `points`
-  std::vector<std::vector<Branch>> patterns;  // segments with their dilations
-  std::vector<Case> points;                   // `cases:`, complete
+  std::vector<Axis> axes;  // empty: there are only `points`
+  Patterns patterns;
+  std::vector<Case> points;  // `cases:`, complete
 };
 // Each case once, at most kMostCases, marked `skipped` if `skip_when` matches it.
 std::vector<SweepCase> list_cases(const CaseSpace& space, const Condition& skip_when);
@@ -70,10 +76,11 @@ std::string checked_baseline(const YamlValue& value, Sweep& sweep);
 // The baselines of this build that `baselines` may name; those with options as NAME and NAME.OPTION.
 const std::vector<std::string>& baseline_names();
 
-// NAME or NAME.PARAM, checked against the table of orders or of traversals.
+// NAME, NAME.PARAM or boxes.A.B[.C], checked against the table of orders or of traversals.
 struct ParsedName {
   std::string name;
   std::optional<std::int64_t> param;
+  std::vector<std::int64_t> box;
 };
 ParsedName parse_order(const YamlValue& value);
 ParsedName parse_traversal(const YamlValue& value);
@@ -94,5 +101,27 @@ std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool
 enum class Pairing { one_to_one, spread };
 std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
                                                  const std::optional<YamlValue>& dilations, Pairing pairing);
+
+// The lists of one entry for each dimension that `value` gives for `grid`, `window` ...: one list, or with
+// `several` a list of lists.
+std::vector<std::vector<std::int64_t>> dimension_lists(const YamlValue& value,
+                                                       const Field<WindowDimension>& field, bool several);
+// The product of the lists of `given`, by name; not empty. Throws UsageError if `grid` or `window` is
+// missing, or if numbers of entries differ.
+std::vector<std::vector<WindowDimension>> window_patterns(const std::map<std::string, YamlValue>& given);
+
+// A parameter of `axes`, of an entry of `cases` or of --axis.
+struct NamedValue {
+  std::string name;
+  YamlValue value;
+};
+std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std::string_view name);
+
+// True for segments, dilations and the names of window_fields().
+bool names_pattern(std::string_view name);
+// Throws UsageError if the value of such a name is a list of patterns.
+void check_one_pattern(std::string_view name, const YamlValue& value);
+// The patterns that `values` describe. Throws UsageError if they are both of branches and of windows.
+Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing);
 
 }  // namespace hilbench

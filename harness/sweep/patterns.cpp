@@ -1,4 +1,4 @@
-// `segments` and `dilations`: the patterns of a sweep.
+// The patterns of a sweep: `segments` with `dilations`, or windows (windows.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,48 @@ std::vector<std::int64_t> branch_list(const YamlValue& value) {
   return list;
 }
 
+bool names_branches(std::string_view name) {
+  return name == "segments" || name == "dilations";
+}
+
 }  // namespace
+
+bool names_pattern(std::string_view name) {
+  return names_branches(name) || find_field(window_fields(), name) != nullptr;
+}
+
+void check_one_pattern(std::string_view name, const YamlValue& value) {
+  if (names_branches(name)) branch_lists(value, false);
+  if (const Field<WindowDimension>* field = find_field(window_fields(), name))
+    dimension_lists(value, *field, false);
+}
+
+std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std::string_view name) {
+  for (const NamedValue& each : values)
+    if (each.name == name) return each.value;
+  return std::nullopt;
+}
+
+Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing) {
+  std::map<std::string, YamlValue> windows;
+  const NamedValue* branches = nullptr;
+  for (const NamedValue& each : values) {
+    if (names_branches(each.name))
+      branches = &each;
+    else if (names_pattern(each.name))
+      windows.emplace(each.name, each.value);
+  }
+  if (branches != nullptr && !windows.empty())
+    branches->value.fail(fmt::format("{} and {}", branches->name, windows.begin()->first),
+                         "branches and windows do not mix in one case",
+                         "leave out one of the two, or write entries under `cases`");
+  Patterns patterns;
+  if (!windows.empty()) patterns.windows = window_patterns(windows);
+  if (branches != nullptr)
+    patterns.branches =
+        paired_patterns(value_named(values, "segments"), value_named(values, "dilations"), pairing);
+  return patterns;
+}
 
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several) {
   if (value.is_map())

@@ -89,6 +89,7 @@ class VariantParser {
     return [order](Variant& variant) {
       variant.order = order.name;
       variant.order_param = order.param;
+      variant.order_box = order.box;
     };
   }
   Setting traversal_setting(const YamlValue& value) const {
@@ -213,6 +214,23 @@ std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
   return defaults;
 }
 
+// A chunk is a stretch of a sequence. If only some cases have a grid, the plan skips the variant for these,
+// as it does with other orders that a grid does not have.
+void refuse_chunks_on_grids(const YamlValue& place, const Sweep& sweep) {
+  std::int64_t grids = 0, sequences = 0;
+  for (const SweepCase& each : sweep.cases)
+    if (!each.skipped) ++(has_windows(each.work) ? grids : sequences);
+  if (grids == 0 || sequences > 0) return;
+  for (const Variant& variant : sweep.variants) {
+    const OrderInfo* order = find_order(variant.order);
+    const bool chunk = variant.order_chunk != 0 ||
+                       (variant.order_param && order != nullptr && order->param == OrderParam::chunk);
+    if (chunk)
+      place.fail(fmt::format("variant {}", variant_id(variant)), "order_chunk does not apply to grids",
+                 fmt::format("write order: {}", variant.order));
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& variant_option_names() {
@@ -248,6 +266,7 @@ void parse_variants(const VariantSource& source, std::span<const AxisOverride> o
       return variant.baseline && external_name(variant.kernel) == each.first;
     });
   });
+  refuse_chunks_on_grids(place, sweep);
   if (sweep.variants.empty())
     place.fail("no variant to measure", "neither variants nor baselines name one",
                "variants: [{kernel: dilated, order: [linear, hilbert]}]");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/case/windows.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous"
 constexpr std::array<std::string_view, 2> kBranchHeads = {"all", "partition"};
 constexpr std::array<std::string_view, 2> kPasses = {"forward", "backward"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
+constexpr std::array<std::string_view, 2> kEdges = {"shift", "cut"};
 constexpr std::array<std::string_view, 4> kData = {"normal", "heavy_tails", "dominating_key", "equal_rows"};
 constexpr std::array<std::string_view, 3> kPages = {"default", "4k", "2m"};
 
@@ -70,6 +73,7 @@ const std::array kFields = {
                 .set = [](Case& work, std::int64_t value) { work.score_scale = real_of_bits(value); }},
     choice<&Case::data, DataKind>("data", kData, "what the random inputs are like"),
     choice<&Case::pages, PageSize>("pages", kPages, "size of the pages that hold a processor's buffers"),
+    choice<&Case::edges, Edges>("edges", kEdges, "windows at an end of the grid: moved inwards, or cut off"),
 };
 
 // True if the fixed part of an id holds the parameter.
@@ -77,6 +81,28 @@ bool in_fixed_part(std::string_view name) {
   constexpr std::array<std::string_view, 6> kFixed = {"sequence_length", "heads",     "head_dim",
                                                       "dtype",           "ring_size", "device"};
   return std::find(kFixed.begin(), kFixed.end(), name) != kFixed.end();
+}
+
+std::string branches_text(const Case& work) {
+  std::vector<std::int64_t> segments, dilations;
+  for (const Branch& branch : work.pattern) {
+    segments.push_back(branch.segment_length);
+    dilations.push_back(branch.dilation);
+  }
+  return fmt::format("n{}-w{}-r{}", work.sequence_length, fmt::join(segments, "."),
+                     fmt::join(dilations, "."));
+}
+
+// "-window_dilation.2x1x1", for every parameter of the windows that the fixed part does not hold and that is
+// not at its default.
+std::string rest_of_windows(const Case& work) {
+  std::string text;
+  const WindowDimension defaults;
+  for (const Field<WindowDimension>& field : window_fields().subspan(2))
+    if (std::any_of(work.windows.begin(), work.windows.end(),
+                    [&](const WindowDimension& each) { return field.get(each) != field.get(defaults); }))
+      text += fmt::format("-{}.{}", field.name, list_text(field, work.windows));
+  return text;
 }
 
 }  // namespace
@@ -96,13 +122,11 @@ std::span<const Field<Case>> case_fields() {
 }
 
 std::string case_id(const Case& work) {
-  std::vector<std::int64_t> segments, dilations;
-  for (const Branch& branch : work.pattern) {
-    segments.push_back(branch.segment_length);
-    dilations.push_back(branch.dilation);
-  }
-  std::string id = fmt::format("n{}-w{}-r{}-h{}-d{}-{}-p{}-{}", work.sequence_length,
-                               fmt::join(segments, "."), fmt::join(dilations, "."), work.heads, work.head_dim,
+  const auto fields = window_fields();
+  const std::string pattern = has_windows(work) ? fmt::format("g{}-win{}", list_text(fields[0], work.windows),
+                                                              list_text(fields[1], work.windows))
+                                                : branches_text(work);
+  std::string id = fmt::format("{}-h{}-d{}-{}-p{}-{}", pattern, work.heads, work.head_dim,
                                to_string(work.dtype), work.ring_size, to_string(work.device));
   Case defaults;
   defaults.kv_heads = work.heads;
@@ -110,7 +134,7 @@ std::string case_id(const Case& work) {
     if (in_fixed_part(field.name) || field.get(work) == field.get(defaults)) continue;
     id += fmt::format("-{}.{}", field.name, field_text(field, field.get(work)));
   }
-  return id;
+  return id + rest_of_windows(work);
 }
 
 }  // namespace hilbench

@@ -34,6 +34,23 @@ struct Branch {
   bool operator==(const Branch&) const = default;
 };
 
+enum class Edges {
+  shift,
+  cut
+};  // of a window at an end of the grid: moved inwards, or without what is outside
+
+// One dimension of a grid, and of the window that each position has there (docs/definitions.md).
+struct WindowDimension {
+  std::int64_t extent = 0;    // positions of the grid
+  std::int64_t window = 0;    // keys
+  std::int64_t dilation = 1;  // distance of neighbouring keys
+  std::int64_t stride = 1;    // neighbouring queries that share a window
+  bool causal = false;        // no key after the query
+  bool operator==(const WindowDimension&) const = default;
+};
+
+// The pattern is one of branches, or one of windows on a grid. With windows, `pattern` is the branch that
+// they restrict: the whole sequence, {sequence_length, 1}.
 struct Case {
   std::int64_t sequence_length = 4096;
   std::vector<Branch> pattern = {{2048, 1}};
@@ -53,18 +70,26 @@ struct Case {
   double score_scale = 1;                     // factor of Q; about the standard deviation of the scores
   DataKind data = DataKind::normal;
   PageSize pages = PageSize::standard;
+  std::vector<WindowDimension> windows = {};  // of each dimension, the slowest first; empty: branches
+  Edges edges = Edges::shift;                 // of windows
   bool operator==(const Case&) const = default;
 };
+
+inline bool has_windows(const Case& work) {
+  return !work.windows.empty();
+}
 
 // The longest sequence that can be computed: rows are numbered with 32 bits.
 inline constexpr std::int64_t kMostPositions = 0x7fffffff;
 
 // Every scalar parameter of a case, in the order in which records list them. `segments` and `dilations` are
-// lists and are handled apart from this table.
+// lists and are handled apart from this table; lists with a value for each dimension of a grid are in
+// window_fields() (kernels/case/windows.hpp).
 std::span<const Field<Case>> case_fields();
 
-// `n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu`, then `-key.value` for every other parameter that is not at its
-// default. kv_heads must not be 0 and device not `automatic`. `threads` appears only if the sweep sets it.
+// `n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu`, for windows `g32x48x80-win18x24x24-h8-...`, then `-key.value`
+// for every other parameter that is not at its default. kv_heads must not be 0 and device not `automatic`.
+// `threads` appears only if the sweep sets it.
 std::string case_id(const Case& work);
 
 }  // namespace hilbench

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/case/coverage.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -92,7 +93,16 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
 // Whether to count the distinct rows, which takes longer than everything else.
 enum class DistinctRows { counted, left_out };
 
+// Every position sees itself, so all rows are read and written.
+PatternCounts counted_windows(const Case& work) {
+  const double rows = static_cast<double>(work.batch) * static_cast<double>(work.sequence_length);
+  const double query_rows = rows * static_cast<double>(work.heads);
+  return {static_cast<double>(work.batch) * static_cast<double>(work.heads) * window_pairs(work), query_rows,
+          rows * static_cast<double>(work.kv_heads), query_rows};
+}
+
 PatternCounts counted_work(const Case& work, DistinctRows distinct) {
+  if (has_windows(work)) return counted_windows(work);
   PatternCounts total;
   std::vector<Distinct> known;
   const std::int64_t block = ceil_div(work.kv_heads, kMaxHeadBlocks);

@@ -11,6 +11,7 @@ constexpr std::array<std::string_view, 2> kScopes = {"memory", "tokens"};
 constexpr std::array<std::string_view, 2> kTensors = {"kv", "qkv"};
 constexpr std::array<std::string_view, 2> kVisits = {"position", "slot"};
 constexpr std::array<std::string_view, 2> kRows = {"auto", "gathered"};
+constexpr std::array<std::string_view, 3> kTiles = {"auto", "union", "aligned"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
@@ -41,6 +42,8 @@ const std::array kFields = {
     choice<&Variant::key_visit, KeyVisit>("key_visit", kVisits, "sequence in which a tile visits its keys"),
     choice<&Variant::rows, KeyRows>("rows", kRows,
                                     "auto: at a stride if possible; gathered: always by a table"),
+    choice<&Variant::tiles, KeyTiles>("tiles", kTiles,
+                                      "keys of a tile of windows: a list (auto, union), or aligned blocks"),
     choice<&Variant::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
     choice<&Variant::index, IndexUse>("index", kIndexes, "maps and tile lists: kept, or built every time"),
     choice<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
@@ -78,6 +81,7 @@ std::string variant_id(const Variant& variant) {
   const Variant defaults;
   std::string id = variant.kernel + "/" + variant.order;
   if (variant.order_param) id += fmt::format(".{}", *variant.order_param);
+  for (const std::int64_t extent : variant.order_box) id += fmt::format(".{}", extent);
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
   for (const Field<Variant>& field : kFields) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/base/field.hpp"
 
@@ -20,7 +21,8 @@ enum class OrderTensors { kv, qkv };         // which tensors are stored permute
 enum class KeyVisit { position, slot };      // sequence in which a tile visits its keys
 enum class KeyRows { automatic, gathered };  // gathered: by a table of slots even if a stride would suffice
 enum class Buffers { pooled, fresh };        // workspace: allocated once, or in every timed execution
-enum class IndexUse { cached, computed };    // maps and tile lists: built once, or in every timed execution
+enum class KeyTiles { automatic, united, aligned };  // of windows, see Variant::tiles
+enum class IndexUse { cached, computed };  // maps and tile lists: built once, or in every timed execution
 
 // How the ranks of a ring obtain each other's keys. A sweep cannot ask for `local`: it is used if no segment
 // crosses a shard, so that nothing is exchanged.
@@ -47,6 +49,7 @@ struct Variant {
   std::string order = "linear";             // a name of `list orders`
   std::optional<std::int64_t> order_param;  // PARAM of NAME.PARAM: a curve's chunk, r of residue, r_max of
                                             // bitrev_residue, seed of random
+  std::vector<std::int64_t> order_box;      // A, B[, C] of boxes.A.B[.C]
   std::int64_t order_chunk = 0;             // `order_chunk`; 0: the whole length
   bool chunk_in_id = false;                 // true if the sweep lists several chunks
   std::filesystem::path order_file;         // order `file`: .npy with the slot of each position
@@ -57,6 +60,9 @@ struct Variant {
   std::string traversal = "auto";               // a name of `list traversals`
   std::optional<std::int64_t> traversal_param;  // NAME.PARAM: group size of `grouped`, wave of `sawtooth`
   KeyRows rows = KeyRows::automatic;
+  // The keys that a tile of queries of windows reads. united: the list of those that some query of the tile
+  // sees. aligned: the blocks of 128 slots that hold such keys, whole. automatic: united.
+  KeyTiles tiles = KeyTiles::automatic;
   Buffers buffers = Buffers::pooled;
   IndexUse index = IndexUse::cached;
   // For rings only:

@@ -1,5 +1,6 @@
 // Dilated attention (docs/definitions.md; LongNet, arXiv 2307.02486, Eqs. 6-10), branch by branch. The tiles
-// of one branch run in parallel and merge into O and LSE, which later branches read back.
+// of one branch run in parallel and merge into O and LSE, which later branches read back. Windows on a grid
+// are one branch whose tiles have masks of bits (kernels/windows/).
 //
 // q, o [batch, sequence, heads, head_dim]; k, v [batch, sequence, kv_heads, head_dim];
 // lse [batch, sequence, heads]. Not handled: fp16, the backward pass, rings, head_dim outside 16-256.
@@ -48,6 +49,7 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
 // Rows of a tile: many, to amortise the gathering, in equal tiles of a segment; but not more than the longest
 // branch has, and fewer if a branch would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
+  if (has_windows(work)) return kMaskedRows;
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
   const bool amx = work.dtype == Dtype::bf16 && chosen_bf16_products().products == Bf16Products::amx_bf16;
@@ -146,6 +148,13 @@ class DilatedCpu final : public Execution {
   std::shared_ptr<float[]> merged_;  // O of several bf16 branches, fp32
 };
 
+TileMasks masks_of(const BranchIndex& branch, const IndexTile& tile) {
+  const auto list = static_cast<std::size_t>(tile.query_row / kMaskedRows);
+  const auto begin = static_cast<std::size_t>(branch.block_begin[list]);
+  const auto end = static_cast<std::size_t>(branch.block_begin[list + 1]);
+  return {std::span(branch.mask_of_block).subspan(begin, end - begin), branch.masks.data()};
+}
+
 Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const BranchIndex& branch,
                          const IndexTile& tile) const {
   const std::int64_t first_q = tile.batch * index.q_rows * work_.heads + tile.head;
@@ -153,6 +162,7 @@ Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const Bra
   const std::int64_t row_bytes = work_.head_dim * dtype_bytes(work_.dtype);
   const auto begin = static_cast<std::size_t>(tile.key_begin);
   const auto count = static_cast<std::size_t>(tile.key_count);
+  const bool windows = has_windows(work_);
   return {.dtype = work_.dtype,
           .bf16_products = bf16_products_,
           .head_dim = work_.head_dim,
@@ -162,11 +172,14 @@ Tile DilatedCpu::tile_of(const Operands& operands, const Index& index, const Bra
           .q_stride = work_.heads * work_.head_dim,
           .kv_stride = work_.kv_heads * work_.head_dim,
           .queries = {tile.query_row, tile.query_step, tile.query_count},
+          .query_rows = branch.query_rows,
           .q_slots = index.q_slots,
           .key_slot = std::span(branch.key_slot).subspan(begin, count),
-          .key_position = std::span(branch.key_position).subspan(begin, count),
+          .key_position = windows ? std::span<const std::int32_t>{}
+                                  : std::span(branch.key_position).subspan(begin, count),
+          .masks = windows ? masks_of(branch, tile) : TileMasks{},
           .keys_backwards = tile.keys_backwards,
-          .mask = work_.mask,
+          .mask = windows ? Mask::full : work_.mask,  // the masks of windows are causal if the case is
           .o = static_cast<std::byte*>(output(operands)) +
                first_q * work_.head_dim * dtype_bytes(output_dtype(operands)),
           .o_dtype = output_dtype(operands),
@@ -208,9 +221,10 @@ nlohmann::json library() {
 
 const Implementation kDilatedCpu = {
     .name = "dilated_cpu",
-    .help = "fused dilated attention, Highway and OpenMP; fp32 and bf16, any order",
+    .help = "fused attention of branches and windows, Highway and OpenMP; fp32 and bf16, any order",
     .kind = ImplementationKind::kernel,
     .device = DeviceKind::cpu,
+    .windows = true,
     .peak_unit = peak_unit,
     .tile_rows = tile_rows,
     .why_not = why_not,

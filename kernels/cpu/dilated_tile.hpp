@@ -14,6 +14,7 @@
 
 #include "kernels/case/case.hpp"
 #include "kernels/cpu/bf16_products.hpp"
+#include "kernels/index/index.hpp"
 
 namespace hilbench {
 
@@ -28,6 +29,18 @@ struct TileQueries {
   std::int64_t last() const { return first + (count - 1) * step; }
 };
 
+// Which queries of a tile of windows see which keys: for each block of keys of the tile's list, a number in
+// `masks` or kUnmasked. Empty if every query sees every key.
+struct TileMasks {
+  std::span<const std::int32_t> of_block;
+  const BlockMask* masks = nullptr;
+  // The mask of key `key` of the list; null if every query sees it.
+  const KeyMask* of_key(std::size_t key) const {
+    const std::int32_t mask = of_block[key / kMaskedKeys];
+    return mask == kUnmasked ? nullptr : &masks[mask][key % kMaskedKeys];
+  }
+};
+
 struct Tile {
   Dtype dtype = Dtype::fp32;                           // of q, k, v: fp32 or bf16
   Bf16Products bf16_products = Bf16Products::widened;  // one of available_bf16_products()
@@ -39,10 +52,12 @@ struct Tile {
   std::int64_t q_stride = 0;
   std::int64_t kv_stride = 0;
   TileQueries queries;
-  std::span<const std::int32_t> q_slots;  // slot of each row; empty: linear
+  std::span<const std::int32_t> query_rows;  // if `queries` numbers the slots of Q: the row in each slot
+  std::span<const std::int32_t> q_slots;     // slot of each row; empty: linear
   // Keys in visiting sequence. Under a causal mask a key is seen by the rows from its key_position on.
   std::span<const std::int32_t> key_slot;
-  std::span<const std::int32_t> key_position;
+  std::span<const std::int32_t> key_position;  // empty without a causal mask, or with `masks`
+  TileMasks masks;
   bool keys_backwards = false;
   Mask mask = Mask::full;
   // Pointers to (batch, head), in position order: rows of o are q_stride elements apart, lse `lse_stride`.

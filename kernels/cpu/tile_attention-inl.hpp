@@ -33,6 +33,7 @@ void soften_panel(const Tile& tile, const Panel& panel, const KeyBlock& block, c
   const std::int64_t first_query = buffers.query_position[panel.begin];
   if (tile.mask == Mask::causal && block.last_position > first_query)
     mask_scores<kVectors>(buffers, buffers.query_position + panel.begin, block.count, scores);
+  if (!tile.masks.of_block.empty()) mask_by_bits<kVectors>(tile, panel.begin, block, scores);
   soften_scores<Products, kVectors>(scores, block.count, scale_of_scores(tile), buffers.max + panel.begin,
                                     buffers.sum + panel.begin, buffers.factor + panel.begin, alongside);
 }

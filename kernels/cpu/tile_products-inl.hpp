@@ -27,6 +27,8 @@ struct Panel {
 // Keys gathered into k and v, and the range of their positions.
 struct KeyBlock {
   std::size_t count = 0;
+  std::size_t first =
+      0;  // visit of key 0; those of the other keys follow, unless a causal mask left some out
   std::int64_t first_position = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_position = -1;
 };

@@ -25,8 +25,14 @@ void prefetch_row(const void* base, std::int64_t first_byte, std::int64_t bytes)
     __builtin_prefetch(row + byte, kWrites, 3);
 }
 
+// Row of query i in position order.
+inline std::int64_t row_of_query(const Tile& tile, std::size_t i) {
+  const std::int64_t number = tile.queries.first + static_cast<std::int64_t>(i) * tile.queries.step;
+  return tile.query_rows.empty() ? number : tile.query_rows[static_cast<std::size_t>(number)];
+}
+
 inline std::int64_t slot_of_query(const Tile& tile, std::size_t i) {
-  const std::int64_t position = tile.queries.first + static_cast<std::int64_t>(i) * tile.queries.step;
+  const std::int64_t position = row_of_query(tile, i);
   return tile.q_slots.empty() ? position : tile.q_slots[static_cast<std::size_t>(position)];
 }
 
@@ -46,8 +52,7 @@ void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buf
       prefetch_row<0>(tile.q, slot_of_query(tile, query + kRowsAhead) * tile.q_stride * element,
                       element * tile.head_dim);
     Products::gather_row(tile, tile.q, slot_of_query(tile, query), tile.q_stride, buffers, row);
-    buffers.query_position[query] =
-        static_cast<std::int32_t>(tile.queries.first + static_cast<std::int64_t>(query) * tile.queries.step);
+    buffers.query_position[query] = static_cast<std::int32_t>(row_of_query(tile, query));
   }
   transpose(buffers.rows, panel.size(), words, words, buffers.q + panel.begin * words, panel.size());
   std::fill_n(buffers.o + panel.begin * buffers.width, panel.size() * buffers.width, 0.0f);
@@ -55,15 +60,20 @@ void gather_queries(const Tile& tile, const Panel& panel, const TileBuffers& buf
   std::fill_n(buffers.sum + panel.begin, panel.size(), 0.0f);
 }
 
+// Number in the tile's list of the key that is visited as number `visit`.
+inline std::size_t key_of_visit(const Tile& tile, std::size_t visit) {
+  return tile.keys_backwards ? tile.key_slot.size() - 1 - visit : visit;
+}
+
 // Gathers the next keys from `next` on, without those that no query of the tile sees.
 template <class Products>
 KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& next) {
   const std::int64_t last_query = tile.queries.last();
   const std::size_t keys = tile.key_slot.size();
-  KeyBlock block;
+  KeyBlock block{.first = next};
   for (; next < keys && block.count < kKeyBlock; ++next) {
-    const std::size_t key = tile.keys_backwards ? keys - 1 - next : next;
-    const std::int32_t position = tile.key_position[key];
+    const std::size_t key = key_of_visit(tile, next);
+    const std::int32_t position = tile.key_position.empty() ? 0 : tile.key_position[key];
     if (tile.mask == Mask::causal && position > last_query) continue;
     const std::int64_t slot = tile.key_slot[key];
     Products::gather_row(tile, tile.k, slot, tile.kv_stride, buffers,
@@ -82,7 +92,7 @@ inline void prefetch_keys(const Tile& tile, std::size_t next) {
   const std::size_t keys = tile.key_slot.size();
   const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
   for (const std::size_t end = std::min(next + kKeyBlock, keys); next < end; ++next) {
-    const std::int64_t slot = tile.key_slot[tile.keys_backwards ? keys - 1 - next : next];
+    const std::int64_t slot = tile.key_slot[key_of_visit(tile, next)];
     const std::int64_t first = slot * tile.kv_stride * dtype_bytes(tile.dtype);
     for (std::int64_t byte = first; byte < first + row_bytes; byte += std::int64_t{kLineBytes}) {
       __builtin_prefetch(static_cast<const char*>(tile.k) + byte, 0, 2);

@@ -6,10 +6,13 @@
 #define HILBENCH_KERNELS_CPU_TILE_SOFTMAX_INL_HPP_
 #endif
 
+#include <cstring>
+
 #include "kernels/cpu/amx_products.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "kernels/cpu/softmax_state-inl.hpp"
 #include "kernels/cpu/tile_buffers.hpp"
+#include "kernels/cpu/tile_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace hilbench {
@@ -27,6 +30,31 @@ void mask_scores(const TileBuffers& buffers, const std::int32_t* query_position,
       const auto later = hn::Gt(position, hn::Load(ints, query_position + v * kLanes));
       hn::Store(hn::IfThenElse(hn::RebindMask(kFloats, later), masked, hn::Load(kFloats, scores)), kFloats,
                 scores);
+    }
+  }
+}
+
+// The lanes whose query the mask of a key names; the first of them is query `query`, a multiple of kLanes.
+HWY_INLINE hn::Mask<decltype(kFloats)> queries_of(const KeyMask& mask, std::size_t query) {
+  static_assert(64 % kLanes == 0);
+  const bool padding = query >= static_cast<std::size_t>(kMaskedRows);  // of the last panel
+  const std::uint64_t word = padding ? 0 : mask[query / 64] >> query % 64;
+  std::uint8_t bits[8];
+  std::memcpy(bits, &word, sizeof bits);
+  return hn::LoadMaskBits(kFloats, bits);
+}
+
+// The same for windows: scores of keys that a query does not see.
+template <std::size_t kVectors>
+void mask_by_bits(const Tile& tile, std::size_t first_query, const KeyBlock& block, float* all_scores) {
+  const Vector masked = hn::Set(kFloats, kMinusInfinity);
+  for (std::size_t key = 0; key < block.count; ++key) {
+    const KeyMask* mask = tile.masks.of_key(key_of_visit(tile, block.first + key));
+    if (mask == nullptr) continue;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      float* scores = all_scores + (key * kVectors + v) * kLanes;
+      const auto sees = queries_of(*mask, first_query + v * kLanes);
+      hn::Store(hn::IfThenElse(sees, hn::Load(kFloats, scores), masked), kFloats, scores);
     }
   }
 }

@@ -25,21 +25,6 @@ bool stored_linear(const Variant& variant) {
   return variant.baseline || variant.order_scope == OrderScope::tokens || variant.order == "linear";
 }
 
-// Slot of each position; empty if the tensors are stored in position order.
-std::vector<std::int32_t> resolved_slots(const Case& work, const Variant& variant) {
-  if (stored_linear(variant)) return {};
-  const std::vector<std::int64_t> slots = order_slots(order_request(work, variant));
-  std::vector<std::int32_t> narrow(slots.size());
-  for (std::size_t t = 0; t < slots.size(); ++t) {
-    if (slots[t] < 0 || slots[t] >= work.sequence_length)
-      throw UsageError({fmt::format("slot {} of position {}", slots[t], t), "order " + variant.order,
-                        fmt::format("slots go from 0 to {}", work.sequence_length - 1),
-                        "look at `hilbench order " + variant.order + "`"});
-    narrow[t] = static_cast<std::int32_t>(slots[t]);
-  }
-  return narrow;
-}
-
 // A branch cut into streams, segments and tiles.
 struct Cut {
   const Case& work;
@@ -184,13 +169,27 @@ IndexSize index_size(const Case& work, std::int64_t tile_rows) {
 
 }  // namespace
 
+std::vector<std::int32_t> stored_slots(const Case& work, const Variant& variant) {
+  if (stored_linear(variant)) return {};
+  const std::vector<std::int64_t> slots = order_slots(order_request(work, variant));
+  std::vector<std::int32_t> narrow(slots.size());
+  for (std::size_t t = 0; t < slots.size(); ++t) {
+    if (slots[t] < 0 || slots[t] >= work.sequence_length)
+      throw UsageError({fmt::format("slot {} of position {}", slots[t], t), "order " + variant.order,
+                        fmt::format("slots go from 0 to {}", work.sequence_length - 1),
+                        "look at `hilbench order " + variant.order + "`"});
+    narrow[t] = static_cast<std::int32_t>(slots[t]);
+  }
+  return narrow;
+}
+
 Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
                   const TraversalFacts& facts) {
   require_32_bits("positions", static_cast<double>(work.sequence_length));
   require_32_bits("rows of batch and heads",
                   static_cast<double>(work.batch) * static_cast<double>(work.heads));
   Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
-  index.k_slots = resolved_slots(work, variant);
+  index.k_slots = stored_slots(work, variant);
   if (variant.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
   const auto branches = static_cast<std::int64_t>(work.pattern.size());
   for (std::int64_t b = 0; b < branches; ++b) {
@@ -231,7 +230,8 @@ TileReads tile_reads(const Case& work, const Index& index, std::int64_t limit) {
       const auto first_visit = static_cast<std::ptrdiff_t>(reads.visits.size());
       for (std::int64_t i = tile.key_begin; i < tile.key_begin + tile.key_count; ++i) {
         const auto key = static_cast<std::size_t>(i);
-        if (work.mask == Mask::full || branch.key_position[key] <= tile.last_row())
+        if (work.mask == Mask::full || branch.key_position.empty() ||
+            branch.key_position[key] <= tile.last_row())
           reads.visits.push_back(branch.key_slot[key]);
       }
       if (tile.keys_backwards) std::reverse(reads.visits.begin() + first_visit, reads.visits.end());

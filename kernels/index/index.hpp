@@ -2,6 +2,7 @@
 // Kernels read rows through it, so all orders share one kernel body and differ only here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,6 +31,14 @@ struct IndexTile {
   std::int64_t last_row() const { return query_row + std::int64_t{query_count - 1} * query_step; }
 };
 
+// Which queries of a tile of windows see the keys of one block of its list: bit i % 64 of word i / 64 of a
+// key is query i.
+inline constexpr std::int64_t kMaskedRows = 128;  // most query rows of such a tile
+inline constexpr std::int64_t kMaskedKeys = 128;  // keys of a block; the last one of a list may be shorter
+using KeyMask = std::array<std::uint64_t, kMaskedRows / 64>;
+using BlockMask = std::array<KeyMask, kMaskedKeys>;
+inline constexpr std::int32_t kUnmasked = -1;  // every query sees every key of the block
+
 // The tiles of one launch: no two of them share a row of O. The keys are in lists, one after another. On one
 // rank there is a list for each stream (the K/V heads with equal offset o) and segment, sorted by o first.
 // Keys of a list are in visiting sequence: by position, or by slot (`key_visit: slot`).
@@ -40,6 +49,12 @@ struct BranchIndex {
   std::int32_t key_step = 1;               // step of key_position inside a list, if keys_by_step
   bool keys_by_step = true;                // false: a causal mask must read key_position of every key
   std::vector<IndexTile> tiles;            // in the sequence of the traversal; each has a query row or more
+  // Of windows, else empty. There is a list of keys for each kMaskedRows query rows (or slots of Q), and
+  // key_position is empty: masks say everything.
+  std::vector<std::int32_t> query_rows;     // if tiles number the slots of Q: the row in each slot
+  std::vector<std::int64_t> block_begin;    // [lists + 1]: first block of each list
+  std::vector<std::int32_t> mask_of_block;  // of each block of each list: a number in `masks`, or kUnmasked
+  std::vector<BlockMask> masks;             // each once
 };
 
 struct Index {
@@ -56,6 +71,9 @@ struct Index {
 // rows (rows are numbered with 32 bits).
 Index build_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
                   const TraversalFacts& facts = {});
+
+// Slot of each position in memory; empty if the tensors are stored in position order.
+std::vector<std::int32_t> stored_slots(const Case& work, const Variant& variant);
 
 // Upper bound of the bytes of the index in host memory, without building it.
 double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);

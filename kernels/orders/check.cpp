@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/orders/curves.hpp"
+#include "kernels/orders/grids.hpp"
 #include "kernels/orders/maps.hpp"
 #include "kernels/orders/order.hpp"
 
@@ -28,21 +30,25 @@ std::vector<std::int64_t> positions_by_slot(std::span<const std::int64_t> slots,
   return positions;
 }
 
-// Counts the steps along the slots of the chunk that begins at position `begin`. A neighbour outside the
-// chunk is a long step.
-void count_steps(std::span<const std::int64_t> positions, std::int64_t begin, std::int64_t width,
-                 OrderCheck& check) {
+// Counts the steps along the slots of a part of the positions that begins at `begin` and is a grid of
+// `extents` or a part of its first dimension. A neighbour outside of the part is a long step.
+void count_steps(std::span<const std::int64_t> positions, std::int64_t begin,
+                 std::span<const std::int64_t> extents, OrderCheck& check) {
   const auto count = static_cast<std::int64_t>(positions.size());
   std::int64_t diagonals = 0;
   for (std::size_t slot = 1; slot < positions.size(); ++slot) {
-    const std::int64_t from = positions[slot - 1] - begin;
-    const std::int64_t to = positions[slot] - begin;
-    const bool inside = std::min(from, to) >= 0 && std::max(from, to) < count;
-    const std::int64_t columns = std::abs(from % width - to % width);
-    const std::int64_t rows = std::abs(from / width - to / width);
-    if (!inside || columns > 1 || rows > 1)
+    std::int64_t from = positions[slot - 1] - begin;
+    std::int64_t to = positions[slot] - begin;
+    bool near = std::min(from, to) >= 0 && std::max(from, to) < count;
+    std::int64_t moved = 0;  // along how many dimensions
+    for (std::size_t d = extents.size(); near && d-- > 0; from /= extents[d], to /= extents[d]) {
+      const std::int64_t distance = std::abs(from % extents[d] - to % extents[d]);
+      near = distance <= 1;
+      moved += distance;
+    }
+    if (!near)
       ++check.long_steps;
-    else if (columns + rows > 1)
+    else if (moved > 1)
       ++diagonals;
   }
   check.steps += count - 1;
@@ -64,6 +70,11 @@ OrderCheck check_order(const OrderRequest& request, std::span<const std::int64_t
   const std::vector<std::int64_t> positions = positions_by_slot(slots, check);
   const OrderInfo* info = find_order(request.name);
   if (info == nullptr || !info->unit_steps || !check.bijection()) return check;
+  if (!request.grid.empty()) {
+    check.promised = promises_unit_steps(request);
+    count_steps(positions, 0, request.grid, check);
+    return check;
+  }
   const std::int64_t chunk = chunk_of(request);
   for (std::int64_t begin = 0; begin < request.length; begin += chunk) {
     const std::int64_t count = std::min(chunk, request.length - begin);
@@ -71,7 +82,8 @@ OrderCheck check_order(const OrderRequest& request, std::span<const std::int64_t
     if (raster.cells() != count) continue;
     const auto part =
         std::span(positions).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-    count_steps(part, begin, raster.width, check);
+    const std::array extents = {raster.height, raster.width};
+    count_steps(part, begin, extents, check);
   }
   return check;
 }

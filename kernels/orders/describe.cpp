@@ -1,6 +1,7 @@
 #include "kernels/orders/describe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
@@ -26,7 +27,10 @@ std::string check_lines(const OrderRequest& request, const OrderCheck& check) {
   else
     text += fmt::format(
         "unit steps: {} ({} steps examined, {} longer than one cell, {} diagonal in one rectangle)\n",
-        check.valid() ? "yes" : "NO", check.steps, check.long_steps, check.diagonal_steps);
+        !check.promised ? "not promised on this grid"
+        : check.valid() ? "yes"
+                        : "NO",
+        check.steps, check.long_steps, check.diagonal_steps);
   const std::string fault = order_fault(request, check);
   return text + (fault.empty() ? "valid\n" : fmt::format("invalid: {}\n", fault));
 }
@@ -47,8 +51,10 @@ Locality dilated_locality(std::span<const std::int64_t> slots, std::size_t dilat
 
 std::string describe_order(const OrderRequest& request, std::span<const std::int64_t> slots) {
   const OrderCheck check = check_order(request, slots);
-  std::string text =
-      fmt::format("order {}, {} positions\n", request.name, request.length) + check_lines(request, check);
+  const std::string grid =
+      request.grid.empty() ? "" : fmt::format(" of a grid of {}", fmt::join(request.grid, " x "));
+  std::string text = fmt::format("order {}, {} positions{}\n", request.name, request.length, grid) +
+                     check_lines(request, check);
   if (!check.bijection()) return text;
   text += fmt::format(
       "locality of tiles of {} keys in position order, rows of {} bytes; page reuse over the first {} rows "

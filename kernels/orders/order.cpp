@@ -8,7 +8,9 @@
 #include <numeric>
 
 #include "kernels/base/error.hpp"
+#include "kernels/case/windows.hpp"
 #include "kernels/orders/curves.hpp"
+#include "kernels/orders/grids.hpp"
 #include "kernels/orders/hilbert.hpp"
 #include "kernels/orders/maps.hpp"
 #include "kernels/orders/named_entry.hpp"
@@ -48,6 +50,10 @@ constexpr auto kEntries = std::to_array<Entry>({
       OrderParam::max_residue, false},
      nullptr,
      bitrev_residue_map},
+    {{"boxes", "on a grid: box after box of A x B [x C] positions, row-major, and row-major inside",
+      OrderParam::box, false},
+     nullptr,
+     fill_boxes},
     {{"random", "a seeded random permutation: the negative control", OrderParam::seed, false},
      nullptr,
      random_map},
@@ -149,12 +155,29 @@ const OrderInfo* find_order(std::string_view name) {
   return found == kInfos.end() ? nullptr : &*found;
 }
 
+std::string why_not_order(const Case& work, const Variant& variant) {
+  if (!has_windows(work))
+    return variant.order == "boxes" ? "order boxes cuts a grid; the case has a sequence without one" : "";
+  const OrderInfo* info = find_order(variant.order);
+  if (info != nullptr && info->param == OrderParam::chunk &&
+      (variant.order_param || variant.order_chunk != 0))
+    return fmt::format("order {} with a chunk: order_chunk does not apply to grids", variant.order);
+  return why_not_on_grid({.name = variant.order, .grid = grid_of(work), .box = variant.order_box});
+}
+
 OrderRequest order_request(const Case& work, const Variant& variant) {
   const OrderInfo& info = entry_of(variant.order).info;
-  OrderRequest request{.name = variant.order, .length = work.sequence_length, .file = variant.order_file};
+  if (const std::string why = why_not_order(work, variant); !why.empty())
+    throw UsageError({why, "", "", "see `hilbench list orders`"});
+  OrderRequest request{.name = variant.order,
+                       .length = work.sequence_length,
+                       .grid = grid_of(work),
+                       .box = variant.order_box,
+                       .file = variant.order_file};
   const auto param = variant.order_param;
   switch (info.param) {
     case OrderParam::none:
+    case OrderParam::box:
       if (param)
         throw UsageError({fmt::format("param {} of order {}", *param, info.name), "", "the order takes none",
                           fmt::format("write '{}'", info.name)});
@@ -162,7 +185,7 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
     case OrderParam::chunk:
       request.chunk = std::min(param.value_or(variant.order_chunk), kMostPositions);
       require_range("chunk", request.chunk, param ? 1 : 0, kMostPositions, info.name);
-      if (request.chunk == 0) request.chunk = request.length;
+      if (request.chunk == 0 && request.grid.empty()) request.chunk = request.length;
       break;
     case OrderParam::residue:
       request.residue = std::min(param.value_or(dilations_lcm(work)), kMaxResidue);
@@ -190,6 +213,12 @@ std::vector<std::int64_t> order_slots(const OrderRequest& request) {
   require_range("chunk", request.chunk, 0, kMostPositions, request.name);
   require_range("residue", request.residue, 1, kMaxResidue, request.name);
   std::vector<std::int64_t> slots(static_cast<std::size_t>(request.length));
+  std::int64_t positions = 1;
+  for (const std::int64_t extent : request.grid) positions *= extent;
+  if (!request.grid.empty() && positions != request.length)
+    throw UsageError({fmt::format("{} positions", request.length), fmt::format("order {}", request.name),
+                      fmt::format("the grid has {}", positions), ""});
+  if (!request.grid.empty() && fill_on_grid(request, slots)) return slots;
   if (entry.curve != nullptr)
     fill_chunks(entry.curve, request.chunk, slots);
   else

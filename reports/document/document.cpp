@@ -16,6 +16,7 @@
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
+#include "reports/tables/window_pairs.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -140,6 +141,14 @@ void add_cases(std::vector<Section>& sections, const View& view, std::vector<Fig
     sections.push_back(std::move(section));
   }
   sections.push_back(comparison_section(view));
+  if (Table pairs = window_pairs_table(view); !pairs.rows.empty())
+    sections.push_back(table_section(
+        "pairs", "Pairs of windows",
+        "Needed are the (query, key) pairs that the windows select; FLOPs count these. Computed are those "
+        "that the tiles of the kernel multiply: each tile reads the keys of all its queries. The order of "
+        "the positions decides how near its queries are to each other. Counted exactly, before any time is "
+        "measured.",
+        std::move(pairs)));
   sections.push_back(locality_section(view));
 }
 

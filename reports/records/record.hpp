@@ -56,6 +56,14 @@ struct Timing {
   std::string timer;                         // steady_clock | cuda_events | cupti_activity
 };
 
+// (query, key) pairs of windows on a grid, of all heads. Counted, not measured.
+struct Pairs {
+  double needed = 0;          // that the windows select
+  double computed = 0;        // that the tiles multiply
+  double density = 0;         // computed, as a share of all pairs
+  double partial_blocks = 0;  // share of the blocks of keys that need a mask
+};
+
 // What an execution used, of the whole device.
 struct Energy {
   double median_j = 0;
@@ -111,6 +119,7 @@ struct Record {
   std::optional<double> comm_bytes;
   std::optional<double> comm_bytes_inside;   // groups of ranks; none if there are no groups
   std::optional<double> comm_bytes_between;  // the same
+  std::optional<Pairs> pairs;                // of windows, if it computes them by tiles
   std::map<std::string, Counter> counters;
   std::optional<Speedup> speedup;
   std::int64_t schema = kRecordSchema;  // of the JSON that it was read from; it is written as kRecordSchema

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"
 #include "reports/records/record_member.hpp"
 #include "reports/records/record_names.hpp"
@@ -30,13 +31,57 @@ void read_field(const json& params, const Field<T>& field, T& owner) {
 
 // A record that was stored before the parameter existed lacks it; the case had the default.
 bool came_later(std::string_view name) {
-  return name == "score_scale" || name == "data" || name == "pages";
+  return name == "score_scale" || name == "data" || name == "pages" || name == "edges";
+}
+
+// The branches that `params` list.
+std::vector<Branch> branches_from(const json& params) {
+  const json& segments = array_at(params, "segments");
+  const json& dilations = array_at(params, "dilations");
+  if (segments.size() != dilations.size()) refuse_record("'segments' and 'dilations' differ in length");
+  std::vector<Branch> pattern;
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    pattern.push_back({to_integer(segments[i], "segments"), to_integer(dilations[i], "dilations")});
+  if (pattern.empty()) refuse_record("'segments' is empty");
+  for (const Branch& branch : pattern)
+    if (std::min(branch.segment_length, branch.dilation) < 1)
+      refuse_record("'segments' or 'dilations' holds less than 1");
+  return pattern;
+}
+
+// A record that was stored before there were windows has no `grid`.
+bool of_windows(const json& params) {
+  return params.contains("grid") && !params["grid"].is_null();
+}
+
+std::vector<WindowDimension> windows_from(const json& params) {
+  std::vector<WindowDimension> windows(array_at(params, "grid").size());
+  if (windows.size() < 2 || windows.size() > kMostDimensions)
+    refuse_record(fmt::format("'grid' has {} entries", windows.size()));
+  for (const Field<WindowDimension>& field : window_fields()) {
+    const json& list = array_at(params, field.name);
+    if (list.size() != windows.size())
+      refuse_record(fmt::format("'grid' and '{}' differ in length", field.name));
+    for (std::size_t d = 0; d < windows.size(); ++d) {
+      const bool boolean = field.kind == FieldKind::boolean;
+      if (boolean && !list[d].is_boolean()) refuse_record(fmt::format("'{}' is not boolean", field.name));
+      const std::int64_t value =
+          boolean ? std::int64_t{list[d].get<bool>()} : to_integer(list[d], field.name);
+      if (!boolean && (value < field.minimum || value > field.maximum))
+        refuse_record(
+            fmt::format("'{}' holds {}, not {} to {}", field.name, value, field.minimum, field.maximum));
+      field.set(windows[d], value);
+    }
+  }
+  return windows;
 }
 
 Case case_from(const json& params, const json& asked) {
   Case work;
   for (const Field<Case>& field : case_fields())
-    if (!came_later(field.name) || params.contains(field.name)) read_field(params, field, work);
+    if (of_pattern(field.name, of_windows(params)) &&
+        (!came_later(field.name) || params.contains(field.name)))
+      read_field(params, field, work);
   work.threads = positive_at(asked, "threads");
   const Case unset;
   for (const Field<Case>& field : case_fields()) {
@@ -48,16 +93,13 @@ Case case_from(const json& params, const json& asked) {
   if (work.kv_heads > work.heads)
     refuse_record(fmt::format("'kv_heads' is {} and 'heads' {}", work.kv_heads, work.heads));
   if (work.ring_size > 1 && work.kv_heads == 0) refuse_record("'kv_heads' of a ring is 0");
-  const json& segments = array_at(params, "segments");
-  const json& dilations = array_at(params, "dilations");
-  if (segments.size() != dilations.size()) refuse_record("'segments' and 'dilations' differ in length");
-  work.pattern.clear();
-  for (std::size_t i = 0; i < segments.size(); ++i)
-    work.pattern.push_back({to_integer(segments[i], "segments"), to_integer(dilations[i], "dilations")});
-  if (work.pattern.empty()) refuse_record("'segments' is empty");
-  for (const Branch& branch : work.pattern)
-    if (std::min(branch.segment_length, branch.dilation) < 1)
-      refuse_record("'segments' or 'dilations' holds less than 1");
+  if (!of_windows(params)) {
+    work.pattern = branches_from(params);
+    return work;
+  }
+  work.windows = windows_from(params);
+  work.pattern = {{work.sequence_length, 1}};
+  if (const std::string why = why_not_windows(work); !why.empty()) refuse_record(why);
   return work;
 }
 
@@ -70,11 +112,15 @@ Variant variant_from(const Record& record, const json& params, const json& asked
   for (const Field<Variant>& field : variant_fields()) {
     if (variant.baseline && !of_rings(field.name)) continue;
     const json& from = of_rings(field.name) ? asked : params;
-    if (from.contains(field.name)) read_field(from, field, variant);
+    if (from.contains(field.name) && !(field.name == "tiles" && from[field.name].is_null()))
+      read_field(from, field, variant);
   }
   if (variant.baseline) return variant;
   variant.order = string_at(params, "order");
   variant.order_param = optional_integer_at(params, "order_param");
+  if (params.contains("order_box") && !params["order_box"].is_null())
+    for (const json& extent : array_at(params, "order_box"))
+      variant.order_box.push_back(to_integer(extent, "order_box"));
   variant.traversal = string_at(params, "traversal");
   variant.traversal_param = optional_integer_at(params, "traversal_param");
   variant.order_chunk = positive_at(asked, "order_chunk");
@@ -153,6 +199,13 @@ Counter counter_from(const std::string& name, const json& from) {
   return counter;
 }
 
+Pairs pairs_from(const json& from) {
+  return {.needed = amount_at(from, "needed"),
+          .computed = amount_at(from, "computed"),
+          .density = amount_at(from, "density"),
+          .partial_blocks = amount_at(from, "partial_blocks")};
+}
+
 void read_results(const json& from, std::int64_t schema, Record& record) {
   if (const json& verify = member(from, "verify"); !verify.is_null()) {
     record.verify = {.max_abs = amount_at(verify, "max_abs"),
@@ -178,6 +231,7 @@ void read_results(const json& from, std::int64_t schema, Record& record) {
     record.comm_bytes_inside = optional_amount_at(from, "comm_bytes_inside");
     record.comm_bytes_between = optional_amount_at(from, "comm_bytes_between");
   }
+  if (from.contains("pairs") && !from["pairs"].is_null()) record.pairs = pairs_from(from["pairs"]);
   const json& counters = member(from, "counters");
   if (!counters.is_object()) refuse_record("'counters' is not an object");
   for (const auto& [name, counter] : counters.items()) record.counters[name] = counter_from(name, counter);

@@ -1,6 +1,7 @@
 // A record as JSON: all keys are always present; null if unknown or not finite.
 #include <cmath>
 
+#include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"
 #include "reports/records/record_names.hpp"
 
@@ -38,25 +39,40 @@ json field_json(const Field<T>& field, const T& owner) {
   return field_text(field, value);
 }
 
-json params_json(const Record& record) {
-  json params;
-  for (const Field<Case>& field : case_fields()) params[field.name] = field_json(field, record.work);
-  params["threads"] = record.threads;
-  params["segments"] = params["dilations"] = json::array();
-  for (const Branch& branch : record.work.pattern) {
+// `segments` and `dilations`, or the lists of windows; null are those that the pattern does not have.
+void add_pattern(const Case& work, json& params) {
+  for (const char* name : {"segments", "dilations"})
+    params[name] = has_windows(work) ? json(nullptr) : json::array();
+  for (const Branch& branch : work.pattern) {
+    if (has_windows(work)) break;
     params["segments"].push_back(branch.segment_length);
     params["dilations"].push_back(branch.dilation);
   }
+  for (const Field<WindowDimension>& field : window_fields()) {
+    json& list = params[field.name] = has_windows(work) ? json::array() : json(nullptr);
+    for (const WindowDimension& dimension : work.windows) list.push_back(field_json(field, dimension));
+  }
+}
+
+json params_json(const Record& record) {
+  json params;
+  const Case& work = record.work;
+  for (const Field<Case>& field : case_fields())
+    params[field.name] = of_pattern(field.name, has_windows(work)) ? field_json(field, work) : json(nullptr);
+  params["threads"] = record.threads;
+  add_pattern(work, params);
   params["kernel"] = record.kernel;
   params["cache"] = record.cache;
   params["steady_s"] = record.steady_s > 0 ? number(record.steady_s) : json(nullptr);
   const Variant& variant = record.variant;
   const bool ordered = !variant.baseline;
   for (const Field<Variant>& field : variant_fields()) {
-    const bool applies = ordered && (record.work.ring_size > 1 || !of_rings(field.name));
+    const bool applies = ordered && (work.ring_size > 1 || !of_rings(field.name)) &&
+                         (has_windows(work) || field.name != "tiles");
     params[field.name] = applies ? field_json(field, variant) : json(nullptr);
   }
   params["order"] = ordered ? json(variant.order) : json(nullptr);
+  params["order_box"] = ordered && !variant.order_box.empty() ? json(variant.order_box) : json(nullptr);
   params["order_param"] = ordered && variant.order_param ? json(*variant.order_param) : json(nullptr);
   params["order_chunk"] = ordered ? positive(record.order_chunk) : json(nullptr);
   params["traversal"] = ordered ? json(variant.traversal) : json(nullptr);
@@ -141,6 +157,14 @@ json counter_json(const Counter& counter) {
   return made;
 }
 
+json pairs_json(const Pairs& pairs) {
+  return {{"needed", number(pairs.needed)},
+          {"computed", number(pairs.computed)},
+          {"ratio", number(pairs.computed / pairs.needed)},
+          {"density", number(pairs.density)},
+          {"partial_blocks", number(pairs.partial_blocks)}};
+}
+
 json speedup_json(const Speedup& speedup) {
   return {{"against", speedup.against},       {"ratio", number(speedup.ratio)},
           {"ci", interval(speedup.ci)},       {"processes", speedup.processes},
@@ -174,6 +198,7 @@ json to_json(const Record& record) {
           {"comm_bytes", number(record.comm_bytes)},
           {"comm_bytes_inside", number(record.comm_bytes_inside)},
           {"comm_bytes_between", number(record.comm_bytes_between)},
+          {"pairs", record.pairs ? pairs_json(*record.pairs) : json(nullptr)},
           {"counters", std::move(counters)},
           {"speedup", record.speedup ? speedup_json(*record.speedup) : json(nullptr)},
           {"environment", record.environment}};

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "kernels/case/windows.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -79,6 +81,16 @@ std::string rate_text(double flops_per_s) {
 }
 
 std::string pattern_text(const Case& work) {
+  if (has_windows(work)) {
+    std::vector<std::string> parts;
+    const WindowDimension defaults;
+    for (const Field<WindowDimension>& field : window_fields())
+      if (std::any_of(work.windows.begin(), work.windows.end(),
+                      [&](const WindowDimension& each) { return field.get(each) != field.get(defaults); }))
+        parts.push_back(fmt::format("{} {}", field.name, list_text(field, work.windows)));
+    if (work.edges != Edges::shift) parts.emplace_back("edges cut");
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
   std::vector<std::string> branches;
   for (const Branch& branch : work.pattern)
     branches.push_back(fmt::format("{}/{}", branch.segment_length, branch.dilation));

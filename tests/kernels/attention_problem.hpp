@@ -17,6 +17,7 @@
 #include "kernels/case/rounding.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/implementation.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench {
 
@@ -81,7 +82,7 @@ struct AttentionProblem {
   // By an execution that may have run before.
   AttentionOutput run_with(Execution& execution, const Implementation& implementation,
                            const Variant& variant) const {
-    const Index index = build_index(work, variant, implementation.tile_rows(work));
+    const Index index = case_index(work, variant, implementation.tile_rows(work));
     const Bytes stored_q = stored(q, work, work.heads, index.q_slots);
     const Bytes stored_k = stored(k, work, work.kv_heads, index.k_slots);
     const Bytes stored_v = stored(v, work, work.kv_heads, index.k_slots);

@@ -8,6 +8,7 @@
 #include "harness/sweep/parts.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -43,6 +44,17 @@ json axis(const Field<T>& field) {
   return {{"anyOf", forms}};
 }
 
+// A list with one value for each dimension.
+json one_list(const Field<WindowDimension>& field) {
+  json item = one_value(field);
+  item.erase("description");
+  return {{"description", field.help},
+          {"type", "array"},
+          {"minItems", 2},
+          {"maxItems", kMostDimensions},
+          {"items", item}};
+}
+
 std::set<std::string> keys_of(const json& object) {
   std::set<std::string> keys;
   for (const auto& [key, value] : object.items()) keys.insert(key);
@@ -57,6 +69,14 @@ TEST(Schema, FollowsTheParametersOfACase) {
     expected.insert(name);
     EXPECT_EQ(schema["$defs"][name], one_value(field)) << name;
     EXPECT_EQ(schema["properties"]["axes"]["properties"][name], axis(field)) << name;
+    EXPECT_EQ(schema["properties"]["cases"]["items"]["properties"][name], reference(name)) << name;
+  }
+  for (const Field<WindowDimension>& field : window_fields()) {
+    const std::string name(field.name);
+    expected.insert(name);
+    const json forms = {reference(name), {{"type", "array"}, {"minItems", 1}, {"items", reference(name)}}};
+    EXPECT_EQ(schema["$defs"][name], one_list(field)) << name;
+    EXPECT_EQ(schema["properties"]["axes"]["properties"][name], (json{{"anyOf", forms}})) << name;
     EXPECT_EQ(schema["properties"]["cases"]["items"]["properties"][name], reference(name)) << name;
   }
   EXPECT_EQ(keys_of(schema["properties"]["cases"]["items"]["properties"]), expected);

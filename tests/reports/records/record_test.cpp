@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/case/windows.hpp"
 
 namespace hilbench {
 namespace {
@@ -480,6 +481,66 @@ TEST(RecordJson, AnImpossibleShareIsNotReadAsAValue) {
   const Counter read = record_from_json(stored).counters.at("l2_read_hit_rate");
   EXPECT_FALSE(read.value);
   EXPECT_EQ(read.reason, "its counts contradict each other: they give 1.0155, a share is 0 to 1");
+}
+
+Record window_record() {
+  Record record = kernel_record();
+  record.work = {.heads = 4, .kv_heads = 4, .device = DeviceKind::cpu, .edges = Edges::cut};
+  record.work.windows = {{.extent = 6, .window = 3, .causal = true},
+                         {.extent = 8, .window = 9, .dilation = 2, .stride = 4}};
+  fill_in_grid(record.work);
+  record.variant = {.kernel = "dilated", .order = "boxes", .order_box = {2, 4}, .tiles = KeyTiles::aligned};
+  record.variant_id = variant_id(record.variant);
+  record.order_chunk = 0;
+  record.speedup.reset();  // it is not read
+  record.pairs = Pairs{.needed = 100, .computed = 150, .density = 0.25, .partial_blocks = 0.5};
+  return record;
+}
+
+TEST(WindowRecord, ComesBackFromJson) {
+  const Record record = window_record();
+  const json made = to_json(record);
+  const Record read = record_from_json(made);
+  EXPECT_EQ(read.work, record.work);
+  EXPECT_EQ(read.variant, record.variant);
+  ASSERT_TRUE(read.pairs);
+  EXPECT_EQ(read.pairs->computed, 150);
+  EXPECT_EQ(to_json(read), made);
+  EXPECT_EQ(made["params"]["grid"], json({6, 8}));
+  EXPECT_EQ(made["params"]["window_causal"], json({true, false}));
+  EXPECT_EQ(made["params"]["edges"], "cut");
+  EXPECT_EQ(made["params"]["tiles"], "aligned");
+  EXPECT_EQ(made["pairs"]["ratio"], 1.5);
+  for (const char* key : {"segments", "dilations", "queries", "head_offset", "branch_heads"})
+    EXPECT_TRUE(made["params"].at(key).is_null()) << key;
+}
+
+// Keys of windows are there for branches too, without a value; older records do not have them.
+TEST(WindowRecord, BranchesHaveNullThere) {
+  json made = to_json(kernel_record());
+  for (const char* key : {"grid", "window", "window_dilation", "window_stride", "window_causal", "edges",
+                          "tiles", "order_box"}) {
+    ASSERT_TRUE(made["params"].at(key).is_null()) << key;
+    made["params"].erase(key);
+  }
+  ASSERT_TRUE(made.at("pairs").is_null());
+  made.erase("pairs");
+  EXPECT_EQ(record_from_json(made).work, kernel_record().work);
+}
+
+TEST(WindowRecord, RefusesWhatIsNoWindow) {
+  const auto refused = [](auto change) {
+    json made = to_json(window_record());
+    change(made["params"]);
+    EXPECT_THROW(record_from_json(made), UsageError) << made["params"];
+  };
+  refused([](json& params) { params["grid"] = {6, 9}; });
+  refused([](json& params) { params["grid"] = {6, 8, 1}; });
+  refused([](json& params) { params["window"] = {3}; });
+  refused([](json& params) { params["window_stride"] = {1, 10}; });
+  refused([](json& params) { params["window_dilation"] = {0, 1}; });
+  refused([](json& params) { params["window_causal"] = {1, 0}; });
+  refused([](json& params) { params["edges"] = "shift"; });
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+#include "harness/plan/window_plan.hpp"
+
+#include "kernels/orders/order.hpp"
+
+namespace hilbench {
+
+std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant) {
+  if (has_windows(work) && work.ring_size > 1) return "windows: a ring exchanges the keys of branches only";
+  if (variant.baseline) return std::nullopt;
+  if (std::string why = why_not_order(work, variant); !why.empty()) return why;
+  if (!has_windows(work) && variant.tiles != KeyTiles::automatic)
+    return "tiles: only windows have tiles of keys";
+  if (has_windows(work) && variant.key_visit == KeyVisit::slot)
+    return "key_visit: tiles of windows always read their keys by slot";
+  return std::nullopt;
+}
+
+std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
+                                        const Implementation& implementation) {
+  if (!has_windows(work) || !implementation.windows || implementation.tile_rows == nullptr)
+    return std::nullopt;
+  return count_tiles(WindowTiles(work, variant));
+}
+
+Pairs pairs_of(const Case& work, const PatternCounts& counted, const TileCounts& tiles) {
+  const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
+  const auto positions = static_cast<double>(work.sequence_length);
+  return {.needed = counted.pairs,
+          .computed = heads * tiles.computed,
+          .density = tiles.computed / (positions * positions),
+          .partial_blocks = static_cast<double>(tiles.partial_blocks) / static_cast<double>(tiles.blocks)};
+}
+
+}  // namespace hilbench

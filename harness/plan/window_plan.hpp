@@ -1,0 +1,25 @@
+// What a plan knows of windows on a grid: reasons to skip a variant, and counts of its tiles.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/case/pattern.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/windows/window_tiles.hpp"
+#include "reports/records/record.hpp"
+
+namespace hilbench {
+
+// Why the variant means nothing for the pattern of the case: an option of windows with branches, or the other
+// way round.
+std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant);
+
+// The tiles of windows, if the implementation computes by them.
+std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
+                                        const Implementation& implementation);
+
+// Of all heads. `counted`: those of the case.
+Pairs pairs_of(const Case& work, const PatternCounts& counted, const TileCounts& tiles);
+
+}  // namespace hilbench

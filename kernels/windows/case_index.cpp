@@ -1,0 +1,132 @@
+#include "kernels/windows/case_index.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "kernels/index/tile_grid.hpp"
+
+namespace hilbench {
+namespace {
+
+// Stores each mask once. Several threads may add.
+class MaskStore {
+ public:
+  explicit MaskStore(std::vector<BlockMask>& masks) : masks_(masks) {}
+
+  std::int32_t number_of(const BlockMask& mask) {
+    const std::uint64_t hash = hash_of(mask);
+    const std::lock_guard lock(mutex_);
+    for (auto [at, end] = numbers_.equal_range(hash); at != end; ++at)
+      if (masks_[static_cast<std::size_t>(at->second)] == mask) return at->second;
+    const auto number = static_cast<std::int32_t>(masks_.size());
+    masks_.push_back(mask);
+    numbers_.emplace(hash, number);
+    return number;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<BlockMask>& masks_;
+  std::unordered_multimap<std::uint64_t, std::int32_t> numbers_;
+};
+
+std::int64_t blocks_of(std::int64_t keys) {
+  return (keys + kMaskedKeys - 1) / kMaskedKeys;
+}
+
+// Number of keys of each tile.
+std::vector<std::int64_t> key_counts(const WindowTiles& tiles) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(tiles.size()));
+#pragma omp parallel
+  {
+    WindowTiles::Reader reader(tiles);
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t tile = 0; tile < tiles.size(); ++tile) {
+      tiles.read(tile, reader);
+      counts[static_cast<std::size_t>(tile)] = std::ssize(reader.slots);
+    }
+  }
+  return counts;
+}
+
+// Tiles without what depends on batch and head, and room for their keys and blocks.
+std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
+  std::vector<IndexTile> laid;
+  std::int64_t keys = 0, blocks = 0;
+  branch.begin.push_back(0);
+  branch.block_begin.push_back(0);
+  for (const std::int64_t count : key_counts(tiles)) {
+    const std::int64_t tile = std::ssize(laid);
+    IndexTile& made = laid.emplace_back();
+    made.query_row = static_cast<std::int32_t>(tile * kMaskedRows);
+    made.query_count = tiles.query_count(tile);
+    made.key_begin = keys;
+    made.key_count = made.unmasked = static_cast<std::int32_t>(count);
+    keys += count;
+    blocks += blocks_of(count);
+    branch.begin.push_back(keys);
+    branch.block_begin.push_back(blocks);
+  }
+  branch.key_slot.resize(static_cast<std::size_t>(keys));
+  branch.mask_of_block.resize(static_cast<std::size_t>(blocks));
+  return laid;
+}
+
+void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, BranchIndex& branch) {
+  MaskStore store(branch.masks);
+#pragma omp parallel
+  {
+    WindowTiles::Reader reader(tiles);
+    BlockMask mask;
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t i = 0; i < tiles.size(); ++i) {
+      const IndexTile& tile = laid[static_cast<std::size_t>(i)];
+      tiles.read(i, reader);
+      std::copy(reader.slots.begin(), reader.slots.end(), branch.key_slot.begin() + tile.key_begin);
+      auto block = branch.mask_of_block.begin() + branch.block_begin[static_cast<std::size_t>(i)];
+      for (std::size_t first = 0; first < reader.slots.size(); first += kMaskedKeys)
+        *block++ = tiles.read_mask(reader, first, mask) ? store.number_of(mask) : kUnmasked;
+    }
+  }
+}
+
+Index window_index(const Case& work, const Variant& variant, const TraversalFacts& facts) {
+  const WindowTiles tiles(work, variant);
+  Index index{.q_rows = work.sequence_length, .kv_rows = work.sequence_length};
+  index.k_slots = tiles.k_slots();
+  if (variant.order_tensors == OrderTensors::qkv) index.q_slots = index.k_slots;
+  BranchIndex& branch = index.branches.emplace_back();
+  branch.query_rows = tiles.query_rows();
+  TileGrid grid{.rows = grid_rows(work, 0, std::vector<std::size_t>(static_cast<std::size_t>(work.kv_heads))),
+                .columns = tiles.size(),
+                .tiles = lay_out(tiles, branch)};
+  fill_lists(tiles, grid.tiles, branch);
+  branch.tiles = visited_tiles(
+      grid, traversal_of(work, work.pattern.front(), variant, facts),
+      [](const IndexTile& tile) { return static_cast<double>(tile.query_count) * tile.key_count; });
+  return index;
+}
+
+}  // namespace
+
+Index case_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                 const TraversalFacts& facts) {
+  return has_windows(work) ? window_index(work, variant, facts)
+                           : build_index(work, variant, tile_rows, facts);
+}
+
+double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                        const std::optional<TileCounts>& counts) {
+  if (!has_windows(work)) return index_bytes(work, variant, tile_rows);
+  const auto positions = static_cast<double>(work.sequence_length);
+  const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
+  const double tiles = (positions + kMaskedRows - 1) / kMaskedRows * (heads + 1);
+  double bytes = tiles * static_cast<double>(sizeof(IndexTile)) + 16 * (positions / kMaskedRows + 2);
+  if (variant.order != "linear") bytes += 12 * positions;  // slots of K and Q, rows of Q
+  if (!counts) return bytes;
+  return bytes + 4 * static_cast<double>(counts->keys) + 4 * static_cast<double>(counts->blocks) +
+         static_cast<double>(sizeof(BlockMask)) * static_cast<double>(counts->masks);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,20 @@
+// The index of any case: that of branches (kernels/index/index.hpp), or that of windows on a grid.
+#pragma once
+
+#include <optional>
+
+#include "kernels/index/index.hpp"
+#include "kernels/windows/window_tiles.hpp"
+
+namespace hilbench {
+
+// The index of a variant for a case. For windows `tile_rows` is kMaskedRows, and every list holds the keys
+// of one tile by ascending slot. Throws UsageError as build_index does.
+Index case_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                 const TraversalFacts& facts = {});
+
+// Bytes of the index in host memory, without building it: an upper bound, with `counts` of windows.
+double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                        const std::optional<TileCounts>& counts);
+
+}  // namespace hilbench

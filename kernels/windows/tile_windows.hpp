@@ -1,0 +1,85 @@
+// The windows of the queries of one tile: which keys some query sees, and which queries see a key. One table
+// a dimension says which queries select a coordinate; the queries that see a key are the intersection of
+// three entries. So the work grows with the box around the keys, not with the number of pairs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/case/windows.hpp"
+#include "kernels/index/index.hpp"
+
+namespace hilbench {
+
+// Coordinates of a position; grids of two dimensions have one plane.
+using Coordinates = std::array<std::int32_t, kMostDimensions>;
+
+constexpr KeyMask operator&(const KeyMask& a, const KeyMask& b) {
+  return {a[0] & b[0], a[1] & b[1]};
+}
+constexpr KeyMask operator|(const KeyMask& a, const KeyMask& b) {
+  return {a[0] | b[0], a[1] | b[1]};
+}
+constexpr bool any_query(const KeyMask& mask) {
+  return (mask[0] | mask[1]) != 0;
+}
+
+class TileWindows {
+ public:
+  explicit TileWindows(const Case& work);
+
+  // Takes the queries of a tile, at most kMaskedRows.
+  void load(std::span<const Coordinates> queries);
+
+  // All queries of the tile.
+  const KeyMask& all() const { return all_; }
+  // The queries that see the key there.
+  KeyMask seen_by(const Coordinates& key) const;
+
+  // Calls visit(position) for every key that some query sees, by ascending position.
+  template <class Visit>
+  void for_each_key(Visit visit) const;
+
+ private:
+  // Along one dimension, for every coordinate from `low` to `high`.
+  struct Line {
+    std::vector<KeyRange> keys_of;  // what each coordinate of the grid selects
+    std::int32_t low = 0, high = -1;
+    std::vector<KeyMask> selected;      // queries that select the coordinate
+    std::vector<KeyMask> later, equal;  // queries behind it, and at it; only for a causal mask
+    const KeyMask& at(const std::vector<KeyMask>& table, std::int32_t coordinate) const {
+      return table[static_cast<std::size_t>(coordinate - low)];
+    }
+    bool holds(std::int32_t coordinate) const { return low <= coordinate && coordinate <= high; }
+  };
+  void load_line(std::span<const Coordinates> queries, std::size_t dimension);
+  void load_later(std::int32_t first, Line& line) const;  // at_ begins at the coordinate `first`
+
+  bool causal_ = false;
+  std::array<std::int32_t, kMostDimensions> extents_ = {1, 1, 1};
+  std::array<Line, kMostDimensions> lines_;
+  std::vector<KeyMask> at_;  // scratch: queries at each coordinate
+  KeyMask all_ = {};
+};
+
+template <class Visit>
+void TileWindows::for_each_key(Visit visit) const {
+  const auto& [planes, rows, columns] = lines_;
+  for (std::int32_t plane = planes.low; plane <= planes.high; ++plane) {
+    const KeyMask& of_plane = planes.at(planes.selected, plane);
+    if (!any_query(of_plane)) continue;
+    for (std::int32_t row = rows.low; row <= rows.high; ++row) {
+      const KeyMask of_row = of_plane & rows.at(rows.selected, row);
+      if (!any_query(of_row)) continue;
+      const std::int32_t begin = (plane * extents_[1] + row) * extents_[2];
+      for (std::int32_t column = columns.low; column <= columns.high; ++column) {
+        if (!any_query(of_row & columns.at(columns.selected, column))) continue;
+        if (!causal_ || any_query(seen_by({plane, row, column}))) visit(begin + column);
+      }
+    }
+  }
+}
+
+}  // namespace hilbench

@@ -1,0 +1,130 @@
+#include "kernels/windows/window_tiles.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "kernels/base/hash.hpp"
+#include "kernels/index/index.hpp"
+
+namespace hilbench {
+namespace {
+
+std::vector<Coordinates> coordinates_of_positions(const Case& work) {
+  const std::vector<std::int64_t> grid = grid_of(work);
+  const std::int64_t planes = grid.size() > 2 ? grid[0] : 1;
+  const std::int64_t rows = grid[grid.size() - 2], columns = grid[grid.size() - 1];
+  std::vector<Coordinates> coordinates;
+  coordinates.reserve(static_cast<std::size_t>(work.sequence_length));
+  for (std::int64_t plane = 0; plane < planes; ++plane)
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t column = 0; column < columns; ++column)
+        coordinates.push_back({static_cast<std::int32_t>(plane), static_cast<std::int32_t>(row),
+                               static_cast<std::int32_t>(column)});
+  return coordinates;
+}
+
+// The distinct blocks of slots that hold a key, as slots, ascending; `length` slots in all.
+void widen_to_blocks(std::vector<std::int32_t>& slots, std::int64_t length) {
+  for (std::int32_t& slot : slots) slot /= static_cast<std::int32_t>(kMaskedKeys);
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  const std::vector<std::int32_t> blocks = slots;
+  slots.clear();
+  for (const std::int32_t block : blocks)
+    for (std::int64_t slot = block * kMaskedKeys; slot < std::min((block + 1) * kMaskedKeys, length); ++slot)
+      slots.push_back(static_cast<std::int32_t>(slot));
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const BlockMask& mask) {
+  std::uint64_t hash = kFnvBasis;
+  for (const KeyMask& key : mask)
+    for (const std::uint64_t word : key) hash = hash_integer(hash, static_cast<std::int64_t>(word));
+  return hash;
+}
+
+WindowTiles::WindowTiles(const Case& work, const Variant& variant)
+    : work_(work),
+      tiles_(variant.tiles),
+      k_slots_(stored_slots(work, variant)),
+      of_position_(coordinates_of_positions(work)) {
+  if (k_slots_.empty()) return;
+  of_key_slot_.resize(of_position_.size());
+  for (std::size_t t = 0; t < k_slots_.size(); ++t)
+    of_key_slot_[static_cast<std::size_t>(k_slots_[t])] = of_position_[t];
+  if (variant.order_tensors != OrderTensors::qkv) return;
+  query_rows_.resize(k_slots_.size());
+  for (std::size_t t = 0; t < k_slots_.size(); ++t)
+    query_rows_[static_cast<std::size_t>(k_slots_[t])] = static_cast<std::int32_t>(t);
+}
+
+std::int64_t WindowTiles::size() const {
+  return (work_.sequence_length + kMaskedRows - 1) / kMaskedRows;
+}
+
+std::int32_t WindowTiles::query_count(std::int64_t tile) const {
+  return static_cast<std::int32_t>(std::min(kMaskedRows, work_.sequence_length - tile * kMaskedRows));
+}
+
+void WindowTiles::read(std::int64_t tile, Reader& reader) const {
+  const auto first = static_cast<std::size_t>(tile * kMaskedRows);
+  const auto& by_slot = query_rows_.empty() ? of_position_ : of_key_slot_;
+  reader.windows.load(std::span(by_slot).subspan(first, static_cast<std::size_t>(query_count(tile))));
+  reader.slots.clear();
+  reader.windows.for_each_key([&](std::int32_t position) {
+    reader.slots.push_back(k_slots_.empty() ? position : k_slots_[static_cast<std::size_t>(position)]);
+  });
+  if (tiles_ == KeyTiles::aligned)
+    widen_to_blocks(reader.slots, work_.sequence_length);
+  else if (!k_slots_.empty())
+    std::sort(reader.slots.begin(), reader.slots.end());
+}
+
+bool WindowTiles::read_mask(const Reader& reader, std::size_t first, BlockMask& mask) const {
+  const auto& by_slot = of_key_slot_.empty() ? of_position_ : of_key_slot_;
+  const std::size_t count = std::min<std::size_t>(kMaskedKeys, reader.slots.size() - first);
+  bool partial = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    mask[i] = reader.windows.seen_by(by_slot[static_cast<std::size_t>(reader.slots[first + i])]);
+    partial = partial || mask[i] != reader.windows.all();
+  }
+  std::fill(mask.begin() + static_cast<std::ptrdiff_t>(count), mask.end(), KeyMask{});
+  return partial;
+}
+
+TileCounts count_tiles(const WindowTiles& tiles) {
+  TileCounts counts;
+  std::unordered_set<std::uint64_t> hashes;
+#pragma omp parallel
+  {
+    WindowTiles::Reader reader(tiles);
+    TileCounts own;
+    std::unordered_set<std::uint64_t> own_hashes;
+    BlockMask mask;
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t tile = 0; tile < tiles.size(); ++tile) {
+      tiles.read(tile, reader);
+      own.keys += std::ssize(reader.slots);
+      own.computed += static_cast<double>(tiles.query_count(tile)) * static_cast<double>(reader.slots.size());
+      for (std::size_t first = 0; first < reader.slots.size(); first += kMaskedKeys) {
+        ++own.blocks;
+        if (!tiles.read_mask(reader, first, mask)) continue;
+        ++own.partial_blocks;
+        own_hashes.insert(hash_of(mask));
+      }
+    }
+#pragma omp critical(hilbench_tile_counts)
+    {
+      counts.computed += own.computed;
+      counts.keys += own.keys;
+      counts.blocks += own.blocks;
+      counts.partial_blocks += own.partial_blocks;
+      hashes.merge(own_hashes);
+    }
+  }
+  counts.masks = std::ssize(hashes);
+  return counts;
+}
+
+}  // namespace hilbench

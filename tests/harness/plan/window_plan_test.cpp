@@ -1,0 +1,116 @@
+#include "harness/plan/window_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/plan/plan.hpp"
+#include "harness/plan/plan_tables.hpp"
+#include "harness/run/make_task.hpp"
+
+namespace hilbench {
+namespace {
+
+Site test_site() {
+  Site site;
+  site.host.cores = 4;
+  site.host.available_memory_bytes = std::int64_t{4} << 30;
+  site.host.nominal_ghz = 2;
+  return site;
+}
+
+struct Planned {
+  Sweep sweep;
+  Plan plan;
+  Planned(const std::string& cases, const std::string& variants, const Site& site = test_site())
+      : sweep(parse_sweep("name: plan\ncases: [{" + cases + ", device: cpu}]\nvariants: [" + variants +
+                              "]\nbaselines: [gemm, peak]\n",
+                          "plan.yaml")),
+        plan(make_plan(sweep, site)) {}
+  const Comparison& comparison() const { return plan.comparisons.at(0); }
+  const PlannedVariant& variant(const std::string& id) const {
+    for (const PlannedVariant& planned : comparison().variants)
+      if (planned.id == id) return planned;
+    throw std::out_of_range(id);
+  }
+};
+
+const std::string kGrid = "grid: [128, 128], window: [13, 13], heads: 2, head_dim: 16";
+
+TEST(WindowPlan, CountsNeededAndComputedPairs) {
+  const Planned planned(
+      kGrid, "{kernel: dilated, order: [linear, hilbert], order_tensors: qkv, tiles: [union, aligned]}");
+  const double needed = 2.0 * 16384 * 169;
+  for (const char* id :
+       {"dilated/linear.qkv.union", "dilated/linear.qkv.aligned", "dilated/hilbert.qkv.union"}) {
+    const PlannedVariant& variant = planned.variant(id);
+    ASSERT_FALSE(variant.skip) << *variant.skip;
+    EXPECT_EQ(variant.flops, 4 * 16 * needed);
+    ASSERT_TRUE(variant.pairs);
+    EXPECT_EQ(variant.pairs->needed, needed);
+    EXPECT_DOUBLE_EQ(variant.pairs->computed, 2 * 16384.0 * 16384.0 * variant.pairs->density);
+  }
+  EXPECT_NEAR(planned.variant("dilated/linear.qkv.aligned").pairs->density, 0.1016, 0.0001);
+  EXPECT_NEAR(planned.variant("dilated/hilbert.qkv.aligned").pairs->density, 0.0590, 0.0001);
+  EXPECT_NEAR(planned.variant("dilated/hilbert.qkv.union").pairs->computed / needed, 3.02, 0.01);
+  const std::string table = plan_table(planned.plan, planned.sweep.measure);
+  EXPECT_NE(
+      table.find("pairs: 5.538e+06 needed, 3.165e+07 computed (5.72 times, 5.90 % of all); 100.0 % of key "
+                 "blocks masked"),
+      std::string::npos)
+      << table;
+}
+
+TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
+  const Planned planned(kGrid,
+                        "{kernel: dilated, order: [linear, residue, boxes.8.8.8]}, {kernel: dilated, order: "
+                        "hilbert, key_visit: slot}");
+  EXPECT_EQ(planned.variant("gemm").skip, "windows: not on gemm");
+  EXPECT_FALSE(planned.variant("peak").skip);
+  EXPECT_FALSE(planned.variant("peak").pairs);
+  EXPECT_EQ(planned.variant("dilated/residue").skip, "order residue has no form on grids");
+  EXPECT_EQ(planned.variant("dilated/boxes.8.8.8").skip,
+            "order boxes of 3 extents on a grid of 2 dimensions: write boxes.8.8");
+  EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
+            "key_visit: tiles of windows always read their keys by slot");
+  for (const PlannedVariant& variant : planned.comparison().variants)
+    EXPECT_EQ(planned_record(planned.sweep, planned.comparison(), variant).order_chunk, 0) << variant.id;
+  const Planned ring(kGrid + ", ring_size: 2", "{kernel: dilated}");
+  EXPECT_EQ(ring.variant("dilated/linear").skip, "windows: a ring exchanges the keys of branches only");
+  const Planned backward(kGrid + ", pass: backward", "{kernel: dilated}");
+  EXPECT_EQ(backward.variant("dilated/linear").skip, "dilated_cpu has no backward pass");
+  const Planned branches("sequence_length: 4096",
+                         "{kernel: dilated}, {kernel: dilated, tiles: aligned}, "
+                         "{kernel: dilated, order: boxes.8.8}");
+  EXPECT_EQ(branches.variant("dilated/linear.aligned").skip, "tiles: only windows have tiles of keys");
+  EXPECT_EQ(branches.variant("dilated/boxes.8.8").skip,
+            "order boxes cuts a grid; the case has a sequence without one");
+}
+
+TEST(WindowPlan, KernelsOfGpusSkipWindows) {
+  Site site = test_site();
+  site.gpu =
+      Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
+  const Sweep sweep = parse_sweep(
+      "name: plan\ncases: [{" + kGrid + ", device: cuda}]\nvariants: [{kernel: dilated}]\n", "plan.yaml");
+  const Plan plan = make_plan(sweep, site);
+  ASSERT_TRUE(plan.comparisons.at(0).variants.at(0).skip);
+  EXPECT_NE(plan.comparisons[0].variants[0].skip->find("windows: not on dilated_"), std::string::npos)
+      << *plan.comparisons[0].variants[0].skip;
+}
+
+// The lists of a raster take more than those of a curve; what does not fit is skipped before it is counted.
+TEST(WindowPlan, KnowsTheMemory) {
+  const Planned planned(kGrid, "{kernel: dilated, order: [linear, hilbert], order_tensors: qkv}");
+  const double lists = 4 * 212992;
+  EXPECT_GT(planned.variant("dilated/linear.qkv").own.device, lists);
+  Site small = test_site();
+  small.host.available_memory_bytes = std::int64_t{1} << 20;
+  const Planned unfit(kGrid, "{kernel: dilated}", small);
+  ASSERT_TRUE(unfit.variant("dilated/linear").skip);
+  EXPECT_NE(unfit.variant("dilated/linear").skip->find("does not fit"), std::string::npos);
+  EXPECT_FALSE(unfit.variant("dilated/linear").pairs);
+  EXPECT_NE(longest_table(planned.sweep, test_site()).find("windows: the grid gives the length"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hilbench
