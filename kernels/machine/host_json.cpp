@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 bool is_virtual() {
-  return (" " + cpuinfo("flags") + " ").find(" hypervisor ") != std::string::npos;
+  return fmt::format(" {} ", cpuinfo("flags")).find(" hypervisor ") != std::string::npos;
 }
 
 json text_or_null(const std::string& text) {
