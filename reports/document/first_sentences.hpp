@@ -10,7 +10,7 @@
 namespace hilbench {
 
 // What Hilbert order did, in the chunks that the claims are about and over the whole length. If no case has
-// it, what these records compare instead: rivals, rings.
+// it, what these records compare instead: windows, rivals, rings.
 std::vector<std::string> main_sentences(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
