@@ -231,13 +231,17 @@ TEST(Plan, TellsTheBytesOfARing) {
   EXPECT_EQ(bytes("ring_algorithm: ring_packed, order_span: global"), std::nullopt);
 }
 
-PlannedVariant planned_ring(const std::string& parameters, const std::string& options,
-                            const Site& site = test_site()) {
-  return plan_of("cases:\n  - {sequence_length: 4096, segments: [4096], ring_size: 4" + parameters +
-                     "}\nvariants: [{kernel: dilated, " + options + "}]\n",
+// The only variant of the only case.
+PlannedVariant planned(const std::string& parameters, const std::string& variant, const Site& site) {
+  return plan_of("cases:\n  - {sequence_length: 4096, " + parameters + "}\nvariants: [{" + variant + "}]\n",
                  site)
       .comparisons.at(0)
       .variants.at(0);
+}
+
+PlannedVariant planned_ring(const std::string& parameters, const std::string& options,
+                            const Site& site = test_site()) {
+  return planned("segments: [4096], ring_size: 4" + parameters, "kernel: dilated, " + options, site);
 }
 
 // Of 3 hops of a shard, 1 is between two groups; a ring of 4 ranks sends 6 shards over the two borders of its
@@ -378,11 +382,8 @@ Site gpu_site(int capability, std::int64_t memory_bytes = std::int64_t{1} << 34)
 
 // What becomes of `kernel` in one point of `parameters`.
 PlannedVariant on_gpu(const std::string& kernel, const std::string& parameters, const Site& site) {
-  return plan_of("cases:\n  - {sequence_length: 4096, segments: [2048], device: cuda, " + parameters +
-                     "}\nvariants: [{kernel: " + kernel + ", order: linear}]\n",
-                 site)
-      .comparisons.at(0)
-      .variants.at(0);
+  return planned("segments: [2048], device: cuda, " + parameters, "kernel: " + kernel + ", order: linear",
+                 site);
 }
 
 TEST(Plan, SkipsWhatAGpuCannotDoWithTheReason) {

@@ -260,15 +260,20 @@ TEST(Settle, EachProcessHasASeedOfItsOwnAndAShareOfBudgetAndCounts) {
   EXPECT_EQ(records[0].counters.at("misses").value, 2);
 }
 
-TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {
-  ComparisonTask task = task_of("second", {"good", "bad"});
+// Measures by two processes. The second one finds HILBENCH_TEST_SECOND in its environment.
+std::vector<Record> measure_twice(ComparisonTask task) {
   task.measure.processes = 2;
   int workers = 0;
   const auto count_workers = [&](const TaskEvent& event) {
     if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
   };
-  const auto records = measure_comparison(task, count_workers);
+  std::vector<Record> records = measure_comparison(task, count_workers);
   ::unsetenv("HILBENCH_TEST_SECOND");
+  return records;
+}
+
+TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {
+  const std::vector<Record> records = measure_twice(task_of("second", {"good", "bad"}));
   EXPECT_EQ(records[0].status, Status::ok);
   EXPECT_EQ(records[1].status, Status::failed);
   EXPECT_FALSE(records[1].speedup);
@@ -277,14 +282,7 @@ TEST(Settle, FailsAVariantThatIsWrongInALaterProcess) {
 
 // The system may give other pages to a later process. A skipped record with a time cannot be read again.
 TEST(Settle, SkipsAVariantThatIsSkippedInALaterProcess) {
-  ComparisonTask task = task_of("pages", {"good", "bad"});
-  task.measure.processes = 2;
-  int workers = 0;
-  const auto count_workers = [&](const TaskEvent& event) {
-    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
-  };
-  const auto records = measure_comparison(task, count_workers);
-  ::unsetenv("HILBENCH_TEST_SECOND");
+  const std::vector<Record> records = measure_twice(task_of("pages", {"good", "bad"}));
   EXPECT_EQ(records[0].status, Status::ok);
   EXPECT_EQ(records[1].status, Status::skipped);
   EXPECT_EQ(records[1].reason, "other pages");
@@ -300,27 +298,13 @@ TEST(Settle, GivesNoVerdictWhereOthersUsedTheDevice) {
 }
 
 TEST(Settle, GivesNoVerdictWhereOthersUsedTheDeviceInALaterProcess) {
-  ComparisonTask task = task_of("late crowd", {"good", "slow"});
-  task.measure.processes = 2;
-  int workers = 0;
-  const auto count_workers = [&](const TaskEvent& event) {
-    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
-  };
-  const auto records = measure_comparison(task, count_workers);
-  ::unsetenv("HILBENCH_TEST_SECOND");
+  const std::vector<Record> records = measure_twice(task_of("late crowd", {"good", "slow"}));
   EXPECT_EQ(foreign_processes(records[1]), 2);
   EXPECT_FALSE(records[1].speedup);
 }
 
 TEST(Settle, WhatAnyProcessSawOfTheDeviceIsKept) {
-  ComparisonTask task = task_of("hot", {"good"});
-  task.measure.processes = 2;
-  int workers = 0;
-  const auto count_workers = [&](const TaskEvent& event) {
-    if (event.phase == Phase::prepare && ++workers == 1) ::setenv("HILBENCH_TEST_SECOND", "1", 1);
-  };
-  const auto records = measure_comparison(task, count_workers);
-  ::unsetenv("HILBENCH_TEST_SECOND");
+  const std::vector<Record> records = measure_twice(task_of("hot", {"good"}));
   const nlohmann::json& state = records[0].environment["device_state"];
   EXPECT_EQ(state["throttle"], (nlohmann::json{"idle", "sw_thermal"}));
   EXPECT_EQ(state["temperature_c"], (nlohmann::json{40, 80}));

@@ -3,30 +3,27 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/sweep/sweep.hpp"
-#include "kernels/base/error.hpp"
+#include "tests/harness/sweep/sweep_text.hpp"
 
 namespace hilbench {
 namespace {
 
-Sweep parse(const std::string& cases, const SweepOverrides& overrides = {},
-            const std::string& variants = "{kernel: dilated}") {
-  return parse_sweep("name: a\n" + cases + "\nvariants: [" + variants + "]\n", "a.yaml", overrides);
+std::string text_of(const std::string& cases, const std::string& variants) {
+  return kHead + cases + "\nvariants: [" + variants + "]\n";
 }
 
-std::string refusal(const std::string& cases, const SweepOverrides& overrides = {},
-                    const std::string& variants = "{kernel: dilated}") {
-  try {
-    parse(cases, overrides, variants);
-  } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    return error.what();
-  }
-  return "(accepted)";
+Sweep sweep_of(const std::string& cases, const SweepOverrides& overrides = {},
+               const std::string& variants = "{kernel: dilated}") {
+  return parse(text_of(cases, variants), overrides);
 }
 
-std::vector<std::string> ids(const Sweep& sweep) {
-  std::vector<std::string> found;
+std::string refusal_of(const std::string& cases, const SweepOverrides& overrides = {},
+                       const std::string& variants = "{kernel: dilated}") {
+  return refusal(text_of(cases, variants), overrides);
+}
+
+Ids ids(const Sweep& sweep) {
+  Ids found;
   for (SweepCase each : sweep.cases) {
     each.work.device = DeviceKind::cpu;
     found.push_back(case_id(each.work));
@@ -34,14 +31,8 @@ std::vector<std::string> ids(const Sweep& sweep) {
   return found;
 }
 
-#define EXPECT_SAYS(message, part)                                                \
-  do {                                                                            \
-    const std::string said = message;                                             \
-    EXPECT_NE(said.find(part), std::string::npos) << said << "\nlacks: " << part; \
-  } while (false)
-
 TEST(SweepWindows, ListsOfDimensionsMakeCases) {
-  const Sweep sweep = parse("axes: {grid: [32, 48, 80], window: [18, 24, 24], heads: 2}");
+  const Sweep sweep = sweep_of("axes: {grid: [32, 48, 80], window: [18, 24, 24], heads: 2}");
   ASSERT_EQ(sweep.cases.size(), 1u);
   const Case& work = sweep.cases[0].work;
   EXPECT_EQ(work.sequence_length, 122880);
@@ -53,21 +44,23 @@ TEST(SweepWindows, ListsOfDimensionsMakeCases) {
 }
 
 TEST(SweepWindows, ListsOfListsMultiply) {
-  EXPECT_EQ(ids(parse("axes: {grid: [[16, 16], [8, 32]], window: [[3, 3], [5, 7]], window_dilation: [1, 1], "
-                      "window_causal: [[true, false], [false, false]], edges: cut}"))
-                .size(),
-            8u);
-  EXPECT_EQ(ids(parse("axes: {grid: [16, 8], window: [5, 4], window_dilation: [2, 1], window_stride: [1, 3], "
-                      "window_causal: [false, true], edges: [shift, cut], causal: true}")),
-            (std::vector<std::string>{
-                "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-window_dilation.2x1-window_stride.1x3-"
-                "window_causal.false.true",
-                "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-edges.cut-window_dilation.2x1-"
-                "window_stride.1x3-window_causal.false.true"}));
+  EXPECT_EQ(
+      ids(sweep_of("axes: {grid: [[16, 16], [8, 32]], window: [[3, 3], [5, 7]], window_dilation: [1, 1], "
+                   "window_causal: [[true, false], [false, false]], edges: cut}"))
+          .size(),
+      8u);
+  EXPECT_EQ(
+      ids(sweep_of("axes: {grid: [16, 8], window: [5, 4], window_dilation: [2, 1], window_stride: [1, 3], "
+                   "window_causal: [false, true], edges: [shift, cut], causal: true}")),
+      (std::vector<std::string>{
+          "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-window_dilation.2x1-window_stride.1x3-"
+          "window_causal.false.true",
+          "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-edges.cut-window_dilation.2x1-"
+          "window_stride.1x3-window_causal.false.true"}));
 }
 
 TEST(SweepWindows, PointsAndAxesMayDiffer) {
-  const Sweep sweep = parse(
+  const Sweep sweep = sweep_of(
       "axes: {sequence_length: 64, segments: [32], dilations: [2]}\n"
       "cases: [{grid: [8, 8], window: [3, 3]}, {sequence_length: 128}, {grid: [4, 4, 4], window: [3, 3, 3], "
       "sequence_length: 64}]");
@@ -78,17 +71,17 @@ TEST(SweepWindows, PointsAndAxesMayDiffer) {
 
 TEST(SweepWindows, TheCommandLineReplacesLists) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  EXPECT_EQ(ids(parse(cases, {.axes = {"window=5x5,7x3", "window_causal=true.false"}})),
+  EXPECT_EQ(ids(sweep_of(cases, {.axes = {"window=5x5,7x3", "window_causal=true.false"}})),
             (std::vector<std::string>{"g16x16-win5x5-h8-d64-fp32-p1-cpu-window_causal.true.false",
                                       "g16x16-win7x3-h8-d64-fp32-p1-cpu-window_causal.true.false"}));
-  EXPECT_EQ(ids(parse("axes: {grid: [[16, 16], [8, 8]], window: [3, 3]}", {.axes = {"grid=4x4"}})),
+  EXPECT_EQ(ids(sweep_of("axes: {grid: [[16, 16], [8, 8]], window: [3, 3]}", {.axes = {"grid=4x4"}})),
             (std::vector<std::string>{"g4x4-win3x3-h8-d64-fp32-p1-cpu"}));
-  EXPECT_SAYS(refusal(cases, {.axes = {"segments=8.16"}}), "branches and windows do not mix in one case");
-  EXPECT_SAYS(refusal(cases, {.axes = {"sequence_length=100"}}), "is not that of the grid");
+  EXPECT_SAYS(refusal_of(cases, {.axes = {"segments=8.16"}}), "branches and windows do not mix in one case");
+  EXPECT_SAYS(refusal_of(cases, {.axes = {"sequence_length=100"}}), "is not that of the grid");
 }
 
 TEST(SweepWindows, RefusesWhatIsNoWindow) {
-  const auto axes = [](const std::string& text) { return refusal("axes: {" + text + "}"); };
+  const auto axes = [](const std::string& text) { return refusal_of("axes: {" + text + "}"); };
   EXPECT_SAYS(axes("grid: [16, 16]"), "window missing");
   EXPECT_SAYS(axes("window: [3, 3]"), "grid missing");
   EXPECT_SAYS(axes("grid: [16, 16], window: [3, 3, 3]"), "window has 3 entries for a grid of 2 dimensions");
@@ -106,51 +99,52 @@ TEST(SweepWindows, RefusesWhatIsNoWindow) {
   EXPECT_SAYS(axes("grid: [16, 16], window: [3, 3], segments: [8]"), "do not mix in one case");
   EXPECT_SAYS(axes("grid: [16, 16], window: [3, 3], queries: dense"), "queries: dense is for branches");
   EXPECT_SAYS(axes("sequence_length: 256, edges: cut"), "edges: cut is for windows");
-  EXPECT_SAYS(refusal("cases: [{grid: [[16, 16], [8, 8]], window: [3, 3]}]"), "grid expects one list");
-  EXPECT_SAYS(refusal("cases: [{grid: [16, 16], window: [3, 3], dilations: [2]}]"), "do not mix in one case");
+  EXPECT_SAYS(refusal_of("cases: [{grid: [[16, 16], [8, 8]], window: [3, 3]}]"), "grid expects one list");
+  EXPECT_SAYS(refusal_of("cases: [{grid: [16, 16], window: [3, 3], dilations: [2]}]"),
+              "do not mix in one case");
 }
 
 TEST(SweepWindows, ConditionsKnowThem) {
   const std::string axes = "axes: {grid: [[16, 16], [8, 8]], window: [[3, 3], [9, 3]]}\n";
-  const Sweep sweep = parse(axes + "skip_when: window > 8 and grid == 8");
+  const Sweep sweep = sweep_of(axes + "skip_when: window > 8 and grid == 8");
   ASSERT_EQ(sweep.cases.size(), 4u);
   for (const SweepCase& each : sweep.cases)
     EXPECT_EQ(each.skipped, each.work.windows[0].extent == 8 && each.work.windows[0].window == 9);
-  EXPECT_TRUE(parse(axes + "skip_when: dimensions == 2 or window > 8").cases[0].skipped);
+  EXPECT_TRUE(sweep_of(axes + "skip_when: dimensions == 2 or window > 8").cases[0].skipped);
   EXPECT_FALSE(
-      parse("cases: [{sequence_length: 64}]\nskip_when: dimensions > 0 or window >= 1").cases[0].skipped);
+      sweep_of("cases: [{sequence_length: 64}]\nskip_when: dimensions > 0 or window >= 1").cases[0].skipped);
   EXPECT_FALSE(
-      parse("cases: [{grid: [8, 8], window: [3, 3]}]\nskip_when: segment_length >= 1 or branches > 0")
+      sweep_of("cases: [{grid: [8, 8], window: [3, 3]}]\nskip_when: segment_length >= 1 or branches > 0")
           .cases[0]
           .skipped);
 }
 
 TEST(SweepWindows, OrdersOfBoxes) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  const Sweep sweep = parse(cases, {}, "{kernel: dilated, order: [linear, boxes.8.16, boxes.4.4.4]}");
+  const Sweep sweep = sweep_of(cases, {}, "{kernel: dilated, order: [linear, boxes.8.16, boxes.4.4.4]}");
   ASSERT_EQ(sweep.variants.size(), 3u);
   EXPECT_EQ(sweep.variants[1].order_box, (std::vector<std::int64_t>{8, 16}));
   EXPECT_EQ(variant_id(sweep.variants[1]), "dilated/boxes.8.16");
   for (const char* wrong :
        {"boxes", "boxes.8", "boxes.8.0", "boxes.8.x", "boxes.1.2.3.4", "boxes.8.", "boxes..8"})
-    EXPECT_SAYS(refusal(cases, {}, std::string("{kernel: dilated, order: ") + wrong + "}"),
+    EXPECT_SAYS(refusal_of(cases, {}, std::string("{kernel: dilated, order: ") + wrong + "}"),
                 "order 'boxes' takes the extents of a box");
-  EXPECT_SAYS(refusal(cases, {}, "{kernel: dilated, order: hilbert.8.8}"),
+  EXPECT_SAYS(refusal_of(cases, {}, "{kernel: dilated, order: hilbert.8.8}"),
               "order 'hilbert' takes an integer");
 }
 
 // A chunk cuts a sequence, and a grid is none.
 TEST(SweepWindows, RefusesChunks) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  EXPECT_SAYS(refusal(cases, {}, "{kernel: dilated, order: hilbert, order_chunk: 64}"),
+  EXPECT_SAYS(refusal_of(cases, {}, "{kernel: dilated, order: hilbert, order_chunk: 64}"),
               "order_chunk does not apply to grids");
-  EXPECT_SAYS(refusal(cases, {}, "{kernel: dilated, order: hilbert.64}"),
+  EXPECT_SAYS(refusal_of(cases, {}, "{kernel: dilated, order: hilbert.64}"),
               "order_chunk does not apply to grids");
   for (const std::string others :
        {"", ", {grid: [16, 16], window: [3, 3]}"})  // the plan skips it for the grid
-    EXPECT_EQ(
-        refusal("cases: [{sequence_length: 64}" + others + "]", {}, "{kernel: dilated, order: hilbert.64}"),
-        "(accepted)");
+    EXPECT_EQ(refusal_of("cases: [{sequence_length: 64}" + others + "]", {},
+                         "{kernel: dilated, order: hilbert.64}"),
+              "(accepted)");
 }
 
 }  // namespace
