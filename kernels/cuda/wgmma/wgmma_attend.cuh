@@ -6,6 +6,7 @@
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_products.cuh"
+#include "kernels/cuda/wgmma/wgmma_recall.cuh"
 #include "kernels/cuda/wgmma/wgmma_softmax.cuh"
 #include "kernels/cuda/wgmma/wgmma_store.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
@@ -199,13 +200,15 @@ struct Consumer {
   // nothing here uses products of the whole group.
   __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
                                        const Rows& rows, std::uint32_t q_at) const {
-    if (softmax.lost(block_sum)) {
+    if (!softmax.lost(block_sum)) {
+      softmax.shrink(s, block_sum);
+    } else if (!softmax.unseen() && recall_exponents<S>(s, softmax, q_at, keys())) {
+      softmax.shrink_recalled(s, block_sum);
+    } else {
       repeat_scores<S>(s, q_at, keys());
       mask(s, rows);
       softmax.raise(s);
       softmax.exponentials(s, block_sum);
-    } else {
-      softmax.shrink(s, block_sum);
     }
   }
 

@@ -94,10 +94,8 @@ struct Softmax {
   __device__ __forceinline__ void shrink(float (&s)[S::kKeys / 2], float (&block_sum)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float largest = quad_max(block_sum[r]);
-      const int exponent = (__float_as_int(largest) >> 23) - 127;
-      const int by = largest < kLarge ? 0 : min(exponent + kBelow, kMostShrink);
-      factor[r] = __int_as_float((127 - by) << 23);
+      const int by = power_of(quad_max(block_sum[r]));
+      factor[r] = power_of_two(-by);
       shift[r] += static_cast<float>(by);
       block_sum[r] *= factor[r];
 #pragma unroll
@@ -105,6 +103,35 @@ struct Softmax {
         s[4 * g + 2 * r] *= factor[r];
         s[4 * g + 2 * r + 1] *= factor[r];
       }
+    }
+  }
+
+  // The same if `s` holds exponents, negated, in the place of exponentials that fp32 does not hold.
+  __device__ __forceinline__ void shrink_recalled(float (&s)[S::kKeys / 2], float (&block_sum)[2]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float most = 0;
+#pragma unroll
+      for (int g = 0; g < S::kKeys / 8; ++g)
+        most = fmaxf(most, fmaxf(-s[4 * g + 2 * r], -s[4 * g + 2 * r + 1]));
+      most = quad_max(most);
+      const int by = most > 0 ? static_cast<int>(ceilf(most)) + kBelow : power_of(quad_max(block_sum[r]));
+      const int first = min(by, kMostShrink);
+      const float half = power_of_two(-first);
+      const float rest = by - first > kMostShrink ? 0.0f : power_of_two(first - by);
+      factor[r] = half * rest;
+      shift[r] += static_cast<float>(by);
+      float total = 0;
+#pragma unroll
+      for (int g = 0; g < S::kKeys / 8; ++g) {
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          float& x = s[4 * g + 2 * r + c];
+          x = x < 0 ? exp2_fast(-x - static_cast<float>(by)) : x * half * rest;
+          total += x;
+        }
+      }
+      block_sum[r] = total;
     }
   }
 
@@ -154,12 +181,25 @@ struct Softmax {
   __device__ __forceinline__ bool too_large(const float (&block_sum)[2]) const {
     return any_from(block_sum, kLarge);
   }
-  // True if they must be computed once more, after raise().
+  // True if fp32 does not hold some of them, or if a row has seen no key before.
   __device__ __forceinline__ bool lost(const float (&block_sum)[2]) const {
     return any_from(block_sum, kHeld);
   }
 
+  // True if a row of this thread has seen no key yet.
+  __device__ __forceinline__ bool unseen() const {
+    return S::kCausal && __any_sync(0xFFFFFFFFu, shift[0] == -INFINITY || shift[1] == -INFINITY);
+  }
+
  private:
+  __device__ __forceinline__ static float power_of_two(int x) {
+    return __int_as_float((127 + x) << 23);
+  }
+  // By which power of two a row shrinks whose largest sum of a block this is.
+  __device__ __forceinline__ static int power_of(float largest) {
+    const int exponent = (__float_as_int(largest) >> 23) - 127;
+    return largest < kLarge ? 0 : min(exponent + kBelow, kMostShrink);
+  }
   __device__ __forceinline__ bool any_from(const float (&block_sum)[2], float limit) const {
     bool is = !(block_sum[0] < limit && block_sum[1] < limit);
     if constexpr (S::kCausal) is = is || shift[0] == -INFINITY || shift[1] == -INFINITY;
