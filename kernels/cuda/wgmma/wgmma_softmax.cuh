@@ -115,7 +115,8 @@ struct Softmax {
       for (int g = 0; g < S::kKeys / 8; ++g)
         most = fmaxf(most, fmaxf(-s[4 * g + 2 * r], -s[4 * g + 2 * r + 1]));
       most = quad_max(most);
-      const int by = most > 0 ? static_cast<int>(ceilf(most)) + kBelow : power_of(quad_max(block_sum[r]));
+      const float largest = quad_max(block_sum[r]);  // by all lanes, whatever row they hold
+      const int by = most > 0 ? static_cast<int>(ceilf(most)) + kBelow : power_of(largest);
       const int first = min(by, kMostShrink);
       const float half = power_of_two(-first);
       const float rest = by - first > kMostShrink ? 0.0f : power_of_two(first - by);
