@@ -11,6 +11,7 @@
 #define HILBENCH_IMPLEMENTATIONS(entry) \
   entry(kDilatedCpu)                    \
   entry(kDilatedWgmma)                  \
+  entry(kBoxesWgmma)                    \
   entry(kDilatedMma)                    \
   entry(kDilatedSimt)                   \
   entry(kGemm)                          \

@@ -58,7 +58,10 @@ struct Implementation {
   std::string_view help;
   ImplementationKind kind = ImplementationKind::kernel;
   DeviceKind device = DeviceKind::cpu;
-  bool windows = false;    // computes windows on grids too; else it is skipped for them
+  bool windows = false;  // computes windows on grids too; else it is skipped for them
+  // Reads Q, K and V in position order whatever the variant's order, which then says only which positions
+  // are a tile; Operands are not permuted.
+  bool raster_storage = false;
   bool has_output = true;  // false: `peak`, which computes no attention and is not verified
   // A separate program (docs/external.md), for any device; `prepare` and `library` are null.
   bool external = false;

@@ -185,7 +185,7 @@ Buffer OneRankVariant::permuted(const Buffer& from, std::int64_t heads) {
 
 void OneRankVariant::permute_inputs() {
   const bool tokens = variant_.order_scope == OrderScope::tokens;
-  if (variant_.baseline || (variant_.order == "linear" && !tokens)) return;
+  if (variant_.baseline || implementation().raster_storage || (variant_.order == "linear" && !tokens)) return;
   const std::vector<std::int64_t> slots = order_slots(order_request(bench_.work, variant_));
   slots_.assign(slots.begin(), slots.end());
   inputs_.k = permuted(bench_.stored.k, bench_.work.kv_heads);

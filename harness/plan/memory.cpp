@@ -147,14 +147,17 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
                : MemoryNeed{ring_bytes(work, variant, implementation, threads) +
                                 rounding_bytes(work, 2 * kOperands * work.ring_size + threads),
                             0};
-  MemoryNeed need{copy_bytes(work, variant) + implementation.workspace_bytes(work, threads) +
+  MemoryNeed need{(implementation.raster_storage ? 0 : copy_bytes(work, variant)) +
+                      implementation.workspace_bytes(work, threads) +
                       rounding_bytes(work, kOperands + threads),
                   0};
   if (implementation.tile_rows != nullptr) {
     const std::int64_t tile_rows = implementation.tile_rows(work);
-    const double index = case_index_bytes(work, variant, tile_rows, tiles);
-    need =
-        need + (gpu ? MemoryNeed{device_index_bytes(work, variant, tile_rows), index} : MemoryNeed{index, 0});
+    double index = case_index_bytes(work, variant, tile_rows, tiles);
+    if (gpu && has_windows(work))  // what goes to the GPU is put together in host memory
+      index += case_device_index_bytes(work, variant, tile_rows, tiles);
+    need = need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant, tile_rows, tiles), index}
+                       : MemoryNeed{index, 0});
   }
   if (!implementation.external) return need;
   // An external program gets its inputs and leaves its output in files in memory.

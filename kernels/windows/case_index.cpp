@@ -129,4 +129,18 @@ double case_index_bytes(const Case& work, const Variant& variant, std::int64_t t
          static_cast<double>(sizeof(BlockMask)) * static_cast<double>(counts->masks);
 }
 
+double case_device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                               const std::optional<TileCounts>& counts) {
+  if (!has_windows(work)) return device_index_bytes(work, variant, tile_rows);
+  const auto positions = static_cast<double>(work.sequence_length);
+  const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
+  double bytes = (positions / kMaskedRows + 1) * heads * static_cast<double>(kDeviceTileBytes);
+  if (variant.order_tensors == OrderTensors::qkv) bytes += 4 * positions;  // rows of Q
+  if (!counts) return bytes;
+  // Blocks have a mask's number each and may be listed; a short block may add a mask of its own.
+  const double masks = static_cast<double>(counts->masks) + kMaskedKeys;
+  return bytes + 4 * static_cast<double>(counts->keys) + 8 * static_cast<double>(counts->blocks) +
+         static_cast<double>(sizeof(BlockMask)) * masks;
+}
+
 }  // namespace hilbench

@@ -16,5 +16,8 @@ Index case_index(const Case& work, const Variant& variant, std::int64_t tile_row
 // Bytes of the index in host memory, without building it: an upper bound, with `counts` of windows.
 double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
                         const std::optional<TileCounts>& counts);
+// The same for the part in a GPU's memory.
+double case_device_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
+                               const std::optional<TileCounts>& counts);
 
 }  // namespace hilbench

@@ -76,7 +76,7 @@ $(grep -E '^\[  (PASSED|FAILED)' "$out/$1.log" | head -1)" >"$out/$1.verdict"
 sanitize() {
   local name tool
   for tool in memcheck racecheck synccheck initcheck; do
-    check "$tool" "$tool" cuda_tests 'CudaForwardSmall.*:CudaForward.*' &
+    check "$tool" "$tool" cuda_tests 'CudaForwardSmall.*:CudaForward.*:CudaWindowsSmall.*' &
     check "$tool-steep" "$tool" cuda_tests '*CudaForwardSteep*' &
   done
   [[ ! -x bin/peer_tests ]] || check memcheck-peer memcheck peer_tests '*' &

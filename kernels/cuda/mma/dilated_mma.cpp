@@ -12,6 +12,7 @@ std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape);
 namespace {
 
 constexpr int kHeadDims[] = {32, 64, 96, 128, 256};
+constexpr int kWindowHeadDims[] = {32, 64, 96, 128};
 constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr std::string_view kAbsence =
@@ -28,8 +29,11 @@ constexpr ForwardCode code() {
 
 constexpr ForwardFacts kFacts = {
     .name = "dilated_mma",
-    .help = "fused dilated attention for sm_80 and up: mma.sync, ldmatrix, cp.async; fp16 and bf16",
+    .help =
+        "fused attention of branches and windows for sm_80 and up: mma.sync, ldmatrix, cp.async; fp16 and "
+        "bf16",
     .first_capability = 80,
+    .window_head_dims = kWindowHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
     .code = code(),

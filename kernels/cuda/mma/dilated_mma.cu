@@ -14,6 +14,7 @@
 #include "kernels/cuda/mma/mma_keys.cuh"
 #include "kernels/cuda/mma/mma_softmax.cuh"
 #include "kernels/cuda/mma/mma_tiling.cuh"
+#include "kernels/cuda/mma/mma_windows.cuh"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/element.cuh"
 #include "kernels/cuda/shared/forward.hpp"
@@ -68,7 +69,7 @@ __device__ __forceinline__ Blend blend(float old_lse, float new_lse) {
 }
 
 // Writes O and LSE of a thread's rows. U is the type of O in memory.
-template <class Tile, class U>
+template <class Tile, Rows kRowMap, class U>
 __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState<Tile>& state,
                                            const ForwardShape& shape, const ForwardParams& params,
                                            const ForwardTile& tile, int first_row, int lane) {
@@ -84,10 +85,12 @@ __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState
       float old_weight = 0;
       const int query = first_row + m * 16 + h * 8 + lane / 4;
       const bool write = query < tile.query_count;
-      const std::int64_t position = tile.query_first + static_cast<std::int64_t>(query) * params.query_step;
+      std::int64_t position = tile.query_first + static_cast<std::int64_t>(query) * params.query_step;
+      if constexpr (kRowMap == Rows::windows)
+        position = row_of_query(params.windows, tile, min(query, tile.query_count - 1));
       const std::int64_t row =
           (tile.batch * static_cast<std::int64_t>(shape.sequence) + position) * shape.heads + tile.head;
-      if (tile.merge != 0 && write) {
+      if (kRowMap != Rows::windows && tile.merge != 0 && write) {
         const Blend parts = blend(params.lse[row], lse);
         weight *= parts.new_weight;
         old_weight = parts.old_weight;
@@ -99,7 +102,7 @@ __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState
         float4 value = join_columns(o[m][n][2 * h] * weight, o[m][n][2 * h + 1] * weight,
                                     o[m][n + 1][2 * h] * weight, o[m][n + 1][2 * h + 1] * weight, lane);
         if (!write) continue;
-        if (tile.merge != 0) {
+        if (kRowMap != Rows::windows && tile.merge != 0) {
           const float4 old = load_four(target + n * 8);
           value = make_float4(value.x + old_weight * old.x, value.y + old_weight * old.y,
                               value.z + old_weight * old.z, value.w + old_weight * old.w);
@@ -156,7 +159,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   keys.k = static_cast<const char*>(params.k) + head_offset;
   keys.v = static_cast<const char*>(params.v) + head_offset;
   keys.slot_bytes = shape.kv_heads * Tile::kRowBytes;
-  keys.slots = params.key_slots + (kRowMap == Rows::gathered ? tile.key_begin : 0);
+  keys.slots = params.key_slots + (kRowMap != Rows::strided ? tile.key_begin : 0);
   keys.slot = tile.key_slot;
   keys.slot_step = params.key_slot_step;
   keys.count = tile.key_count;
@@ -167,7 +170,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   keys.next = 0;
   keys.used = 0;
 
-  if constexpr (kRowMap == Rows::gathered) {
+  if constexpr (kRowMap != Rows::strided) {
     keys.prefetch_slots(0);
     keys.prefetch_slots(1);
     commit_copies();
@@ -180,7 +183,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
         const int position = tile.query_first + min(r, tile.query_count - 1) * params.query_step;
         return params.q_slots == nullptr ? position : __ldg(params.q_slots + position);
       });
-  if constexpr (kRowMap == Rows::gathered) {
+  if constexpr (kRowMap != Rows::strided) {
     commit_copies();
     wait_copies<1>();
     __syncthreads();
@@ -208,13 +211,20 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       state.sum[m][h] = 0;
     }
 
+  WindowMasks<Tile> windows;
+  if constexpr (kRowMap == Rows::windows) windows.start(params.windows, tile);
+
   const auto visit_block = [&](int visit, auto masked) {
     std::uint32_t block = keys.wait();
+    if constexpr (kRowMap == Rows::windows)
+      windows.fetch(keys.first_key(visit), visit + 1 < keys.blocks ? keys.first_key(visit + 1) : -1);
     keys.copy_k(visit + 1);
 #pragma unroll
     for (int step = 0; step < Tile::kHeadDim / 16; ++step)
       add_scores<Tile>(s, q_registers, query_row, block, step, lane);
-    if constexpr (decltype(masked)::value)
+    if constexpr (kRowMap == Rows::windows)
+      windows.apply(s);
+    else if constexpr (decltype(masked)::value)
       make_mask<Tile>(shape, params, tile, first_row, lane).apply(s, keys.first_key(visit), lane);
     block = keys.wait();
     take_maxima<Tile>(state, shift, decay, s, scale_log2);
@@ -235,20 +245,24 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     __syncthreads();
     load_queries<Tile>(q_registers, query_row);
   }
-  for (int visit = 0; visit < keys.blocks;) {
-    if (is_masked(visit)) {
-      visit_block(visit++, std::true_type());
-      continue;
+  if constexpr (kRowMap == Rows::windows) {
+    for (int visit = 0; visit < keys.blocks; ++visit) visit_block(visit, std::true_type());
+  } else {
+    for (int visit = 0; visit < keys.blocks;) {
+      if (is_masked(visit)) {
+        visit_block(visit++, std::true_type());
+        continue;
+      }
+      do visit_block(visit++, std::false_type());
+      while (visit < keys.blocks && !is_masked(visit));
     }
-    do visit_block(visit++, std::false_type());
-    while (visit < keys.blocks && !is_masked(visit));
   }
   wait_copies<0>();
 
   if (params.o_fp32 != 0) {
-    write_rows<Tile, float>(o, state, shape, params, tile, first_row, lane);
+    write_rows<Tile, kRowMap, float>(o, state, shape, params, tile, first_row, lane);
   } else {
-    write_rows<Tile, T>(o, state, shape, params, tile, first_row, lane);
+    write_rows<Tile, kRowMap, T>(o, state, shape, params, tile, first_row, lane);
   }
 }
 
@@ -271,17 +285,24 @@ class DilatedMma final : public ForwardKernel {
   explicit DilatedMma(const ForwardShape& shape) : shape_(shape) {
     allow_shared_memory(dilated_mma<Tile, Rows::strided>);
     allow_shared_memory(dilated_mma<Tile, Rows::gathered>);
+    if constexpr (kWindows) allow_shared_memory(dilated_mma<Tile, Rows::windows>);
   }
+
+  MaskLayout mask_layout() const override { return kWindows ? MaskLayout::mma : MaskLayout::none; }
 
   void launch(const ForwardParams& params, cudaStream_t stream) override {
     if (params.tile_count == 0) return;
-    const auto kernel =
+    auto kernel =
         params.key_slots == nullptr ? dilated_mma<Tile, Rows::strided> : dilated_mma<Tile, Rows::gathered>;
+    if constexpr (kWindows)
+      if (shape_.windows) kernel = dilated_mma<Tile, Rows::windows>;
     kernel<<<params.tile_count, Tile::kThreads, Tile::kSharedBytes, stream>>>(shape_, params);
     HILBENCH_CUDA(cudaGetLastError());
   }
 
  private:
+  static constexpr bool kWindows = WindowMasks<Tile>::kFits;
+
   template <class Kernel>
   static void allow_shared_memory(Kernel* kernel) {
     HILBENCH_CUDA(

@@ -8,8 +8,9 @@
 
 namespace hilbench::cuda {
 
-// How the slots of keys are found: by a fixed step from the first, or in a table.
-enum class Rows { strided, gathered };
+// How the slots of keys are found: by a fixed step from the first, or in a table. windows: in a table, and
+// masks say which query sees which key.
+enum class Rows { strided, gathered, windows };
 
 // Copies kCount rows into swizzled shared memory, row r from `head` + slot(r) * slot_bytes; rows from `valid`
 // on become zeros.

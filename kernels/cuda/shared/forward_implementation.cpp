@@ -9,7 +9,15 @@
 namespace hilbench::cuda {
 namespace {
 
-std::optional<std::string> why_not_head_dim(const ForwardFacts& facts, std::int64_t head_dim) {
+std::optional<std::string> why_not_windows(const ForwardFacts& facts, std::int64_t head_dim) {
+  const std::span<const int> dims = facts.window_head_dims;
+  if (std::find(dims.begin(), dims.end(), head_dim) != dims.end()) return std::nullopt;
+  return fmt::format("windows: {} has head_dim {}, not {}", facts.name, fmt::join(dims, ", "), head_dim);
+}
+
+std::optional<std::string> why_not_head_dim(const ForwardFacts& facts, const Case& work) {
+  if (has_windows(work)) return why_not_windows(facts, work.head_dim);
+  const std::int64_t head_dim = work.head_dim;
   const std::span<const int> dims = facts.head_dims;
   if (dims.empty() && (head_dim < 8 || head_dim > 256 || head_dim % 8 != 0))
     return fmt::format("{} has head_dim 8 to 256 in steps of 8, not {}", facts.name, head_dim);
@@ -35,7 +43,7 @@ std::optional<std::string> why_not(const ForwardFacts& facts, const Case& work) 
   if (!facts.code.absence.empty()) return std::string(facts.code.absence);
   if (work.dtype == Dtype::fp32 && !facts.stores_fp32)
     return fmt::format("{} reads fp16 and bf16 only", facts.name);
-  if (auto reason = why_not_head_dim(facts, work.head_dim)) return reason;
+  if (auto reason = why_not_head_dim(facts, work)) return reason;
   // Below compute capability 8.0 a block has 48 KiB of shared memory, too little for a tile of long rows.
   if (work.head_dim > 128 && facts.code.tile_rows(forward_shape(work)) == 0)
     return fmt::format("{} has no tile of head_dim {} for this GPU", facts.name, work.head_dim);

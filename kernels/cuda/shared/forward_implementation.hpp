@@ -30,7 +30,8 @@ struct ForwardFacts {
   // Compute capabilities that it is written for, 10 * major + minor.
   int first_capability = 0, last_capability = 999;
   bool stores_fp32 = false;
-  std::span<const int> head_dims = {};  // empty: 8 to 256 in steps of 8
+  std::span<const int> window_head_dims = {};  // of windows on a grid; empty: it does not compute them
+  std::span<const int> head_dims = {};         // empty: 8 to 256 in steps of 8
   std::string_view (*peak_unit)(const Case&) = nullptr;
   CausalTraversal causal_traversal = CausalTraversal::longest_first_grouped;
   ForwardCode code;
@@ -48,6 +49,7 @@ constexpr Implementation forward_implementation() {
       .help = kFacts.help,
       .kind = ImplementationKind::kernel,
       .device = DeviceKind::cuda,
+      .windows = !kFacts.window_head_dims.empty(),
       .peak_unit = kFacts.peak_unit,
       .tile_rows = [](const Case&) { return std::int64_t{1}; },
       .causal_traversal = kFacts.causal_traversal,

@@ -12,6 +12,7 @@ std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape);
 namespace {
 
 constexpr int kHeadDims[] = {64, 128};
+constexpr int kWindowHeadDims[] = {64, 128};
 constexpr std::string_view kArchitectures = HILBENCH_ARCHITECTURES;
 
 constexpr std::string_view kAbsence =
@@ -28,9 +29,11 @@ constexpr ForwardCode code() {
 
 constexpr ForwardFacts kFacts = {
     .name = "dilated_wgmma",
-    .help = "fused dilated attention for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
+    .help =
+        "fused attention of branches and windows for sm_90a: TMA, wgmma, warp specialisation; fp16 and bf16",
     .first_capability = 90,
     .last_capability = 90,
+    .window_head_dims = kWindowHeadDims,
     .head_dims = kHeadDims,
     .peak_unit = gpu_product_unit,
     .code = code(),

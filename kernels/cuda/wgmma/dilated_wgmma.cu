@@ -22,34 +22,21 @@
 #include "kernels/cuda/shared/forward.hpp"
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
-#include "kernels/cuda/wgmma/wgmma_attend.cuh"
-#include "kernels/cuda/wgmma/wgmma_clear.cuh"
-#include "kernels/cuda/wgmma/wgmma_load.cuh"
+#include "kernels/cuda/wgmma/wgmma_block.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
+
+// In windows_wgmma.cu.
+std::unique_ptr<ForwardKernel> make_windows_wgmma(const ForwardShape& shape);
+
 namespace {
 
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     dilated_wgmma(const __grid_constant__ KernelParams p, const __grid_constant__ StridedMaps maps) {
   extern __shared__ __align__(1024) unsigned char shared[];
-  const std::uint32_t base = shared_address(shared);
-  if (threadIdx.x == 0) {
-    init_barriers<S>(base);
-    *reinterpret_cast<int2*>(shared + S::kFinishedAt) = int2{};
-  }
-  __syncthreads();
-  if (uniform(threadIdx.x / kGroupThreads) == 0) {
-    registers_shrink<S::kProducerRegisters>();
-    produce<S>(p, maps, shared, base);
-  } else {
-    registers_grow<S::kConsumerRegisters>();
-    consume<S>(p, maps, shared, base);
-  }
-  __syncwarp();
-  while (clear_window<S>(p, shared)) {
-  }
+  run_block<S>(p, maps, shared);
 }
 
 template <class S>
@@ -146,10 +133,11 @@ class DilatedWgmma : public ForwardKernel {
 }  // namespace
 
 std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape) {
-  return shape.head_dim == 64 ? 192 : 128;
+  return shape.head_dim == 64 && !shape.windows ? 192 : 128;
 }
 
 std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape) {
+  if (shape.windows) return make_windows_wgmma(shape);
   return std::make_unique<DilatedWgmma>(shape);
 }
 

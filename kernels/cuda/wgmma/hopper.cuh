@@ -136,6 +136,19 @@ __device__ __forceinline__ void copy_async(std::uint32_t target, const void* sou
                : "memory");
 }
 
+// Values of tables in device memory that no kernel writes. Volatile: the loads stay ahead of what hides their
+// latency.
+__device__ __forceinline__ std::int32_t load_number(const std::int32_t* source) {
+  std::int32_t number;
+  asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(number) : "l"(source));
+  return number;
+}
+__device__ __forceinline__ uint2 load_words(const std::uint64_t* source) {
+  uint2 words;
+  asm volatile("ld.global.nc.v2.b32 {%0, %1}, [%2];" : "=r"(words.x), "=r"(words.y) : "l"(source));
+  return words;
+}
+
 // Four words, from a multiple of 16 bytes.
 __device__ __forceinline__ void load_shared(std::uint32_t* words, std::uint32_t address) {
   asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"

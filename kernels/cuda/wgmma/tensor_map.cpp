@@ -34,6 +34,22 @@ Encode encoder() {
   return function;
 }
 
+// A map of 16-bit elements in five dimensions, the fastest first; `strides` in bytes.
+CUtensorMap encode(Dtype dtype, const void* tensor, const cuuint64_t (&dims)[5],
+                   const cuuint64_t (&strides)[4], const cuuint32_t (&box)[5]) {
+  const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
+  const auto type = dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  CUtensorMap map;
+  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(tensor), dims, strides, box, unit,
+                                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS) {
+    throw std::runtime_error("cuTensorMapEncodeTiled: driver error " +
+                             std::to_string(static_cast<int>(status)));
+  }
+  return map;
+}
+
 // [batch, slots, heads, head_dim]
 struct Tensor {
   const void* rows;
@@ -51,18 +67,7 @@ CUtensorMap encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t
                               static_cast<cuuint64_t>(shape.batch)};
   const cuuint64_t strides[4] = {slot_bytes, slot_bytes * tensor.step, row_bytes, slot_bytes * tensor.slots};
   const cuuint32_t box[5] = {64, 1, static_cast<cuuint32_t>(box_rows), 1, 1};
-  const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
-  const auto type =
-      shape.dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-  CUtensorMap map;
-  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(tensor.rows), dims, strides, box, unit,
-                                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (status != CUDA_SUCCESS) {
-    throw std::runtime_error("cuTensorMapEncodeTiled: driver error " +
-                             std::to_string(static_cast<int>(status)));
-  }
-  return map;
+  return encode(shape.dtype, tensor.rows, dims, strides, box);
 }
 
 StridedRows encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t box_rows) {
@@ -78,7 +83,32 @@ StridedRows encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t
   return rows;
 }
 
+CUtensorMap encode_boxes(const ForwardShape& shape, const void* tensor, std::int32_t heads,
+                         const GridBoxes& grid) {
+  const auto extent = [&](int d) { return static_cast<cuuint64_t>(grid.extents[d]); };
+  const cuuint64_t position = static_cast<cuuint64_t>(heads) * shape.head_dim;  // elements
+  const cuuint64_t dims[5] = {position, extent(2), extent(1), extent(0),
+                              static_cast<cuuint64_t>(shape.batch)};
+  cuuint64_t strides[4] = {2 * position};
+  for (int d = 1; d < 4; ++d) strides[d] = strides[d - 1] * dims[d];
+  const cuuint32_t box[5] = {64, static_cast<cuuint32_t>(grid.box[2]), static_cast<cuuint32_t>(grid.box[1]),
+                             static_cast<cuuint32_t>(grid.box[0]), 1};
+  return encode(shape.dtype, tensor, dims, strides, box);
+}
+
 }  // namespace
+
+const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const ForwardParams& params) {
+  const std::tuple key(params.q, params.k, params.v);
+  const auto found = maps_.find(key);
+  if (found != maps_.end()) return found->second;
+  if (maps_.size() >= kCached) maps_.clear();
+  StridedMaps& maps = maps_[key];
+  maps.q.map[0] = encode_boxes(shape, params.q, shape.heads, params.windows.boxes);
+  maps.k.map[0] = encode_boxes(shape, params.k, shape.kv_heads, params.windows.boxes);
+  maps.v.map[0] = encode_boxes(shape, params.v, shape.kv_heads, params.windows.boxes);
+  return maps;
+}
 
 const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const ForwardParams& params,
                                        const BoxRows& boxes) {

@@ -43,4 +43,14 @@ class StridedMapCache {
   std::map<Key, StridedMaps> maps_;
 };
 
+// Maps of whole boxes of 128 positions of a grid, of 64 elements of a row each, over Q, K and V as [batch,
+// planes, rows, columns, heads * head_dim], in map [0] of each; O has none.
+class BoxMapCache {
+ public:
+  const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params);
+
+ private:
+  std::map<std::tuple<const void*, const void*, const void*>, StridedMaps> maps_;
+};
+
 }  // namespace hilbench::cuda

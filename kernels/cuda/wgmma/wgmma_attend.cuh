@@ -32,7 +32,7 @@ __device__ __forceinline__ void clear_values(std::uint32_t v, int rows, int grou
 
 template <class S>
 struct Consumer {
-  const KernelParams& p;
+  const typename S::Params& p;
   const StridedMaps& maps;
   unsigned char* shared;
   std::uint32_t base;
@@ -82,7 +82,8 @@ struct Consumer {
   __device__ __forceinline__ std::uint32_t values_of(int begin, int key_count) {
     const std::uint32_t at = base + S::kVAt + v.stage * S::kBlockBytes;
     wait_full(base + S::kVFull + 8 * v.stage, v.parity);
-    if (!S::kGathered && begin + S::kKeys > key_count) clear_values<S>(at, key_count - begin, group);
+    if (!S::kGathered && !S::kWindows && begin + S::kKeys > key_count)
+      clear_values<S>(at, key_count - begin, group);
     return at;
   }
 
@@ -96,6 +97,11 @@ struct Consumer {
     int key_count;
     int unmasked;
     int limit[2];
+    // Windows only:
+    int output[2];     // rows of O
+    int entry;         // of `next` in mask_of_block
+    int next, number;  // the masks of the next block and of this one; below 0: all queries see all keys
+    uint2 bits;        // of this thread
   };
 
   __device__ __forceinline__ int row() const {
@@ -113,7 +119,29 @@ struct Consumer {
     rows.position = tile.query_first + row() * p.query_step;
     rows.unmasked = rows.key_count;
     rows.limit[0] = rows.limit[1] = rows.key_count;
+    if constexpr (S::kWindows) find_windows(rows);
     return rows;
+  }
+
+  __device__ __forceinline__ void find_windows(Rows& rows) const {
+    const ForwardTile& tile = *rows.tile;
+    rows.entry = tile.key_position + rows.begin / S::kKeys;
+    rows.next = tile.unmasked;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int query = tile.query_first + min(row() + 8 * r, tile.query_count - 1);
+      rows.output[r] = p.windows.query_rows == nullptr ? query : load_number(p.windows.query_rows + query);
+    }
+  }
+
+  // Starts to load the mask of a block, and the number of the mask of the block after it, if there is one.
+  __device__ __forceinline__ void fetch_mask(Rows& rows, bool more) const {
+    rows.number = uniform(rows.next);
+    if (rows.number >= 0)
+      rows.bits = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
+                             (threadIdx.x - kGroupThreads));
+    rows.entry += rows.step / S::kKeys;
+    if (more) rows.next = load_number(p.windows.mask_of_block + rows.entry);
   }
 
   // After the products are under way, since the division takes long.
@@ -129,6 +157,10 @@ struct Consumer {
   }
 
   __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
+    if constexpr (S::kWindows) {
+      if (rows.number >= 0) mask_by_bits<S>(s, rows.bits);
+      return;
+    }
     if (rows.begin + S::kKeys > rows.unmasked)
       mask_scores<S>(s, p, *rows.tile, rows.begin, rows.limit, rows.position);
   }
@@ -158,7 +190,8 @@ struct Consumer {
     const RowEnd end[2] = {softmax.end(0), softmax.end(1)};
     const int first = group * 64 + uniform(threadIdx.x / 32 % 4) * 16;
     const int query_count = uniform(tile.query_count);
-    const bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
+    bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
+    if constexpr (S::kWindows) by_map = by_map && p.windows.query_rows == nullptr;
     // All warps of the group have read their Q.
     if (by_map) named_sync(1 + S::kConsumers + group, kGroupThreads);
     if (by_map && first + 16 <= query_count) {
@@ -186,7 +219,10 @@ struct Consumer {
     release_q(q_stage);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      store_row<S>(p, at + r * apart, row() + 8 * r < query_count, tile.merge != 0, o, end[r], r);
+      std::int64_t to = at + r * apart;
+      if constexpr (S::kWindows)
+        to = (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.output[r]) * p.heads + tile.head;
+      store_row<S>(p, to, row() + 8 * r < query_count, tile.merge != 0, o, end[r], r);
     }
   }
 
@@ -223,6 +259,7 @@ struct Consumer {
     Softmax<S> softmax;
     softmax.scale_log2 = p.scale * kLog2e;
 
+    if constexpr (S::kWindows) fetch_mask(rows, rows.blocks > 1);
     wait_queries();
     wait_keys();
     const std::uint32_t q_at = queries();
@@ -241,6 +278,7 @@ struct Consumer {
     softmax.start(s);
     pack_scores<S>(probabilities, s);
     for (int i = 1; i < rows.blocks; ++i) {
+      if constexpr (S::kWindows) fetch_mask(rows, i + 1 < rows.blocks);
       wait_keys();
       if (turns) named_sync(1 + group, 2 * kGroupThreads);
       wgmma_pin(s);
@@ -264,6 +302,7 @@ struct Consumer {
         pack_scores<S>(probabilities, s);
       };
       float block_sum[2];
+      if constexpr (S::kWindows) softmax.start_rows(s);
       softmax.exponentials(s, block_sum);
       if constexpr (S::kPackEarly) end_values();
       const bool scales = softmax.too_large(block_sum);
@@ -324,8 +363,8 @@ struct Consumer {
 };
 
 template <class S>
-__device__ __forceinline__ void consume(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
-                                        std::uint32_t base) {
+__device__ __forceinline__ void consume(const typename S::Params& p, const StridedMaps& maps,
+                                        unsigned char* shared, std::uint32_t base) {
   const int group = uniform(threadIdx.x / kGroupThreads) - 1;
   Consumer<S> consumer{p, maps, shared, base, group, {}, {}, {}, {}, -1};
   // The first group has the first turn.

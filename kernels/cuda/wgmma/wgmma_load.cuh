@@ -72,12 +72,35 @@ __device__ __forceinline__ void load_strided_queries(const KernelParams& p, cons
   }
 }
 
+// Boxes: fetches the 128 rows of box `number`, of one head and batch entry.
+template <class S>
+__device__ __forceinline__ void load_box(const GridBoxes& boxes, const CUtensorMap* map, int number, int head,
+                                         int batch, std::uint32_t target, std::uint32_t full,
+                                         std::uint64_t policy) {
+  const int columns = boxes.extents[2] / boxes.box[2], rows = boxes.extents[1] / boxes.box[1];
+  const int row = number / columns, plane = row / rows;
+#pragma unroll
+  for (int c = 0; c < S::kDim / 64; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, policy, head * S::kDim + c * 64,
+             (number - row * columns) * boxes.box[2], (row - plane * rows) * boxes.box[1],
+             plane * boxes.box[0], batch);
+  }
+}
+
 // Fetches the rows of Q of a tile by `warps` warps, of which this is number `warp`; every thread arrives.
 template <class S>
-__device__ __forceinline__ void fetch_queries(const KernelParams& p, const StridedMaps& maps,
+__device__ __forceinline__ void fetch_queries(const typename S::Params& p, const StridedMaps& maps,
                                               const ForwardTile& tile, std::uint32_t target,
                                               std::uint32_t full, int warp, int warps) {
-  if (p.q_slots == nullptr) {
+  if constexpr (S::kBoxes) {
+    if (threadIdx.x % 32 == 0) {
+      barrier_expect(full, S::kQBytes);
+      load_box<S>(p.windows.boxes, &maps.q.map[0], tile.query_first / S::kRows, tile.head, tile.batch, target,
+                  full, kEvictFirst);
+    }
+    __syncwarp();
+    barrier_arrive(full);
+  } else if (p.q_slots == nullptr) {
     if (warp == 0 && threadIdx.x % 32 == 0) load_strided_queries<S>(p, maps, tile, target, full);
     __syncwarp();
     barrier_arrive(full);
@@ -132,9 +155,57 @@ __device__ __forceinline__ void produce_strided(const KernelParams& p, const Str
   }
 }
 
+// Windows with aligned keys: the same, for the blocks of slots, or the boxes, that the tile lists.
+template <class S>
+__device__ __forceinline__ void produce_blocks(const WindowParams& p, const StridedMaps& maps,
+                                               unsigned char* shared, std::uint32_t base) {
+  Stages<S::kTileSlots> tiles;
+  Stages<S::kKStages> k;
+  Stages<S::kVStages> v;
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    const int blocks = key_blocks<S>(tile);
+    const int step = tile.keys_backwards != 0 ? -1 : 1;
+    const std::int32_t* number =
+        p.windows.key_blocks + tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0);
+    const auto load = [&](const CUtensorMap* map, int block, std::uint32_t target, std::uint32_t full) {
+      if constexpr (S::kBoxes) {
+        barrier_arrive_expect(full, S::kBlockBytes);
+        load_box<S>(p.windows.boxes, map, block, tile.kv_head, tile.batch, target, full, kEvictLast);
+      } else {
+        load_block<S>(map, tile, 0, block * S::kKeys, target, full);
+      }
+    };
+    int next = blocks > 0 ? load_number(number) : 0;  // one block ahead
+    int block = 0;
+    for (int i = 0; i <= blocks; ++i) {
+      if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
+      const int before = block;
+      block = next;
+      number += step;
+      if (i + 1 < blocks) next = load_number(number);
+      if (i < blocks) {
+        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
+        load(&maps.k.map[0], block, base + S::kKAt + k.stage * S::kBlockBytes,
+             base + S::kKFull + 8 * k.stage);
+        k.advance();
+      }
+      if (i > 0) {
+        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
+        load(&maps.v.map[0], before, base + S::kVAt + v.stage * S::kBlockBytes,
+             base + S::kVFull + 8 * v.stage);
+        v.advance();
+      }
+    }
+    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
 // One warp: claims tiles, each when the tile before is nearly loaded, and fetches their Q.
 template <class S>
-__device__ __forceinline__ void produce_queries(const KernelParams& p, const StridedMaps& maps,
+__device__ __forceinline__ void produce_queries(const typename S::Params& p, const StridedMaps& maps,
                                                 unsigned char* shared, std::uint32_t base) {
   Stages<S::kTileSlots> tiles;
   Stages<S::kQStages> q;
@@ -161,7 +232,7 @@ __device__ __forceinline__ void produce_queries(const KernelParams& p, const Str
 // of a block are fetched together with the block before it; those of a tile's first block together with the
 // last block of the tile before. Stages and parities follow from the numbers of tile and block.
 template <class S>
-__device__ __forceinline__ void produce_gathered(const KernelParams& p, const StridedMaps& maps,
+__device__ __forceinline__ void produce_gathered(const typename S::Params& p, const StridedMaps& maps,
                                                  unsigned char* shared, std::uint32_t base) {
   typename S::Gather rows(base + S::kSlotAt);
   std::uint32_t number = 0;  // of the tile
@@ -228,15 +299,19 @@ __device__ __forceinline__ void produce_gathered(const KernelParams& p, const St
 }
 
 template <class S>
-__device__ __forceinline__ void produce(const KernelParams& p, const StridedMaps& maps, unsigned char* shared,
-                                        std::uint32_t base) {
+__device__ __forceinline__ void produce(const typename S::Params& p, const StridedMaps& maps,
+                                        unsigned char* shared, std::uint32_t base) {
   if constexpr (S::kGathered) {
     produce_gathered<S>(p, maps, shared, base);
   } else {
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     if (warp == 0) {
-      if (lane == 0) produce_strided<S>(p, maps, shared, base);
+      if constexpr (S::kWindows) {
+        if (lane == 0) produce_blocks<S>(p, maps, shared, base);
+      } else {
+        if (lane == 0) produce_strided<S>(p, maps, shared, base);
+      }
     } else if (warp == 1) {
       produce_queries<S>(p, maps, shared, base);
     } else {

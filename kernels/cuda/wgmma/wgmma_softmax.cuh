@@ -76,6 +76,15 @@ struct Softmax {
     exponentials(s, sum);
   }
 
+  // Windows: rows that have seen no key before this block choose `shift` now; their sum and O are 0.
+  __device__ __forceinline__ void start_rows(const float (&s)[S::kKeys / 2]) {
+    if (!__any_sync(0xFFFFFFFFu, shift[0] == -INFINITY || shift[1] == -INFINITY)) return;
+    float found[2];
+    find_shift(s, found);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) shift[r] = shift[r] == -INFINITY ? found[r] : shift[r];
+  }
+
   // Raises `shift` as the scores want it; `factor` scales what was summed before.
   __device__ __forceinline__ void raise(const float (&s)[S::kKeys / 2]) {
     float found[2];
@@ -140,7 +149,7 @@ struct Softmax {
   __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2]) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float by = S::kCausal && shift[r] == -INFINITY ? 0.0f : shift[r];
+      const float by = (S::kCausal || S::kWindows) && shift[r] == -INFINITY ? 0.0f : shift[r];
       float a = 0, b = 0;
 #pragma unroll
       for (int g = 0; g < S::kKeys / 8; ++g) {
@@ -239,6 +248,15 @@ __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const Kern
       if (column + i / 4 * 8 + i % 2 >= limit[i / 2 % 2]) s[i] = -INFINITY;
     }
   }
+}
+
+// Windows: sets the scores whose bit is 0 to -infinity (MaskLayout::wgmma).
+template <class S>
+__device__ __forceinline__ void mask_by_bits(float (&s)[S::kKeys / 2], const uint2& bits) {
+  const std::uint32_t words[2] = {bits.x, bits.y};
+#pragma unroll
+  for (int i = 0; i < S::kKeys / 2; ++i)
+    if ((words[i / 32] & (1u << (i % 32))) == 0) s[i] = -INFINITY;
 }
 
 }  // namespace hilbench::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/shared/forward.hpp"
 #include "kernels/cuda/wgmma/hopper.cuh"
@@ -37,14 +38,25 @@ struct KernelParams {
   float scale;
 };
 
+struct WindowParams : KernelParams {
+  WindowTables windows;
+};
+
+// What a case is to an instance: branches, windows on a grid, or windows whose tiles and key blocks are boxes
+// of the grid. Tiles of windows have 128 rows, and their masks are in tables.
+enum class Over { branches, windows, boxes };
+
 // Sizes of one instance, and the offsets of its parts in shared memory (bytes).
-template <typename Element, int kHeadDim, bool kMasked, bool kGather>
-struct Shape {
+template <typename Element, int kHeadDim, bool kMasked, bool kGather, Over kOver>
+struct Sizes {
   using T = Element;
+  using Params = std::conditional_t<kOver == Over::branches, KernelParams, WindowParams>;
+  static constexpr bool kWindows = kOver != Over::branches;
+  static constexpr bool kBoxes = kOver == Over::boxes;
   static constexpr int kDim = kHeadDim;
   static constexpr bool kCausal = kMasked;
   static constexpr bool kGathered = kGather;
-  static constexpr int kConsumers = kDim == 64 ? 3 : 2;
+  static constexpr int kConsumers = kDim == 64 && !kWindows ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
   static constexpr int kKeys = 128;  // of a block of K or V
   // Gathered rows take longer to arrive, and the consumers keep K until its exponentials are computed.
@@ -96,6 +108,12 @@ struct Shape {
   static constexpr int kTileEmpty = kTileFull + 8 * kTileSlots;
   static constexpr int kClaim = kTileEmpty + 8 * kTileSlots;  // the next tile is to be claimed
 };
+
+template <typename Element, int kHeadDim, bool kMasked, bool kGather>
+struct Shape : Sizes<Element, kHeadDim, kMasked, kGather, Over::branches> {};
+
+template <typename Element, int kHeadDim, bool kGather, bool kBoxes>
+struct WindowShape : Sizes<Element, kHeadDim, false, kGather, kBoxes ? Over::boxes : Over::windows> {};
 
 // Position in a cycle of stages, and the parity of the phase that completes next.
 template <int kCount>

@@ -85,16 +85,50 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
             "order boxes cuts a grid; the case has a sequence without one");
 }
 
-TEST(WindowPlan, KernelsOfGpusSkipWindows) {
+TEST(WindowPlan, KernelsOfGpusComputeWindowsOrSayWhyNot) {
   Site site = test_site();
   site.gpu =
       Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
   const Sweep sweep = parse_sweep(
-      "name: plan\ncases: [{" + kGrid + ", device: cuda}]\nvariants: [{kernel: dilated}]\n", "plan.yaml");
+      "name: plan\ncases: [{grid: [128, 128], window: [13, 13], heads: 2, head_dim: 64, "
+      "dtype: bf16, device: cuda}]\nvariants: [{kernel: dilated_mma, tiles: [union, "
+      "aligned]}, {kernel: dilated_simt}]\n",
+      "plan.yaml");
   const Plan plan = make_plan(sweep, site);
-  ASSERT_TRUE(plan.comparisons.at(0).variants.at(0).skip);
-  EXPECT_NE(plan.comparisons[0].variants[0].skip->find("windows: not on dilated_"), std::string::npos)
-      << *plan.comparisons[0].variants[0].skip;
+  const std::vector<PlannedVariant>& variants = plan.comparisons.at(0).variants;
+  EXPECT_EQ(variants.at(2).skip, "windows: not on dilated_simt");
+  if (variants.at(0).skip) {  // without the code of the kernel
+    EXPECT_NE(variants[0].skip->find("this build has no"), std::string::npos) << *variants[0].skip;
+    return;
+  }
+  const double lists = 4 * 212992;
+  EXPECT_GT(variants.at(0).own.device, lists);
+  ASSERT_TRUE(variants.at(1).pairs);
+  EXPECT_NEAR(variants[1].pairs->density, 0.1016, 0.0001);
+}
+
+TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
+  Site site = test_site();
+  site.gpu =
+      Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
+  const Sweep sweep = parse_sweep(
+      "name: plan\ncases: [{grid: [128, 96], window: [13, 13], heads: 2, head_dim: 64, dtype: bf16, device: "
+      "cuda}]\n"
+      "variants: [{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: aligned}, {kernel: "
+      "boxes_wgmma, "
+      "order: [boxes.8.8, boxes.2.64, linear], order_tensors: qkv, tiles: aligned}, {kernel: boxes_wgmma, "
+      "order: "
+      "boxes.8.16, tiles: [aligned, union]}]\n",
+      "plan.yaml");
+  const std::vector<PlannedVariant> variants = make_plan(sweep, site).comparisons.at(0).variants;
+  if (variants.at(0).skip) {
+    EXPECT_EQ(variants[0].skip->find("this build has no"), 0u) << *variants[0].skip;
+    return;
+  }
+  EXPECT_EQ(variants.at(1).skip, "boxes_wgmma: boxes have 64 positions, its tiles 128");
+  EXPECT_EQ(variants.at(2).skip, "boxes_wgmma: boxes of 64 do not divide 96 positions of the grid");
+  EXPECT_EQ(variants.at(3).skip, "boxes_wgmma: its tiles are the boxes of an order boxes.A.B[.C]");
+  EXPECT_EQ(variants.at(4).skip, "boxes_wgmma: its queries are boxes too: write order_tensors: qkv");
 }
 
 // The lists of a raster take more than those of a curve; what does not fit is skipped before it is counted.

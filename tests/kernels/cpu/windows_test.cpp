@@ -38,7 +38,7 @@ TEST_P(WindowsOnTheCpu, EqualTheOracle) {
     });
   }
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, WindowsOnTheCpu, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Seeds, WindowsOnTheCpu, testing::Range(0, 25));
 
 // An order and the form of the tiles change nothing but roundings: the same rows, whatever the layout.
 TEST(WindowsOnTheCpuAlike, InEveryOrder) {

@@ -1,0 +1,137 @@
+#include "kernels/cuda/shared/window_lists.hpp"
+
+#include <limits>
+#include <map>
+
+#include "kernels/base/error.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+static_assert(64 * kMaskWords == kMaskedRows * kMaskedKeys, "a bit for each pair");
+
+bool sees(const BlockMask& mask, const MaskedPair& pair) {
+  const KeyMask& key = mask[static_cast<std::size_t>(pair.key)];
+  return (key[static_cast<std::size_t>(pair.query / 64)] >> pair.query % 64 & 1) != 0;
+}
+
+// Which pair each bit stands for, [kMaskWords, 64].
+std::vector<MaskedPair> masked_pairs(MaskLayout layout) {
+  std::vector<MaskedPair> pairs;
+  for (std::int32_t word = 0; word < kMaskWords; ++word)
+    for (std::int32_t bit = 0; bit < 64; ++bit) pairs.push_back(masked_pair(layout, word, bit));
+  return pairs;
+}
+
+void write_mask(const BlockMask& mask, const std::vector<MaskedPair>& pairs, std::uint64_t* words) {
+  auto pair = pairs.begin();
+  for (std::int32_t word = 0; word < kMaskWords; ++word) {
+    std::uint64_t bits = 0;
+    for (std::int32_t bit = 0; bit < 64; ++bit) bits |= std::uint64_t{sees(mask, *pair++)} << bit;
+    words[word] = bits;
+  }
+}
+
+// Every query sees the first `keys` keys; there are no more.
+BlockMask mask_of_first(std::int64_t keys) {
+  BlockMask mask = {};
+  for (std::int64_t key = 0; key < keys; ++key) mask[static_cast<std::size_t>(key)].fill(~std::uint64_t{0});
+  return mask;
+}
+
+// Gives every list that ends with a block of fewer than kMaskedKeys keys a mask for it; returns the new
+// masks.
+std::vector<BlockMask> mask_short_blocks(const BranchIndex& branch,
+                                         std::vector<std::int32_t>& mask_of_block) {
+  std::vector<BlockMask> added;
+  std::map<std::int64_t, std::int32_t> number_of;  // by keys of the block
+  for (std::size_t list = 0; list + 1 < branch.begin.size(); ++list) {
+    const std::int64_t keys = (branch.begin[list + 1] - branch.begin[list]) % kMaskedKeys;
+    if (keys == 0) continue;
+    std::int32_t& mask = mask_of_block[static_cast<std::size_t>(branch.block_begin[list + 1] - 1)];
+    if (mask != kUnmasked) continue;
+    const auto [at, is_new] =
+        number_of.try_emplace(keys, static_cast<std::int32_t>(branch.masks.size() + added.size()));
+    if (is_new) added.push_back(mask_of_first(keys));
+    mask = at->second;
+  }
+  return added;
+}
+
+std::vector<std::int32_t> blocks_of_keys(const BranchIndex& branch) {
+  std::vector<std::int32_t> blocks;
+  blocks.reserve(branch.mask_of_block.size());
+  for (std::size_t list = 0; list + 1 < branch.begin.size(); ++list)
+    for (std::int64_t key = branch.begin[list]; key < branch.begin[list + 1]; key += kMaskedKeys)
+      blocks.push_back(branch.key_slot[static_cast<std::size_t>(key)] /
+                       static_cast<std::int32_t>(kMaskedKeys));
+  return blocks;
+}
+
+std::int32_t in_32_bits(std::int64_t entry) {
+  if (entry > std::numeric_limits<std::int32_t>::max())
+    throw UsageError({"the lists of keys of the windows have more than 2^31 entries", "index of a variant",
+                      "kernels of GPUs number them with 32 bits", "use smaller windows, or tiles: aligned"});
+  return static_cast<std::int32_t>(entry);
+}
+
+}  // namespace
+
+MaskedPair masked_pair(MaskLayout layout, std::int32_t word, std::int32_t bit) {
+  const std::int32_t thread = layout == MaskLayout::mma ? word % 128 : word;
+  const std::int32_t warp = thread / 32, lane = thread % 32;
+  const std::int32_t key = bit % 32 / 4 * 8 + lane % 4 * 2 + bit % 2;
+  const std::int32_t query = lane / 4 + bit / 2 % 2 * 8;
+  if (layout == MaskLayout::mma) return {warp * 32 + bit / 32 * 16 + query, word / 128 * 64 + key};
+  return {warp * 16 + query, bit / 32 * 64 + key};
+}
+
+WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout) {
+  WindowLists lists{.mask_of_block = branch.mask_of_block};
+  const std::vector<BlockMask> added = mask_short_blocks(branch, lists.mask_of_block);
+  const std::vector<MaskedPair> pairs = masked_pairs(layout);
+  const std::size_t own = branch.masks.size(), all = own + added.size();
+  lists.masks.resize(all * kMaskWords);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < all; ++i)
+    write_mask(i < own ? branch.masks[i] : added[i - own], pairs, &lists.masks[i * kMaskWords]);
+  if (tiles == KeyTiles::aligned) lists.key_blocks = blocks_of_keys(branch);
+  return lists;
+}
+
+GridBoxes grid_boxes(const Case& work, const Variant& variant) {
+  GridBoxes boxes;
+  const std::size_t missing = std::size(boxes.extents) - work.windows.size();
+  for (std::size_t d = 0; d < work.windows.size(); ++d) {
+    boxes.extents[missing + d] = static_cast<std::int32_t>(work.windows[d].extent);
+    if (d < variant.order_box.size())
+      boxes.box[missing + d] = static_cast<std::int32_t>(variant.order_box[d]);
+  }
+  return boxes;
+}
+
+std::vector<ForwardTile> window_tiles(const BranchIndex& branch, const WindowLists& lists) {
+  std::vector<ForwardTile> tiles;
+  tiles.reserve(branch.tiles.size());
+  for (const IndexTile& from : branch.tiles) {
+    const auto list = static_cast<std::size_t>(from.query_row / kMaskedRows);
+    const std::int64_t begin = branch.block_begin[list], end = branch.block_begin[list + 1];
+    ForwardTile tile;
+    tile.query_first = from.query_row;
+    tile.query_count = from.query_count;
+    tile.key_begin = in_32_bits(from.key_begin);
+    tile.key_count = from.key_count;
+    tile.key_position = in_32_bits(begin);
+    tile.unmasked = kUnmasked;
+    if (begin < end)
+      tile.unmasked = lists.mask_of_block[static_cast<std::size_t>(from.keys_backwards ? end - 1 : begin)];
+    tile.batch = from.batch;
+    tile.head = from.head;
+    tile.kv_head = from.kv_head;
+    tile.keys_backwards = from.keys_backwards ? 1 : 0;
+    tiles.push_back(tile);
+  }
+  return tiles;
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,39 @@
+// The lists and masks of windows on a grid as GPU kernels read them: masks as bits in the sequence in which a
+// thread holds its scores. No CUDA call: all of it is tested without a GPU.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/case/case.hpp"
+#include "kernels/case/variant.hpp"
+#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/index/index.hpp"
+
+namespace hilbench::cuda {
+
+// The pair of a tile's query and a block's key that a bit of a mask stands for.
+struct MaskedPair {
+  std::int32_t query = 0, key = 0;
+};
+// Bit `bit` of word `word` of a mask. mma: words 128 h .. 128 h + 127 are of the threads of a block and keys
+// 64 h .. 64 h + 63, bit 32 m + 4 n + i is s[m][n][i] (mma_tiling.cuh). wgmma: word t is of consumer thread
+// t, bit i is s[i] (hopper.cuh).
+MaskedPair masked_pair(MaskLayout layout, std::int32_t word, std::int32_t bit);
+
+// Of one branch, for all its lists; blocks have the numbers of BranchIndex::mask_of_block.
+struct WindowLists {
+  std::vector<std::int32_t> mask_of_block;  // a last block of fewer than kMaskedKeys keys always has a mask
+  std::vector<std::uint64_t> masks;         // [masks, kMaskWords]
+  std::vector<std::int32_t> key_blocks;     // aligned: slots kMaskedKeys * b on; else empty
+};
+WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout);
+
+// The boxes of order `boxes`; those of other orders are single positions.
+GridBoxes grid_boxes(const Case& work, const Variant& variant);
+
+// The tiles of windows, in the sequence of their traversal. Throws UsageError if a list begins past 2^31
+// entries.
+std::vector<ForwardTile> window_tiles(const BranchIndex& branch, const WindowLists& lists);
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,119 @@
+#include "kernels/cuda/shared/window_lists.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/kernels/random_windows.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr MaskLayout kLayouts[] = {MaskLayout::mma, MaskLayout::wgmma};
+
+TEST(MaskedPair, IsDifferentForEveryBit) {
+  for (const MaskLayout layout : kLayouts) {
+    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    for (std::int32_t word = 0; word < kMaskWords; ++word)
+      for (std::int32_t bit = 0; bit < 64; ++bit) {
+        const MaskedPair pair = masked_pair(layout, word, bit);
+        EXPECT_TRUE(0 <= pair.query && pair.query < kMaskedRows && 0 <= pair.key && pair.key < kMaskedKeys);
+        pairs.emplace(pair.query, pair.key);
+      }
+    EXPECT_EQ(std::ssize(pairs), kMaskedRows * kMaskedKeys);
+  }
+}
+
+// PTX ISA, "Matrix fragments for mma.m16n8k16" and "wgmma.mma_async": the accumulators of one lane.
+TEST(MaskedPair, FollowsTheFragments) {
+  const auto expect = [](MaskLayout layout, std::int32_t word, std::int32_t bit, std::int32_t query,
+                         std::int32_t key) {
+    const MaskedPair pair = masked_pair(layout, word, bit);
+    EXPECT_EQ(pair.query, query) << word << " " << bit;
+    EXPECT_EQ(pair.key, key) << word << " " << bit;
+  };
+  // Warp 2, lane 13 (row 3, columns 2 and 3); keys 64 on; second 16 rows, third 8 keys, lower row, odd
+  // column.
+  expect(MaskLayout::mma, 128 + 2 * 32 + 13, 32 + 2 * 4 + 3, 2 * 32 + 16 + 8 + 3, 64 + 16 + 3);
+  expect(MaskLayout::mma, 0, 1, 0, 1);
+  // Second group, its warp 1, lane 30 (row 7, columns 4 and 5); 8 keys number 10, upper row, even column.
+  expect(MaskLayout::wgmma, 128 + 32 + 30, 40, 64 + 16 + 7, 84);
+  expect(MaskLayout::wgmma, 128 + 32 + 30, 43, 64 + 16 + 7 + 8, 85);
+}
+
+Variant random_variant(Random& random) {
+  Variant variant;
+  variant.order = one_of<std::string>(random, {"linear", "hilbert", "random"});
+  variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
+  variant.tiles = one_of(random, {KeyTiles::united, KeyTiles::aligned});
+  variant.traversal = one_of<std::string>(random, {"auto", "sawtooth_tile"});
+  return variant;
+}
+
+// Word and bit of each pair, [kMaskedRows, kMaskedKeys].
+std::vector<std::pair<std::int32_t, std::int32_t>> places_of(MaskLayout layout) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> places(kMaskedRows * kMaskedKeys);
+  for (std::int32_t word = 0; word < kMaskWords; ++word)
+    for (std::int32_t bit = 0; bit < 64; ++bit) {
+      const MaskedPair pair = masked_pair(layout, word, bit);
+      places[static_cast<std::size_t>(pair.query * kMaskedKeys + pair.key)] = {word, bit};
+    }
+  return places;
+}
+
+// Whether the pair is seen, by the words of a kernel.
+bool seen(const WindowLists& lists, const ForwardTile& tile, MaskLayout layout, std::int32_t query,
+          std::int32_t key) {
+  const std::int32_t number =
+      lists.mask_of_block[static_cast<std::size_t>(tile.key_position + key / kMaskedKeys)];
+  if (number < 0) return true;
+  static const std::vector<std::pair<std::int32_t, std::int32_t>> places[] = {places_of(MaskLayout::mma),
+                                                                              places_of(MaskLayout::wgmma)};
+  const auto [word, bit] = places[layout == MaskLayout::wgmma ? 1 : 0]
+                                 [static_cast<std::size_t>(query * kMaskedKeys + key % kMaskedKeys)];
+  return (lists.masks[static_cast<std::size_t>(number * kMaskWords + word)] >> bit & 1) != 0;
+}
+
+// What the kernels read, against the definition, for some rows of each case.
+TEST(WindowLists, HoldThePairsOfTheDefinition) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    Case work = random_windows(random, 18);
+    work.batch = work.heads = work.kv_heads = 1;
+    const Variant variant = random_variant(random);
+    const MaskLayout layout = one_of(random, {MaskLayout::mma, MaskLayout::wgmma});
+    const Index index = case_index(work, variant, kMaskedRows);
+    const BranchIndex& branch = index.branches.front();
+    const WindowLists lists = window_lists(branch, variant.tiles, layout);
+    std::vector<std::int64_t> position_of(static_cast<std::size_t>(work.sequence_length));
+    for (std::size_t t = 0; t < position_of.size(); ++t)
+      position_of[index.k_slots.empty() ? t : static_cast<std::size_t>(index.k_slots[t])] =
+          static_cast<std::int64_t>(t);
+    for (const ForwardTile& tile : window_tiles(branch, lists)) {
+      const auto query = static_cast<std::int32_t>(between(random, 0, tile.query_count - 1));
+      const std::int32_t number = tile.query_first + query;
+      std::vector<std::int64_t> keys;
+      const std::int32_t in_blocks = (tile.key_count + 127) / 128 * 128;
+      for (std::int32_t key = 0; key < in_blocks; ++key) {
+        if (!seen(lists, tile, layout, query, key)) continue;
+        ASSERT_LT(key, tile.key_count) << "a key past the end of the list";
+        const std::int32_t slot =
+            variant.tiles == KeyTiles::aligned
+                ? lists.key_blocks[static_cast<std::size_t>(tile.key_position + key / 128)] * 128 + key % 128
+                : branch.key_slot[static_cast<std::size_t>(tile.key_begin + key)];
+        keys.push_back(position_of[static_cast<std::size_t>(slot)]);
+      }
+      std::sort(keys.begin(), keys.end());
+      const std::int64_t row =
+          branch.query_rows.empty() ? number : branch.query_rows[static_cast<std::size_t>(number)];
+      ASSERT_EQ(keys, defined_mask(work, row)) << case_id(work) << " " << variant_id(variant) << " " << row;
+      if (tile.key_count == 0) continue;
+      const std::int32_t blocks = in_blocks / 128;
+      EXPECT_EQ(tile.unmasked, lists.mask_of_block[static_cast<std::size_t>(
+                                   tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0))]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hilbench::cuda
