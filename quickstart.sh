@@ -19,13 +19,9 @@ for argument in "$@"; do
   esac
 done
 
-packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
-  nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libboost-dev libopenblas0-pthread libopenmpi-dev
-  openmpi-bin gnuplot-nox libjs-chart.js)
-if [ $tests = ON ]; then
-  packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium
-    clang libclang-rt-dev libomp-dev valgrind)
-fi
+groups='build run'
+[ $tests = OFF ] || groups+=' tests'
+mapfile -t packages < <(awk -v groups="$groups" 'index(" " groups " ", " " $1 " ") {print $2}' packages.txt)
 
 has_cuda=no
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -68,6 +64,16 @@ if [ $has_cuda = yes ] && [ ! -e build/cudnn-frontend/include/cudnn_frontend.h ]
   else
     echo "quickstart.sh: not fetched (--no-install): nvidia-cudnn-frontend, headers for the cudnn baseline" >&2
   fi
+fi
+
+# Tools of others that tests run, and that Debian does not have: NVIDIA's comparison of exports, and what builds the
+# Python package. They go into the build folder too.
+if [ $tests = ON ] && [ ! -e build/python-tools/scikit_build_core ] && [ $install = yes ]; then
+  echo "== fetching cuda-bench and scikit-build-core, for tests"
+  python=$(command -v /usr/bin/python3 || command -v python3)
+  PIP_ROOT_USER_ACTION=ignore "$python" -m pip install --quiet --disable-pip-version-check --no-compile --target build/python-tools \
+    'cuda-bench[compare]==0.3.0' scikit-build-core==1.1.2 2>/dev/null ||
+    echo "quickstart.sh: not fetched: their tests are skipped" >&2
 fi
 
 [ $until != packages ] || exit 0

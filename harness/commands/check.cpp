@@ -2,24 +2,21 @@
 #include "reports/check/check.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include "harness/commands/command_line.hpp"
+#include "kernels/machine/host_name.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {
 
 PrivateNames names_here() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host.fill('\0');
   const char* home = std::getenv("HOME");
-  return {.host = host.data(), .home = home == nullptr ? "" : home};
+  return {.host = host_name(), .home = home == nullptr ? "" : home};
 }
 
 ExitCode check_command(const std::filesystem::path& folder) {

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "harness/commands/command_line.hpp"
@@ -39,9 +40,11 @@ void refuse_records(const std::filesystem::path& folder, const std::filesystem::
 
 ExitCode export_command(const ExportArguments& arguments) {
   if (!arguments.output.empty()) refuse_records(arguments.folder, arguments.output);
-  const std::vector<Record> records = read_results(arguments.folder).records;
+  const ReportInput input = read_results(arguments.folder);
+  const auto hostname = input.meta.find("hostname");
   std::ostringstream text;
-  export_records(arguments.format, records, text);
+  export_records(arguments.format, input.records, text,
+                 hostname == input.meta.end() ? "" : std::string_view(hostname->second));
   if (!arguments.output.empty()) {
     write_file(arguments.output, text.str());
     return ExitCode::done;

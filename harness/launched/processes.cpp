@@ -1,7 +1,6 @@
 #include "harness/launched/processes.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/machine/host_name.hpp"
 
 namespace hilbench {
 namespace {
@@ -145,9 +145,7 @@ std::string host_identity() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
   std::string boot;
   in >> boot;
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) name.fill('\0');
-  return boot.empty() ? std::string(name.data()) : boot;
+  return boot.empty() ? host_name() : boot;
 }
 
 }  // namespace hilbench

@@ -13,6 +13,7 @@
 #include "harness/run/settle.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/machine/host_name.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
@@ -83,6 +84,7 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, c
   store.set_meta("sweep_file", sweep.file.string());
   store.set_meta("sweep_text", sweep.text);
   store.set_meta("command", options.command);
+  store.set_meta("hostname", host_name());  // not in records, which are published
 }
 
 // The claims are what is asked of the results, not what was measured: a sweep may name others later.

@@ -13,6 +13,7 @@
 #include "reports/records/store_environment.hpp"
 #include "reports/records/store_folder.hpp"
 #include "reports/records/store_problems.hpp"
+#include "reports/records/store_views.hpp"
 
 namespace hilbench {
 namespace {
@@ -96,6 +97,8 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
       }
       check_schema(db, handle->file);
       db.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY");
+      // Views of an older schema would name columns that it lacks.
+      if (db.value("PRAGMA user_version") == std::to_string(kStoreSchema)) make_views(db);
     });
   } catch (...) {
     handle->db.reset();
@@ -135,6 +138,7 @@ void Store::erase_all() {
     handle_->db->execute("DROP TABLE record; DROP TABLE comparison; DROP TABLE environment; DROP TABLE meta");
     create_tables(*handle_->db);
     transaction.commit();
+    make_views(*handle_->db);
     handle_->db->execute("VACUUM");
   });
 }

@@ -8,10 +8,11 @@
 //   record(id INTEGER PRIMARY KEY, comparison_id, case_id, variant_id, twin INTEGER, kind, status, reason,
 //          time_median_ns, environment_id, json TEXT, UNIQUE(case_id, variant_id))
 // Schema 1 has no comparison.processes and .retried, no record.twin, and record.speedup_ratio. It is read,
-// and erase_all() makes schema 2 of it. record.json is the record as `export --format jsonl` prints it,
-// without its environment. Records share environments: environment.json holds an environment without the
-// members that change from record to record (time, load average, free memory), and equal ones only once.
-// Those members are in record.json under "environment", by JSON pointer.
+// and erase_all() makes schema 2 of it. Schema 2 has the views of store_views.hpp, made when a store is
+// opened for writing. record.json is the record as `export --format jsonl` prints it, without its
+// environment. Records share environments: environment.json holds an environment without the members that
+// change from record to record (time, load average, free memory), and equal ones only once. Those members are
+// in record.json under "environment", by JSON pointer.
 //
 // Journal mode is DELETE and synchronous is FULL: between commits the store is one plain file. If a process
 // is killed during a commit, a journal file remains; the next opening rolls it back.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -15,7 +16,12 @@ constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "ne
 // True if a spreadsheet might run the field as a formula: it begins like one, and is neither a number nor a
 // number with words behind it ("-1.5 %").
 bool looks_like_formula(std::string_view text) {
-  if (text.empty() || std::string_view("=+-@").find(text.front()) == std::string_view::npos) return false;
+  // A spreadsheet may drop spaces and line breaks in front.
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  constexpr std::array<std::string_view, 8> kStarts = {
+      "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};  // the last four are the wide forms
+  if (std::none_of(kStarts.begin(), kStarts.end(), [&](auto start) { return text.starts_with(start); }))
+    return false;
   const std::string field(text);
   char* end = nullptr;
   std::strtod(field.c_str(), &end);

@@ -39,7 +39,7 @@ def age(folder):
         store.execute("DELETE FROM record WHERE twin")
         for key, text in store.execute("SELECT id, json FROM record").fetchall():
             store.execute("UPDATE record SET json = ? WHERE id = ?", (old_record(text), key))
-        for change in ("ALTER TABLE comparison DROP COLUMN processes", "ALTER TABLE comparison DROP COLUMN retried",
+        for change in ("DROP VIEW results", "DROP VIEW samples", "ALTER TABLE comparison DROP COLUMN processes", "ALTER TABLE comparison DROP COLUMN retried",
                        "ALTER TABLE record DROP COLUMN twin", "ALTER TABLE record ADD COLUMN speedup_ratio REAL",
                        "UPDATE meta SET value = '1' WHERE key = 'schema'", "PRAGMA user_version = 1"):
             store.execute(change)

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "kernels/base/error.hpp"
+#include "reports/export/latex_text.hpp"
 
 namespace hilbench {
 namespace {
@@ -33,6 +36,9 @@ Record failed_record() {
   return record;
 }
 
+constexpr std::array<const char*, 7> kOfOtherTools = {"latex",   "gbench", "gbench-summary", "nvbench",
+                                                      "bencher", "github", "github-bigger"};
+
 std::string exported(std::string_view format, const std::vector<Record>& records) {
   std::ostringstream out;
   export_records(format, records, out);
@@ -53,9 +59,9 @@ TEST(Export, OtherToolsGetNoTwins) {
   Record twin = timed_record();
   twin.twin = true;
   twin.variant_id += "@twin";
-  for (const char* format : {"gbench", "gbench-summary", "bencher", "github", "github-bigger"})
+  for (const char* format : kOfOtherTools)
     EXPECT_EQ(exported(format, {timed_record(), twin}).find("@twin"), std::string::npos) << format;
-  for (const char* format : {"jsonl", "csv"})
+  for (const char* format : {"jsonl", "csv", "csv-samples"})
     EXPECT_NE(exported(format, {timed_record(), twin}).find("@twin"), std::string::npos) << format;
 }
 
@@ -63,7 +69,7 @@ TEST(Export, OtherToolsGetNoInjectedWork) {
   Record injected = timed_record();
   injected.injected = 0.1;
   injected.variant_id = "dilated/slowed";
-  for (const char* format : {"gbench", "gbench-summary", "bencher", "github", "github-bigger"})
+  for (const char* format : kOfOtherTools)
     EXPECT_EQ(exported(format, {timed_record(), injected}).find("slowed"), std::string::npos) << format;
   const std::string csv = exported("csv", {injected});
   EXPECT_NE(csv.find(",injected,"), std::string::npos);
@@ -94,6 +100,116 @@ TEST(Export, HoldsTheEnergyOfSteadySamples) {
   record.energy = Energy{.reason = "no counter"};
   EXPECT_NE(exported("csv", {record}).find(",,,,no counter,"), std::string::npos)
       << exported("csv", {record});
+}
+
+TEST(Export, CsvSaysWhatMachineItWas) {
+  Record record = timed_record();
+  record.environment["device"] = {{"name", "NVIDIA Test"}};
+  record.environment["device_state"] = {
+      {"driver", "580.1"}, {"power_limit_w", 700.0}, {"sm_mhz", {1200, 1980}}, {"memory_mhz", nullptr}};
+  std::ostringstream out;
+  export_records("csv", {record}, out, "=node-7");
+  EXPECT_NE(out.str().find(",host_cpu,hostname,gpu_name,gpu_driver,gpu_power_limit_w,gpu_sm_mhz_least,"
+                           "gpu_sm_mhz_most,gpu_memory_mhz_least,gpu_memory_mhz_most,"),
+            std::string::npos)
+      << out.str();
+  EXPECT_NE(out.str().find(",x,'=node-7,NVIDIA Test,580.1,700.0,1200,1980,,,"), std::string::npos)
+      << out.str();
+}
+
+TEST(Export, CsvHasTheDigitsThatTheIntervalSupports) {
+  Record record = timed_record();
+  record.time->median_ns = 1549363.127092648;
+  record.time->ci_ns = {1548811.8103197138, 1549914.6401129134};
+  record.tflops = 44.353370449024986;
+  record.speedup = Speedup{.against = "a", .ratio = 1.02345678, .ci = {1.01234567, 1.03456789}};
+  const std::string csv = exported("csv", {record});
+  EXPECT_NE(csv.find(",1549360,1548810,1549910,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",44.353,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",a,1.023,1.012,1.035,"), std::string::npos) << csv;
+}
+
+TEST(Export, CsvSamplesHasARowForEachSample) {
+  Record record = timed_record();
+  record.case_id = "=n8";
+  record.time->process_rounds = {2, 1};
+  record.environment["processes"] = {{{"seed", 5}}, {{"seed", 6}}};
+  record.steady_s = 2;
+  record.energy = Energy{.median_j = 8, .samples_j = {7, 8, 9}, .source = "nvml"};
+  record.time->timer = "steady_clock";
+  EXPECT_EQ(exported("csv-samples", {record, failed_record()}),
+            "sweep,case,variant,twin,injected,process,seed,round,time_ns,energy_j,timer\r\n"
+            "quick,'=n8,dilated/linear,false,0,0,5,0,1,7,steady_clock\r\n"
+            "quick,'=n8,dilated/linear,false,0,0,5,1,2,8,steady_clock\r\n"
+            "quick,'=n8,dilated/linear,false,0,1,6,0,3,9,steady_clock\r\n");
+}
+
+TEST(Export, LatexHasARowForEachVariantUnderItsCase) {
+  Record record = timed_record();
+  record.time->median_ns = 1549363;
+  record.time->ci_ns = {1548811, 1549914};
+  record.tflops = 44.353370;
+  record.speedup =
+      Speedup{.against = "a", .ratio = 1.02345678, .ci = {1.0123, 1.0345}, .verdict = Verdict::inconclusive};
+  const std::string text = exported("latex", {record, failed_record()});
+  EXPECT_NE(text.find("\\midrule\n\\multicolumn{5}{l}{n8} \\\\\n"
+                      "dilated/linear & 1.54936 [1.54881, 1.54991] & 44.353 & 1.023 [1.012, 1.034] & "
+                      "inconclusive \\\\\n\\bottomrule\n\\end{tabular}\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Export, LatexTextActsOnNothing) {
+  EXPECT_EQ(latex_text("a_b$c&d#e%f{g}"), "a\\_b\\$c\\&d\\#e\\%f\\{g\\}");
+  EXPECT_EQ(latex_text("\\input|\"~^<>"),
+            "\\textbackslash{}input\\textbar{}\\char34{}\\textasciitilde{}\\textasciicircum{}"
+            "\\textless{}\\textgreater{}");
+  EXPECT_EQ(latex_text("[1]*--x,,`'"), "{[}1]{*}-{}-x,{},{`}{'}");
+  EXPECT_EQ(latex_text("a\n\x1b\u00e9\u2028z"), "a  ??z");
+}
+
+TEST(Export, NvbenchHasAStateForEachTimedRecord) {
+  Record record = timed_record();
+  record.environment["device"] = {{"name", "NVIDIA Test"}, {"multiprocessors", 132}};
+  record.environment["device_state"] = {{"sm_mhz", {1980.0, 1980.0}}};
+  Record other = timed_record();
+  other.environment["device_state"] = {{"sm_mhz", {1200.0, 1980.0}}};
+  other.variant_id = "\"dilated\"/hil\\bert";
+  const json file = json::parse(exported("nvbench", {record, other, failed_record()}));
+  ASSERT_EQ(file["benchmarks"].size(), 1u);
+  const json& benchmark = file["benchmarks"][0];
+  EXPECT_EQ(benchmark["name"], "quick");
+  EXPECT_EQ(benchmark["devices"], (json{0, 1}));
+  EXPECT_EQ(file["devices"][0], (json{{"id", 0}, {"name", "NVIDIA Test"}, {"number_of_sms", 132}}));
+  EXPECT_EQ(file["devices"][1], (json{{"id", 1}, {"name", "x"}}));
+  ASSERT_EQ(benchmark["states"].size(), 2u);
+  EXPECT_EQ(benchmark["states"][0]["name"], "Device=0 Case=n8 Variant=dilated/linear");
+  EXPECT_EQ(benchmark["states"][1]["axis_values"][1]["value"], other.variant_id);
+  std::map<std::string, std::string> values;
+  for (const json& summary : benchmark["states"][0]["summaries"])
+    values[summary["tag"]] = summary["data"][0]["value"];
+  EXPECT_DOUBLE_EQ(std::stod(values.at("nv/cold/time/gpu/mean")), 2e-9);
+  EXPECT_DOUBLE_EQ(std::stod(values.at("nv/cold/time/gpu/q1")), 1.5e-9);
+  EXPECT_DOUBLE_EQ(std::stod(values.at("nv/cold/time/gpu/stdev/relative")), 0.5);
+  EXPECT_EQ(values.at("nv/cold/sample_size"), "3");
+  EXPECT_DOUBLE_EQ(std::stod(values.at("nv/cold/sm_clock_rate/mean")), 1.98e9);
+  EXPECT_EQ(benchmark["states"][1]["summaries"].size(), benchmark["states"][0]["summaries"].size() - 1);
+}
+
+TEST(Export, EveryFormatTakesHostileTexts) {
+  Record record = timed_record();
+  record.case_id = "=\\n8[&%$#_{}~^\"'\xff<script>\n@";
+  record.variant_id = "-\\end{tabular}\x01";
+  record.sweep = "+\xc3";
+  record.environment["device"] = {{"name", "@\xe2\x28"}};
+  for (const std::string_view format : export_formats()) {
+    const std::string text = exported(format, {record});
+    const bool is_json = !format.starts_with("csv") && format != "latex";
+    EXPECT_TRUE(!is_json || json::accept(text)) << format;
+    EXPECT_EQ(text.find("& \\end{tabular}"), std::string::npos) << format;
+  }
+  const std::string latex = exported("latex", {record});
+  EXPECT_EQ(latex.find("\\end{tabular}"), latex.size() - std::string("\\end{tabular}\n").size()) << latex;
 }
 
 TEST(Export, CsvFindsCountersOfAnyName) {

@@ -298,6 +298,7 @@ TEST_F(StoreTest, AnOlderSchemaIsReadAndErasedButNotWritten) {
   Store::open_for_writing(folder_).commit("a", {"f", 1}, records);
   SqliteConnection(file(), OpenMode::existing, 0)
       .execute(
+          "DROP VIEW results; DROP VIEW samples;"
           "ALTER TABLE comparison DROP COLUMN processes; ALTER TABLE comparison DROP COLUMN retried;"
           "ALTER TABLE record DROP COLUMN twin; ALTER TABLE record ADD COLUMN speedup_ratio REAL;"
           "UPDATE meta SET value = '1' WHERE key = 'schema'; PRAGMA user_version = 1");

@@ -20,8 +20,8 @@ TEST(Table, CsvQuotesAndLeavesPageColumnsOut) {
 }
 
 TEST(Table, CsvFieldsAreNoFormulas) {
-  for (const char* formula :
-       {"=1+1", "=HYPERLINK(\"x\")", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-", "-1 cmd|' /C calc'!A0"})
+  for (const char* formula : {"=1+1", "=HYPERLINK(\"x\")", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-",
+                              "-1 cmd|' /C calc'!A0", " =1+1", "\n=1+1", "\uff1d1+1"})
     EXPECT_EQ(csv_field(formula).find_first_not_of('"'), csv_field(formula).find('\'')) << csv_field(formula);
   for (const char* number : {"-2", "+3.5", "-1e-9", "0.5", "", "-1.5 %", "+28 % more lines"})
     EXPECT_EQ(csv_field(number), number);

@@ -1,0 +1,84 @@
+"""Results as data frames of pandas."""
+
+import functools
+import io
+import json
+import math
+import pathlib
+import shutil
+import tempfile
+import weakref
+
+import pandas
+
+from hilbench.download import download, is_url
+from hilbench.program import run_program
+
+INTERVALS = ("time_ns.ci", "speedup.ci")
+# Members that may be null in every record, so that no column would come of them.
+ALWAYS_THERE = ("time_ns.median", "time_ns.timer", "tflops", "speedup.against", "speedup.ratio", "speedup.processes",
+                "speedup.margin", "speedup.verdict")
+
+
+def flat_records(records):
+    """A column for each member, at any depth. Intervals become two columns; samples are left out."""
+    frame = pandas.json_normalize(records)
+    for name in INTERVALS:
+        ends = frame[name] if name in frame else pandas.Series([None] * len(frame), dtype=object)
+        for end, place in (("low", 0), ("high", 1)):
+            frame[f"{name}.{end}"] = [ci[place] if isinstance(ci, list) else math.nan for ci in ends]
+    for name in ALWAYS_THERE:
+        if name not in frame:
+            frame[name] = math.nan
+    parents = {name.rpartition(".")[0] for name in frame.columns}  # null in some records, objects in others
+    return frame.drop(columns=[name for name in frame.columns
+                               if name in parents or name in INTERVALS or name == "time_ns.samples"])
+
+
+class Results:
+    """The results of one folder.
+
+    records   a row a record. A column is a member of the JSON lines, named by its path: `params.order`,
+              `time_ns.median`, `speedup.verdict`. Intervals have two: `time_ns.ci.low`, `time_ns.ci.high`.
+    samples   a row a sample, with the columns of `export --format csv-samples`.
+    claims    a row an answer to a claim, with the columns of `tables/claims.csv`.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __repr__(self):
+        return f"<hilbench.Results of {self.folder}: {len(self.records)} records>"
+
+    @functools.cached_property
+    def records(self):
+        lines = run_program("export", self.folder, "--format", "jsonl").splitlines()
+        return flat_records([json.loads(line) for line in lines])
+
+    @functools.cached_property
+    def samples(self):
+        text = run_program("export", self.folder, "--format", "csv-samples")
+        return pandas.read_csv(io.StringIO(text), float_precision="round_trip")
+
+    @functools.cached_property
+    def claims(self):
+        with tempfile.TemporaryDirectory(prefix="hilbench-") as out:
+            run_program("report", self.folder, "-o", out, "--charts", "none")
+            table = pathlib.Path(out, "tables", "claims.csv")
+            return pandas.read_csv(table) if table.exists() else pandas.DataFrame()
+
+
+def load(place):
+    """The results in `place`: a folder with results.sqlite or records.jsonl.gz, or the http address of one.
+
+    Raises HilbenchError if there are none, or they cannot be read.
+    """
+    if not is_url(place):
+        results = Results(pathlib.Path(place).absolute())
+    else:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="hilbench-"))
+        results = Results(folder)
+        weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
+        download(str(place), folder)
+    results.records  # so that what cannot be read is reported here
+    return results

@@ -1,0 +1,132 @@
+"""The Python package reads stores, published records and addresses; its notebook runs.
+
+usage: python_package.py HILBENCH WRITE_EXPORTS TREE [unittest arguments]
+"""
+
+import functools
+import http.server
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+SKIPPED = 77
+PROGRAM, WRITE_EXPORTS, TREE = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:4])
+TREE = pathlib.Path(TREE)
+NOTEBOOK = TREE / "reports/python/figures.ipynb"
+
+
+class QuietServer(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class LoadTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        cls.store = cls.folder / "store"
+        subprocess.run([WRITE_EXPORTS, cls.store, "1.0"], check=True)
+        cls.published = TREE / "reports/published/h200/hybrid-core"
+
+    def test_a_store(self):
+        results = hilbench.load(self.store)
+        self.assertEqual(len(results.records), 8)
+        self.assertEqual(list(results.records["params.order"].unique()), ["linear", "hilbert", "random"])
+        self.assertEqual(len(results.samples), 2 * 3 * 20)
+        hilbert = results.records[results.records["variant"] == "dilated/hilbert"]
+        self.assertTrue(hilbert["speedup.ratio"].between(0.85, 0.95).all())
+        self.assertTrue((hilbert["speedup.ci.low"] < hilbert["speedup.ci.high"]).all())
+        self.assertTrue(results.records["speedup.ratio"].isna().any())
+        self.assertEqual(len(results.claims.columns), len(hilbench.load(self.published).claims.columns))
+
+    def test_records_without_ratios_have_the_same_columns(self):
+        flat = hilbench.results.flat_records([{"case": "a", "time_ns": None, "speedup": None, "tflops": None}])
+        self.assertTrue(flat[["time_ns.median", "time_ns.ci.low", "speedup.ratio", "speedup.ci.high"]].isna().all(None))
+        self.assertNotIn("speedup", flat.columns)
+
+    def test_samples_belong_to_their_records(self):
+        results = hilbench.load(self.store)
+        medians = results.samples[~results.samples["twin"]].groupby(["case", "variant"])["time_ns"].median()
+        for row in results.records[~results.records["twin"]].dropna(subset=["time_ns.median"]).to_dict("records"):
+            self.assertAlmostEqual(medians[row["case"], row["variant"]] / row["time_ns.median"], 1, delta=0.02)
+
+    def test_published_records(self):
+        results = hilbench.load(self.published)
+        self.assertEqual(set(results.records["environment.device.name"]), {"NVIDIA H200"})
+        self.assertFalse(results.claims.empty)
+        self.assertIn("verdict", results.claims.columns)
+
+    def test_an_address(self):
+        handler = functools.partial(QuietServer, directory=self.published.parent)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.addCleanup(server.server_close)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        base = f"http://127.0.0.1:{server.server_port}/hybrid-core"
+        local = hilbench.load(self.published)
+        for address in (base, base + "/", base + "/records.jsonl.gz"):
+            results = hilbench.load(address)
+            self.assertTrue(results.records.equals(local.records), address)
+        self.assertTrue(results.claims.equals(local.claims), "the meta came too")
+        with self.assertRaisesRegex(hilbench.HilbenchError, "no results here .*there is no records.jsonl.gz"):
+            hilbench.load(f"http://127.0.0.1:{server.server_port}/absent")
+
+    def test_errors_are_one_line(self):
+        (self.folder / "empty").mkdir()
+        with self.assertRaisesRegex(hilbench.HilbenchError, "^no results here"):
+            hilbench.load(self.folder / "empty")
+        with self.assertRaisesRegex(hilbench.HilbenchError, "cannot download"):
+            hilbench.load("http://127.0.0.1:9/nobody-listens")
+        os.environ["HILBENCH_PROGRAM"] = str(self.folder / "absent")
+        try:
+            with self.assertRaisesRegex(hilbench.HilbenchError, "cannot run the program"):
+                hilbench.load(self.store)
+        finally:
+            os.environ["HILBENCH_PROGRAM"] = PROGRAM
+
+
+class NotebookTest(unittest.TestCase):
+    def test_it_holds_no_outputs_and_no_paths(self):
+        text = NOTEBOOK.read_text()
+        for cell in json.loads(text)["cells"]:
+            self.assertFalse(cell.get("outputs"))
+            self.assertIsNone(cell.get("execution_count"))
+        self.assertIsNone(re.search(r"/(home|root|tmp|usr|work|mnt)\b", text))
+
+    def test_it_runs(self):
+        absent = [name for name in ("nbclient", "nbformat", "ipykernel", "matplotlib")
+                  if importlib.util.find_spec(name) is None]
+        if absent:
+            self.skipTest(f"no {', '.join(absent)} (Debian: python3-nbclient, python3-ipykernel, python3-matplotlib)")
+        import nbclient
+        import nbformat
+        notebook = nbformat.read(NOTEBOOK, as_version=4)
+        os.environ["HILBENCH_RESULTS"] = str(TREE / "reports/published/h200/hybrid-core")
+        with tempfile.TemporaryDirectory() as folder:
+            nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
+                                    resources={"metadata": {"path": folder}}).execute()
+        outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+        self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), 3, "three figures")
+        self.assertFalse([output for output in outputs if output.output_type == "error"])
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("pandas") is None:
+        print("skipped: no pandas (Debian: python3-pandas)")
+        sys.exit(SKIPPED)
+    sys.path.insert(0, str(TREE / "reports/python"))
+    os.environ["HILBENCH_PROGRAM"] = PROGRAM
+    os.environ["PYTHONPATH"] = str(TREE / "reports/python")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    import hilbench
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
