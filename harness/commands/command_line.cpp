@@ -22,7 +22,7 @@
 #define HILBENCH_COMMANDS(line)                                                                      \
   line(run) line(plan) line(report) line(compare) line(check) line(export) line(predict) line(order) \
       line(list) line(doctor) line(gate) line(figures) line(worker) line(describe_build)             \
-          line(count_executions)
+          line(count_executions) line(describe_commands)
 
 namespace hilbench {
 
@@ -159,7 +159,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
                "hilbench");
   app.require_subcommand(1);
-  app.set_version_flag("--version", [] { return version_text(); });
+  app.set_version_flag("--version", [] { return version_details(); });
   app.footer(
       "Exit status: 0 done; 1 a record failed, `gate` or `compare` found a slower variant, `figures` one "
       "that "

@@ -21,6 +21,7 @@ class Commands {
   Options add(const std::string& name, const std::string& help, const Action& action);
 
   const std::string& as_typed() const { return as_typed_; }
+  const CLI::App& app() const { return app_; }
   ExitCode run_chosen() const { return chosen_(); }
 
  private:

@@ -16,6 +16,12 @@ struct BuildInfo {
   std::string_view benchmark;
   std::string_view highway;
   std::string_view hwloc;
+  std::string_view cuda;  // versions of the toolkits that it was built with; empty: built without
+  std::string_view cuda_architectures;
+  std::string_view cupti;
+  std::string_view nccl;
+  std::string_view cudnn_frontend;
+  std::string_view mpi;
 };
 const BuildInfo& build_info();
 

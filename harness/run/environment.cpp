@@ -76,4 +76,20 @@ std::string version_text() {
   return fmt::format("hilbench {} (commit {})", build_info().version, build_info().commit);
 }
 
+std::string version_details() {
+  const BuildInfo& build = build_info();
+  const auto or_none = [](std::string_view version) { return version.empty() ? "none" : version; };
+  std::string text = fmt::format("{}\ncompiler  {}, {}, {}\n", version_text(), build.compiler,
+                                 build.build_type, build.flags);
+  text += fmt::format("CUDA      {}{}{}\n", or_none(build.cuda), build.cuda.empty() ? "" : ", code for ",
+                      build.cuda_architectures);
+  text += fmt::format("toolkits  CUPTI {}, NCCL {}, cuDNN frontend {}, MPI {}\n", or_none(build.cupti),
+                      or_none(build.nccl), or_none(build.cudnn_frontend), or_none(build.mpi));
+  const json versions = build_json().at("libraries");
+  std::string libraries;
+  for (const auto& [name, version] : versions.items())
+    libraries += fmt::format("{}{} {}", libraries.empty() ? "" : ", ", name, version.get<std::string>());
+  return text + "libraries " + libraries;
+}
+
 }  // namespace hilbench

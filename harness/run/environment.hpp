@@ -17,6 +17,8 @@ nlohmann::json environment_json(const Site& site, DeviceKind device);
 nlohmann::json build_json();
 
 std::string version_text();  // "hilbench 0.1.0 (commit abc1234)"
+// The same, then a line for the compiler, the toolkits and the libraries that it was built with each.
+std::string version_details();
 
 // What must be equal if results stand together. The name is for messages, the hash is compared.
 struct Identity {

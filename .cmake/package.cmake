@@ -1,0 +1,15 @@
+# `cpack` in the build folder: hilbench_VERSION_ARCHITECTURE.deb, whose dependencies dpkg-shlibdeps finds.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hilbench)
+set(CPACK_PACKAGE_VENDOR "The hilbench maintainers")
+set(CPACK_PACKAGE_CONTACT "The hilbench maintainers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Loaded or started on first use: a BLAS, charts.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas0-pthread, gnuplot-nox, libjs-chart.js")
+include(CPack)
