@@ -17,7 +17,7 @@ trap 'rm -rf "$scratch"' EXIT
 "$python" -m venv --system-site-packages "$scratch/venv" || skip "no venv (Debian: python3-venv)"
 cd "$scratch"
 PYTHONPATH=$tools venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-  -Cbuild-dir="${PIP_TEST_BUILD_FOLDER:-$scratch/build}" "$tree"
+  --config-settings=build-dir="${PIP_TEST_BUILD_FOLDER:-$scratch/build}" "$tree"
 
 unset PYTHONPATH HILBENCH_PROGRAM
 venv/bin/hilbench --version
