@@ -6,9 +6,10 @@
 
 namespace hilbench {
 
-LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names) {
+LoadedLibrary::LoadedLibrary(const std::vector<std::string>& names, SymbolScope scope) {
+  const int visible = scope == SymbolScope::everyone ? RTLD_GLOBAL : RTLD_LOCAL;
   for (const std::string& name : names) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle_ = dlopen(name.c_str(), RTLD_NOW | visible);
     name_ = name;
     if (handle_ != nullptr) return;
     if (const char* error = dlerror(); error != nullptr && why_.empty()) why_ = error;

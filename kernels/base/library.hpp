@@ -6,10 +6,13 @@
 
 namespace hilbench {
 
+// Who finds the library's symbols: only who asks it for them, or all libraries that are loaded later.
+enum class SymbolScope { asking, everyone };
+
 // The first of `names` that the dynamic loader finds; converts to false if it finds none. Never unloaded.
 class LoadedLibrary {
  public:
-  explicit LoadedLibrary(const std::vector<std::string>& names);
+  explicit LoadedLibrary(const std::vector<std::string>& names, SymbolScope scope = SymbolScope::asking);
   explicit operator bool() const { return handle_ != nullptr; }
   const std::string& name() const { return name_; }  // the name that was found
   const std::string& why() const { return why_; }    // the loader's message for the first name

@@ -15,7 +15,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT
 
-mkdir -p "$bundle/lib/mpi" "$bundle/bin" "$bundle/tests/"{program,fakes}
+mkdir -p "$bundle/lib" "$bundle/bin" "$bundle/tests/"{program,fakes}
 # copy_program NAME: copies the build's program or test program of that name, without symbols.
 copy_program() {
   local found
@@ -37,13 +37,6 @@ usual='linux-vdso|ld-linux|libc\.so|libm\.so|libgcc_s|libstdc\+\+|libpthread|lib
 for program in "$bundle"/bin/*; do
   ldd "$program" | awk '$3 ~ /^\// {print $3}' | { grep -Ev "/($usual)" || true; } | while read -r library; do
     cp -Lu "$library" "$bundle/lib/"
-  done
-done
-# MPI and what it loads go to a folder apart: a machine with mpirun must use the library of that mpirun.
-for library in "$bundle"/lib/libmpi.so*; do
-  [[ -e $library ]] || continue  # built without MPI
-  for name in $(basename "$library") $(ldd "$library" | awk '{print $1}'); do
-    [[ ! -e $bundle/lib/$name ]] || mv "$bundle/lib/$name" "$bundle/lib/mpi/"
   done
 done
 cp -r "$root/sweeps" "$bundle/sweeps"

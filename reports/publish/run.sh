@@ -39,7 +39,6 @@ steps=("$@")
 [[ ${#steps[@]} -gt 0 ]] || steps=(tests sanitize peak simt longest cache claims)
 # The bundle holds only the program's own libraries; a framework that a sweep starts has its own.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} NCCL_NVLS_ENABLE=0
-[[ $(ldd "$hilbench") != *"not found"* ]] || LD_LIBRARY_PATH+=:$here/lib/mpi
 summary=()
 note() { summary+=("$(printf '%-28s %s' "$1" "$2")"); }
 finish() {

@@ -272,6 +272,21 @@ class ProcessesTest(LaunchedTest):
         self.assertEqual(len(record["time_ns"]["samples"]), 3)
 
 
+class LibraryTest(LaunchedTest):
+    def test_mpi_is_loaded_on_first_use(self):
+        out, _ = self.program.run("doctor")
+        if "Open MPI" not in out:
+            self.skipTest("another MPI is linked")
+        self.assertNotIn("libmpi", subprocess.run(["ldd", self.program.binary], capture_output=True, text=True).stdout)
+        (self.program.folder / "libmpi.so.40").write_text("no library")
+        broken = {"env": {**os.environ, "LD_LIBRARY_PATH": str(self.program.folder)}}
+        self.program.run("list", "orders", **broken)
+        out, _ = self.program.run("doctor", **broken)
+        self.assertRegex(out, r"absent +MPI +.*libmpi\.so\.40.*; install Open MPI \(libopenmpi3, openmpi-bin\)")
+        out, _ = self.program.run("list", "transports", **broken)
+        self.assertRegex(out, r"mpi .*libmpi\.so\.40")
+
+
 class IdleTest(LaunchedTest):
     def test_an_idle_process_waits_as_long_as_it_takes_and_sleeps(self):
         text = LONG.replace("budget_s: 2", "budget_s: 10").replace("timeout_s: 3", "timeout_s: 4")

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,8 @@
 #include <optional>
 #include <thread>
 
+#include "kernels/ring/transport/mpi_library.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -26,7 +27,7 @@ void check(int status, const char* call) {
   if (status == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "unknown error";
   int length = 0;
-  MPI_Error_string(status, text, &length);
+  mpi().error_string(status, text, &length);
   throw TransportError(fmt::format("{}: {}", call, text));
 }
 
@@ -37,7 +38,7 @@ void check(int status, const char* call) {
 // What the rings of a program share.
 struct MpiProgram::State {
   std::mutex mutex;  // for every call of MPI
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm = mpi().comm_null;
   int rank = 0, size = 0, local_rank = 0, first_on_host = 0;
   int rings = 0;
   bool failed = false;
@@ -71,7 +72,7 @@ class Patience {
 
 // A message, or a part of one.
 struct Part {
-  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Request request = mpi().request_null;
   int peer = 0, bytes = 0;
   bool receives = false;
 };
@@ -159,7 +160,7 @@ class MpiTransport final : public Transport {
                 [&] {
                   const Exchange& exchange = exchanges_.front();
                   const Part& part = *std::find_if(exchange.begin(), exchange.end(), [](const Part& p) {
-                    return p.request != MPI_REQUEST_NULL;
+                    return p.request != mpi().request_null;
                   });
                   return part.receives ? fmt::format("{} bytes from rank {}", part.bytes, part.peer)
                                        : fmt::format("rank {} to receive {} bytes", part.peer, part.bytes);
@@ -196,16 +197,16 @@ class MpiTransport final : public Transport {
   }
 
   Part send(const Message& message, std::size_t begin, std::size_t bytes, int tag) {
-    Part part{MPI_REQUEST_NULL, message.peer, static_cast<int>(bytes), false};
-    HILBENCH_MPI(MPI_Isend(static_cast<const char*>(message.data) + begin, part.bytes, MPI_BYTE, part.peer,
-                           first_tag_ + tag, program_->comm, &part.request));
+    Part part{mpi().request_null, message.peer, static_cast<int>(bytes), false};
+    HILBENCH_MPI(mpi().isend(static_cast<const char*>(message.data) + begin, part.bytes, mpi().byte,
+                             part.peer, first_tag_ + tag, program_->comm, &part.request));
     return part;
   }
 
   Part receive(const Message& message, std::size_t begin, std::size_t bytes, int tag) {
-    Part part{MPI_REQUEST_NULL, message.peer, static_cast<int>(bytes), true};
-    HILBENCH_MPI(MPI_Irecv(static_cast<char*>(message.data) + begin, part.bytes, MPI_BYTE, part.peer,
-                           first_tag_ + tag, program_->comm, &part.request));
+    Part part{mpi().request_null, message.peer, static_cast<int>(bytes), true};
+    HILBENCH_MPI(mpi().irecv(static_cast<char*>(message.data) + begin, part.bytes, mpi().byte, part.peer,
+                             first_tag_ + tag, program_->comm, &part.request));
     return part;
   }
 
@@ -213,17 +214,17 @@ class MpiTransport final : public Transport {
   bool complete(Exchange& exchange) const {
     bool all = true;
     for (Part& part : exchange) {
-      if (part.request == MPI_REQUEST_NULL) continue;
+      if (part.request == mpi().request_null) continue;
       int done = 0, bytes = 0;
       MPI_Status status;
-      if (const int code = MPI_Test(&part.request, &done, &status); code == MPI_ERR_TRUNCATE)
+      if (const int code = mpi().test(&part.request, &done, &status); code == MPI_ERR_TRUNCATE)
         throw TransportError(fmt::format("rank {} expects {} bytes from rank {}, which sends more", rank(),
                                          part.bytes, part.peer));
       else
         check(code, "MPI_Test");
       all = all && done != 0;
       if (done == 0 || !part.receives) continue;
-      HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+      HILBENCH_MPI(mpi().get_count(&status, mpi().byte, &bytes));
       if (bytes != part.bytes)
         throw TransportError(fmt::format("rank {} sends {} bytes to rank {}, which expects {}", part.peer,
                                          bytes, rank(), part.bytes));
@@ -246,9 +247,9 @@ class MpiTransport final : public Transport {
   std::optional<std::string> next_text(int peer, Tag tag) const {
     int found = 0, bytes = 0;
     MPI_Status status;
-    HILBENCH_MPI(MPI_Iprobe(peer, first_tag_ + tag, program_->comm, &found, &status));
+    HILBENCH_MPI(mpi().iprobe(peer, first_tag_ + tag, program_->comm, &found, &status));
     if (found == 0) return std::nullopt;
-    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    HILBENCH_MPI(mpi().get_count(&status, mpi().byte, &bytes));
     return std::string(static_cast<std::size_t>(bytes), '\0');
   }
 
@@ -257,13 +258,13 @@ class MpiTransport final : public Transport {
     if (failure_) return;
     int found = 0;
     MPI_Status status;
-    HILBENCH_MPI(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + kEnd, program_->comm, &found, &status));
+    HILBENCH_MPI(mpi().iprobe(MPI_ANY_SOURCE, first_tag_ + kEnd, program_->comm, &found, &status));
     if (found == 0) return;
     int bytes = 0;
-    HILBENCH_MPI(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    HILBENCH_MPI(mpi().get_count(&status, mpi().byte, &bytes));
     std::string why(static_cast<std::size_t>(bytes), '\0');
-    HILBENCH_MPI(MPI_Recv(why.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, program_->comm,
-                          MPI_STATUS_IGNORE));
+    HILBENCH_MPI(mpi().recv(why.data(), bytes, mpi().byte, status.MPI_SOURCE, status.MPI_TAG, program_->comm,
+                            MPI_STATUS_IGNORE));
     fail(why);
   }
 
@@ -281,9 +282,9 @@ class MpiTransport final : public Transport {
     for (int peer = 0; peer < size(); ++peer) {
       if (peer == rank()) continue;
       MPI_Request request;
-      if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, peer, first_tag_ + kEnd,
-                    program_->comm, &request) == MPI_SUCCESS)
-        MPI_Request_free(&request);
+      if (mpi().isend(text.data(), static_cast<int>(text.size()), mpi().byte, peer, first_tag_ + kEnd,
+                      program_->comm, &request) == MPI_SUCCESS)
+        mpi().request_free(&request);
     }
   }
 
@@ -303,38 +304,39 @@ class MpiTransport final : public Transport {
 }  // namespace
 
 std::string mpi_absence() {
-  return "";
+  return mpi().absence;
 }
 
 std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
-  HILBENCH_MPI(MPI_Get_library_version(text, &length));
+  HILBENCH_MPI(mpi().get_library_version(text, &length));
   const std::string version(text, static_cast<std::size_t>(length));
   return version.substr(0, version.find_first_of(",\n"));
 }
 
 MpiProgram::MpiProgram() : state_(std::make_shared<State>()) {
+  if (!mpi().absence.empty()) throw TransportError(mpi().absence);
   int provided = MPI_THREAD_SINGLE;
-  HILBENCH_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
-  HILBENCH_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  HILBENCH_MPI(mpi().init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+  HILBENCH_MPI(mpi().comm_set_errhandler(mpi().comm_world, mpi().errors_return));
   if (provided < MPI_THREAD_SERIALIZED) throw TransportError("this MPI supports calls of one thread only");
-  HILBENCH_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &state_->comm));
-  HILBENCH_MPI(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN));
-  HILBENCH_MPI(MPI_Comm_rank(state_->comm, &state_->rank));
-  HILBENCH_MPI(MPI_Comm_size(state_->comm, &state_->size));
-  MPI_Comm host = MPI_COMM_NULL;
-  HILBENCH_MPI(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
-  HILBENCH_MPI(MPI_Comm_rank(host, &state_->local_rank));
+  HILBENCH_MPI(mpi().comm_dup(mpi().comm_world, &state_->comm));
+  HILBENCH_MPI(mpi().comm_set_errhandler(state_->comm, mpi().errors_return));
+  HILBENCH_MPI(mpi().comm_rank(state_->comm, &state_->rank));
+  HILBENCH_MPI(mpi().comm_size(state_->comm, &state_->size));
+  MPI_Comm host = mpi().comm_null;
+  HILBENCH_MPI(mpi().comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, 0, mpi().info_null, &host));
+  HILBENCH_MPI(mpi().comm_rank(host, &state_->local_rank));
   state_->first_on_host = state_->rank;
-  HILBENCH_MPI(MPI_Bcast(&state_->first_on_host, 1, MPI_INT, 0, host));
-  HILBENCH_MPI(MPI_Comm_free(&host));
+  HILBENCH_MPI(mpi().bcast(&state_->first_on_host, 1, mpi().integer, 0, host));
+  HILBENCH_MPI(mpi().comm_free(&host));
 }
 
 MpiProgram::~MpiProgram() {
   const Lock lock(state_->mutex);
   if (state_->failed) return;
-  for (const int status : {MPI_Comm_free(&state_->comm), MPI_Finalize()})
+  for (const int status : {mpi().comm_free(&state_->comm), mpi().finalize()})
     if (status != MPI_SUCCESS) fmt::print(stderr, "leaving MPI failed with status {}\n", status);
 }
 
@@ -355,7 +357,7 @@ int MpiProgram::first_on_host() const {
 }
 
 void MpiProgram::abandon(int exit_status) {
-  MPI_Abort(MPI_COMM_WORLD, exit_status);
+  mpi().abort(mpi().comm_world, exit_status);
   std::_Exit(exit_status);
 }
 
