@@ -21,7 +21,8 @@ done
 
 packages=(g++ cmake ninja-build pkg-config ccache libfmt-dev libyaml-cpp-dev libbenchmark-dev libcli11-dev
   nlohmann-json3-dev libsqlite3-dev zlib1g-dev libhwy-dev libhwloc-dev libboost-dev libopenblas0-pthread libopenmpi-dev
-  openmpi-bin gnuplot-nox libjs-chart.js)
+  openmpi-bin gnuplot-nox libjs-chart.js libmd4c-dev
+  libmd4c-html0-dev)
 if [ $tests = ON ]; then
   packages+=(libgtest-dev libbenchmark-tools python3-numpy python3-scipy python3-pandas python3-jsonschema python3-yaml chromium
     clang libclang-rt-dev libomp-dev valgrind)
@@ -53,7 +54,7 @@ if command -v dpkg-query >/dev/null; then
 elif [ $install = yes ]; then
   cat >&2 <<'NEEDS'
 quickstart.sh: no dpkg here, so nothing is installed. To build, hilbench needs a C++20 compiler, CMake 3.22, Ninja,
-pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc and the
+pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc, md4c and the
 headers of Boost; for rings over processes also Open MPI. To run, it uses OpenBLAS, gnuplot and Chart.js.
 NEEDS
 fi

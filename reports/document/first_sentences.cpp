@@ -43,7 +43,7 @@ struct Tally {
                        with(Verdict::slower), with(Verdict::inconclusive));
   }
   std::string ratios() const { return fmt::format("{} to {}", number_text(low), number_text(high)); }
-  std::string within() const { return "+-" + margin_text(margin); }
+  std::string within() const { return margin_text(margin); }
   std::string one_process() const {
     if (in_one_process == 0) return "";
     return fmt::format(
@@ -112,6 +112,13 @@ std::string rivals_sentence(const View& view) {
                            fmt::join(parts, "; "));
 }
 
+bool has_control(const View& view) {
+  return std::any_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
+    return std::any_of(of_case.records.begin(), of_case.records.end(),
+                       [](const Record* record) { return record->variant.order == "random"; });
+  });
+}
+
 // Nothing but references, and so their twins, was asked for.
 bool only_references(const View& view) {
   return std::all_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
@@ -126,12 +133,22 @@ std::vector<std::string> main_sentences(const View& view) {
   const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
   const std::string claimed = hilbert_sentence(view, claimed_chunk, "");
   const std::string whole = hilbert_sentence(view, 0, " over the whole length");
-  if (!claimed.empty() && whole.empty()) return {claimed};
-  if (!claimed.empty())
-    return {hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)), whole};
+  const std::string rivals = rivals_sentence(view);
   std::vector<std::string> said;
-  for (const std::string& one : {whole, windows_sentence(view), rivals_sentence(view), rings_sentence(view)})
-    if (!one.empty()) said.push_back(one);
+  const auto add = [&said](const std::string& sentence) {
+    if (!sentence.empty()) said.push_back(sentence);
+  };
+  // Without the control, Hilbert order was not what the sweep asks about.
+  if (!claimed.empty() && !has_control(view)) add(rivals);
+  if (!claimed.empty() && !whole.empty())
+    add(hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)));
+  else
+    add(claimed);
+  add(whole);
+  if (!claimed.empty()) return said;
+  add(windows_sentence(view));
+  add(rivals);
+  add(rings_sentence(view));
   if (!said.empty() || view.record_count == 0) return said;
   std::string twins = only_references(view) ? twins_sentence(view) : "";
   if (!twins.empty()) return {std::move(twins)};
@@ -147,7 +164,6 @@ std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
     claims.insert(answer.claim);
     if (answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype) tested.insert(answer.claim);
   }
-  if (claims.empty()) return "The sweep names no claims to answer.";
   if (tested.empty())
     return fmt::format("These records test none of the {} of the seed reports.",
                        plural(claims.size(), "claim", "claims"));

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "reports/figures/rate_bars.hpp"
 #include "reports/page/page_values.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
@@ -94,6 +95,7 @@ class Builder {
                  {"command", {{"head", command.head}, {"tail", command.tail}}},
                  {"claims", claims()},
                  {"rivals", rivals()},
+                 {"rates", rates()},
                  {"forecasts", predictions()},
                  {"figures", figures_}};
     data["cases"] = std::move(cases);
@@ -206,6 +208,28 @@ class Builder {
                       {"rival", pair.rival->variant_id},
                       {"ratio", measured_json(pair.ratio)}});
     return rows;
+  }
+
+  // The panels of rate_panels(). A bar is its rate in the unit of the panel, and the name of its record.
+  json rates() const {
+    json panels = json::array();
+    for (const RatePanel& panel : rate_panels(view_)) {
+      const RateUnit unit = unit_of(panel);
+      json series = json::array();
+      for (const RateSeries& one : panel.series) {
+        json bars = json::array();
+        for (const Record* record : one.records)
+          bars.push_back(record == nullptr ? json()
+                                           : json{number_json(*record->tflops * unit.per_tflops),
+                                                  record->case_id + "/" + record->variant_id});
+        series.push_back({{"library", one.library}, {"bars", std::move(bars)}});
+      }
+      panels.push_back({{"shared", panel.shared},
+                        {"unit", unit.name},
+                        {"lengths", panel.lengths},
+                        {"series", std::move(series)}});
+    }
+    return panels;
   }
 
   json predictions() const {
