@@ -68,7 +68,31 @@ void add(std::vector<RatePanel>& panels, const CaseView& of_case) {
   }
 }
 
+void thin_out(RatePanel& panel) {
+  panel.measured_lengths = panel.lengths.size();
+  if (panel.lengths.size() <= kMostRateLengths) return;
+  RatePanel thinned{
+      .shared = panel.shared, .lengths = {}, .series = {}, .measured_lengths = panel.lengths.size()};
+  for (const RateSeries& series : panel.series) thinned.series.push_back({series.library, {}});
+  for (std::size_t i = 0; i < kMostRateLengths; ++i) {
+    const std::size_t at = i * (panel.lengths.size() - 1) / (kMostRateLengths - 1);
+    thinned.lengths.push_back(panel.lengths[at]);
+    for (std::size_t k = 0; k < panel.series.size(); ++k)
+      thinned.series[k].records.push_back(panel.series[k].records[at]);
+  }
+  panel = std::move(thinned);
+}
+
 }  // namespace
+
+std::string reading_of(const RatePanel& panel) {
+  std::string said =
+      "Kernels in linear order, and rivals that computed the same case; higher is better. FLOPs count each "
+      "needed (query, key) pair once.";
+  if (panel.lengths.size() < panel.measured_lengths)
+    said += fmt::format(" {} of {} lengths are drawn.", panel.lengths.size(), panel.measured_lengths);
+  return said;
+}
 
 RateUnit unit_of(const RatePanel& panel) {
   double most = 0;
@@ -87,6 +111,7 @@ std::vector<RatePanel> rate_panels(const View& view) {
   std::stable_sort(panels.begin(), panels.end(), [](const RatePanel& a, const RatePanel& b) {
     return a.lengths.size() > b.lengths.size();
   });
+  for (RatePanel& panel : panels) thin_out(panel);
   return panels;
 }
 
@@ -96,10 +121,7 @@ std::optional<Plot> rates_plot(const View& view) {
   const RatePanel& panel = panels.front();
   const RateUnit unit = unit_of(panel);
   Plot plot{.name = "rates", .title = "Rate by sequence length"};
-  plot.caption = fmt::format(
-      "Rate of each kernel in linear order and of each rival; higher is better. FLOPs count each needed "
-      "(query, key) pair once. Shared by all bars: {}. {}.",
-      panel.shared, view.machine);
+  plot.caption = fmt::format("{} Shared by all bars: {}. {}.", reading_of(panel), panel.shared, view.machine);
   std::string& lines = plot.data["bars.tsv"];
   for (std::size_t i = 0; i < panel.lengths.size(); ++i) {
     lines += std::to_string(panel.lengths[i]);

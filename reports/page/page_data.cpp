@@ -226,6 +226,7 @@ class Builder {
       }
       panels.push_back({{"shared", panel.shared},
                         {"unit", unit.name},
+                        {"reading", reading_of(panel)},
                         {"lengths", panel.lengths},
                         {"series", std::move(series)}});
     }

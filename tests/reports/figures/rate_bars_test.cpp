@@ -41,6 +41,20 @@ TEST(RateBars, StandByLengthAndLibrary) {
   EXPECT_EQ(plot->data.at("bars.tsv"), "1024\t100\t?\n4096\t200\t100\n");
 }
 
+TEST(RateBars, AreThinnedOutIfThereAreMany) {
+  ReportInput input;
+  for (std::int64_t length = 1; length <= 100; ++length)
+    add(input, sample::work(64 * length, {{64 * length, 1}}), 1.0 + 0.01 * static_cast<double>(length));
+  const std::vector<RatePanel> panels = rate_panels(view_of(input));
+  ASSERT_EQ(panels.size(), 1u);
+  ASSERT_EQ(panels[0].lengths.size(), kMostRateLengths);
+  EXPECT_EQ(panels[0].lengths.front(), 64);
+  EXPECT_EQ(panels[0].lengths.back(), 6400);
+  EXPECT_DOUBLE_EQ(*panels[0].series[0].records.back()->tflops, 2.0);
+  EXPECT_NE(reading_of(panels[0]).find("16 of 100 lengths are drawn"), std::string::npos);
+  EXPECT_EQ(unit_of(panels[0]).name, "TFLOP/s");
+}
+
 TEST(RateBars, NeedTwoLibraries) {
   ReportInput input;
   add(input, sample::work(4096, {{4096, 1}}), 0.2);
