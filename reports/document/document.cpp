@@ -204,8 +204,7 @@ std::vector<ClaimAnswer> shown_answers(const View& view, const std::vector<Claim
 std::string question_of(const View& view) {
   if (std::string stated = stated_question(view); !stated.empty()) return stated;
   if (view.title.ends_with('?')) return view.title;
-  return "Does the order of rows in memory make long-context attention faster? In which cases, and by how "
-         "much?";
+  return main_question(view);
 }
 
 Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answers,

@@ -51,7 +51,7 @@ struct Document {
   std::vector<Section> sections;
 };
 
-// What the sweep asks: its `question:`, else its title if that is one, else what this program asks.
+// What the sweep asks: its `question:`, else its title if that is one, else what these records answer.
 std::string question_of(const View& view);
 
 // The whole report. `notes`: what could not be made, and why.

@@ -158,6 +158,20 @@ std::vector<std::string> main_sentences(const View& view) {
                   claimed_chunk)};
 }
 
+std::string main_question(const View& view) {
+  const bool hilbert =
+      !hilbert_sentence(view, ClaimRow{}.order_chunk, "").empty() || !hilbert_sentence(view, 0, "").empty();
+  if (!hilbert || !has_control(view)) {
+    if (!windows_sentence(view).empty())
+      return "Does the order of a grid make attention over windows faster?";
+    if (!rivals_sentence(view).empty())
+      return "How fast are the kernels, compared with libraries that compute the same?";
+    if (!rings_sentence(view).empty()) return "How much faster than one rank is a ring of several?";
+  }
+  return "Does the order of rows in memory make long-context attention faster? In which cases, and by how "
+         "much?";
+}
+
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers) {
   std::set<const ClaimRow*> claims, tested;
   for (const ClaimAnswer& answer : answers) {

@@ -135,6 +135,17 @@ TEST(FirstSentences, SayNothingOfClaimsIfTheSweepNamesNone) {
   EXPECT_TRUE(document.tiles.empty());
 }
 
+TEST(FirstSentences, AnswerTheQuestionThatIsAsked) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  EXPECT_NE(question_of(view_of(input)).find("Does the order of rows in memory"), std::string::npos);
+  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  const View view = view_of(input);
+  EXPECT_EQ(question_of(view), "How fast are the kernels, compared with libraries that compute the same?");
+  EXPECT_EQ(main_sentences(view).at(0).rfind("Time of the rival / time of the kernel", 0), 0u)
+      << main_sentences(view).at(0);
+}
+
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
   ReportInput input = sample::input();
   const auto asked = [&] { return question_of(view_of(input)); };
