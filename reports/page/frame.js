@@ -1,4 +1,4 @@
-// What stands around the content of a page: colours and navigation. Whoever draws with the colours listens to "recolour".
+// What stands around the content of a page: colours and navigation. "recolour" is sent if colours change.
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   const button = document.getElementById("theme");
@@ -9,7 +9,10 @@ function setTheme(theme) {
 function startTheme() {
   const wanted = matchMedia("(prefers-color-scheme: dark)");
   setTheme(wanted.matches ? "dark" : "light");
-  wanted.addEventListener("change", () => { setTheme(wanted.matches ? "dark" : "light"); dispatchEvent(new Event("recolour")); });
+  wanted.addEventListener("change", () => {
+    setTheme(wanted.matches ? "dark" : "light");
+    dispatchEvent(new Event("recolour"));
+  });
   document.getElementById("theme").addEventListener("click", () => {
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     dispatchEvent(new Event("recolour"));

@@ -142,13 +142,15 @@ def check_hostile(browser, hilbench, lines, place):
     (folder / "README.md").write_text(f"# {ATTACK}\n\n[{ATTACK}](javascript:alert(3)) [t](again/) <b>{ATTACK}</b>\n")
     out = place / "hostile site"
     site(hilbench, place / "hostile", out)
-    browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
+    browser.call("Page.addScriptToEvaluateOnNewDocument",
+                 source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
     for page in check_links(browser, out):
         open_page(browser, page)
         quiet(browser, out, page)
         expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{page}: the scripts end")
         expect(browser.js("window.alarms") == 0, f"{page}: hostile names run")
-        expect(browser.js("document.querySelectorAll('img[src=\"x\"], main b, main i').length") == 0, f"{page}: names become elements")
+        made = browser.js("document.querySelectorAll('img[src=\"x\"], main b, main i').length")
+        expect(made == 0, f"{page}: names become elements")
     check_claims(browser, out)
     expect("property=\"og:title\"" in (out / "index.html").read_text(), "a preview has a title")
 
