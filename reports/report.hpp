@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/claims/claims.hpp"
 #include "reports/view/input.hpp"
 
 namespace hilbench {
@@ -17,10 +16,6 @@ struct ReportOutput {
 
 // Throws UsageError or EnvironmentError if `folder` is not a folder and cannot be created.
 void make_folder(const std::filesystem::path& folder);
-
-// The claims that the report answers: those of `claims_file` if it is given, otherwise those that the sweep
-// names; all of this build if the records are from before sweeps named any.
-std::vector<ClaimRow> claims_of(const ReportInput& input);
 
 // Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder`, which is created if
 // needed. Throws UsageError if the folder cannot be written or the claims file is wrong.

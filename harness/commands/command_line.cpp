@@ -20,8 +20,8 @@
 
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
 #define HILBENCH_COMMANDS(line)                                                                      \
-  line(run) line(plan) line(report) line(compare) line(check) line(export) line(predict) line(order) \
-      line(list) line(doctor) line(gate) line(figures) line(worker) line(describe_build)             \
+  line(run) line(plan) line(report) line(site) line(compare) line(check) line(export) line(predict)  \
+      line(order) line(list) line(doctor) line(gate) line(figures) line(worker) line(describe_build) \
           line(count_executions) line(describe_commands)
 
 namespace hilbench {

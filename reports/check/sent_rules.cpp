@@ -173,7 +173,7 @@ void check_quiet(const std::vector<Record>& records, Findings& findings) {
 void check_private(const ReportInput& input, const PrivateNames& names, Findings& findings) {
   PrivateFields fields(names);
   // What publish.sh keeps of the meta.
-  for (const char* key : {"command", "sweep_file", "title", "description"}) {
+  for (const char* key : {"command", "sweep_file", "title", "question", "description"}) {
     const auto found = input.meta.find(key);
     if (found == input.meta.end()) continue;
     fields.look_at(key, found->second);

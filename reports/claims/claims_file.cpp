@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "kernels/base/files.hpp"
 #include "kernels/base/text.hpp"
@@ -378,6 +380,13 @@ std::vector<ClaimRow> named_claims(const std::vector<std::string>& names) {
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file) {
   if (file.empty()) return parse_claims(std::string(embedded_claims()), "claims.yaml");
   return parse_claims(read_text(file, "claims file", kMostInputBytes), file.string());
+}
+
+std::vector<ClaimRow> claims_of(const ReportInput& input) {
+  const auto named = input.meta.find("claims");
+  if (!input.claims_file.empty() || named == input.meta.end()) return load_claims(input.claims_file);
+  std::istringstream words(named->second);
+  return named_claims({std::istream_iterator<std::string>(words), {}});
 }
 
 }  // namespace hilbench

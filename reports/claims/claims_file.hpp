@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/claims/claims.hpp"
+#include "reports/view/input.hpp"
 
 namespace hilbench {
 
@@ -20,5 +21,9 @@ std::vector<ClaimRow> named_claims(const std::vector<std::string>& names);
 std::vector<ClaimRow> load_claims(const std::filesystem::path& file);
 // The same from text; `where` names the text in messages.
 std::vector<ClaimRow> parse_claims(const std::string& text, const std::string& where);
+
+// The claims that the report answers: those of `claims_file` if it is given, otherwise those that the sweep
+// names; all of this build if the records are from before sweeps named any.
+std::vector<ClaimRow> claims_of(const ReportInput& input);
 
 }  // namespace hilbench

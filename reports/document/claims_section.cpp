@@ -57,12 +57,6 @@ Bullets how_judged() {
 
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine) {
   Section section{.id = "claims", .title = "Claims against measurement", .blocks = {}};
-  if (answers.empty()) {
-    section.blocks.push_back(
-        Paragraph{"The sweep of these records names no claims to answer. `--claims FILE` of `report` takes a "
-                  "file of claims."});
-    return section;
-  }
   section.blocks.push_back(Paragraph{
       "The seed reports, or seeds, are the five documents that proposed Hilbert Ring Attention. This section "
       "compares their claims with these records. For each claim it names the document and the section, and "

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/base/text.hpp"
+#include "kernels/base/yaml.hpp"
 #include "reports/document/first_sentences.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/tables/claim_tables.hpp"
@@ -117,7 +119,7 @@ Section commands_section(const View& view) {
 
 // What the records answer: claims, variants, rivals, rings.
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
-  sections.push_back(claims_section(answers, view.machine));
+  if (!answers.empty()) sections.push_back(claims_section(answers, view.machine));
   if (Table summary = summary_table(view); !summary.rows.empty())
     sections.push_back(
         table_section("summary", "Every variant against the reference",
@@ -158,9 +160,12 @@ void add_background(std::vector<Section>& sections, const View& view, const std:
   if (Table unavailable = unavailable_table(view); !unavailable.rows.empty())
     sections.push_back(
         table_section("unread", "Counters that could not be read", "", std::move(unavailable)));
-  if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty())
+  if (Table untestable = untestable_claims_table(answers); !untestable.rows.empty()) {
+    untestable.fold =
+        plural(untestable.rows.size(), "claim, with the reason", "claims, each with the reason");
     sections.push_back(
         table_section("untestable", "Claims that these records cannot test", "", std::move(untestable)));
+  }
   if (Section twins = twins_section(view); !twins.blocks.empty()) sections.push_back(std::move(twins));
   sections.push_back(problems_section(view, notes));
   sections.push_back(table_section("environment", "Environment", "", environment_table(view)));
@@ -168,14 +173,45 @@ void add_background(std::vector<Section>& sections, const View& view, const std:
   sections.push_back(commands_section(view));
 }
 
+// `question:` of the text of the sweep, which stores keep; "" if there is none.
+std::string stated_question(const View& view) {
+  if (const auto known = view.meta.find("question"); known != view.meta.end()) return one_line(known->second);
+  const auto stored = view.meta.find("sweep_text");
+  if (stored == view.meta.end()) return "";
+  try {
+    const std::string name = "the stored sweep";
+    const YamlNode sweep = parse_yaml(stored->second, name);
+    const auto question = YamlValue(sweep, name, "").find("question");
+    std::string text = question ? one_line(question->text()) : "";
+    text.erase(text.find_last_not_of(' ') + 1);  // a folded text ends in a line break
+    return text;
+  } catch (const Error&) {
+    return "";  // the text is from outside, and a report needs no more of it
+  }
+}
+
+// Records from before sweeps named claims are held against all claims. If they test none, only the reasons
+// are left, folded.
+std::vector<ClaimAnswer> shown_answers(const View& view, const std::vector<ClaimAnswer>& answers) {
+  const bool tested = std::any_of(answers.begin(), answers.end(), [](const ClaimAnswer& answer) {
+    return answer.verdict != ClaimVerdict::not_testable;
+  });
+  return tested || view.meta.contains("claims") ? answers : std::vector<ClaimAnswer>{};
+}
+
 }  // namespace
 
-Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
-                     const std::vector<std::string>& notes) {
+std::string question_of(const View& view) {
+  if (std::string stated = stated_question(view); !stated.empty()) return stated;
+  if (view.title.ends_with('?')) return view.title;
+  return main_question(view);
+}
+
+Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answers,
+                     std::vector<Figure> figures, const std::vector<std::string>& notes) {
+  const std::vector<ClaimAnswer> answers = shown_answers(view, all_answers);
   Document document{.title = fmt::format("hilbench: {}", view.sweep.empty() ? "report" : view.sweep),
-                    .question =
-                        "Does the order of rows in memory make long-context attention faster? In which "
-                        "cases, and by how much?",
+                    .question = question_of(view),
                     .machine = view.machine,
                     .answer = main_sentences(view),
                     .tiles = claim_tiles(answers),
@@ -185,11 +221,11 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
   if (std::string injected = injected_sentence(view); !injected.empty())
     document.answer.insert(document.answer.begin(), std::move(injected));
   document.answer.push_back(status_sentence(view));
-  document.answer.push_back(claims_sentence(answers));
-  if (!view.title.empty()) document.title += ": " + view.title;
+  if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
+  if (!view.title.empty() && view.title != document.question) document.title += ": " + view.title;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));
-  add_background(document.sections, view, answers, notes);
+  add_background(document.sections, view, all_answers, notes);
   return document;
 }
 

@@ -51,6 +51,9 @@ struct Document {
   std::vector<Section> sections;
 };
 
+// What the sweep asks: its `question:`, else its title if that is one, else what these records answer.
+std::string question_of(const View& view);
+
 // The whole report. `notes`: what could not be made, and why.
 Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, std::vector<Figure> figures,
                      const std::vector<std::string>& notes);

@@ -12,6 +12,8 @@ namespace hilbench {
 // What Hilbert order did, in the chunks that the claims are about and over the whole length. If no case has
 // it, what these records compare instead: windows, rivals, rings.
 std::vector<std::string> main_sentences(const View& view);
+// The question that main_sentences() answers.
+std::string main_question(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
 // "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.

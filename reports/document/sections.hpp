@@ -8,7 +8,8 @@
 
 namespace hilbench {
 
-// The claims of the seed reports, what these records say of them, and how they are judged.
+// The claims of the seed reports, what these records say of them, and how they are judged. There is at
+// least one answer.
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine);
 
 // `rings`: of rings_table(). `predicted`: how well the model of rings fits.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/figures/claims_plot.hpp"
+#include "reports/figures/rate_bars.hpp"
 #include "reports/figures/rivals_plot.hpp"
 #include "reports/figures/roofline_plot.hpp"
 #include "reports/figures/speedup_plot.hpp"
@@ -18,10 +19,10 @@ std::vector<Plot> plots_of(const View& view, const std::vector<ClaimAnswer>& ans
     return static_cast<double>(most);
   };
   std::vector<Plot> plots;
-  for (auto& plot :
-       {claims_plot(view, answers), speedup_plot(view, "speedup_length", "sequence length", length_of),
-        speedup_plot(view, "speedup_dilation", "largest dilation", dilation_of), roofline_plot(view),
-        rivals_plot(view), times_plot(view)})
+  for (auto& plot : {claims_plot(view, answers), rates_plot(view),
+                     speedup_plot(view, "speedup_length", "sequence length", length_of),
+                     speedup_plot(view, "speedup_dilation", "largest dilation", dilation_of),
+                     roofline_plot(view), rivals_plot(view), times_plot(view)})
     if (plot) plots.push_back(*plot);
   return plots;
 }

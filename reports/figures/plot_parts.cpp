@@ -103,6 +103,10 @@ std::vector<std::string> curves_of(const Series& series, std::string_view style,
   return curves;
 }
 
+std::string_view colour_of(std::size_t series) {
+  return kLooks[series % kLooks.size()].colour;
+}
+
 std::string look(std::size_t series) {
   const Look& of = kLooks[series % kLooks.size()];
   return fmt::format("pt {} ps 1.1 lw 1.6 lc rgb '{}'", of.shape, of.colour);

@@ -37,6 +37,7 @@ std::vector<std::string> curves_of(const Series& series, std::string_view style,
 
 // The look of the nth series in the words of gnuplot; shapes differ before colours do.
 std::string look(std::size_t series);
+std::string_view colour_of(std::size_t series);
 // Border, tics and grid of every figure.
 std::string_view frame();
 // Two lines above the picture: the title, which says what is better, and the machine.

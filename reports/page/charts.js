@@ -113,13 +113,16 @@ function reachOf(series, name) {
 }
 
 function axisOptions(axis, name, spec) {
+  const words = {title: {display: Boolean(axis.title), text: axis.title, color: paint("--soft")}};
+  if (axis.labels) return {type: "category", labels: axis.labels, ...words, grid: {display: false}, border: {color: paint("--line")},
+                           ticks: {color: paint("--soft"), maxRotation: 0}};
   const [low, high] = reachOf(spec.series, name), held = (spec.lines ?? []).filter(([at]) => at === name).map(([, value]) => value);
   const from = Math.min(low, ...held), to = Math.max(high, ...held), room = (to - from) * 0.04 || Math.abs(to) * 0.02 || 1;
   const options = {
     type: axis.log ? "logarithmic" : "linear", reverse: axis.reverse,
     min: "min" in axis ? axis.min : axis.log ? from / 1.15 : undefined, max: axis.max ?? (axis.log ? to * 1.15 : undefined),
     suggestedMin: axis.log ? undefined : from < 0 ? from - room : Math.max(from - room, 0), suggestedMax: axis.log ? undefined : to + room,
-    title: {display: Boolean(axis.title), text: axis.title, color: paint("--soft")},
+    ...words,
     grid: {color: paint("--grid"), drawTicks: false}, border: {color: paint("--line")},
     ticks: {color: paint("--soft"), maxRotation: 0, padding: 6, autoSkipPadding: 12,
             callback: (value) => (axis.text ?? tickText)(value)},
@@ -233,7 +236,7 @@ function figure({id, title, controls = [], spec}) {
       `${title}: ${points} points; read them with the arrow keys. ${now.caption}`});
     host.style.height = `${now.height ?? (now.rows ? 90 + 38 * now.rows.length : 380)}px`;
     host.replaceChildren(canvas);
-    entry.chart = new Chart(canvas, {type: "scatter", data: {datasets: datasetsOf(now.series)},
+    entry.chart = new Chart(canvas, {type: now.x.labels ? "bar" : "scatter", data: {datasets: datasetsOf(now.series)},
                                      options: optionsOf(now), plugins: [guides, intervalBars]});
     walkByKeyboard(canvas, entry.chart, readout);
     below.replaceChildren(now.series.length > 1 && !now.stems ? legendOf(entry.chart, now.series) : "");

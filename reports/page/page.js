@@ -12,37 +12,6 @@ async function drawAll() {
   document.documentElement.dataset.drawn = "yes";
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  const button = document.getElementById("theme");
-  button.textContent = theme === "dark" ? "Light" : "Dark";
-  button.setAttribute("aria-label", `Switch to ${theme === "dark" ? "light" : "dark"} colours`);
-}
-
-function startTheme() {
-  const wanted = matchMedia("(prefers-color-scheme: dark)");
-  setTheme(wanted.matches ? "dark" : "light");
-  wanted.addEventListener("change", () => { setTheme(wanted.matches ? "dark" : "light"); redrawAll(); });
-  document.getElementById("theme").addEventListener("click", () => {
-    setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    redrawAll();
-  });
-  let before = null;
-  addEventListener("beforeprint", () => {
-    before = document.documentElement.dataset.theme;
-    setTheme("light");
-    for (const folded of document.querySelectorAll("main details")) folded.open = true;
-    redrawAll();
-  });
-  addEventListener("afterprint", () => { setTheme(before); redrawAll(); });
-}
-
-function fillNavigation() {
-  const links = [...document.querySelectorAll("main > section")].map((section) =>
-    el("a", {href: `#${section.id}`}, section.querySelector("h2").textContent));
-  document.querySelector("nav").replaceChildren(...links);
-}
-
 function openNamedRecord() {
   const name = /^#record=(.+)$/.exec(location.hash)?.[1];
   const wanted = name && decodeURIComponent(name);
@@ -50,11 +19,13 @@ function openNamedRecord() {
   if (record) openRecord(record);
 }
 
+addEventListener("recolour", redrawAll);
 startTheme();
 if (typeof Chart !== "undefined") {
   document.getElementById("figures").replaceWith(...figureSections());
   if (DATA.claims.length) document.querySelector("#claims .scroll")?.after(claimsFigure());
-  if (DATA.rivals.length) document.querySelector("#rivals .fold")?.before(rivalsFigure());
+  if (DATA.rivals.length)
+    document.querySelector("#rivals .fold")?.before(...DATA.rates.length ? [ratesFigure()] : [], rivalsFigure());
 }
 enhanceTables();
 document.getElementById("explorer").replaceWith(recordsSection());

@@ -9,11 +9,11 @@
 #include <string>
 #include <unordered_map>
 
+#include "reports/page/figure_data.hpp"
 #include "reports/page/page_values.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
 #include "reports/tables/counters_beside_ratios.hpp"
-#include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -92,9 +92,10 @@ class Builder {
                    {"samples", samples_},
                    {"most_samples", kMostSamplesOnPage}}},
                  {"command", {{"head", command.head}, {"tail", command.tail}}},
-                 {"claims", claims()},
-                 {"rivals", rivals()},
-                 {"forecasts", predictions()},
+                 {"claims", claims_json(answers_)},
+                 {"rivals", rivals_json(view_)},
+                 {"rates", rates_json(view_)},
+                 {"forecasts", predictions_json(view_)},
                  {"figures", figures_}};
     data["cases"] = std::move(cases);
     data["records"] = std::move(records);
@@ -179,45 +180,6 @@ class Builder {
       figures_[key] = figure.title;
     }
     if (!told.empty()) made["figures"] = std::move(told);
-  }
-
-  json claims() const {
-    json rows = json::array();
-    for (const ClaimAnswer& answer : answers_) {
-      if (answer.claim->quantity != Quantity::speedup || !answer.measured) continue;
-      rows.push_back({{"id", answer.claim->claim_id},
-                      {"title", answer.claim->title},
-                      {"work", answer.where ? case_text(*answer.where->work) : "all cases here"},
-                      {"provenance", answer.claim->provenance},
-                      {"verdict", to_string(answer.verdict)},
-                      {"claimed", number_json(answer.claim->claimed.value_or(1))},
-                      {"measured", measured_json(answer.measured)},
-                      {"control", measured_json(answer.random)},
-                      {"tokens", measured_json(answer.tokens)}});
-    }
-    return rows;
-  }
-
-  json rivals() const {
-    json rows = json::array();
-    for (const RivalPair& pair : rival_pairs(view_, kMostRivalRows))
-      rows.push_back({{"kernel", kernel_text(*pair.kernel)},
-                      {"work", masked_case_text(*pair.where->work)},
-                      {"rival", pair.rival->variant_id},
-                      {"ratio", measured_json(pair.ratio)}});
-    return rows;
-  }
-
-  json predictions() const {
-    json rows = json::array();
-    for (const PredictedRing& one : view_.predictions) {
-      json made = {{"family", masked_case_text(one.work)}, {"variant", one.variant_id},
-                   {"ring", one.work.ring_size},           {"ns", interval_json(one.ns, one.ci_ns)},
-                   {"bytes", number_json(one.sent_bytes)}, {"fitted", one.fitted}};
-      put_known(made, "hidden", one.hidden);
-      rows.push_back(std::move(made));
-    }
-    return rows;
   }
 
   static constexpr auto replace = json::error_handler_t::replace;

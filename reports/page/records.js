@@ -15,10 +15,10 @@ const VERDICT = column("verdict", (r) => (r.status === "ok" ? r.verdict ?? "" : 
 const exponential = (value) => value?.toExponential(2) ?? "";
 
 const VIEWS = {
-  Speed: [KERNEL, LABEL, TIME, SPEEDUP, VERDICT,
+  Speed: [SPEEDUP, VERDICT, LABEL, TIME, KERNEL,
     column("rate", (r) => r.tflops, (r) => rateText(r.tflops)),
     column("share of peak", (r) => r.of_peak, (r) => percentText(r.of_peak))],
-  "Permutation and memory": [LABEL, TIME, SPEEDUP,
+  "Permutation and memory": [SPEEDUP, LABEL, TIME,
     column("time of one permutation", (r) => r.permute_ns, (r) => timeText(r.permute_ns)),
     ...[1, 10, 100].map((k, place) =>
       column(`speedup, ${k} uses of a permutation`, (r) => r.amortised?.[place], (r) => num(r.amortised?.[place], 3))),
@@ -38,12 +38,12 @@ function addViews() {
                      column("steady", (r) => r.steady_s, (r) => (r.steady_s ? `${num(r.steady_s)} s` : "")));
   const figures = Object.entries(DATA.figures);
   if (figures.length)
-    VIEWS["Counters with times"] = [LABEL, TIME, SPEEDUP, ...figures.map(([key, title]) =>
+    VIEWS["Counters with times"] = [SPEEDUP, LABEL, TIME, ...figures.map(([key, title]) =>
       column(title, (r) => r.figures[key], (r) => num(r.figures[key], 3)))];
   for (const [title, layout] of [["Layout counts", true], ["Hardware counters", false]]) {
     const kind = DATA.counters.filter((one) => (one.source === "layout") === layout && one.source !== "measured");
     const names = distinct(kind.map((one) => one.name)).filter((name) => DATA.records.some((r) => counter(r, name) != null));
-    if (names.length) VIEWS[title] = [LABEL, TIME, SPEEDUP, ...names.map((name) => counterColumn(readable(name), name, num))];
+    if (names.length) VIEWS[title] = [SPEEDUP, LABEL, TIME, ...names.map((name) => counterColumn(readable(name), name, num))];
   }
   if (DATA.records.some((record) => record.of.ring > 1))
     VIEWS.Rings = [LABEL, TIME, column("algorithm", (r) => r.ring_algorithm), column("transport", (r) => r.transport),
@@ -121,7 +121,7 @@ function recordsSection() {
     el("p", {}, "A click on a variant opens its record: samples, verification, counters, environment, and the command that ",
        "repeats it. Speedup is the time of the reference / the time of the variant, paired round by round. Above 1, the variant is ",
        "faster; if the interval holds 1, no difference is shown. The sign is not settled if one process measured and the interval ",
-       "comes within 1 % of 1. The name dilated stands for the kernel in the next column, so ",
+       "comes within 1 % of 1. The name dilated stands for the kernel that the column `kernel that ran` names, so ",
        "dilated/linear may run the same code as another row.",
        held < of ? ` This page holds the first ${held} of ${of} records; tables/comparison.csv holds all.` : ""),
     controls, count, el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Records"}, table), more);

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # Publishes results: writes the records of each sweep and the generated parts of the findings page FOLDER/README.md into
-# the tree, and their pages, tables and figures outside of it (pages.py).
-# Usage: reports/publish/publish.sh [-o PAGES] OUT FOLDER   from the stores that run.sh wrote, OUT/SWEEP.tar.xz, and
+# the tree, and a site of FOLDER outside of it (hilbench site).
+# Usage: reports/publish/publish.sh [-o SITE] OUT FOLDER   from the stores that run.sh wrote, OUT/SWEEP.tar.xz, and
 #                                                           from what calibrate.sh wrote
-#        reports/publish/publish.sh [-o PAGES] FOLDER       from the records in FOLDER
+#        reports/publish/publish.sh [-o SITE] FOLDER       from the records in FOLDER
 # FOLDER is e.g. reports/published/h200; with OUT it can be auto: reports/published/ and the processor's name. Sweeps
-# that OUT does not hold keep their records. PAGES: where the pages go; default: build/published.
+# that OUT does not hold keep their records. SITE: where the site goes; default: build/site.
 # The program is build/hilbench, or the one that HILBENCH names.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
-  echo "usage: reports/publish/publish.sh [-o PAGES] [OUT] FOLDER" >&2
+  echo "usage: reports/publish/publish.sh [-o SITE] [OUT] FOLDER" >&2
   exit 2
 }
-pages=()
+site=$here/../../build/site
 [[ ${1:-} != --help ]] || set -- -h
 while getopts o:h option; do
   case $option in
-    o) pages=(-o "$OPTARG") ;;
+    o) site=$OPTARG ;;
     h) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) usage ;;
   esac
@@ -26,7 +27,6 @@ shift $((OPTIND - 1))
 [[ $# -eq 1 || $# -eq 2 ]] || usage
 folder=${*: -1}
 [[ -n $folder ]] || usage
-here=$(cd "$(dirname "$0")" && pwd)
 export HILBENCH=${HILBENCH:-$here/../../build/hilbench}
 if [[ ! -x $HILBENCH ]]; then
   echo "publish.sh: no $HILBENCH; build it, or name it by HILBENCH" >&2
@@ -73,5 +73,5 @@ if [[ $# -eq 2 ]]; then
   for archive in "${archives[@]}"; do publish_store "$archive"; done
   publish_gates "$1"
 fi
-python3 "$here/pages.py" "${pages[@]}" "$folder"
+"$HILBENCH" site "$folder" -o "$site"
 python3 "$here/generated_blocks.py" fill "$folder"

@@ -1,4 +1,4 @@
-"""Makes pages and tables of published records, with the program itself."""
+"""Reads published records, and makes tables of them with the program itself."""
 
 import gzip
 import json
@@ -33,24 +33,8 @@ def records_of(folder, sweep):
 
 
 def render_tables(folder, sweep, out):
-    """Writes tables, and pages without pictures. Pictures take most of the time: gnuplot is hidden from the program."""
+    """Writes tables, and a page without figures. Figures take most of the time: gnuplot is hidden from the program."""
     hilbench("report", folder / sweep, "-o", out, "--charts", "none", env={**os.environ, "PATH": os.devnull})
-
-
-def render_pages(folder, sweep, out):
-    """Writes report.html, report.md, tables and figures, and predict.md of a sweep with rings of two."""
-    print(hilbench("report", folder / sweep, "-o", out), end="")
-    if any(record["params"].get("ring_size") == 2 for record in records_of(folder, sweep)):
-        predict(folder / sweep, out / "predict.md")
-
-
-def predict(results, file):
-    """Writes what `predict` makes of rings; nothing if there are too few of them to fit a model."""
-    try:
-        file.write_text(hilbench("predict", results, "--format", "markdown"))
-    except RenderError as error:
-        if "no model can be fitted" not in str(error):
-            raise
 
 
 def hilbench(*arguments, **options):

@@ -13,7 +13,7 @@ import re
 import sqlite3
 import sys
 
-META_KEYS = ("sweep", "title", "description", "sweep_file", "claims", "command")
+META_KEYS = ("sweep", "title", "question", "description", "sweep_file", "claims", "command")
 
 
 def meta(store):

@@ -37,6 +37,23 @@ std::string compared(const ClaimAnswer& answer) {
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
 }
 
+const Record* evidence_of(const ClaimAnswer& answer) {
+  if (!answer.where) return nullptr;
+  if (const Record* hilbert = claim_records(*answer.where, answer.claim->order_chunk).hilbert) return hilbert;
+  return answer.where->records.empty() ? nullptr : answer.where->records.front();
+}
+
+std::string evidence_address(const ClaimAnswer& answer) {
+  const Record* record = evidence_of(answer);
+  return record ? record_address(record->case_id, record->variant_id) : "#records";
+}
+
+std::string record_address(const ClaimAnswer& answer, const Record* ClaimRecords::*member) {
+  if (!answer.where) return "";
+  const Record* record = claim_records(*answer.where, answer.claim->order_chunk).*member;
+  return record ? record_address(record->case_id, record->variant_id) : "";
+}
+
 Cell ratio_cell(const std::optional<Measured>& measured) {
   return {data_text(measured ? std::optional(measured->ratio) : std::nullopt)};
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reports/claims/answers.hpp"
+#include "reports/claims/claim_records.hpp"
 #include "reports/view/table.hpp"
 
 namespace hilbench {
@@ -18,6 +19,15 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain);
 // What the claim compares: "kernel time". For caches the level that decided, or the layout if
 // none was counted.
 std::string compared(const ClaimAnswer& answer);
+
+// The record that a judged answer is about: Hilbert order in its case, otherwise the first record of the
+// case. Null if several cases answer together.
+const Record* evidence_of(const ClaimAnswer& answer);
+// Where a page shows it; the table of all records if several cases answer together.
+std::string evidence_address(const ClaimAnswer& answer);
+
+// Where a page shows the record that is `member` in the case of the answer; "" if there is none.
+std::string record_address(const ClaimAnswer& answer, const Record* ClaimRecords::*member);
 
 Cell ratio_cell(const std::optional<Measured>& measured);
 Cell end_cell(const std::optional<Measured>& measured, double Interval::*end);

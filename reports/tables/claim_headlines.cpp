@@ -18,7 +18,8 @@ struct Headline {
   const ClaimRow* claim = nullptr;
   std::string compares;
   std::vector<std::string> provenances;
-  std::string remark;  // of another dtype than the claim's
+  std::string remark;    // of another dtype than the claim's
+  std::string evidence;  // address of the record of its first row
   std::vector<double> claimed, measured, random;
   std::map<std::pair<ClaimVerdict, bool>, std::size_t> verdicts;  // bool: a gain was claimed
 };
@@ -40,8 +41,10 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
              known.remark == dtype_remark(answer);
     });
     if (found == headlines.end())
-      found = headlines.insert(found,
-                               {.claim = answer.claim, .compares = compares, .remark = dtype_remark(answer)});
+      found = headlines.insert(found, {.claim = answer.claim,
+                                       .compares = compares,
+                                       .remark = dtype_remark(answer),
+                                       .evidence = evidence_address(answer)});
     auto& provenances = found->provenances;
     if (std::find(provenances.begin(), provenances.end(), answer.claim->provenance) == provenances.end())
       provenances.push_back(answer.claim->provenance);
@@ -76,13 +79,16 @@ Table headline_claims_table(const std::vector<ClaimAnswer>& answers) {
   using H = const Headline&;
   const std::vector<ColumnOf<Headline>> columns = {
       {{"claim", "claim"}, [](H h) { return Cell{h.claim->claim_id}; }},
+      {{"measured", "measured here", Align::right},
+       [](H h) {
+         return Cell{span_text(h.measured, 4), Tone::plain, h.evidence};
+       }},
       {{"title", "what it says", Align::wrapped}, [](H h) { return Cell{h.claim->title}; }},
       {{"provenance", "obtained"},
        [](H h) { return Cell{fmt::format("{}", fmt::join(h.provenances, ", "))}; }},
       {{"compares", "compares"},
        [](H h) { return Cell{h.remark.empty() ? h.compares : h.compares + ", " + h.remark}; }},
       {{"claimed", "claimed", Align::right}, [](H h) { return Cell{span_text(h.claimed, 3)}; }},
-      {{"measured", "measured here", Align::right}, [](H h) { return Cell{span_text(h.measured, 4)}; }},
       {{"random", "random order (control)", Align::right},
        [](H h) {
          return Cell{span_text(h.random, 4), Tone::muted};

@@ -133,22 +133,24 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
 Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
   const Columns columns = {
       claim_column(),
+      {{"measured", "measured [interval]", Align::right},
+       [](A a) {
+         return Cell{measured_text(a.measured), Tone::plain, evidence_address(a)};
+       }},
       work_column(),
       compares_column(),
       claimed_column(),
-      {{"measured", "measured [interval]", Align::right},
-       [](A a) { return Cell{measured_text(a.measured)}; }},
       {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
-         return Cell{measured_text(a.random), Tone::muted};
+         return Cell{measured_text(a.random), Tone::muted, record_address(a, &ClaimRecords::random)};
        }},
       {{"against_control", "against the control", Align::wrapped}, control_text_cell},
       {{"with_permutation", "with one permutation", Align::right},
        [](A a) { return Cell{measured_text(a.with_permutation)}; }},
       {{"tokens", "@tokens (different function)", Align::right},
        [](A a) {
-         return Cell{measured_text(a.tokens), Tone::muted};
+         return Cell{measured_text(a.tokens), Tone::muted, record_address(a, &ClaimRecords::tokens)};
        }},
       provenance_column(),
       why_column("basis"),

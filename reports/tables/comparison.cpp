@@ -59,6 +59,7 @@ std::vector<ColumnOf<VariantRow>> identity_columns() {
   return {{{"case", "case", Align::left, Show::data},
            [](const VariantRow& r) { return text_cell(r.record->case_id); }},
           {{"variant", "variant"}, [](const VariantRow& r) { return text_cell(r.record->variant_id); }},
+          {{"speedup_text", "speedup [95 %]", Align::right, Show::page}, speedup_cell},
           {{"kernel", "kernel that ran"}, [](const VariantRow& r) { return text_cell(r.record->kernel); }}};
 }
 
@@ -103,7 +104,6 @@ std::vector<ColumnOf<VariantRow>> speed_columns() {
        [](R r) { return data(of_time(r, [](const Timing& t) { return t.ci_ns.high; })); }},
       {{"rounds", "", Align::right, Show::data},
        [](R r) { return data(of_time(r, [](const Timing& t) { return double(t.samples_ns.size()); })); }},
-      {{"speedup_text", "speedup [95 %]", Align::right, Show::page}, speedup_cell},
       {{"against", "", Align::left, Show::data},
        [](R r) { return text_cell(r.record->speedup ? r.record->speedup->against : ""); }},
       {{"speedup", "", Align::right, Show::data},

@@ -10,12 +10,6 @@ namespace {
 
 using P = const RivalPair&;
 
-// Linear order, with any ring options.
-bool plain_linear(const Record& record) {
-  return record.kind == ImplementationKind::kernel &&
-         one_rank_id(record.variant) == record.variant.kernel + "/linear";
-}
-
 std::string rate_of(const Record& record) {
   return record.tflops ? rate_text(*record.tflops * 1e12) : "";
 }
@@ -36,6 +30,11 @@ Cell ratio_cell(const std::vector<RivalPair>& pairs, const Record& kernel, std::
 
 }  // namespace
 
+bool is_plain_linear(const Record& record) {
+  return record.kind == ImplementationKind::kernel &&
+         one_rank_id(record.variant) == record.variant.kernel + "/linear";
+}
+
 std::string kernel_text(const Record& kernel) {
   const std::string ring = kernel.variant_id.substr(one_rank_id(kernel.variant).size());
   return kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
@@ -46,7 +45,7 @@ std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {
   std::size_t kernels = 0;
   for (const CaseView& of_case : view.cases)
     for (const Record* kernel : of_case.records) {
-      if (!plain_linear(*kernel)) continue;
+      if (!is_plain_linear(*kernel)) continue;
       const std::size_t before = pairs.size();
       if (kernels == most_kernels) return pairs;
       for (const Record* rival : of_case.records)
@@ -87,18 +86,20 @@ Table rivals_page_table(const View& view) {
     if (rows.empty() || rows.back()->kernel != pair.kernel) rows.push_back(&pair);
   }
   using R = const RivalPair* const&;
-  std::vector<ColumnOf<const RivalPair*>> columns = {
-      {{"work", "case (segment/dilation)", Align::wrapped},
-       [](R r) { return Cell{masked_case_text(*r->where->work)}; }},
+  using Columns = std::vector<ColumnOf<const RivalPair*>>;
+  Columns columns = {{{"work", "case (segment/dilation)", Align::wrapped},
+                      [](R r) { return Cell{masked_case_text(*r->where->work)}; }}};
+  for (const std::string& rival : rivals)
+    columns.push_back({{rival, rival, Align::right},
+                       [&pairs, rival](R r) { return ratio_cell(pairs, *r->kernel, rival); }});
+  const Columns absolute = {
       {{"variant", "kernel"}, [](R r) { return Cell{kernel_text(*r->kernel)}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},
       {{"of_peak", "share of peak", Align::right},
        [](R r) { return Cell{peak_share(*r->where, *r->kernel)}; }},
   };
-  for (const std::string& rival : rivals)
-    columns.push_back({{rival, rival, Align::right},
-                       [&pairs, rival](R r) { return ratio_cell(pairs, *r->kernel, rival); }});
+  columns.insert(columns.end(), absolute.begin(), absolute.end());
   return make_table<const RivalPair*>("rivals", "", columns, rows);
 }
 

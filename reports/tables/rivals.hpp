@@ -18,6 +18,8 @@ struct RivalPair {
   const Record* rival = nullptr;
   Measured ratio;  // rival's time / kernel's time
 };
+// Linear order, with any ring options.
+bool is_plain_linear(const Record& record);
 // The kernel that ran, and its ring options: "dilated_cpu, zigzag".
 std::string kernel_text(const Record& kernel);
 // The pairs of the first `most_kernels` kernels of cases that have any.

@@ -49,6 +49,8 @@ Table summary_table(const View& view) {
   };
   const std::vector<ColumnOf<Sum>> columns = {
       {{"variant", "variant"}, [](S s) { return text_cell(s.variant); }},
+      {{"median_speedup", "median speedup", Align::right, Show::page},
+       [](S s) { return text_cell(number_text(median(s.ratios))); }},
       {{"cases", "cases", Align::right}, [](S s) { return text_cell(std::to_string(s.ratios.size())); }},
       {{"faster", "faster", Align::right}, [=](S s) { return count(s.faster, Tone::good); }},
       {{"slower", "slower", Align::right}, [=](S s) { return count(s.slower, Tone::bad); }},
@@ -58,7 +60,7 @@ Table summary_table(const View& view) {
        [](S s) { return text_cell(std::to_string(s.inconclusive)); }},
       {{"smallest", "smallest speedup", Align::right},
        [](S s) { return text_cell(number_text(*std::min_element(s.ratios.begin(), s.ratios.end()))); }},
-      {{"median", "median speedup", Align::right},
+      {{"median", "", Align::right, Show::data},
        [](S s) { return text_cell(number_text(median(s.ratios))); }},
       {{"largest", "largest speedup", Align::right},
        [](S s) { return text_cell(number_text(*std::max_element(s.ratios.begin(), s.ratios.end()))); }},

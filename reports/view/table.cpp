@@ -42,6 +42,8 @@ std::string classes(const Column& column, Tone tone) {
 // Of long text only the first words are shown; the rest opens by a click.
 std::string cell_html(const Column& column, const Cell& cell) {
   constexpr std::size_t kShown = 56, kFolded = 84;
+  if (!cell.link.empty() && !cell.text.empty())
+    return fmt::format("<a href=\"{}\">{}</a>", html_text(cell.link), html_text(cell.text));
   if (column.align != Align::wrapped || cell.text.size() <= kFolded) return html_text(cell.text);
   std::size_t cut = cell.text.rfind(' ', kShown);
   if (cut == std::string::npos || cut == 0) return html_text(cell.text);
@@ -77,6 +79,20 @@ std::string html_text(std::string_view text) {
     }
   }
   return safe;
+}
+
+std::string address_of(std::string_view path) {
+  std::string address;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return address;
+}
+
+std::string record_address(std::string_view case_id, std::string_view variant_id) {
+  return fmt::format("#record={}/{}", address_of(case_id), address_of(variant_id));
 }
 
 std::string markdown_text(std::string_view text) {

@@ -16,6 +16,7 @@ enum class Tone { plain, good, bad, neutral, muted };
 struct Cell {
   std::string text;
   Tone tone = Tone::plain;
+  std::string link = {};  // address that HTML links the text to; empty: none
 };
 
 struct Column {
@@ -60,8 +61,12 @@ std::string to_csv(const Table& table);       // header first
 std::string to_markdown(const Table& table);  // without its caption
 std::string to_html(const Table& table);      // <table> in a box that scrolls
 
-// Text from outside made safe: for content and quoted attributes in HTML; for Markdown.
+// Text from outside made safe: for content and quoted attributes in HTML; for an address, in which every byte
+// that is neither a letter, a digit nor one of "-._~/" is percent-encoded; for Markdown.
 std::string html_text(std::string_view text);
+std::string address_of(std::string_view path);
 std::string markdown_text(std::string_view text);
+// Where a page shows the record: "#record=CASE/VARIANT".
+std::string record_address(std::string_view case_id, std::string_view variant_id);
 
 }  // namespace hilbench

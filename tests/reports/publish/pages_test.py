@@ -1,4 +1,4 @@
-"""Published results are rendered outside of the tree, findings pages are as their records say, stores are read.
+"""Findings pages are as their records say, and stores are read.
 
 Usage: pages_test.py PATH_OF_HILBENCH [unittest arguments]
 """
@@ -41,30 +41,6 @@ class PublishTest(unittest.TestCase):
         return folder
 
 
-class Pages(PublishTest):
-    def test_pages_stand_outside_of_the_published_folder(self):
-        folder = self.published()
-        before = sorted(folder.rglob("*"))
-        self.start("pages.py", "-o", self.place / "pages", folder)
-        self.assertEqual(sorted(folder.rglob("*")), before)
-        made = self.place / "pages/machine" / RECORDS.name
-        for name in ("report.html", "report.md", "tables/rings.csv"):
-            self.assertTrue((made / name).is_file(), name)
-
-    def test_what_an_earlier_run_left_is_replaced(self):
-        stale = self.place / "pages/machine" / RECORDS.name / "stale"
-        stale.mkdir(parents=True)
-        self.start("pages.py", "-o", self.place / "pages", self.published())
-        self.assertFalse(stale.exists())
-
-    def test_a_folder_without_records_and_a_missing_program_are_refused(self):
-        said = self.start("pages.py", "-o", self.place / "pages", self.place, status=1)
-        self.assertIn("holds no published records", said)
-        said = self.start("pages.py", "-o", self.place / "pages", self.published(), status=1,
-                          binary="/nowhere/hilbench")
-        self.assertIn("no /nowhere/hilbench; build it", said)
-
-
 class Findings(PublishTest):
     def test_marks_are_filled_and_a_changed_number_is_found(self):
         folder = self.published(f"# Rings\n\n<!-- generated: rings {RECORDS.name} -->\n<!-- end -->\n\nBy hand.\n")
@@ -76,6 +52,11 @@ class Findings(PublishTest):
         self.assertTrue(page.endswith("<!-- end -->\n\nBy hand.\n"))
         (folder / "README.md").write_text(page.replace("| 512 |", "| 513 |", 1))
         self.start("generated_blocks.py", "check", folder, status=1)
+
+    def test_a_missing_program_is_refused(self):
+        folder = self.published("<!-- generated: runs -->\n<!-- end -->\n<!-- generated: verdicts -->\n<!-- end -->\n")
+        said = self.start("generated_blocks.py", "check", folder, status=1, binary="/nowhere/hilbench")
+        self.assertIn("no /nowhere/hilbench; build it", said)
 
     def test_unknown_blocks_are_refused_and_missing_sweeps_are_said(self):
         folder = self.published("<!-- generated: rings nothing -->\n<!-- end -->\n")

@@ -44,7 +44,10 @@ TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {
   input.records = records;
   const Table table = rivals_page_table(view_of(input));
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[1][1].text, table.rows[0][1].text + ", zigzag");
+  EXPECT_EQ(table.columns[0].key, "work");
+  EXPECT_EQ(table.columns[1].key, "gemm") << "the ratio to the rival comes second";
+  EXPECT_EQ(table.columns[2].key, "variant");
+  EXPECT_EQ(table.rows[1][2].text, table.rows[0][2].text + ", zigzag");
 }
 
 }  // namespace

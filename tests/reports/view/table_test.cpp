@@ -19,6 +19,16 @@ TEST(Table, CsvQuotesAndLeavesPageColumnsOut) {
   EXPECT_EQ(to_csv(small()), "a,b\r\nx|y,\"1,5\"\"q\"\"\"\r\n");
 }
 
+TEST(Table, CellsLinkInHtmlAlone) {
+  Table table = small();
+  table.rows[0][0].link = record_address("n8-h<1>", "dilated/a b#c");
+  EXPECT_NE(to_html(table).find("<a href=\"#record=n8-h%3C1%3E/dilated/a%20b%23c\">x|y</a>"),
+            std::string::npos)
+      << to_html(table);
+  EXPECT_EQ(to_csv(table), to_csv(small()));
+  EXPECT_EQ(to_markdown(table), to_markdown(small()));
+}
+
 TEST(Table, CsvFieldsAreNoFormulas) {
   for (const char* formula : {"=1+1", "=HYPERLINK(\"x\")", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-",
                               "-1 cmd|' /C calc'!A0", " =1+1", "\n=1+1", "\uff1d1+1"})

@@ -1,0 +1,58 @@
+// `hilbench site`.
+#include "reports/site/site.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "harness/commands/command_line.hpp"
+#include "harness/predict/report_predictions.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/results.hpp"
+
+namespace hilbench {
+namespace {
+
+struct SiteArguments {
+  std::filesystem::path folder, output;
+  std::filesystem::path charts;  // empty: the file that packages install
+  std::string url;
+};
+
+ReportInput read_with_predictions(const std::filesystem::path& folder) {
+  ReportInput input = read_results(folder);
+  add_predictions(input);
+  return input;
+}
+
+ExitCode site_command(const SiteArguments& arguments) {
+  const SiteOutput site = write_site({.folder = arguments.folder,
+                                      .output = arguments.output,
+                                      .url = arguments.url,
+                                      .charts = find_chart_library(arguments.charts),
+                                      .read = read_with_predictions});
+  for (const std::string& note : site.notes) fmt::print(stderr, "hilbench: note: {}\n", note);
+  fmt::print(stderr, "{} of {}\n", plural(site.sweeps, "sweep", "sweeps"),
+             plural(site.machines, "machine", "machines"));
+  fmt::print("{}\n", site.index.string());
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_site(Commands& commands) {
+  auto arguments = std::make_shared<SiteArguments>();
+  Options options = commands.add("site", "write pages of all results below a folder, which need no server",
+                                 [arguments] { return site_command(*arguments); });
+  options.argument("FOLDER", arguments->folder, "folder above the results of runs, e.g. reports/published");
+  options.path("-o", arguments->output,
+               "folder to write; absent, empty, or an earlier site, which is replaced");
+  options.require("-o");
+  options.text("--url", arguments->url,
+               "address under which the site will be published, for previews of its pages", Empty::allowed);
+  options.path("--charts", arguments->charts,
+               "Chart.js: a minified file, or `none`; default: the file that packages install");
+}
+
+}  // namespace hilbench

@@ -1,0 +1,174 @@
+// What the records answer, and the question.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/claims/claim_records.hpp"
+#include "reports/document/first_sentences.hpp"
+#include "reports/tables/rings.hpp"
+#include "reports/tables/rivals.hpp"
+#include "reports/tables/twins.hpp"
+#include "reports/tables/window_pairs.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/margins.hpp"
+
+namespace hilbench {
+namespace {
+
+// Results against one reference over several cases.
+struct Tally {
+  std::map<Verdict, std::size_t> verdicts;
+  std::size_t cases = 0, in_one_process = 0;
+  double low = 0, high = 0;  // of the ratios
+  double margin = 0;         // the largest
+
+  void add(const Measured& ratio) {
+    low = cases == 0 ? ratio.ratio : std::min(low, ratio.ratio);
+    high = std::max(high, ratio.ratio);
+    margin = std::max(margin, ratio.margin);
+    in_one_process += ratio.processes == 1;
+    ++verdicts[ratio.verdict];
+    ++cases;
+  }
+  std::size_t with(Verdict verdict) const {
+    const auto found = verdicts.find(verdict);
+    return found == verdicts.end() ? 0 : found->second;
+  }
+  // "faster in 1, slower in 0, inconclusive in 2"
+  std::string sides() const {
+    return fmt::format("faster in {}, slower in {}, inconclusive in {}", with(Verdict::faster),
+                       with(Verdict::slower), with(Verdict::inconclusive));
+  }
+  std::string ratios() const { return fmt::format("{} to {}", number_text(low), number_text(high)); }
+  std::string within() const { return margin_text(margin); }
+  std::string one_process() const {
+    if (in_one_process == 0) return "";
+    return fmt::format(
+        " {} measured by one process only, from which no equality can be shown.",
+        in_one_process == cases ? std::string("All were") : fmt::format("{} of them were", in_one_process));
+  }
+};
+
+// Hilbert order against random order: what the two share is no merit of the curve.
+std::string control_sentence(const Tally& control, std::string_view chunk_text) {
+  if (control.cases == 0)
+    return fmt::format(
+        "Hilbert order{} was not measured beside a random permutation, so a gain may come from any change of "
+        "order, not from the curve.",
+        chunk_text);
+  return fmt::format(
+      "Hilbert order{} is shown to be within {} of a random permutation in {} of {}; it is {} (time of the "
+      "random permutation / time of Hilbert order: {}).{}",
+      chunk_text, control.within(), control.with(Verdict::equivalent), plural(control.cases, "case", "cases"),
+      control.sides(), control.ratios(), control.one_process());
+}
+
+std::string linear_sentence(const Tally& linear) {
+  return fmt::format(
+      "Against linear order, which stores rows as they come, it is {}, and within {} in {} of {} (time of "
+      "linear order / "
+      "time of Hilbert order: {}).",
+      linear.sides(), linear.within(), linear.with(Verdict::equivalent),
+      plural(linear.cases, "case", "cases"), linear.ratios());
+}
+
+// Kernel time of Hilbert order in chunks of `chunk`: first against random order, the control, then against
+// linear order. Empty if no case has linear and Hilbert order.
+std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_view chunk_text) {
+  Tally control, linear;
+  for (const CaseView& of_case : view.cases) {
+    const ClaimRecords records = claim_records(of_case, chunk);
+    if (!records.standard || !records.hilbert) continue;
+    const auto ratio = time_ratio(*records.standard, *records.hilbert);
+    if (!ratio) continue;
+    linear.add(*ratio);
+    if (!records.random) continue;
+    if (const auto against = time_ratio(*records.random, *records.hilbert)) control.add(*against);
+  }
+  if (linear.cases == 0) return "";
+  return control_sentence(control, chunk_text) + " " + linear_sentence(linear) +
+         (control.cases == 0 ? linear.one_process() : "");
+}
+
+// Each kernel in linear order against each rival, over all cases; empty if there is no pair.
+std::string rivals_sentence(const View& view) {
+  std::map<std::string, std::map<std::string, Tally>> kernels;
+  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
+    kernels[pair.kernel->kernel][pair.rival->variant_id].add(pair.ratio);
+  std::vector<std::string> parts;
+  for (const auto& [kernel, rivals] : kernels) {
+    std::vector<std::string> ratios;
+    for (const auto& [rival, tally] : rivals)
+      ratios.push_back(
+          fmt::format("{} {} to {}", rival, number_text(tally.low, 3), number_text(tally.high, 3)));
+    parts.push_back(fmt::format("{}: {}", kernel, fmt::join(ratios, ", ")));
+  }
+  return parts.empty()
+             ? ""
+             : fmt::format("Time of the rival / time of the kernel (above 1, the kernel is faster): {}.",
+                           fmt::join(parts, "; "));
+}
+
+bool has_control(const View& view) {
+  return std::any_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
+    return std::any_of(of_case.records.begin(), of_case.records.end(),
+                       [](const Record* record) { return record->variant.order == "random"; });
+  });
+}
+
+// Nothing but references, and so their twins, was asked for.
+bool only_references(const View& view) {
+  return std::all_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
+    return std::all_of(of_case.records.begin(), of_case.records.end(),
+                       [](const Record* record) { return record->variant_id == record->reference; });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> main_sentences(const View& view) {
+  const std::int64_t claimed_chunk = ClaimRow{}.order_chunk;
+  const std::string claimed = hilbert_sentence(view, claimed_chunk, "");
+  const std::string whole = hilbert_sentence(view, 0, " over the whole length");
+  const std::string rivals = rivals_sentence(view);
+  std::vector<std::string> said;
+  const auto add = [&said](const std::string& sentence) {
+    if (!sentence.empty()) said.push_back(sentence);
+  };
+  // Without the control, Hilbert order was not what the sweep asks about.
+  if (!claimed.empty() && !has_control(view)) add(rivals);
+  if (!claimed.empty() && !whole.empty())
+    add(hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)));
+  else
+    add(claimed);
+  add(whole);
+  if (!claimed.empty()) return said;
+  add(windows_sentence(view));
+  add(rivals);
+  add(rings_sentence(view));
+  if (!said.empty() || view.record_count == 0) return said;
+  std::string twins = only_references(view) ? twins_sentence(view) : "";
+  if (!twins.empty()) return {std::move(twins)};
+  return {
+      fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
+                  "the whole length or in chunks of {}.",
+                  claimed_chunk)};
+}
+
+std::string main_question(const View& view) {
+  const bool hilbert =
+      !hilbert_sentence(view, ClaimRow{}.order_chunk, "").empty() || !hilbert_sentence(view, 0, "").empty();
+  if (!hilbert || !has_control(view)) {
+    if (!windows_sentence(view).empty())
+      return "Does the order of a grid make attention over windows faster?";
+    if (!rivals_sentence(view).empty())
+      return "How fast are the kernels, compared with libraries that compute the same?";
+    if (!rings_sentence(view).empty()) return "How much faster than one rank is a ring of several?";
+  }
+  return "Does the order of rows in memory make long-context attention faster? In which cases, and by how "
+         "much?";
+}
+
+}  // namespace hilbench

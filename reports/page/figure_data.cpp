@@ -1,0 +1,75 @@
+#include "reports/page/figure_data.hpp"
+
+#include <string>
+
+#include "reports/figures/rate_bars.hpp"
+#include "reports/page/page_values.hpp"
+#include "reports/tables/rivals.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+
+using nlohmann::json;
+
+json claims_json(const std::vector<ClaimAnswer>& answers) {
+  json rows = json::array();
+  for (const ClaimAnswer& answer : answers) {
+    if (answer.claim->quantity != Quantity::speedup || !answer.measured) continue;
+    rows.push_back({{"id", answer.claim->claim_id},
+                    {"title", answer.claim->title},
+                    {"work", answer.where ? case_text(*answer.where->work) : "all cases here"},
+                    {"provenance", answer.claim->provenance},
+                    {"verdict", to_string(answer.verdict)},
+                    {"claimed", number_json(answer.claim->claimed.value_or(1))},
+                    {"measured", measured_json(answer.measured)},
+                    {"control", measured_json(answer.random)},
+                    {"tokens", measured_json(answer.tokens)}});
+  }
+  return rows;
+}
+
+json rivals_json(const View& view) {
+  json rows = json::array();
+  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
+    rows.push_back({{"kernel", kernel_text(*pair.kernel)},
+                    {"work", masked_case_text(*pair.where->work)},
+                    {"rival", pair.rival->variant_id},
+                    {"ratio", measured_json(pair.ratio)}});
+  return rows;
+}
+
+json rates_json(const View& view) {
+  json panels = json::array();
+  for (const RatePanel& panel : rate_panels(view)) {
+    const RateUnit unit = unit_of(panel);
+    json series = json::array();
+    for (const RateSeries& one : panel.series) {
+      json bars = json::array();
+      for (const Record* record : one.records)
+        bars.push_back(record == nullptr ? json()
+                                         : json{number_json(*record->tflops * unit.per_tflops),
+                                                record->case_id + "/" + record->variant_id});
+      series.push_back({{"library", one.library}, {"bars", std::move(bars)}});
+    }
+    panels.push_back({{"shared", panel.shared},
+                      {"unit", unit.name},
+                      {"reading", reading_of(panel)},
+                      {"lengths", panel.lengths},
+                      {"series", std::move(series)}});
+  }
+  return panels;
+}
+
+json predictions_json(const View& view) {
+  json rows = json::array();
+  for (const PredictedRing& one : view.predictions) {
+    json made = {{"family", masked_case_text(one.work)}, {"variant", one.variant_id},
+                 {"ring", one.work.ring_size},           {"ns", interval_json(one.ns, one.ci_ns)},
+                 {"bytes", number_json(one.sent_bytes)}, {"fitted", one.fitted}};
+    put_known(made, "hidden", one.hidden);
+    rows.push_back(std::move(made));
+  }
+  return rows;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,5 @@
+// Starts a page without records.
+startTheme();
+enhanceTables();
+fillNavigation();
+document.documentElement.dataset.ready = "yes";

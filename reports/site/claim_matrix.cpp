@@ -1,0 +1,112 @@
+#include "reports/site/claim_matrix.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "reports/tables/claim_cells.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::array<std::string_view, 5> kToneClasses = {"", "good", "bad", "neutral", "muted"};
+
+struct Answer {
+  const ClaimEntry* entry = nullptr;
+  std::string page;  // of its sweep, relative to the index
+};
+struct Row {
+  std::string claim, title, compares;
+  std::vector<std::vector<Answer>> cells;  // of each machine
+};
+
+std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
+  std::vector<Row> rows;
+  for (std::size_t column = 0; column < machines.size(); ++column)
+    for (const SweepOverview& sweep : machines[column].sweeps)
+      for (const ClaimEntry& entry : sweep.claims) {
+        auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
+          return known.claim == entry.claim && known.compares == entry.compares;
+        });
+        if (row == rows.end())
+          row = rows.insert(row, {entry.claim, entry.title, entry.compares,
+                                  std::vector<std::vector<Answer>>(machines.size())});
+        row->cells[column].push_back({&entry, machines[column].address + "/" + sweep_address(sweep)});
+      }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    const bool a_later = a.compares != "kernel time", b_later = b.compares != "kernel time";
+    return std::tie(a_later, a.compares, a.claim) < std::tie(b_later, b.compares, b.claim);
+  });
+  return rows;
+}
+
+// "3 no gain, 10 inconclusive"; the verdict alone if all agree.
+Cell verdicts_of(const std::vector<Answer>& answers) {
+  std::vector<std::pair<Cell, std::size_t>> said;
+  for (const Answer& answer : answers) {
+    const Cell verdict = shown_verdict(answer.entry->verdict, answer.entry->gain);
+    auto known = std::find_if(said.begin(), said.end(),
+                              [&](const auto& one) { return one.first.text == verdict.text; });
+    if (known == said.end()) known = said.insert(known, {verdict, 0});
+    ++known->second;
+  }
+  if (said.size() == 1) return said.front().first;
+  std::stable_sort(said.begin(), said.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : said) parts.push_back(fmt::format("{} {}", count, verdict.text));
+  return {fmt::format("{}", fmt::join(parts, ", ")), Tone::neutral};
+}
+
+std::string record_link(const Answer& answer) {
+  return link_html({answer.page + answer.entry->evidence, number_text(*answer.entry->measured)});
+}
+
+// "0.986 to 0.999", each end a link to its record.
+std::string span_html(const std::vector<Answer>& answers) {
+  const Answer *low = nullptr, *high = nullptr;
+  for (const Answer& answer : answers) {
+    if (!answer.entry->measured) continue;
+    if (!low || *answer.entry->measured < *low->entry->measured) low = &answer;
+    if (!high || *answer.entry->measured > *high->entry->measured) high = &answer;
+  }
+  if (!low) return link_html({answers.front().page + answers.front().entry->evidence, "record"});
+  if (*low->entry->measured == *high->entry->measured) return record_link(*low);
+  return record_link(*low) + " to " + record_link(*high);
+}
+
+std::string cell_html(const std::vector<Answer>& answers) {
+  if (answers.empty()) return "<td class=\"muted\">not tested</td>";
+  const Cell verdicts = verdicts_of(answers);
+  return fmt::format("<td class=\"wide {}\">{}<br><small>{}</small></td>",
+                     kToneClasses[static_cast<std::size_t>(verdicts.tone)],
+                     link_html({answers.front().page + "#claims", verdicts.text}), span_html(answers));
+}
+
+}  // namespace
+
+std::string claim_matrix_html(const std::vector<MachineOverview>& machines) {
+  const std::vector<Row> rows = rows_of(machines);
+  if (rows.empty()) return "";
+  std::string html =
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Claims by machine\">\n<table>\n"
+      "<thead><tr><th scope=\"col\">claim</th>";
+  for (const MachineOverview& machine : machines)
+    html += fmt::format("<th scope=\"col\">{}</th>", html_text(machine.name));
+  html += "<th scope=\"col\">compares</th><th scope=\"col\">what it says</th></tr></thead>\n<tbody>\n";
+  for (const Row& row : rows) {
+    html += fmt::format("<tr><td>{}</td>", html_text(row.claim));
+    for (const std::vector<Answer>& cell : row.cells) html += cell_html(cell);
+    html += fmt::format("<td>{}</td><td class=\"wide\">{}</td></tr>\n", html_text(row.compares),
+                        html_text(row.title));
+  }
+  return html + "</tbody>\n</table>\n</div>\n";
+}
+
+}  // namespace hilbench

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "reports/site/claim_matrix.hpp"
+#include "reports/site/pages.hpp"
+#include "reports/view/format.hpp"
+
+namespace hilbench {
+namespace {
+
+struct Place {
+  const MachineOverview* machine = nullptr;
+  const SweepOverview* sweep = nullptr;
+  std::string page() const { return machine->address + "/" + sweep_address(*sweep); }
+};
+
+std::vector<Place> places_of(const std::vector<MachineOverview>& machines) {
+  std::vector<Place> places;
+  for (const MachineOverview& machine : machines)
+    for (const SweepOverview& sweep : machine.sweeps) places.push_back({&machine, &sweep});
+  return places;
+}
+
+// The pairs of all sweeps of a machine, a row for each kernel, dtype and rival.
+struct RivalRow {
+  Place place;  // where the lowest ratio is from
+  RivalEntry entry;
+};
+
+std::vector<RivalRow> rival_rows(const std::vector<Place>& places) {
+  std::vector<RivalRow> rows;
+  for (const Place& place : places)
+    for (const RivalEntry& entry : place.sweep->rivals) {
+      const auto known = std::find_if(rows.begin(), rows.end(), [&](const RivalRow& row) {
+        return row.place.machine == place.machine && row.entry.kernel == entry.kernel &&
+               row.entry.rival == entry.rival && row.entry.dtype == entry.dtype;
+      });
+      if (known == rows.end()) {
+        rows.push_back({place, entry});
+        continue;
+      }
+      if (entry.low < known->entry.low) {
+        known->place = place;
+        known->entry.low = entry.low;
+        known->entry.evidence = entry.evidence;
+      }
+      known->entry.high = std::max(known->entry.high, entry.high);
+      known->entry.cases += entry.cases;
+      known->entry.faster += entry.faster;
+      known->entry.slower += entry.slower;
+    }
+  return rows;
+}
+
+std::string rivals_html(const std::vector<Place>& places) {
+  const std::vector<RivalRow> rows = rival_rows(places);
+  if (rows.empty()) return "";
+  using R = const RivalRow&;
+  const std::vector<ColumnOf<RivalRow>> columns = {
+      {{"kernel", "kernel"}, [](R r) { return Cell{r.entry.kernel}; }},
+      {{"ratio", "time of the rival / of the kernel", Align::right},
+       [](R r) {
+         const std::string low = number_text(r.entry.low, 3), high = number_text(r.entry.high, 3);
+         return Cell{low == high ? low : low + " to " + high,
+                     r.entry.low > 1    ? Tone::good
+                     : r.entry.high < 1 ? Tone::bad
+                                        : Tone::neutral,
+                     r.place.page() + r.entry.evidence};
+       }},
+      {{"rival", "rival"}, [](R r) { return Cell{r.entry.rival}; }},
+      {{"dtype", "dtype"}, [](R r) { return Cell{r.entry.dtype}; }},
+      {{"machine", "machine"}, [](R r) { return Cell{r.place.machine->name}; }},
+      {{"cases", "cases", Align::right}, [](R r) { return Cell{std::to_string(r.entry.cases)}; }},
+      {{"faster", "kernel faster in", Align::right},
+       [](R r) { return Cell{std::to_string(r.entry.faster)}; }},
+      {{"slower", "kernel slower in", Align::right},
+       [](R r) { return Cell{std::to_string(r.entry.slower)}; }},
+      {{"sweep", "sweep of the lowest"},
+       [](R r) {
+         return Cell{r.place.sweep->name, Tone::plain, r.place.page() + "#rivals"};
+       }},
+  };
+  return paragraph_html(
+             "A rival is a library that computes the same case. Above 1, the kernel of this program is "
+             "faster. "
+             "The number links to the record of the case that is worst for the kernel.") +
+         to_html(make_table<RivalRow>("rivals", "Kernels against rivals", columns, rows));
+}
+
+// One sentence a sweep, with a link to its page.
+std::string sentences_html(const std::vector<Place>& places, const std::string& anchor,
+                           const std::function<std::string(const SweepOverview&)>& said) {
+  std::string items;
+  for (const Place& place : places)
+    if (const std::string text = said(*place.sweep); !text.empty())
+      items +=
+          fmt::format("<li>{}: {}</li>\n",
+                      link_html({place.page() + anchor, place.machine->name + " / " + place.sweep->name}),
+                      html_text(text));
+  return items.empty() ? "" : "<ul>\n" + items + "</ul>\n";
+}
+
+std::string cards_html(const std::vector<MachineOverview>& machines) {
+  std::string html = "<div class=\"cards\">\n";
+  for (const MachineOverview& machine : machines) {
+    html += fmt::format("<div><h3>{}</h3><p>{}</p><p>{} of {}{}</p></div>\n",
+                        link_html({machine.address + "/index.html", machine.name}),
+                        html_text(machine_parts(machine)), plural(record_count(machine), "record", "records"),
+                        plural(machine.sweeps.size(), "sweep", "sweeps"),
+                        days_text(machine).empty() ? "" : ", measured " + html_text(days_text(machine)));
+  }
+  return html + "</div>\n";
+}
+
+std::string sweeps_html(const std::vector<Place>& places) {
+  using P = const Place&;
+  const std::vector<ColumnOf<Place>> columns = {
+      {{"sweep", "sweep"},
+       [](P p) {
+         return Cell{p.sweep->name, Tone::plain, p.page()};
+       }},
+      {{"machine", "machine"}, [](P p) { return Cell{p.machine->name}; }},
+      {{"title", "question or title", Align::wrapped}, [](P p) { return Cell{p.sweep->title}; }},
+      {{"cases", "cases", Align::right}, [](P p) { return Cell{std::to_string(p.sweep->cases)}; }},
+      {{"records", "records", Align::right}, [](P p) { return Cell{std::to_string(p.sweep->records)}; }},
+      {{"answer", "answer", Align::wrapped}, [](P p) { return Cell{p.sweep->answer}; }},
+  };
+  return to_html(make_table<Place>("sweeps", "Every sweep", columns, places));
+}
+
+}  // namespace
+
+std::string machine_parts(const MachineOverview& machine) {
+  std::vector<std::string> parts;
+  for (const auto member : {&SweepOverview::devices, &SweepOverview::processors})
+    for (const SweepOverview& sweep : machine.sweeps)
+      for (const std::string& part : sweep.*member)
+        if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+  return parts.empty() ? "a machine that the records do not name" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::size_t record_count(const MachineOverview& machine) {
+  std::size_t count = 0;
+  for (const SweepOverview& sweep : machine.sweeps) count += sweep.records;
+  return count;
+}
+
+std::string days_text(const MachineOverview& machine) {
+  std::vector<std::string> days;
+  for (const SweepOverview& sweep : machine.sweeps)
+    days.insert(days.end(), sweep.days.begin(), sweep.days.end());
+  if (days.empty()) return "";
+  const auto [first, last] = std::minmax_element(days.begin(), days.end());
+  return *first == *last ? *first : *first + " to " + *last;
+}
+
+PlainPage index_page(const std::vector<MachineOverview>& machines) {
+  const std::vector<Place> places = places_of(machines);
+  const std::string matrix = claim_matrix_html(machines);
+  const std::string calibration = sentences_html(
+      places, "", [](const SweepOverview& sweep) { return fmt::format("{}", fmt::join(sweep.twins, " ")); });
+  return {
+      .title = "hilbench: all results",
+      .question =
+          "Does the order of rows in memory make long-context attention faster? Where, and by how much?",
+      .answer = answer_sentences(machines),
+      .cards = cards_html(machines),
+      .sections = {
+          {"claims", "Claims against machines",
+           matrix.empty() ? ""
+                          : paragraph_html("Each cell: the verdicts of all answers of that machine, and the "
+                                           "range of linear / Hilbert order (above 1, Hilbert order needs "
+                                           "less). A verdict links to the page that explains it, a number to "
+                                           "its record.") +
+                                matrix},
+          {"rivals", "Kernels against rivals", rivals_html(places)},
+          {"windows", "Windows",
+           sentences_html(places, "#pairs", [](const SweepOverview& sweep) { return sweep.windows; })},
+          {"rings", "Rings",
+           sentences_html(places, "#rings", [](const SweepOverview& sweep) { return sweep.rings; })},
+          {"calibration", "Calibration: two equal variants", calibration},
+          {"sweeps", "Every sweep", sweeps_html(places)},
+      }};
+}
+
+}  // namespace hilbench

@@ -1,0 +1,143 @@
+#include "reports/site/overview.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "kernels/base/text.hpp"
+#include "reports/tables/claim_cells.hpp"
+#include "reports/tables/rings.hpp"
+#include "reports/tables/rivals.hpp"
+#include "reports/tables/twins.hpp"
+#include "reports/tables/window_pairs.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/margins.hpp"
+#include "reports/view/table.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr std::string_view kKernelTime = "kernel time";
+
+void add_new(std::vector<std::string>& values, const std::string& value) {
+  if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
+    values.push_back(value);
+}
+
+// An answer over all cases counts only in the sweep of the claim: elsewhere the cases are others.
+bool counts(const ClaimAnswer& answer, const View& view) {
+  return answer.verdict != ClaimVerdict::not_testable && !answer.other_dtype &&
+         (answer.where != nullptr || view.sweep == answer.claim->claim_id);
+}
+
+std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimAnswer>& answers) {
+  std::vector<ClaimEntry> entries;
+  for (const ClaimAnswer& answer : answers) {
+    if (!counts(answer, view)) continue;
+    ClaimEntry entry{.claim = answer.claim->claim_id,
+                     .title = answer.claim->title,
+                     .compares = compared(answer),
+                     .verdict = answer.verdict,
+                     .gain = is_about_a_gain(answer)};
+    if (answer.measured) entry.measured = answer.measured->ratio;
+    if (answer.against_random) entry.against_random = answer.against_random->verdict;
+    entry.evidence = evidence_address(answer);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<RivalEntry> rival_entries(const View& view) {
+  std::map<std::tuple<std::string, std::string, std::string>, RivalEntry> entries;
+  for (const RivalPair& pair : rival_pairs(view)) {
+    const std::string dtype(to_string(pair.where->work->dtype));
+    RivalEntry& entry = entries[{pair.kernel->kernel, dtype, pair.rival->variant_id}];
+    if (entry.cases == 0 || pair.ratio.ratio < entry.low)
+      entry.evidence = record_address(pair.where->case_id, pair.kernel->variant_id);
+    entry.low = entry.cases == 0 ? pair.ratio.ratio : std::min(entry.low, pair.ratio.ratio);
+    entry.high = std::max(entry.high, pair.ratio.ratio);
+    entry.kernel = pair.kernel->kernel;
+    entry.rival = pair.rival->variant_id;
+    entry.dtype = dtype;
+    ++entry.cases;
+    entry.faster += pair.ratio.verdict == Verdict::faster;
+    entry.slower += pair.ratio.verdict == Verdict::slower;
+  }
+  std::vector<RivalEntry> sorted;
+  for (auto& [key, entry] : entries) sorted.push_back(std::move(entry));
+  return sorted;
+}
+
+void add_surroundings(SweepOverview& made, const View& view) {
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records) {
+      add_new(made.processors, environment_text(*record, "host", "cpu"));
+      add_new(made.devices, environment_text(*record, "device", "name"));
+      add_new(made.drivers, environment_text(*record, "device_state", "driver"));
+      if (record->kind == ImplementationKind::kernel) add_new(made.kernels, record->kernel);
+      if (!record->environment.is_object()) continue;
+      if (const auto time = record->environment.find("time");
+          time != record->environment.end() && time->is_string())
+        add_new(made.days, one_line(time->get<std::string>()).substr(0, 10));
+    }
+}
+
+}  // namespace
+
+SweepOverview overview_of(const std::string& name, const View& view, const std::vector<ClaimAnswer>& answers,
+                          const Document& document) {
+  SweepOverview made{.name = name,
+                     .sweep = view.sweep,
+                     .title = view.title,
+                     .question = document.question,
+                     .machine = view.machine,
+                     .answer = document.answer.empty() ? "" : document.answer.front(),
+                     .cases = view.cases.size(),
+                     .records = view.record_count,
+                     .claims = claim_entries(view, answers),
+                     .rivals = rival_entries(view),
+                     .rings = rings_sentence(view),
+                     .windows = windows_sentence(view)};
+  add_surroundings(made, view);
+  const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
+                                    [](const Record* twin) { return twin->speedup.has_value(); });
+  if (static_cast<std::size_t>(judged) >= kFewestTwins)
+    made.twins = {twins_sentence(view), twins_distances_sentence(view)};
+  return made;
+}
+
+std::string sweep_address(const SweepOverview& sweep) {
+  return address_of(sweep.name) + "/index.html";
+}
+
+std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines) {
+  std::map<Verdict, std::size_t> beside;
+  std::size_t controlled = 0, gains = 0, reproduced = 0;
+  for (const MachineOverview& machine : machines)
+    for (const SweepOverview& sweep : machine.sweeps)
+      for (const ClaimEntry& entry : sweep.claims) {
+        if (entry.compares != kKernelTime) continue;
+        if (entry.against_random) ++beside[*entry.against_random], ++controlled;
+        gains += entry.gain;
+        reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;
+      }
+  if (controlled == 0 && gains == 0)
+    return {"These results test no claim that an order makes a kernel faster."};
+  std::vector<std::string> said;
+  if (controlled > 0)
+    said.push_back(
+        fmt::format("Hilbert order is shown to be as fast as a random permutation, the control, in {} of {}; "
+                    "it is faster "
+                    "in {}, slower in {}, inconclusive in {}.",
+                    beside[Verdict::equivalent], plural(controlled, "test", "tests"), beside[Verdict::faster],
+                    beside[Verdict::slower], beside[Verdict::inconclusive]));
+  if (gains > 0)
+    said.push_back(fmt::format("{} of {} of a claim that Hilbert order makes a kernel faster {} the claim.",
+                               reproduced == 0 ? "None" : std::to_string(reproduced),
+                               plural(gains, "test", "tests"), reproduced <= 1 ? "reproduces" : "reproduce"));
+  return said;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,65 @@
+// What the pages above that of a sweep say of it. Records are not held: the results of many sweeps need not
+// be in memory at once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/claims/answers.hpp"
+#include "reports/document/document.hpp"
+#include "reports/page/frame.hpp"
+#include "reports/view/view.hpp"
+
+namespace hilbench {
+
+// One answer to a claim. Addresses of all entries are relative to the page of the sweep.
+struct ClaimEntry {
+  std::string claim, title, compares;
+  ClaimVerdict verdict = ClaimVerdict::inconclusive;
+  bool gain = false;               // is_about_a_gain()
+  std::optional<double> measured;  // standard / hilbert
+  std::optional<Verdict> against_random;
+  std::string evidence;  // address of its record
+};
+
+// A kernel in linear order against a rival, over the cases of one dtype.
+struct RivalEntry {
+  std::string kernel, rival, dtype;
+  double low = 0, high = 0;                       // time of the rival / time of the kernel
+  std::size_t cases = 0, faster = 0, slower = 0;  // verdicts on the kernel
+  std::string evidence;                           // of the lowest
+};
+
+struct SweepOverview {
+  std::string name;   // of the folder
+  std::string sweep;  // as the records name it; several folders may hold results of one sweep
+  std::string title, question, machine;
+  std::string answer;  // the first sentence of its page
+  std::size_t cases = 0, records = 0;
+  std::vector<std::string> processors, devices, drivers, days, kernels;  // different values
+  std::vector<ClaimEntry> claims;  // judged in the dtype of the claim; over all cases only by its own sweep
+  std::vector<RivalEntry> rivals;
+  std::string rings, windows;      // sentences; empty if it has none
+  std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
+  bool has_picture = false;        // figure.svg and figure.png stand beside its page
+};
+
+struct MachineOverview {
+  std::string name;     // of the folder
+  std::string address;  // of the folder of its pages, relative to the index
+  std::vector<SweepOverview> sweeps;
+  std::vector<Link> findings;  // relative to the machine's page; the first may be part of that page
+};
+
+SweepOverview overview_of(const std::string& name, const View& view, const std::vector<ClaimAnswer>& answers,
+                          const Document& document);
+
+// Address of the page of a sweep, relative to that of its machine.
+std::string sweep_address(const SweepOverview& sweep);
+
+// What all answers about kernel time say of Hilbert order: first against random order, the control, then
+// whether a claimed gain is reproduced. `machines` need not be all.
+std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& machines);
+
+}  // namespace hilbench

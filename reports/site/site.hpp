@@ -1,0 +1,34 @@
+// `hilbench site`: all results below a folder as static pages that need no server.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reports/page/chart_library.hpp"
+#include "reports/view/input.hpp"
+
+namespace hilbench {
+
+struct SiteInput {
+  std::filesystem::path folder;  // as machine_folders() takes it
+  std::filesystem::path output;  // absent, empty, or an earlier site, which is replaced
+  std::string url;               // of the site once it is published; empty: previews name pictures relatively
+  ChartLibrary charts;
+  // Reads the results of one folder, with predictions.
+  std::function<ReportInput(const std::filesystem::path&)> read;
+};
+
+struct SiteOutput {
+  std::filesystem::path index;
+  std::size_t machines = 0, sweeps = 0;
+  std::vector<std::string> notes;  // what could not be made, and why
+};
+
+// Writes index.html, assets/, and for each machine a folder with its page, its findings, and a folder a
+// sweep: page, figure.svg, figure.png and tables/*.csv. All links are relative. Throws UsageError or
+// EnvironmentError if results cannot be read or the site cannot be written; `output` is then as it was.
+SiteOutput write_site(const SiteInput& input);
+
+}  // namespace hilbench

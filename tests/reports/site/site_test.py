@@ -1,0 +1,223 @@
+"""`hilbench site` in headless Chromium: site_test.py HILBENCH RECORDS_JSONL_WRITER [FOLDER for screenshots]
+
+A site of sample records with hostile names everywhere, and one of all published results. Exits with 77 if there is no
+Chromium.
+"""
+
+import json
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(TREE / "tests/reports/page"))
+import chromium  # noqa: E402
+
+ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+MOST_PAGE, MOST_INDEX, MOST_SECONDS = 2e6, 500e3, 60
+faults = []
+
+
+def expect(holds, what):
+    if not holds:
+        faults.append(what)
+        print("FAULT:", what)
+
+
+def site(hilbench, folder, out, *options, status=0):
+    """What the program says on standard error; it must end with `status`."""
+    done = subprocess.run([hilbench, "site", folder, "-o", out, *options], capture_output=True, text=True)
+    expect(done.returncode == status, f"site {folder}: status {done.returncode}: {done.stderr}")
+    return done.stderr
+
+
+def write_hostile(lines, folder):
+    """Results whose every text is an attack; so are the names of the folders, as far as a path can be one."""
+    folder.mkdir(parents=True)
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        record["sweep"] = ATTACK
+        record["environment"]["host"]["cpu"] = record["environment"]["device"] = ATTACK
+        record["environment"]["device"] = {"name": ATTACK}
+        record["environment"]["time"] = ATTACK
+        record["case"] += ATTACK
+        record["variant"] += ATTACK
+        record["reason"] = record["reason"] and ATTACK
+    (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "meta.json").write_text(json.dumps(
+        {key: ATTACK for key in ("sweep", "title", "question", "description", "command", "sweep_file", "sweep_text")}))
+
+
+def quiet(browser, root, where):
+    expect(browser.messages == [], f"{where}: console says {browser.messages[:3]}")
+    own = "file://" + urllib.parse.quote(str(root))
+    outside = [one for one in browser.requests if not one.startswith(own) and one != "about:blank"]
+    expect(outside == [], f"{where}: asks for {outside[:3]}")
+
+
+def open_page(browser, file, fragment=""):
+    return browser.open(urllib.parse.quote(str(file)), fragment)
+
+
+def check_page(browser, root, page, pictures):
+    for width, scheme in ((1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")):
+        where = f"{page}, {width} pixels, {scheme}"
+        browser.window(width, 900, scheme)
+        seconds = min(open_page(browser, root / page) for _ in range(3))  # what else the machine does only ever adds
+        quiet(browser, root, where)
+        expect(seconds < 1, f"{where}: interactive after {seconds:.2f} s")
+        expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{where}: the scripts end")
+        expect(browser.js("document.documentElement.scrollWidth") <= width, f"{where}: the page scrolls sideways")
+        foot = browser.js("document.querySelector('.answer').getBoundingClientRect().bottom")
+        expect(foot <= 900, f"{where}: the answer ends at {foot}")
+        dark = browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 23)"
+        expect(dark == (scheme == "dark"), f"{where}: follows the preferred colours")
+        if pictures:
+            name = f"{urllib.parse.quote(page, safe='')[-60:]}-{width}-{scheme}.png"
+            browser.screenshot(str(pathlib.Path(pictures) / name), whole=width > 1000)
+    if page == "index.html" or browser.js("document.querySelector('main td') !== null"):
+        sticky = browser.js("getComputedStyle(document.querySelector('main .scroll td')).position")
+        expect(sticky == "sticky", f"{page}: the first column moves away at 390 pixels: {sticky}")
+
+
+def links_of(browser):
+    return browser.js("[...document.querySelectorAll('a[href]')].map((link) => link.href)")
+
+
+def check_links(browser, root):
+    """Every link of every page leads to a file of the site; relative ones only."""
+    pages = sorted(root.rglob("*.html"))
+    own = "file://" + urllib.parse.quote(str(root))
+    for page in pages:
+        open_page(browser, page)
+        written = browser.js("[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))")
+        expect(not [one for one in written if ":" in one.split("#")[0]], f"{page}: a link is not relative")
+        for link in set(links_of(browser)):
+            target = urllib.parse.unquote(link.split("#")[0].removeprefix("file://"))
+            expect(link.startswith(own) and pathlib.Path(target).is_file(), f"{page}: {link} leads nowhere")
+    return pages
+
+
+def check_claims(browser, root):
+    """One click leads from a claim to a record, on the index and on the page of a sweep."""
+    browser.window(1440)
+    open_page(browser, root / "index.html")
+    addresses = browser.js("[...document.querySelectorAll('#claims small a')].map((link) => link.getAttribute('href'))")
+    expect(len(addresses) > 0, "the table of claims has numbers")
+    for address in [one for one in addresses if "#record=" in one][:6]:
+        page, fragment = address.split("#")
+        browser.open(f"{urllib.parse.quote(str(root))}/{page}", "#" + fragment)
+        expect(browser.js("document.getElementById('record').open"), f"{address} shows no record")
+        quiet(browser, root, address)
+        browser.key("Escape")
+        browser.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        links = "[...document.querySelectorAll('#claims td a')].filter((link) => link.hash.startsWith('#record='))"
+        expect(browser.js(f"{links}.length") > 0, f"{page}: judged rows do not link to records")
+        browser.js(f"{links}[0].focus()")
+        browser.key("Enter")
+        browser.js("new Promise((then) => setTimeout(then, 50))")
+        expect(browser.js("document.getElementById('record').open"), f"{page}: Enter on a judged row opens no record")
+        browser.key("Escape")
+
+
+def check_tables(browser, root):
+    browser.window(1440)
+    open_page(browser, root / "index.html")
+    titles = browser.js("[...document.querySelectorAll('#sweeps tbody tr')].map((row) => row.cells[0].textContent)")
+    browser.js("document.querySelector('#sweeps thead button').click()")
+    names = browser.js("[...document.querySelectorAll('#sweeps tbody tr')].map((row) => row.cells[0].textContent)")
+    expect(sorted(titles) == sorted(names) and names == sorted(names, key=str.lower), "the table of sweeps sorts")
+    browser.js("document.getElementById('theme').click()")
+    expect(browser.js("document.documentElement.dataset.theme") == "dark", "the switch changes the colours")
+
+
+def check_hostile(browser, hilbench, lines, place):
+    folder = place / "hostile" / 'm "&\' <b>#?%20\n'
+    write_hostile(lines, folder / "s <i>#?%41&")
+    write_hostile(lines, folder / "again")  # two runs of one sweep on one machine
+    (folder / "README.md").write_text(f"# {ATTACK}\n\n[{ATTACK}](javascript:alert(3)) [t](again/) <b>{ATTACK}</b>\n")
+    out = place / "hostile site"
+    site(hilbench, place / "hostile", out)
+    browser.call("Page.addScriptToEvaluateOnNewDocument",
+                 source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
+    for page in check_links(browser, out):
+        open_page(browser, page)
+        quiet(browser, out, page)
+        expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{page}: the scripts end")
+        expect(browser.js("window.alarms") == 0, f"{page}: hostile names run")
+        made = browser.js("document.querySelectorAll('img[src=\"x\"], main b, main i').length")
+        expect(made == 0, f"{page}: names become elements")
+    check_claims(browser, out)
+    expect("property=\"og:title\"" in (out / "index.html").read_text(), "a preview has a title")
+
+
+def check_refusals(hilbench, lines, place):
+    good = place / "good/machine/sweep"
+    good.mkdir(parents=True)
+    (good / "records.jsonl").write_text("\n".join(lines) + "\n")
+    (place / "empty").mkdir()
+    taken = place / "taken"
+    taken.mkdir()
+    (taken / "thesis.txt").write_text("mine")
+    twice = place / "twice/twice/sweep"
+    shutil.copytree(good, twice)
+    shutil.copytree(good, place / "twice/sweep")
+    for folder, out, status in ((place / "empty", place / "a", 2), (place / "absent", place / "a", 2),
+                                (place / "good", taken, 2), (place / "good", taken / "thesis.txt/in", 2),
+                                (place / "good", "/proc/site", 2), (place / "twice", place / "a", 2)):
+        before = sorted(place.rglob("*"))
+        said = site(hilbench, folder, out, status=status)
+        expect(said.startswith("hilbench: error: ") and said.count("\n") == 1, f"{folder} to {out}: says {said!r}")
+        expect(sorted(place.rglob("*")) == before, f"{folder} to {out}: something was written")
+    site(hilbench, place / "good", place / "b")
+    (place / "b/stale").write_text("")
+    site(hilbench, place / "good", place / "b", "--url", "https://example.org/site")
+    expect(not (place / "b/stale").exists(), "an earlier site is replaced")
+    page = (place / "b/machines/machine/sweep/index.html").read_text()
+    if shutil.which("gnuplot"):
+        wanted = '"og:image" content="https://example.org/site/machines/machine/sweep/figure.png"'
+        expect(wanted in page, "a preview names its picture by the whole address")
+
+
+def check_published(browser, hilbench, place, pictures):
+    out = place / "published"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    site(hilbench, TREE / "reports/published", out)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    pages = check_links(browser, out)
+    sizes = {page: page.stat().st_size for page in pages}
+    print(f"{len(pages)} pages in {seconds:.1f} s of processor time, the largest {max(sizes.values()) / 1e6:.2f} MB, "
+          f"the index {sizes[out / 'index.html'] / 1e3:.0f} kB")
+    expect(seconds < MOST_SECONDS, f"all published results take {seconds:.1f} s")
+    expect(max(sizes.values()) < MOST_PAGE, f"a page has {max(sizes.values())} bytes")
+    expect(sizes[out / "index.html"] < MOST_INDEX, f"the index has {sizes[out / 'index.html']} bytes")
+    check_claims(browser, out)
+    check_tables(browser, out)
+    for page in ("index.html", "machines/h200/index.html", "machines/h200/gpu-peak/index.html",
+                 "machines/h200-x2/ring-peer/index.html", "machines/intel-xeon-2core/calibration/index.html"):
+        check_page(browser, out, page, pictures)
+
+
+def main():
+    hilbench, writer = sys.argv[1:3]
+    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    if not chromium.program():
+        print("no Chromium here (Debian: chromium)")
+        return 77
+    lines = subprocess.run([writer], check=True, capture_output=True, text=True).stdout.splitlines()
+    with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
+        place = pathlib.Path(folder)
+        check_refusals(hilbench, lines, place)
+        check_hostile(browser, hilbench, lines, place)
+        check_published(browser, hilbench, place, pictures)
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
