@@ -4,7 +4,7 @@ from blocks.claims import answers, claims_a_gain
 from blocks.kernels import block_strongest
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
-from cells import grouped, markdown, plural, span, wrapped
+from cells import dtype_of, grouped, markdown, plural, span, wrapped
 
 CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
 
@@ -13,11 +13,6 @@ def gain_answers(folder):
     """Answers about kernel time to claims of a gain that state a case, each from the claim's own sweep."""
     return [row for row in answers(folder) if row["case"] and row["compares"] == "kernel time" and claims_a_gain(row)
             and row["in_sweep"] == row["claim"]]
-
-
-def dtype_of(row):
-    """Of a row about one case: its dtype, as its id has it."""
-    return row["case"].split("-")[5]
 
 
 def by_machine(published):

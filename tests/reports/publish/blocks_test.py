@@ -9,7 +9,8 @@ import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import calibration, claims, counts, machine, orders, rates  # noqa: E402
+import cells  # noqa: E402
+from blocks import calibration, claims, counts, machine, orders, picture, rates  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -160,6 +161,41 @@ class Rates(BlocksTest):
         self.assertIn("| n 8192, 8192/16, h 1, d 64, threads 1 | 512 | 0.081 |  |  | 90.0 % |  | 81.0 % |  |", table)
         self.assertIn("| n 2048, 2048/1, h 1, d 64, threads 1 | 2048 | 0.1 | 0.25 | 2.50 | 100.0 % | 100.0 % | 100.0 % "
                       "| 100.0 % |", table)
+
+    def test_windows_stand_in_their_own_words(self):
+        records = []
+        for dtype, rate in (("fp32", 0.08), ("bf16", 0.2)):
+            one = windows_record("hilbert", dtype=dtype)
+            records.append({**one, "tflops": rate})
+        table = rates.block_rates(self.published(records), "cpu-order").split("\n")
+        self.assertIn("| grid 16x32x32, window 4x8x8, h 1, d 64, threads 1 | 256 | 0.08 | 0.2 | 2.50 |  |  |  |  |", table)
+
+
+def windows_record(order, ratio=None, dtype="fp32"):
+    """A record of windows, whose branches are null."""
+    one = record(16384, 1, order, ratio)
+    one["params"].update(dtype=dtype, threads=1, heads=1, grid=[16, 32, 32], window=[4, 8, 8], segments=None,
+                         dilations=None)
+    return {**one, "case": f"g16x32x32-win4x8x8-h1-d64-{dtype}-p1-cpu-threads.1-edges.cut"}
+
+
+class Windows(BlocksTest):
+    def test_a_table_of_orders_has_them(self):
+        folder = self.published([windows_record("linear"), windows_record("hilbert", 1.5)])
+        self.assertEqual(orders.block_orders(folder, "cpu-order").split("\n")[2:],
+                         ["| grid 16x32x32, window 4x8x8, h 1, d 64, fp32, threads 1, edges cut | 8 MiB | 256 | 1 | "
+                          "1.500 [1.495, 1.505] |"])
+
+    def test_the_text_of_a_case(self):
+        case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
+        self.assertEqual(cells.work(case), "grid 64x64, window 13x13, h 4, d 64, bf16")
+        self.assertEqual(cells.work("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu-causal.true"),
+                         "n 4096, 2048/1 + 4096/2, h 8, d 64, fp32, causal true")
+        self.assertEqual([cells.dtype_of(each) for each in (case, "n4096-w4096-r1-h8-d64-fp16-p1-cuda")],
+                         ["bf16", "fp16"])
+        self.assertEqual(picture.case_text(case), "grid 64x64, window 13x13")
+        self.assertEqual(picture.case_text("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu"),
+                         "4096 positions, 2048/1 + 4096/2")
 
 
 def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false"):
