@@ -9,6 +9,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/page/chart_library.hpp"
@@ -20,6 +21,7 @@
 #include "reports/tables/comparison.hpp"
 #include "reports/tables/counters_beside_ratios.hpp"
 #include "reports/tables/environment.hpp"
+#include "reports/tables/literature.hpp"
 #include "reports/tables/locality.hpp"
 #include "reports/tables/problems.hpp"
 #include "reports/tables/rings.hpp"
@@ -27,6 +29,8 @@
 #include "reports/tables/summary.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
+#include "reports/tables/window_times.hpp"
+#include "reports/tables/windows.hpp"
 
 namespace hilbench {
 
@@ -58,7 +62,8 @@ ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   for (const Table& table :
        {claims_table(answers), claim_levels_table(answers), comparison_table(view.cases),
         explained_table(view.cases), rivals_table(view), rings_table(view), summary_table(view),
-        twins_table(view), window_pairs_table(view), locality_table(view), problems_table(view),
+        twins_table(view), windows_table(view), window_pairs_table(view), window_times_table(view),
+        literature_table(answer_papers(view)), locality_table(view), problems_table(view),
         unavailable_table(view), environment_table(view), commands_table(view.cases, view)})
     write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
   if (!charts.note.empty()) drawn.notes.push_back(charts.note);

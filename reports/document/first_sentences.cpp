@@ -12,6 +12,7 @@
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
+#include "reports/tables/window_times.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 
@@ -130,7 +131,8 @@ std::vector<std::string> main_sentences(const View& view) {
   if (!claimed.empty())
     return {hilbert_sentence(view, claimed_chunk, fmt::format(" in chunks of {}", claimed_chunk)), whole};
   std::vector<std::string> said;
-  for (const std::string& one : {whole, windows_sentence(view), rivals_sentence(view), rings_sentence(view)})
+  for (const std::string& one : {whole, windows_sentence(view), window_times_sentence(view),
+                                 rivals_sentence(view), rings_sentence(view)})
     if (!one.empty()) said.push_back(one);
   if (!said.empty() || view.record_count == 0) return said;
   std::string twins = only_references(view) ? twins_sentence(view) : "";

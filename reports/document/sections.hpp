@@ -11,6 +11,9 @@ namespace hilbench {
 // The claims of the seed reports, what these records say of them, and how they are judged.
 Section claims_section(const std::vector<ClaimAnswer>& answers, const std::string& machine);
 
+// What papers claim, if the sweep names them; otherwise no blocks.
+Section literature_section(const View& view);
+
 // `rings`: of rings_table(). `predicted`: how well the model of rings fits.
 Section rings_section(Table rings, const std::vector<std::string>& predicted);
 

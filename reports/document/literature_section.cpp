@@ -1,0 +1,32 @@
+// The section "Papers against measurement".
+#include "reports/claims/literature.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/tables/literature.hpp"
+
+namespace hilbench {
+
+Section literature_section(const View& view) {
+  Section section{.id = "literature", .title = "Papers against measurement", .blocks = {}};
+  const std::vector<PaperAnswer> answers = answer_papers(view);
+  if (answers.empty()) return section;
+  section.blocks.push_back(
+      Paragraph{"What papers claim about the order of positions, windows and traversals. Each row says what "
+                "is divided by what "
+                "here: above 1, the second needs less. The verdicts are those of the claims above. Dense "
+                "attention on the same "
+                "tokens is a different function: such a ratio holds what the windows leave out, not an order "
+                "alone. Figures "
+                "about whole models and about quality cannot be tested here."});
+  Table judged = judged_papers_table(answers);
+  if (judged.rows.empty())
+    section.blocks.push_back(Paragraph{"These records test none of these claims."});
+  else
+    section.blocks.push_back(std::move(judged));
+  if (Table untestable = untestable_papers_table(answers); !untestable.rows.empty()) {
+    untestable.fold = "Claims of papers that these records cannot test";
+    section.blocks.push_back(std::move(untestable));
+  }
+  return section;
+}
+
+}  // namespace hilbench
