@@ -1,11 +1,11 @@
 """What PyTorch has for windows on grids (docs/windows.md), as an external baseline of hilbench (docs/external.md).
 
-- `torch_windows`: scaled_dot_product_attention with a stored mask of all pairs, by the backend that PyTorch chooses. The
-  mask is made once, before anything is measured, in the dtype that the backend adds to the scores.
+- `torch_windows`: scaled_dot_product_attention with a stored mask of all pairs, by the backend that PyTorch chooses.
+  The mask is made once, before anything is measured, in the dtype that the backend adds to the scores.
 - `torch_windows.flex`: FlexAttention (arXiv 2412.05496) with a block mask, positions stored row-major. Compiled; the
   fastest of several block sizes, and on compute capability 9.0 of loads with and without TMA.
-- `torch_windows.flex_boxes`: the same with positions stored box by box, so that a block of queries is a box of the grid.
-  Storing Q, K and V so, and bringing O and LSE back, is not in the time: it is timed apart, as `permute_ns`.
+- `torch_windows.flex_boxes`: the same with positions stored box by box, so that a block of queries is a box of the
+  grid. Storing Q, K and V so, and bringing O and LSE back, is not in the time: it is timed apart, as `permute_ns`.
 - `torch_windows.natten`: the compiled Hopper kernel of NATTEN (arXiv 2504.16922). It stores its inputs in its own boxes
   in every call: this is in the time, and timed apart too, as `token_permutation_ns`.
 
@@ -247,6 +247,15 @@ def package_version(name):
         return "unknown"
 
 
+def cudnn_version():
+    """Of the library that PyTorch loads, "9.19.0"; "unknown" if it loads none."""
+    number = torch.backends.cudnn.version()
+    if not number:
+        return "unknown"
+    thousands = 10000 if number >= 90000 else 1000
+    return f"{number // thousands}.{number % thousands // 100}.{number % 100}"
+
+
 def captured(step):
     """A CUDA graph of step(), which has run once before, and what step() returned."""
     side = torch.cuda.Stream()
@@ -290,8 +299,8 @@ class Clock:
 class Masked:
     """scaled_dot_product_attention with a stored mask."""
 
-    BACKENDS = {"FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "efficient", "MATH": "math", "CUDNN_ATTENTION": "cudnn"}
-    LIBRARIES = {"efficient": "xFormers", "cudnn": "cuDNN"}
+    BACKENDS = {"FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "efficient", "MATH": "math",
+                "CUDNN_ATTENTION": "cudnn"}
 
     def __init__(self, case, inputs):
         self.case = case
@@ -333,7 +342,8 @@ class Masked:
         from torch.nn.attention import SDPBackend
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            number = torch._fused_sdp_choice(self.q, self.repeated(self.k), self.repeated(self.v), self.mask, 0.0, False)
+            tensors = self.q, self.repeated(self.k), self.repeated(self.v), self.mask
+            number = torch._fused_sdp_choice(*tensors, 0.0, False)
         names = {int(backend): name for name, backend in SDPBackend.__members__.items()}
         return self.BACKENDS[names[number]]
 
@@ -357,9 +367,10 @@ class Masked:
         return output
 
     def description(self):
-        of_gpu = self.case.device == "cuda" and self.backend in self.LIBRARIES
-        return {"backends": [self.backend], **({"libraries": [self.LIBRARIES[self.backend]]} if of_gpu else {}),
-                "mask": f"of all pairs, {self.case.dtype}", "computed_over_needed": self.case.sequence_length**2 / self.needed()}
+        names = {"efficient": "xFormers", "cudnn": f"cuDNN {cudnn_version()}"} if self.case.device == "cuda" else {}
+        libraries = {"libraries": [names[self.backend]]} if self.backend in names else {}
+        return {"backends": [self.backend], **libraries, "mask": f"of all pairs, {self.case.dtype}",
+                "computed_over_needed": self.case.sequence_length**2 / self.needed()}
 
     def needed(self):
         return float((self.mask[0, 0] == 0).sum())
@@ -477,7 +488,8 @@ def fastest_flex(case, inputs, boxes):
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
-            errors.append(str(error) if isinstance(error, Unsupported) else f"flex: does not compile: {first_line(error)}")
+            own = isinstance(error, Unsupported)
+            errors.append(str(error) if own else f"flex: does not compile: {first_line(error)}")
             return
         if not best or found < best[0]:
             best = found, work
@@ -505,7 +517,7 @@ class Natten:
         import natten
         import natten.functional
         self.case, self.version = case, natten.__version__
-        self.attention = {1: natten.functional.na1d, 2: natten.functional.na2d, 3: natten.functional.na3d}[len(case.grid)]
+        self.attention = getattr(natten.functional, f"na{len(case.grid)}d")
         self.inputs = [x.view(case.batch, *case.grid, *x.shape[2:]) for x in inputs]
         self.step = self.attend
 
@@ -513,7 +525,8 @@ class Natten:
     def refuse(case):
         if importlib.util.find_spec("natten") is None:
             raise Unsupported(f"natten: no package natten for {sys.executable}")
-        if importlib.util.find_spec("natten._libnatten") is None and importlib.util.find_spec("natten.libnatten") is None:
+        compiled = ("natten._libnatten", "natten.libnatten")
+        if all(importlib.util.find_spec(name) is None for name in compiled):
             raise Unsupported("natten: built without its compiled kernels; what is left of it is FlexAttention")
         if case.device != "cuda" or torch.cuda.get_device_capability() != (9, 0):
             raise Unsupported("natten: its Hopper kernel needs a GPU of compute capability 9.0")
@@ -565,8 +578,8 @@ class Server:
             raise Unsupported(f"no PyTorch for {sys.executable}: {error}; set HILBENCH_PYTHON to another Python")
         torch = imported
         gpu = torch.cuda.is_available()
-        return {"protocol": PROTOCOL, "name": "torch_windows", "version": f"PyTorch {torch.__version__}", "windows": True,
-                "devices": ["cpu", "cuda"] if gpu else ["cpu"]}
+        return {"protocol": PROTOCOL, "name": "torch_windows", "version": f"PyTorch {torch.__version__}",
+                "windows": True, "devices": ["cpu", "cuda"] if gpu else ["cpu"]}
 
     def load(self, case, option, q, k, v):
         if option not in OPTIONS:

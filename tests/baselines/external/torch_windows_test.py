@@ -135,7 +135,8 @@ class Script:
     """torch_windows.py, asked as the program asks it."""
 
     def __init__(self):
-        self.process = subprocess.Popen([PYTHON, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=GPUS)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([PYTHON, SCRIPT], text=True, env=GPUS, **pipes)
 
     def ask(self, **request):
         self.process.stdin.write(json.dumps(request) + "\n")
