@@ -19,7 +19,7 @@ def by_machine(published):
     """Answers of gain_answers, by machine and dtype: processors first, fp32 first."""
     folders = sorted(published.folders(), key=lambda folder: not on_processor(folder))
     for folder in folders:
-        groups = grouped(gain_answers(folder), dtype_of)
+        groups = grouped(gain_answers(folder), lambda row: dtype_of(row["case"]))
         for dtype in sorted(groups, key=lambda dtype: (dtype != "fp32", dtype)):
             yield short_name(folder), dtype, groups[dtype]
 
