@@ -119,9 +119,9 @@ Section commands_section(const View& view) {
 
 // What the records answer: claims, variants, rivals, rings.
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
-  sections.push_back(claims_section(answers, view.machine));
-  if (Section papers = literature_section(view); !papers.blocks.empty())
-    sections.push_back(std::move(papers));
+  Section papers = literature_section(view);
+  if (!answers.empty() || papers.blocks.empty()) sections.push_back(claims_section(answers, view.machine));
+  if (!papers.blocks.empty()) sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
     sections.push_back(
         table_section("summary", "Every variant against the reference",
@@ -143,11 +143,10 @@ void add_windows(std::vector<Section>& sections, const View& view) {
     sections.push_back(table_section(
         "windows", "Windows: orders and rivals",
         "Every order and every rival of each case, and dense attention on the same tokens if the sweep has "
-        "that "
-        "case. Ratios are the time of the kernel in raster order / the time of the row. Above 1, the row is "
-        "faster. All pairs are another function: such a row shows what the windows save, and its ratio is "
-        "from "
-        "cases that were measured in turn.",
+        "that case. Ratios are the time of the kernel in raster order / the time of the row. Above 1, the "
+        "row "
+        "is faster. All pairs are another function: such a row shows what the windows save, and its ratio is "
+        "from cases that were measured in turn.",
         std::move(windows)));
   if (Table pairs = window_pairs_table(view); !pairs.rows.empty())
     sections.push_back(table_section(
@@ -211,7 +210,9 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& answers, 
   if (std::string injected = injected_sentence(view); !injected.empty())
     document.answer.insert(document.answer.begin(), std::move(injected));
   document.answer.push_back(status_sentence(view));
-  document.answer.push_back(claims_sentence(answers));
+  const std::string papers = papers_sentence(view);
+  if (!answers.empty() || papers.empty()) document.answer.push_back(claims_sentence(answers));
+  if (!papers.empty()) document.answer.push_back(papers);
   if (!view.title.empty()) document.title += ": " + view.title;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));

@@ -137,6 +137,8 @@ TEST(Literature, AReportAnswersThePapersThatItsSweepNames) {
   const std::string text = to_markdown(document_of(view, {}, {}, {}));
   EXPECT_NE(text.find("## Papers against measurement"), std::string::npos);
   EXPECT_NE(text.find("no such case in this store"), std::string::npos);
+  EXPECT_NE(text.find("Claims of papers: 4 not testable here."), std::string::npos);
+  EXPECT_EQ(text.find("names no claims"), std::string::npos);
 }
 
 }  // namespace
