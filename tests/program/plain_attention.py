@@ -58,7 +58,7 @@ def attention(params, q, k, v):
         for t in range(n):
             for h in range(heads):
                 g = h * kv_heads // heads
-                keys = keys_of_windows(params, t) if "grid" in params else keys_of_branches(params, t, h)
+                keys = keys_of_windows(params, t) if params.get("grid") else keys_of_branches(params, t, h)
                 at = ((b * n + t) * heads + h) * d
                 rows = [((b * n + s) * kv_heads + g) * d for s in keys]
                 scores = [sum(q[at + e] * k[row + e] for e in range(d)) / math.sqrt(d) for row in rows]
