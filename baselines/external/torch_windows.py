@@ -500,7 +500,8 @@ def fastest_flex(case, inputs, boxes):
         return work
 
     for size in BLOCK_SIZES:
-        attempt(lambda: Flex(case, inputs, size, boxes))
+        if size == min(BLOCK_SIZES) or size // 2 < case.sequence_length:  # else a smaller one holds all positions too
+            attempt(lambda: Flex(case, inputs, size, boxes))
     if best and case.device == "cuda" and torch.cuda.get_device_capability() >= (9, 0):
         size = best[1].size
         attempt(lambda: with_tma(size))
