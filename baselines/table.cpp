@@ -19,6 +19,7 @@
   entry(kCudaPeak)                      \
   entry(kTorchSdpa)                     \
   entry(kTorchContextParallel)          \
+  entry(kTorchWindows)                  \
   entry(kCublas)                        \
   entry(kCudnn)                         \
   entry(kCudnnGather)                   \

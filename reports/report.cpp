@@ -7,6 +7,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/page/chart_library.hpp"

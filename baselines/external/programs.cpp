@@ -5,10 +5,17 @@
 #include <array>
 
 namespace hilbench {
+
+// Made by hilbench_embed (CMake).
+std::string_view embedded_torch_sdpa();
+std::string_view embedded_torch_context_parallel();
+std::string_view embedded_torch_windows();
+
 namespace {
 
 constexpr std::array<std::string_view, 6> kBackends = {"flash", "efficient", "math", "cudnn", "fa3", "flex"};
 constexpr std::array<std::string_view, 2> kRotations = {"allgather", "ring"};
+constexpr std::array<std::string_view, 3> kWindowKernels = {"flex", "flex_boxes", "natten"};
 
 // Known only for programs that compute with a unit whose peak is measured.
 std::string_view peak_unit(const Case& work) {
@@ -29,6 +36,11 @@ std::optional<std::string> why_not_on_rings(const Case& work, const Variant& var
 std::optional<std::string> why_not_on_one_rank(const Case& work, const Variant& variant) {
   if (work.ring_size > 1) return std::nullopt;
   return fmt::format("{} needs a ring: ring_size must be above 1", variant.kernel);
+}
+
+std::optional<std::string> why_not_without_windows(const Case& work, const Variant& variant) {
+  if (has_windows(work)) return std::nullopt;
+  return fmt::format("{} computes windows on a grid only", variant.kernel);
 }
 
 // An estimate: operands, rows gathered from them, and the output in fp32.
@@ -57,7 +69,12 @@ Implementation external(std::string_view name, std::string_view help) {
 
 }  // namespace
 
-const Implementation kDeclaredExternal = external("external", "a program that the sweep declares");
+// Only the program knows whether it computes windows; it answers when it is greeted.
+const Implementation kDeclaredExternal = [] {
+  Implementation implementation = external("external", "a program that the sweep declares");
+  implementation.windows = true;
+  return implementation;
+}();
 
 const Implementation kTorchSdpa = [] {
   Implementation implementation = external("torch_sdpa",
@@ -80,5 +97,22 @@ const Implementation kTorchContextParallel = [] {
   implementation.workspace_bytes = torch_bytes;
   return implementation;
 }();
+
+const Implementation kTorchWindows = [] {
+  Implementation implementation = external(
+      "torch_windows",
+      "PyTorch on windows: a stored mask, also .flex and .flex_boxes (FlexAttention), .natten; needs "
+      "--allow-external");
+  implementation.windows = true;
+  implementation.options = kWindowKernels;
+  implementation.why_not = why_not_without_windows;
+  implementation.workspace_bytes = torch_bytes;
+  return implementation;
+}();
+
+std::string_view embedded_script(std::string_view name) {
+  if (name == kTorchWindows.name) return embedded_torch_windows();
+  return name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_context_parallel();
+}
 
 }  // namespace hilbench

@@ -11,9 +11,10 @@ namespace hilbench {
 // The scripts of this folder.
 extern const Implementation kTorchSdpa;
 extern const Implementation kTorchContextParallel;
-// The texts of these scripts, which are built into the program.
-std::string_view embedded_torch_sdpa();
-std::string_view embedded_torch_context_parallel();
+extern const Implementation kTorchWindows;
+// The text of one of them by the name of its baseline; it is built into the program. `name` must be one of
+// theirs.
+std::string_view embedded_script(std::string_view name);
 
 // Any program that a sweep declares.
 extern const Implementation kDeclaredExternal;

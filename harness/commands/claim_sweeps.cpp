@@ -20,13 +20,17 @@ std::string_view embedded_sweep_dilated_kernel();
 std::string_view embedded_sweep_guide_headlines();
 std::string_view embedded_sweep_guide_memory();
 std::string_view embedded_sweep_guide_speedup();
+std::string_view embedded_sweep_hilbert_local();
 std::string_view embedded_sweep_hybrid_core();
 std::string_view embedded_sweep_hybrid_memory();
 std::string_view embedded_sweep_hybrid_options();
+std::string_view embedded_sweep_neighborhood();
+std::string_view embedded_sweep_sawtooth();
 std::string_view embedded_sweep_scaling_dilation();
 std::string_view embedded_sweep_scaling_max_sequence();
 std::string_view embedded_sweep_scaling_projection();
 std::string_view embedded_sweep_scaling_threshold();
+std::string_view embedded_sweep_sliding_tile();
 
 namespace {
 
@@ -55,13 +59,17 @@ std::span<const EmbeddedSweep> claim_sweeps() {
       {"sweeps/claims/guide-headlines.yaml", embedded_sweep_guide_headlines()},
       {"sweeps/claims/guide-memory.yaml", embedded_sweep_guide_memory()},
       {"sweeps/claims/guide-speedup.yaml", embedded_sweep_guide_speedup()},
+      {"sweeps/claims/hilbert-local.yaml", embedded_sweep_hilbert_local()},
       {"sweeps/claims/hybrid-core.yaml", embedded_sweep_hybrid_core()},
       {"sweeps/claims/hybrid-memory.yaml", embedded_sweep_hybrid_memory()},
       {"sweeps/claims/hybrid-options.yaml", embedded_sweep_hybrid_options()},
+      {"sweeps/claims/neighborhood.yaml", embedded_sweep_neighborhood()},
+      {"sweeps/claims/sawtooth.yaml", embedded_sweep_sawtooth()},
       {"sweeps/claims/scaling-dilation.yaml", embedded_sweep_scaling_dilation()},
       {"sweeps/claims/scaling-max-sequence.yaml", embedded_sweep_scaling_max_sequence()},
       {"sweeps/claims/scaling-projection.yaml", embedded_sweep_scaling_projection()},
       {"sweeps/claims/scaling-threshold.yaml", embedded_sweep_scaling_threshold()},
+      {"sweeps/claims/sliding-tile.yaml", embedded_sweep_sliding_tile()},
   });
   return kSweeps;
 }

@@ -24,6 +24,7 @@
 #include "kernels/ring/transport/table.hpp"
 #include "kernels/traversals/traversal.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/claims/literature.hpp"
 
 namespace hilbench {
 namespace {
@@ -222,9 +223,19 @@ std::string list_claims() {
     }
     ++rows.back();
   }
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    lines[i].text += fmt::format(", {} {}; {}", rows[i], rows[i] == 1 ? "figure" : "figures",
-                                 fmt::join(sweeps_naming(lines[i].name), ", "));
+  for (const PaperClaim& claim : paper_claims()) {
+    if (lines.back().name != claim.paper) {
+      lines.push_back({claim.paper, fmt::format("arXiv {}: {}", claim.arxiv, claim.title)});
+      rows.push_back(0);
+    }
+    ++rows.back();
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::vector<std::string> sweeps = sweeps_naming(lines[i].name);
+    lines[i].text +=
+        fmt::format(", {} {}; {}", rows[i], rows[i] == 1 ? "figure" : "figures",
+                    sweeps.empty() ? "not testable here" : fmt::format("{}", fmt::join(sweeps, ", ")));
+  }
   return in_columns(lines);
 }
 

@@ -28,7 +28,7 @@ class ExternalVariant final : public PreparedVariant {
   ProbeErrors probe() override { return {}; }
   OutputReader output() override { return program_->output(); }
   std::map<std::string, Counter> measured() override { return {}; }
-  std::optional<double> permute_ns() const override { return std::nullopt; }
+  std::optional<double> permute_ns() const override { return program_->permute_ns(); }
 
  private:
   Bench& bench_;

@@ -27,33 +27,41 @@ constexpr int kProtocol = 1;
 constexpr std::size_t kLongestTimer = 40;
 constexpr std::size_t kLongestDescription = 4000;
 
-json case_json(const Case& work, int threads) {
-  json fields = {{"threads", threads}, {"segments", json::array()}, {"dilations", json::array()}};
-  for (const Field<Case>& field : case_fields()) {
-    if (!of_pattern(field.name, has_windows(work))) continue;
-    const std::int64_t value = field.get(work);
-    json& told = fields[std::string(field.name)];
-    if (field.kind == FieldKind::integer)
-      told = value;
-    else if (field.kind == FieldKind::real)
-      told = real_of_bits(value);
-    else if (field.kind == FieldKind::boolean)
-      told = value != 0;
-    else
-      told = field_text(field, value);
+template <class T>
+json value_json(const Field<T>& field, const T& owner) {
+  const std::int64_t value = field.get(owner);
+  if (field.kind == FieldKind::integer) return value;
+  if (field.kind == FieldKind::real) return real_of_bits(value);
+  if (field.kind == FieldKind::boolean) return value != 0;
+  return field_text(field, value);
+}
+
+// `segments` and `dilations`, or the lists of windows.
+void add_pattern(const Case& work, json& fields) {
+  if (has_windows(work)) {
+    for (const Field<WindowDimension>& field : window_fields())
+      for (const WindowDimension& dimension : work.windows)
+        fields[std::string(field.name)].push_back(value_json(field, dimension));
+    return;
   }
   for (const Branch& branch : work.pattern) {
     fields["segments"].push_back(branch.segment_length);
     fields["dilations"].push_back(branch.dilation);
   }
+}
+
+json case_json(const Case& work, int threads) {
+  json fields = {{"threads", threads}};
+  for (const Field<Case>& field : case_fields())
+    if (of_pattern(field.name, has_windows(work))) fields[std::string(field.name)] = value_json(field, work);
+  add_pattern(work, fields);
   return fields;
 }
 
 // HILBENCH_PYTHON names the interpreter that runs the scripts of this program.
 std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
   if (!external.command.empty()) return external.command;
-  const std::string_view text =
-      name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_context_parallel();
+  const std::string_view text = embedded_script(name);
   script.write(text.data(), text.size());
   const char* python = std::getenv("HILBENCH_PYTHON");
   return {python != nullptr && *python != '\0' ? python : "python3", script.path()};
@@ -64,6 +72,10 @@ std::vector<std::string> command_of(const std::string& name, const External& ext
       {.what = fmt::format("'{}' breaks the protocol", name),
        .why = fmt::format("{}, found {}", what,
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
+}
+
+bool is_duration(const json& ns) {
+  return ns.is_number() && std::isfinite(ns.get<double>()) && ns.get<double>() > 0;
 }
 
 // Reads `size` floats that the program must have written.
@@ -106,6 +118,8 @@ void ExternalProgram::greet() {
     throw Unsupported(fmt::format("'{}' does not run on device {} here", name_, device));
   if (work_.ring_size > 1 && described_.value("rings", json()) != json(true))
     throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work_.ring_size, kernel_));
+  if (has_windows(work_) && described_.value("windows", json()) != json(true))
+    throw Unsupported(fmt::format("windows: not on {}", kernel_));
 }
 
 void ExternalProgram::load(const InputFiles& files) {
@@ -121,6 +135,10 @@ void ExternalProgram::load(const InputFiles& files) {
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)
     break_off(name_, "load needs the name of a timer", loaded);
   timer_ = "external:" + one_line(timer.get<std::string>());
+  if (const json permute = loaded.value("permute_ns", json()); !permute.is_null()) {
+    if (!is_duration(permute)) break_off(name_, "permute_ns of load must be a number above 0", loaded);
+    permute_ns_ = permute.get<double>();
+  }
   described_.update(loaded);
   if (described_.dump().size() > kLongestDescription)
     break_off(name_, fmt::format("its description may have at most {} characters", kLongestDescription),
@@ -132,9 +150,6 @@ std::vector<double> ExternalProgram::run(std::int64_t executions) {
   const json answer = ask({{"do", "run"}, {"executions", executions}});
   pause();
   const json times = answer.value("times_ns", json());
-  const auto is_duration = [](const json& time) {
-    return time.is_number() && std::isfinite(time.get<double>()) && time.get<double>() > 0;
-  };
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
     break_off(name_, fmt::format("run needs {} times_ns above 0", executions), answer);

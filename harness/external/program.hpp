@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ class ExternalProgram {
 
   int devices() const { return devices_; }             // number of devices that it may use
   const std::string& timer() const { return timer_; }  // "external:cuda_events"
+  // What the program says that storing its inputs in its own order takes, once; nothing if it stores none so.
+  std::optional<double> permute_ns() const { return permute_ns_; }
   // Name, version, and further keys of its answers.
   const nlohmann::json& description() const { return described_; }
 
@@ -59,6 +62,7 @@ class ExternalProgram {
   std::unique_ptr<SharedFile> script_;  // of a program of this build, until it is loaded
   std::unique_ptr<ChildProcess> process_;
   std::string timer_;
+  std::optional<double> permute_ns_;
   nlohmann::json described_;
 };
 

@@ -15,6 +15,7 @@
 #include "kernels/base/files.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/claims/claim_values.hpp"
+#include "reports/claims/literature.hpp"
 
 namespace hilbench {
 
@@ -363,6 +364,7 @@ const std::vector<std::string>& claim_names() {
     std::vector<std::string> names = {std::string(kSeeds)};
     for (const ClaimRow& row : load_claims({}))
       if (names.back() != row.claim_id) names.push_back(row.claim_id);
+    for (const std::string& paper : paper_names()) names.push_back(paper);
     return names;
   }();
   return kNames;

@@ -10,10 +10,11 @@
 
 namespace hilbench {
 
-// What a sweep may name as the claims that it answers: the claims files built into the program ("seeds"), and
-// the ids of their claims.
+// What a sweep may name as the claims that it answers: the claims files built into the program ("seeds",
+// "literature"), and the ids of their claims and papers.
 const std::vector<std::string>& claim_names();
-// The rows of the claims that have one of these names or are in a file with one, in the order of the files.
+// The rows of the claims of the seed reports that have one of these names or are in a file with one, in the
+// order of the file. Papers are answered by literature.hpp.
 std::vector<ClaimRow> named_claims(const std::vector<std::string>& names);
 
 // All rows of all claims; a row that states several quantities becomes several ClaimRows. An empty path means

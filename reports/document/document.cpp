@@ -19,6 +19,8 @@
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/summary.hpp"
 #include "reports/tables/window_pairs.hpp"
+#include "reports/tables/window_times.hpp"
+#include "reports/tables/windows.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -120,6 +122,7 @@ Section commands_section(const View& view) {
 // What the records answer: claims, variants, rivals, rings.
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
   if (!answers.empty()) sections.push_back(claims_section(answers, view.machine));
+  if (Section papers = literature_section(view); !papers.blocks.empty()) sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
     sections.push_back(
         table_section("summary", "Every variant against the reference",
@@ -135,14 +138,17 @@ void add_answers(std::vector<Section>& sections, const View& view, const std::ve
         rings_section(std::move(rings), {view.prediction_notes.begin(), view.prediction_notes.end()}));
 }
 
-// Case by case: figures, times, counters.
-void add_cases(std::vector<Section>& sections, const View& view, std::vector<Figure> figures) {
-  if (!figures.empty()) {
-    Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
-    for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
-    sections.push_back(std::move(section));
-  }
-  sections.push_back(comparison_section(view));
+// Windows on grids: orders beside rivals, pairs, and time by pairs.
+void add_windows(std::vector<Section>& sections, const View& view) {
+  if (Table windows = windows_table(view); !windows.rows.empty())
+    sections.push_back(table_section(
+        "windows", "Windows: orders and rivals",
+        "Every order and every rival of each case, and dense attention on the same tokens if the sweep has "
+        "that case. Ratios are the time of the kernel in raster order / the time of the row. Above 1, the "
+        "row "
+        "is faster. All pairs are another function: such a row shows what the windows save, and its ratio is "
+        "from cases that were measured in turn.",
+        std::move(windows)));
   if (Table pairs = window_pairs_table(view); !pairs.rows.empty())
     sections.push_back(table_section(
         "pairs", "Pairs of windows",
@@ -151,6 +157,24 @@ void add_cases(std::vector<Section>& sections, const View& view, std::vector<Fig
         "the positions decides how near its queries are to each other. Counted exactly, before any time is "
         "measured.",
         std::move(pairs)));
+  if (Table times = window_times_table(view); !times.rows.empty())
+    sections.push_back(table_section(
+        "window_times", "Windows: time by computed pairs",
+        "For each case, the line a + b x computed pairs with the smallest relative errors over all orders. A "
+        "residual near 0 says that the order changes the time by the pairs alone. A large one says that "
+        "something else counts, such as caches.",
+        std::move(times)));
+}
+
+// Case by case: figures, times, counters.
+void add_cases(std::vector<Section>& sections, const View& view, std::vector<Figure> figures) {
+  if (!figures.empty()) {
+    Section section{.id = "figures", .title = "Figures", .blocks = {}, .form = Form::text};
+    for (Figure& figure : figures) section.blocks.push_back(std::move(figure));
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(comparison_section(view));
+  add_windows(sections, view);
   sections.push_back(locality_section(view));
 }
 
@@ -222,6 +246,7 @@ Document document_of(const View& view, const std::vector<ClaimAnswer>& all_answe
     document.answer.insert(document.answer.begin(), std::move(injected));
   document.answer.push_back(status_sentence(view));
   if (!answers.empty()) document.answer.push_back(claims_sentence(answers));
+  if (const std::string papers = papers_sentence(view); !papers.empty()) document.answer.push_back(papers);
   if (!view.title.empty() && view.title != document.question) document.title += ": " + view.title;
   add_answers(document.sections, view, answers);
   add_cases(document.sections, view, std::move(figures));

@@ -11,6 +11,7 @@
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
+#include "reports/tables/window_times.hpp"
 #include "reports/view/format.hpp"
 #include "reports/view/margins.hpp"
 
@@ -146,6 +147,7 @@ std::vector<std::string> main_sentences(const View& view) {
   add(whole);
   if (!claimed.empty()) return said;
   add(windows_sentence(view));
+  add(window_times_sentence(view));
   add(rivals);
   add(rings_sentence(view));
   if (!said.empty() || view.record_count == 0) return said;

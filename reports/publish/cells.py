@@ -50,12 +50,44 @@ def pattern_text(segments, dilations):
     return " + ".join(f"{w}/{r}" for w, r in zip(segments, dilations))
 
 
+def window_text(grid, window):
+    return f"grid {grid}, window {window}"
+
+
+def has_windows(case):
+    """Of an id of a case."""
+    return case.startswith("g")
+
+
+def place_text(case):
+    """Length and branches of an id of a case, or grid and window: g32x48x80-win18x24x24-... as "grid 32x48x80, window
+    18x24x24"."""
+    if has_windows(case):
+        grid, window = case.split("-")[:2]
+        return window_text(grid[1:], window[3:])
+    length, segments, dilations = (part[1:] for part in case.split("-")[:3])
+    return f"n {length}, {pattern_text(segments.split('.'), dilations.split('.'))}"
+
+
+def parameters_text(params):
+    """The same of the parameters of a record."""
+    if params.get("grid"):
+        return window_text(*("x".join(map(str, params[name])) for name in ("grid", "window")))
+    return f"n {params['sequence_length']}, {pattern_text(params['segments'], params['dilations'])}"
+
+
+def dtype_of(case):
+    """Of an id of a case."""
+    return case.split("-")[4 if has_windows(case) else 5]
+
+
 def work(case):
     """n8192-w4096-r2-h8-d64-fp32-p1-cuda as "n 8192, 4096/2, h 8, d 64, fp32" and the options behind it."""
     parts = case.split("-")
-    pattern = pattern_text(parts[1][1:].split("."), parts[2][1:].split("."))
+    if has_windows(case):
+        parts.insert(0, "")  # two parts say what three say of branches
     rest = [part.replace(".", " ", 1) for part in parts[8:]]
-    return ", ".join([f"n {parts[0][1:]}, {pattern}, h {parts[3][1:]}, d {parts[4][1:]}, {parts[5]}"] + rest)
+    return ", ".join([place_text(case), f"h {parts[3][1:]}, d {parts[4][1:]}, {dtype_of(case)}"] + rest)
 
 
 def size_text(size):

@@ -10,6 +10,7 @@
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
 #   threads     on the processor: rings of threads
+#   windows, cpu-windows   windows on a GPU, or on the processor, beside PyTorch's; measured and checked as `contribute`
 #   published   all that a folder of a GPU under reports/published/ holds: rivals, caches, claims, every case by as many
 #               processes as `hilbench check` asks for. Stopped, it goes on from where it was
 #   contribute  the claims as they are published, on the GPU if there is one, otherwise on the processor: every case by
@@ -254,6 +255,7 @@ cpu_claims() {
   for file in sweeps/claims/*.yaml; do
     case $(basename "$file" .yaml) in
       analysis-projection | scaling-max-sequence | scaling-projection) ;;
+      neighborhood | sawtooth | sliding-tile) ;;  # claims of papers about work that no processor does in minutes
       guide-memory | hybrid-memory)
         "$1" "$file" --device cpu --budget "$budget" --execution-limit "$limit" \
           --filter '/dilated/(linear|hilbert|random)$' "${@:2}" ;;
@@ -301,6 +303,12 @@ published() {
   for file in sweeps/gpu-peak.yaml sweeps/data.yaml; do contribute_sweep "$file" --allow-external; done
 }
 
+# windows_sweeps PROCESSES FILE...: the rivals are programs of Python here too
+windows_sweeps() {
+  local file
+  for file in "${@:2}"; do contribute_sweep "$file" --allow-external --processes "$1"; done
+}
+
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
@@ -323,6 +331,8 @@ for step in "${steps[@]}"; do
     published) published ;;
     contribute) contribute ;;
     threads) sweep sweeps/ring/threads.yaml ;;
+    windows) windows_sweeps 5 sweeps/windows/{images,videos,shapes,window-rivals}.yaml ;;
+    cpu-windows) windows_sweeps 10 sweeps/windows/cpu-*.yaml ;;
     ring-tests) ring_tests ;;
     ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
     ring-rivals) ring_rivals ;;

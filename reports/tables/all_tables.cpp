@@ -1,11 +1,13 @@
 #include "reports/tables/all_tables.hpp"
 
+#include "reports/claims/literature.hpp"
 #include "reports/tables/claim_levels.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
 #include "reports/tables/counters_beside_ratios.hpp"
 #include "reports/tables/environment.hpp"
+#include "reports/tables/literature.hpp"
 #include "reports/tables/locality.hpp"
 #include "reports/tables/problems.hpp"
 #include "reports/tables/rings.hpp"
@@ -13,17 +15,29 @@
 #include "reports/tables/summary.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
+#include "reports/tables/window_times.hpp"
+#include "reports/tables/windows.hpp"
 
 namespace hilbench {
 
 std::vector<Table> all_tables(const View& view, const std::vector<ClaimAnswer>& answers) {
-  return {claims_table(answers),        claim_levels_table(answers),
-          comparison_table(view.cases), explained_table(view.cases),
-          rivals_table(view),           rings_table(view),
-          summary_table(view),          twins_table(view),
-          window_pairs_table(view),     locality_table(view),
-          problems_table(view),         unavailable_table(view),
-          environment_table(view),      commands_table(view.cases, view)};
+  return {claims_table(answers),
+          claim_levels_table(answers),
+          literature_table(answer_papers(view)),
+          comparison_table(view.cases),
+          explained_table(view.cases),
+          rivals_table(view),
+          rings_table(view),
+          summary_table(view),
+          twins_table(view),
+          windows_table(view),
+          window_pairs_table(view),
+          window_times_table(view),
+          locality_table(view),
+          problems_table(view),
+          unavailable_table(view),
+          environment_table(view),
+          commands_table(view.cases, view)};
 }
 
 }  // namespace hilbench

@@ -41,6 +41,8 @@ class Rival:
                   "flags": "-O0"}
         if FAULT in ("rings", "lies_about_rings"):
             answer["rings"] = True if FAULT == "rings" else "yes"
+        if FAULT in ("windows", "lies_about_windows", "bad_permutation"):
+            answer["windows"] = "yes" if FAULT == "lies_about_windows" else True
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
@@ -83,6 +85,8 @@ class Rival:
         self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
                                      read(v, case, case["kv_heads"]))
         self.executions = 0
+        if FAULT in ("windows", "bad_permutation"):
+            return {"timer": "fake_clock", "permute_ns": 750.5 if FAULT == "windows" else -1, "asked": case}
         if FAULT == "rings":
             return {"timer": "fake_clock", "ranks": case["ring_size"]}
         return {"timer": 7} if FAULT == "no_timer" else {"timer": "fake_clock", "option": option}

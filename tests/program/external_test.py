@@ -13,6 +13,9 @@ import unittest
 from program import Program, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Every key of windows at another value than its default, each in its own dimension.
+WINDOWS = ("grid: [4, 9, 5], window: [3, 4, 2], window_dilation: [1, 2, 1], window_stride: [1, 1, 2], "
+           "window_causal: [true, false, false], heads: 2, head_dim: 16, threads: 1")
 POINT = "sequence_length: 24, segments: [12, 24], dilations: [1, 2], heads: 2, head_dim: 16, threads: 1"
 SWEEP = """
 name: external
@@ -73,9 +76,9 @@ class ExternalCase(unittest.TestCase):
         for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
             (self.program.folder / source.name).write_text(source.read_text())
 
-    def sweep(self, faults, baselines=None, more="", timeout_s=60, extra=""):
+    def sweep(self, faults, baselines=None, more="", timeout_s=60, extra="", point=POINT):
         declared = "".join(f"  {fault}: {{command: [{sys.executable}, rival.py, {fault}]}}\n" for fault in faults)
-        return self.program.sweep(SWEEP.format(point=POINT, more=more, declared=declared + extra, timeout_s=timeout_s,
+        return self.program.sweep(SWEEP.format(point=point, more=more, declared=declared + extra, timeout_s=timeout_s,
                                                baselines=", ".join(baselines or faults)))
 
     def run_all(self, sweep, *options, status=0):
@@ -164,6 +167,35 @@ class ExternalTest(ExternalCase):
         for name in ("none", "lies_about_rings"):
             self.assertEqual((records[name]["status"], records[name]["reason"]),
                              ("skipped", f"ring_size 2: {name} runs on one rank"))
+
+    def test_windows_are_for_programs_that_say_so(self):
+        for edges in ("shift", "cut"):
+            with self.subTest(edges=edges):
+                faults = ["none", "windows", "lies_about_windows", "bad_permutation"]
+                sweep = self.sweep(faults, ["torch_sdpa", *faults], more=f", edges: {edges}", point=WINDOWS)
+                records = self.run_all(sweep, status=1)
+                record = records["windows"]
+                self.assertEqual(record["status"], "ok", record["reason"])
+                self.assertLessEqual(record["verify"]["worst"], 1)
+                self.assertEqual(record["verify"]["rows"], 4 * 9 * 5 * 2)
+                self.assertEqual(record["permute_ns"]["median"], 750.5)
+                asked = record["environment"]["library"]["asked"]
+                self.assertEqual((asked["grid"], asked["window"], asked["edges"]), ([4, 9, 5], [3, 4, 2], edges))
+                self.assertEqual((asked["window_dilation"], asked["window_stride"]), ([1, 2, 1], [1, 1, 2]))
+                self.assertEqual((asked["window_causal"], asked["sequence_length"]), ([True, False, False], 180))
+                self.assertFalse({"segments", "dilations", "queries", "head_offset", "branch_heads"} & set(asked))
+                for name in ("none", "lies_about_windows", "torch_sdpa"):
+                    self.assertEqual((records[name]["status"], records[name]["reason"]),
+                                     ("skipped", f"windows: not on {name}"))
+                self.assertRegex(records["bad_permutation"]["reason"], "permute_ns of load must be a number above 0")
+
+    def test_what_windows_need_is_not_asked_for_branches(self):
+        records = self.run_all(self.sweep(["windows"], ["windows", "torch_windows"]))
+        self.assertEqual(records["windows"]["status"], "ok", records["windows"]["reason"])
+        asked = records["windows"]["environment"]["library"]["asked"]
+        self.assertEqual((asked["segments"], asked["dilations"]), ([12, 24], [1, 2]))
+        self.assertFalse({"grid", "window", "edges"} & set(asked))
+        self.assertEqual(records["torch_windows"]["reason"], "torch_windows computes windows on a grid only")
 
     def test_counters_of_this_process_are_not_the_programs(self):
         sweep = self.sweep(["none"])

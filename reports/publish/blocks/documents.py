@@ -4,7 +4,7 @@ from blocks.claims import answers, claims_a_gain
 from blocks.kernels import block_strongest
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
-from cells import grouped, markdown, plural, span, wrapped
+from cells import dtype_of, grouped, markdown, plural, span, wrapped
 
 CACHE_METRICS = ("cache_line_accesses_reduction", "cache_miss_reduction")
 
@@ -15,16 +15,11 @@ def gain_answers(folder):
             and row["in_sweep"] == row["claim"]]
 
 
-def dtype_of(row):
-    """Of a row about one case: its dtype, as its id has it."""
-    return row["case"].split("-")[5]
-
-
 def by_machine(published):
     """Answers of gain_answers, by machine and dtype: processors first, fp32 first."""
     folders = sorted(published.folders(), key=lambda folder: not on_processor(folder))
     for folder in folders:
-        groups = grouped(gain_answers(folder), dtype_of)
+        groups = grouped(gain_answers(folder), lambda row: dtype_of(row["case"]))
         for dtype in sorted(groups, key=lambda dtype: (dtype != "fp32", dtype)):
             yield short_name(folder), dtype, groups[dtype]
 

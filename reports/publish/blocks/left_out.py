@@ -23,7 +23,8 @@ def absence_said(path, answered):
     text = path.read_text()
     title = re.search(r"^title: (.*)", text, re.M)[1]
     why = (": it is about the memory of GPUs" if "dtype: fp16" in text else
-           ": it is about rings of GPUs" if "ring_size" in text else "")
+           ": it is about rings of GPUs" if "ring_size" in text else
+           ": it is about GPUs" if "device: cuda" in text else "")
     instead = "; other sweeps here answer the claim" if path.stem in answered else ""
     return f"- `{path.stem}` ({title}) was not run here{why}{instead}."
 

@@ -34,7 +34,9 @@ def kv_bytes(params):
 
 
 def keys_of(params):
-    """Keys that a query reads, of its longest branch."""
+    """Keys that a query reads, of its longest branch; of windows, what it sees far from the ends of the grid."""
+    if params.get("grid"):
+        return math.prod(params["window"])
     branches = zip(params["segments"], params["dilations"])
     return max(math.ceil(min(w, params["sequence_length"]) / r) for w, r in branches)
 

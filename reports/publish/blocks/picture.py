@@ -4,7 +4,7 @@ import math
 from html import escape
 
 from blocks.documents import by_machine
-from cells import pattern_text
+from cells import has_windows, place_text
 
 WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 74, 26
 LEAST, MOST = 0.9, 9.0  # ends of the axis
@@ -70,8 +70,11 @@ def claims_of(published):
 
 
 def case_text(case):
-    length, segments, dilations = (part[1:] for part in case.split("-")[:3])
-    return f"{length} positions, {pattern_text(segments.split('.'), dilations.split('.'))}"
+    text = place_text(case)
+    if has_windows(case):
+        return text
+    length, pattern = text.removeprefix("n ").split(", ")
+    return f"{length} positions, {pattern}"
 
 
 def legend(machines):

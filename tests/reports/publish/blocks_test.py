@@ -9,7 +9,8 @@ import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import calibration, claims, counts, machine, orders, rates  # noqa: E402
+import cells  # noqa: E402
+from blocks import calibration, claims, counts, machine, orders, picture, rates, windows  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -160,6 +161,80 @@ class Rates(BlocksTest):
         self.assertIn("| n 8192, 8192/16, h 1, d 64, threads 1 | 512 | 0.081 |  |  | 90.0 % |  | 81.0 % |  |", table)
         self.assertIn("| n 2048, 2048/1, h 1, d 64, threads 1 | 2048 | 0.1 | 0.25 | 2.50 | 100.0 % | 100.0 % | 100.0 % "
                       "| 100.0 % |", table)
+
+    def test_windows_stand_in_their_own_words(self):
+        records = []
+        for dtype, rate in (("fp32", 0.08), ("bf16", 0.2)):
+            one = windows_record("hilbert", dtype=dtype)
+            records.append({**one, "tflops": rate})
+        table = rates.block_rates(self.published(records), "cpu-order").split("\n")
+        self.assertIn("| grid 16x32x32, window 4x8x8, h 1, d 64, threads 1 | 256 | 0.08 | 0.2 | 2.50 |  |  |  |  |", table)
+
+
+def windows_record(order, ratio=None, dtype="fp32"):
+    """A record of windows, whose branches are null."""
+    one = record(16384, 1, order, ratio)
+    one["params"].update(dtype=dtype, threads=1, heads=1, grid=[16, 32, 32], window=[4, 8, 8], segments=None,
+                         dilations=None)
+    return {**one, "case": f"g16x32x32-win4x8x8-h1-d64-{dtype}-p1-cpu-threads.1-edges.cut"}
+
+
+class TablesOfWindows:
+    """A folder with one sweep whose tables have these rows."""
+
+    sweeps = ["images"]
+
+    def __init__(self, rows):
+        self.known = rows
+
+    def rows(self, table, sweep=None):
+        return self.known
+
+
+class Windows(BlocksTest):
+    def test_a_table_of_orders_has_them(self):
+        folder = self.published([windows_record("linear"), windows_record("hilbert", 1.5)])
+        self.assertEqual(orders.block_orders(folder, "cpu-order").split("\n")[2:],
+                         ["| grid 16x32x32, window 4x8x8, h 1, d 64, fp32, threads 1, edges cut | 8 MiB | 256 | 1 | "
+                          "1.500 [1.495, 1.505] |"])
+
+    def test_orders_and_rivals_stand_beside_each_other(self):
+        case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
+        plain = {"case": case, "needed_share": "4.1 %", "ratio_low": "", "ratio_high": "", "ratio": "", "remark": ""}
+        folder = TablesOfWindows([
+            {**plain, "variant": "dilated/linear", "computed_over_needed": "6.00"},
+            {**plain, "variant": "dilated/hilbert.qkv", "computed_over_needed": "3.00", "ratio": "1.9", "ratio_low": "1.8",
+             "ratio_high": "2", "remark": "faster"},
+            {**plain, "variant": "dilated/linear (all pairs)", "computed_over_needed": "24", "ratio": "0.25",
+             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function"}])
+        table = windows.block_windows(folder, "images").split("\n")
+        self.assertEqual(table[0], "| case | needed, of all pairs | raster, computed / needed | dilated/hilbert.qkv | "
+                                   "dilated/linear (all pairs) |")
+        self.assertEqual(table[2], "| grid 64x64, window 13x13, h 4, d 64, bf16 | 4.1 % | 6.00 | 1.900 [1.800, 2.000]; 3.00 | "
+                                   "0.250 [0.200, 0.300]; 24.0 |")
+        said = windows.block_windows_said(folder, "images").replace("\n", " ")
+        self.assertEqual(said, "1 case with windows, against the kernel in raster order. `dilated/hilbert.qkv` is faster in "
+                               "1, slower in 0: 1.900 times as fast.")
+        self.assertEqual(windows.block_windows(folder, "videos"), "Nothing was measured.")
+
+    def test_time_by_pairs_in_a_sentence(self):
+        case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
+        folder = TablesOfWindows([{"case": case, "variant": f"dilated/{order}", "residual": residual} for order, residual in
+                                  (("linear", "+1.0 %"), ("hilbert.qkv", "-2.5 %"), ("random.qkv", "+0.5 %"))])
+        said = windows.block_window_times(folder, "images").replace("\n", " ")
+        self.assertEqual(said, "In 1 case, a line a + b x computed pairs misses 3 times by 1.0 % in the median and by 2.5 % "
+                               "at most (`dilated/hilbert.qkv`, grid 64x64, window 13x13, h 4, d 64, bf16).")
+
+    def test_the_text_of_a_case(self):
+        case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
+        self.assertEqual(cells.work(case), "grid 64x64, window 13x13, h 4, d 64, bf16")
+        self.assertEqual(cells.work("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu-causal.true"),
+                         "n 4096, 2048/1 + 4096/2, h 8, d 64, fp32, causal true")
+        self.assertEqual([cells.dtype_of(each) for each in (case, "n4096-w4096-r1-h8-d64-fp16-p1-cuda")],
+                         ["bf16", "fp16"])
+        self.assertEqual(picture.case_text(case), "grid 64x64, window 13x13")
+        self.assertEqual(picture.case_text("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu"),
+                         "4096 positions, 2048/1 + 4096/2")
 
 
 def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false"):

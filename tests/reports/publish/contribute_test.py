@@ -76,6 +76,22 @@ class Contribute(unittest.TestCase):
             self.assertIn(" --device cpu ", call)
             self.assertIn(" --processes 10 ", call)
 
+    def test_claims_about_gpus_alone_are_not_asked_of_a_processor(self):
+        self.contribute(DEVICES="cpu\n")
+        self.assertFalse({"neighborhood", "sawtooth", "sliding-tile"} & set(self.packed()))
+        self.assertIn("hilbert-local", self.packed())
+
+    def test_windows_are_measured_beside_their_rivals(self):
+        for step, processes, sweeps in (("windows", 5, ["images", "shapes", "videos", "window-rivals"]),
+                                        ("cpu-windows", 10, ["cpu-images", "cpu-videos", "cpu-window-rivals"])):
+            with self.subTest(step=step):
+                shutil.rmtree(self.place / "out", ignore_errors=True)
+                (self.place / "calls.txt").unlink(missing_ok=True)
+                subprocess.run([self.place / "run.sh", self.place / "out", step], capture_output=True, check=True, timeout=60)
+                self.assertEqual(self.packed(), sweeps)
+                for call in self.calls("run"):
+                    self.assertIn(f" --allow-external --processes {processes} ", call)
+
     def test_what_may_not_be_published_is_not_packed(self):
         self.contribute(DEVICES=ON_GPU)
         out = self.contribute(1, DEVICES=ON_GPU, FAULT_IN="hybrid-core")

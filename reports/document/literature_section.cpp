@@ -1,0 +1,44 @@
+// The section "Papers against measurement".
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "reports/claims/literature.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/tables/literature.hpp"
+
+namespace hilbench {
+
+Section literature_section(const View& view) {
+  Section section{.id = "literature", .title = "Papers against measurement", .blocks = {}};
+  const std::vector<PaperAnswer> answers = answer_papers(view);
+  if (answers.empty()) return section;
+  section.blocks.push_back(Paragraph{
+      "What papers claim about the order of positions, windows and traversals. Each row says what is divided "
+      "by what here: above 1, the second needs less. The rules for verdicts are those for the claims of the "
+      "seed reports. Dense attention on the same tokens is a different function: such a ratio holds what the "
+      "windows leave out, not an order alone. Figures about whole models and about quality cannot be tested "
+      "here."});
+  if (Table judged = judged_papers_table(answers); judged.rows.empty())
+    section.blocks.push_back(Paragraph{"These records test none of these claims."});
+  else
+    section.blocks.push_back(std::move(judged));
+  if (Table untestable = untestable_papers_table(answers); !untestable.rows.empty()) {
+    untestable.fold = "Claims of papers that these records cannot test";
+    section.blocks.push_back(std::move(untestable));
+  }
+  return section;
+}
+
+std::string papers_sentence(const View& view) {
+  std::map<ClaimVerdict, std::size_t> verdicts;
+  for (const PaperAnswer& answer : answer_papers(view)) ++verdicts[answer.verdict];
+  if (verdicts.empty()) return "";
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : verdicts)
+    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  return fmt::format("Claims of papers: {}.", fmt::join(parts, ", "));
+}
+
+}  // namespace hilbench

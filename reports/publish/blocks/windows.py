@@ -1,0 +1,73 @@
+"""Blocks about windows on grids: orders and rivals, time by computed pairs, and what papers claim."""
+
+from statistics import median
+
+from cells import grouped, interval, markdown, number, plural, span, work, wrapped
+
+DENSE = " (all pairs)"  # behind the variants of dense attention on the same tokens
+
+
+def rows_of(folder, table, sweep):
+    return list(folder.rows(table, sweep)) if sweep in folder.sweeps else []
+
+
+def block_windows(folder, sweep):
+    """A row a case: the pairs needed and, of each variant, time of raster order / its time and computed / needed."""
+    rows = rows_of(folder, "windows", sweep)
+    if not rows:
+        return "Nothing was measured."
+    variants = list(dict.fromkeys(row["variant"] for row in rows if row["ratio"]))
+    return markdown(["case", "needed, of all pairs", "raster, computed / needed"] + variants,
+                    [case_cells(case, group, variants) for case, group in grouped(rows, lambda r: r["case"]).items()])
+
+
+def case_cells(case, group, variants):
+    known = {row["variant"]: row for row in group}
+    raster = next((row for row in group if row["ratio"] == ""), {"computed_over_needed": ""})
+    return [work(case), group[0]["needed_share"], number(raster["computed_over_needed"], 3),
+            *(variant_cell(known.get(variant)) for variant in variants)]
+
+
+def variant_cell(row):
+    if row is None or row["ratio"] == "":
+        return ""
+    over = f"; {number(row['computed_over_needed'], 3)}" if row["computed_over_needed"] else ""
+    return interval(row, "ratio") + over
+
+
+def block_windows_said(folder, sweep):
+    rows = [row for row in rows_of(folder, "windows", sweep) if row["ratio"]]
+    orders = [row for row in rows if not row["variant"].endswith(DENSE)]
+    if not orders:
+        return "Nothing was measured."
+    cases = plural(len({row["case"] for row in orders}), "case")
+    said = [f"{cases} with windows, against the kernel in raster order."]
+    for variant, group in sorted(grouped(orders, lambda row: row["variant"]).items(),
+                                 key=lambda item: -median(float(row["ratio"]) for row in item[1])):
+        faster, slower = (sum(row["remark"].startswith(word) for row in group) for word in ("faster", "slower"))
+        said.append(f"`{variant}` is faster in {faster}, slower in {slower}: {span(row['ratio'] for row in group)} "
+                    "times as fast.")
+    return wrapped(*said)
+
+
+def block_window_times(folder, sweep):
+    """How far time follows the pairs that tiles compute."""
+    rows = rows_of(folder, "window_times", sweep)
+    if not rows:
+        return "No case has three orders that compute different numbers of pairs."
+    residuals = [abs(float(row["residual"].split(" ")[0])) for row in rows]
+    cases = plural(len({row["case"] for row in rows}), "case")
+    worst = rows[residuals.index(max(residuals))]
+    return wrapped(f"In {cases}, a line a + b x computed pairs misses {plural(len(rows), 'time')} by",
+                   f"{median(residuals):.1f} % in the median and by {max(residuals):.1f} % at most",
+                   f"(`{worst['variant']}`, {work(worst['case'])}).")
+
+
+def block_papers(folder):
+    """What papers claim, if a sweep of the folder tests it."""
+    rows = [row for row in folder.rows("literature") if row["verdict"] != "not testable here"]
+    if not rows:
+        return "No claim of a paper was tested here."
+    heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured", "verdict"]
+    return markdown(heads, [[row["paper"], row["arxiv"], row["says"], row["claimed"], row["compares"], work(row["case"]),
+                             interval(row, "measured"), row["verdict"]] for row in rows])

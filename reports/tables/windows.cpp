@@ -1,0 +1,143 @@
+#include "reports/tables/windows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "kernels/case/windows.hpp"
+#include "reports/tables/variant_rows.hpp"
+#include "reports/view/dense_case.hpp"
+#include "reports/view/format.hpp"
+#include "reports/view/pairing.hpp"
+
+namespace hilbench {
+namespace {
+
+struct WindowRow {
+  const CaseView* of_case = nullptr;  // with windows
+  const Record* record = nullptr;
+  bool dense = false;                 // `record` computes all pairs of the same tokens
+  double needed = 0;                  // pairs of the windows
+  std::optional<double> over_needed;  // computed / needed
+  std::optional<Measured> ratio;      // raster order / this
+  std::optional<Measured> with_permutation;
+};
+
+bool timed(const Record& record) {
+  return record.status == Status::ok && record.time && record.verify;
+}
+
+double all_pairs(const Case& work) {
+  const auto positions = static_cast<double>(work.sequence_length);
+  return static_cast<double>(work.batch) * static_cast<double>(work.heads) * positions * positions;
+}
+
+// The kernel in raster order with everything else at its default: the first, as the sweep lists them.
+const Record* raster_of(const CaseView& of_case) {
+  for (const Record* record : of_case.records)
+    if (record->pairs && record->variant.order == "linear" && timed(*record)) return record;
+  return nullptr;
+}
+
+// Kernels count their tiles; rivals may say in their description what they compute.
+std::optional<double> computed_over_needed(const Record& record) {
+  if (record.pairs) return record.pairs->computed / record.pairs->needed;
+  const auto library = record.environment.find("library");
+  if (library == record.environment.end() || !library->is_object()) return std::nullopt;
+  const auto said = library->find("computed_over_needed");
+  if (said == library->end() || !said->is_number()) return std::nullopt;
+  return said->get<double>();
+}
+
+void add_windows(const CaseView& of_case, const Record* raster, std::vector<WindowRow>& rows) {
+  const double needed = window_pairs(*of_case.work) * static_cast<double>(of_case.work->batch) *
+                        static_cast<double>(of_case.work->heads);
+  for (const Record* record : of_case.records) {
+    if (!timed(*record)) continue;
+    WindowRow row{.of_case = &of_case, .record = record, .needed = needed};
+    row.over_needed = computed_over_needed(*record);
+    if (raster != nullptr && raster != record) {
+      row.ratio = time_ratio(*raster, *record);
+      if (record->permute_ns) row.with_permutation = time_ratio(*raster, *record, *record->permute_ns);
+    }
+    rows.push_back(row);
+  }
+}
+
+void add_dense(const View& view, const CaseView& of_case, const Record* raster,
+               std::vector<WindowRow>& rows) {
+  const CaseView* dense = dense_case(view, *of_case.work);
+  if (dense == nullptr) return;
+  const double needed = rows.back().needed;
+  for (const Record* record : dense->records) {
+    if (!timed(*record) || (!record->variant.baseline && record->variant.order != "linear")) continue;
+    WindowRow row{.of_case = &of_case, .record = record, .dense = true, .needed = needed};
+    row.over_needed = all_pairs(*of_case.work) / needed;
+    if (raster != nullptr) row.ratio = unpaired_time_ratio(*raster, *record);
+    rows.push_back(row);
+  }
+}
+
+std::vector<WindowRow> window_rows(const View& view) {
+  std::vector<WindowRow> rows;
+  for (const CaseView& of_case : view.cases) {
+    if (!has_windows(*of_case.work)) continue;
+    const std::size_t before = rows.size();
+    const Record* raster = raster_of(of_case);
+    add_windows(of_case, raster, rows);
+    if (rows.size() > before) add_dense(view, of_case, raster, rows);
+  }
+  return rows;
+}
+
+Cell ratio_text_cell(const std::optional<Measured>& measured) {
+  return {measured ? ratio_text(measured->ratio, measured->ci) : ""};
+}
+Cell data_cell(std::optional<double> value) {
+  return {data_text(value)};
+}
+
+std::string remark_of(const WindowRow& row) {
+  if (row.dense) return "all pairs: a different function";
+  if (row.record->variant.order_scope == OrderScope::tokens) return "a different function";
+  return row.ratio ? verdict_words(row.ratio->verdict, row.ratio->processes, row.ratio->margin) : "";
+}
+
+}  // namespace
+
+Table windows_table(const View& view) {
+  using R = const WindowRow&;
+  const auto end = [](const std::optional<Measured>& m, double Interval::*which) {
+    return data_cell(m ? std::optional(m->ci.*which) : std::nullopt);
+  };
+  const std::vector<ColumnOf<WindowRow>> columns = {
+      {{"case", "case"}, [](R r) { return Cell{r.of_case->case_id}; }},
+      {{"variant", "order or rival"},
+       [](R r) { return Cell{r.record->variant_id + (r.dense ? " (all pairs)" : "")}; }},
+      {{"needed_share", "needed, of all pairs", Align::right},
+       [](R r) { return Cell{percent_text(r.needed / all_pairs(*r.of_case->work))}; }},
+      {{"computed_over_needed", "computed / needed", Align::right},
+       [](R r) { return Cell{r.over_needed ? number_text(*r.over_needed, 3) : ""}; }},
+      {{"density", "computed, of all pairs", Align::right},
+       [](R r) {
+         const double needed_share = r.needed / all_pairs(*r.of_case->work);
+         return Cell{r.over_needed ? percent_text(*r.over_needed * needed_share) : ""};
+       }},
+      {{"time", "time [interval]", Align::right, Show::page},
+       [](R r) { return Cell{time_text(r.record->time->median_ns, r.record->time->ci_ns)}; }},
+      {{"time_ns", "", Align::right, Show::data}, [](R r) { return data_cell(r.record->time->median_ns); }},
+      {{"ratio_text", "raster order / this [interval]", Align::right, Show::page},
+       [](R r) { return ratio_text_cell(r.ratio); }},
+      {{"ratio", "", Align::right, Show::data},
+       [](R r) { return data_cell(r.ratio ? std::optional(r.ratio->ratio) : std::nullopt); }},
+      {{"ratio_low", "", Align::right, Show::data}, [end](R r) { return end(r.ratio, &Interval::low); }},
+      {{"ratio_high", "", Align::right, Show::data}, [end](R r) { return end(r.ratio, &Interval::high); }},
+      {{"with_permutation", "with one permutation", Align::right},
+       [](R r) { return Cell{r.with_permutation ? number_text(r.with_permutation->ratio) : ""}; }},
+      {{"remark", "verdict"}, [](R r) { return Cell{remark_of(r)}; }}};
+  return make_table<WindowRow>("windows", "Orders and rivals on windows", columns, window_rows(view));
+}
+
+}  // namespace hilbench

@@ -1,0 +1,332 @@
+"""torch_windows.py: its geometry by itself, then on the CPU by its protocol and through the program.
+
+Usage: torch_windows_test.py PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]. The interpreter is that of
+HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
+HILBENCH_WINDOWS_DEVICE=cuda asks the script to compute on a GPU.
+"""
+
+import array
+import contextlib
+import importlib.util
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
+DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
+GPUS = os.environ.copy()  # before program.py hides the GPUs from what tests start
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
+from plain_attention import attention, keys_of_windows  # noqa: E402
+from program import Program  # noqa: E402
+
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+GRIDS = 200
+RANDOM_CASES = 40
+NO_COMPILER = "flex: does not compile: "
+
+SWEEP = """
+name: torch_windows
+cases:
+  - {grid: [9, 12], window: [5, 3], window_dilation: [1, 2], heads: 4, kv_heads: 2, head_dim: 16, threads: 1}
+  - {grid: [4, 6, 5], window: [3, 2, 3], edges: cut, heads: 2, head_dim: 16, threads: 1, causal: true}
+variants: [{kernel: dilated, order: linear}]
+baselines: [torch_windows, torch_windows.natten]
+measure: {budget_s: 0.05, min_rounds: 3}
+"""
+FLEX_SWEEP = """
+name: flex_windows
+cases: [{grid: [9, 12], window: [5, 3], window_dilation: [1, 2], heads: 4, kv_heads: 2, head_dim: 16, threads: 1}]
+variants: [{kernel: dilated, order: linear}]
+baselines: [torch_windows.flex, torch_windows.flex_boxes]
+measure: {budget_s: 0.05, min_rounds: 3}
+"""
+
+
+def half(value):
+    return struct.pack("<e", value)
+
+
+def upper_half(value):
+    return struct.pack("<f", value)[2:]
+
+
+# Bytes of a value in each dtype, the value that they hold, and the tolerance as a share of the largest output: a few
+# roundings to the dtype, as it stores probabilities too.
+STORE = {"fp32": lambda value: struct.pack("<f", value), "fp16": half, "bf16": upper_half}
+LOAD = {"fp32": lambda data: struct.unpack("<f", data)[0], "fp16": lambda data: struct.unpack("<e", data)[0],
+        "bf16": lambda data: struct.unpack("<f", b"\0\0" + data)[0]}
+TOLERANCE = {"fp32": 2e-5 if DEVICE == "cpu" else 2e-3, "fp16": 2.0**-9, "bf16": 2.0**-6}
+
+
+def loaded_module():
+    """The script as a module, without PyTorch."""
+    spec = importlib.util.spec_from_file_location("torch_windows", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def random_windows(rng, largest):
+    dimensions = rng.choice([2, 2, 3])
+    edges = rng.choice(["shift", "cut"])
+    lists = {name: [] for name in ("grid", "window", "window_dilation", "window_stride", "window_causal")}
+    for _ in range(dimensions):
+        n = rng.randint(1, largest if dimensions == 2 else largest // 2 + 1)
+        d = rng.choice([1, 1, 2, 3])
+        w = rng.randint(1, max(n // d, 1) if edges == "shift" else n + 2)
+        d = 1 if edges == "shift" and w * d > n else d
+        for name, value in zip(lists, (n, w, d, rng.randint(1, w), rng.random() < 0.2)):
+            lists[name].append(value)
+    return {**lists, "edges": edges, "causal": rng.random() < 0.2, "sequence_length": math.prod(lists["grid"])}
+
+
+def random_case(rng):
+    heads = rng.choice([1, 4, 8])
+    return {**random_windows(rng, 9), "batch": rng.choice([1, 2]), "heads": heads,
+            "kv_heads": rng.choice([g for g in (1, 2, 8) if g <= heads]), "head_dim": rng.choice([16, 32]),
+            "dtype": rng.choice(list(STORE)), "pass": "forward", "ring_size": 1, "device": DEVICE, "threads": 1}
+
+
+class GeometryTest(unittest.TestCase):
+    """Against the definition, in whole numbers: the functions also take tensors."""
+
+    def setUp(self):
+        self.module = loaded_module()
+
+    def test_windows_see_what_the_definition_says(self):
+        rng = random.Random(3)
+        for _ in range(GRIDS):
+            case = random_windows(rng, 12)
+            windows = self.module.Windows(self.module.Case(case))
+            cells = list(itertools.product(*map(range, case["grid"])))
+            for t in rng.sample(range(len(cells)), min(len(cells), 12)):
+                seen = [s for s, cell in enumerate(cells) if windows.sees(cells[t], cell) is not False]
+                self.assertEqual(seen, sorted(keys_of_windows(case, t)), (case, cells[t]))
+
+    def test_orders_are_bijections_and_know_their_coordinates(self):
+        for grid, box in (([4, 6], None), ([4, 6], [2, 3]), ([4, 6, 8], [2, 2, 4])):
+            order = self.module.Order(grid, box, None)
+            slots = order.slots()
+            self.assertEqual(sorted(slots), list(itertools.product(*map(range, grid))))
+            self.assertEqual([tuple(order.coordinates(slot)) for slot in range(len(slots))], slots)
+
+    def test_boxes_are_those_of_the_program(self):
+        program = Program(BINARY)
+        self.addCleanup(program.close)
+        for grid, box in (([4, 6], [2, 3]), ([5, 7], [2, 4]), ([3, 5, 6], [2, 2, 4])):
+            out, _ = program.run("order", "boxes." + ".".join(map(str, box)), "--grid", "x".join(map(str, grid)))
+            order = self.module.Order(grid, None, None)
+            order.box = box  # cut boxes have tables, which need PyTorch
+            slots = [int(line) for line in out.split()]
+            cells = list(itertools.product(*map(range, grid)))
+            self.assertEqual([cells[p] for p in sorted(range(len(cells)), key=slots.__getitem__)], order.slots())
+
+    def test_the_box_suits_the_window(self):
+        for grid, window, volume, box in (([64, 64], [13, 13], 64, [8, 8]), ([64, 64], [3, 63], 64, [1, 64]),
+                                          ([64, 2], [9, 2], 128, [64, 2]), ([3, 5], [3, 3], 64, None)):
+            count = len(grid)
+            case = {"grid": grid, "window": window, "window_dilation": [1] * count, "window_stride": [1] * count,
+                    "window_causal": [False] * count, "edges": "shift", "causal": False}
+            self.assertEqual(self.module.box_for(self.module.Windows(self.module.Case(case)), volume), box)
+
+
+class Script:
+    """torch_windows.py, asked as the program asks it."""
+
+    def __init__(self):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([PYTHON, SCRIPT], text=True, env=GPUS, **pipes)
+
+    def ask(self, **request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class ProtocolTest(unittest.TestCase):
+    def setUp(self):
+        if ABSENCE:
+            self.skipTest(ABSENCE)
+        self.script = Script()
+        self.addCleanup(self.script.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.hello = self.script.ask(do="hello", protocol=1)
+
+    def write_tensor(self, name, case, heads, rng):
+        count = case["batch"] * case["sequence_length"] * heads * case["head_dim"]
+        stored = [STORE[case["dtype"]](rng.gauss(0, 1)) for _ in range(count)]
+        (self.folder / name).write_bytes(b"".join(stored))
+        return [LOAD[case["dtype"]](data) for data in stored]
+
+    def load(self, case, option, rng):
+        tensors = [self.write_tensor(name, case, case["heads" if name == "q" else "kv_heads"], rng) for name in "qkv"]
+        files = {name: str(self.folder / name) for name in "qkv"}
+        return tensors, self.script.ask(do="load", case=case, option=option, **files)
+
+    def check_output(self, case, tensors):
+        times = self.script.ask(do="run", executions=2)["times_ns"]
+        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        files = {name: self.folder / name for name in ("o", "lse")}
+        for file in files.values():
+            file.write_bytes(b"")
+        has_lse = self.script.ask(do="read", **{name: str(file) for name, file in files.items()})["lse"]
+        got_o, got_lse = (array.array("f", file.read_bytes()) for file in files.values())
+        o, lse = attention(case, *tensors)
+        self.assertEqual(len(got_o), len(o))
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), TOLERANCE[case["dtype"]] * max(map(abs, o)))
+        self.assertEqual(len(got_lse), len(lse) if has_lse else 0)
+        if has_lse:
+            self.assertLess(max(abs(a - b) for a, b in zip(got_lse, lse)), 2e-2 if DEVICE == "cuda" else 1e-3)
+        return has_lse
+
+    def needed(self, case):
+        return sum(len(keys_of_windows(case, t)) for t in range(case["sequence_length"]))
+
+    def test_hello_asks_for_windows(self):
+        self.assertEqual((self.hello["protocol"], self.hello["name"], self.hello["windows"]), (1, "torch_windows", True))
+        self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
+
+    def test_a_stored_mask(self):
+        rng = random.Random(5)
+        for number in range(RANDOM_CASES):
+            case = random_case(rng)
+            with self.subTest(number=number, case=case):
+                tensors, answer = self.load(case, "", rng)
+                self.assertIn(answer.get("timer"), ("perf_counter", "cuda_events"), answer)
+                self.assertNotIn("permute_ns", answer)
+                self.assertAlmostEqual(answer["computed_over_needed"], case["sequence_length"]**2 / self.needed(case))
+                self.assertEqual(self.check_output(case, tensors), answer["backends"] != ["math"])
+
+    def test_flex(self):
+        """Grids whose boxes are whole, and cut; windows of every kind."""
+        rng = random.Random(2)
+        plain = {"batch": 1, "heads": 4, "kv_heads": 2, "head_dim": 16, "pass": "forward", "ring_size": 1,
+                 "device": DEVICE, "threads": 1, "dtype": "fp32", "causal": False, "edges": "shift",
+                 "window_dilation": [1, 1], "window_stride": [1, 1], "window_causal": [False, False]}
+        for change in ({"grid": [16, 16], "window": [5, 3]},
+                       {"grid": [19, 21], "window": [7, 9], "window_stride": [2, 3], "edges": "cut", "causal": True},
+                       {"grid": [17, 24], "window": [3, 4], "window_dilation": [3, 2], "window_causal": [True, False]}):
+            for option in ("flex", "flex_boxes"):
+                with self.subTest(option=option, **change):
+                    case = {**plain, **change, "sequence_length": math.prod(change["grid"])}
+                    tensors, answer = self.load(case, option, rng)
+                    if answer.get("unsupported", "").startswith(NO_COMPILER):
+                        self.skipTest(answer["unsupported"])
+                    self.assertEqual(answer.get("backends"), ["flex"], answer)
+                    boxes = option == "flex_boxes"
+                    self.assertEqual(answer["box"] is not None, boxes)
+                    self.assertEqual(answer.get("permute_ns", 0) > 0, boxes)
+                    self.assertEqual(self.check_output(case, tensors), DEVICE == "cuda")
+                    self.check_blocks(case, answer)
+
+    def check_blocks(self, case, answer):
+        """That it computes the blocks that hold a needed pair, and no other."""
+        module, size = loaded_module(), answer["block_size"]
+        order = module.Order(case["grid"], None, None)
+        order.box = answer["box"]
+        windows = module.Windows(module.Case(case))
+        slot = {windows.position(cell): slot for slot, cell in enumerate(order.slots())}
+        blocks = {(slot[t] // size, slot[s] // size) for t in slot for s in keys_of_windows(case, t)}
+        self.assertAlmostEqual(answer["computed_over_needed"], len(blocks) * size**2 / self.needed(case))
+
+    def test_what_it_cannot_do_is_said(self):
+        rng = random.Random(1)
+        case = {**random_case(rng), "dtype": "fp32"}
+        for change, option, reason in (({}, "fa3", "has no option 'fa3', only flex, flex_boxes, natten"),
+                                       ({}, "natten", "^natten: "),
+                                       ({"head_dim": 12}, "", "head_dim 12 is not a multiple of 8"),
+                                       ({"pass": "backward"}, "", "forward pass only"),
+                                       ({"ring_size": 2}, "", "one rank only"),
+                                       ({"sequence_length": 1 << 26}, "", "a mask of all pairs would take about")):
+            with self.subTest(reason=reason):
+                asked = {**case, **change}
+                if "sequence_length" in change:  # the inputs need not be as long for that
+                    asked |= {"grid": [1 << 13, 1 << 13], "head_dim": 8, "heads": 1, "kv_heads": 1, "batch": 1,
+                              "dtype": "bf16"}
+                    for name in "qkv":
+                        with open(self.folder / name, "wb") as file:
+                            file.truncate(2 * 8 << 26)
+                    answer = self.script.ask(do="load", case=asked, option=option,
+                                             **{name: str(self.folder / name) for name in "qkv"})
+                else:
+                    _, answer = self.load(asked, option, rng)
+                self.assertRegex(answer.get("unsupported", ""), reason)
+
+
+class ThroughTheProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.program = Program(BINARY)
+        self.addCleanup(self.program.close)
+
+    def test_every_option(self):
+        if ABSENCE:
+            self.skipTest(ABSENCE)
+        self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external")
+        records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
+        self.assertEqual(len(records), 4)
+        for record in records:
+            with self.subTest(case=record["case"], variant=record["variant"]):
+                if record["variant"] == "torch_windows.natten":
+                    self.assertEqual(record["status"], "skipped")
+                    self.assertRegex(record["reason"], "^natten: ")
+                else:
+                    self.assertEqual((record["status"], record["reason"]), ("ok", None))
+                    self.assertLessEqual(record["verify"]["worst"], 1)
+                    self.assertIsNone(record["permute_ns"])
+
+    def test_flex(self):
+        if ABSENCE:
+            self.skipTest(ABSENCE)
+        self.program.run("run", self.program.sweep(FLEX_SWEEP), "-o", "out", "--allow-external")
+        for record in self.program.records("out"):
+            if record["kind"] != "baseline":
+                continue
+            if (record["reason"] or "").startswith(NO_COMPILER):
+                self.skipTest(record["reason"])
+            self.assertEqual((record["status"], record["reason"]), ("ok", None))
+            self.assertLessEqual(record["verify"]["worst"], 1)
+            self.assertEqual(record["permute_ns"] is not None, record["variant"] == "torch_windows.flex_boxes")
+
+    def test_python_without_pytorch(self):
+        bare = self.program.folder / "bare_python"
+        bare.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
+        bare.chmod(0o755)
+        self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external", "--filter", "torch_windows$",
+                         env={**os.environ, "HILBENCH_PYTHON": str(bare)})
+        records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
+        self.assertEqual(len(records), 2)
+        for record in records:
+            self.assertEqual(record["status"], "skipped")
+            self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
+
+
+def absence():
+    """Why the tests with PyTorch cannot run, or ""."""
+    with contextlib.suppress(OSError, ValueError):
+        answer = subprocess.run([PYTHON, SCRIPT], input='{"do": "hello", "protocol": 1}\n', text=True, capture_output=True)
+        return json.loads(answer.stdout).get("unsupported", "")
+    return f"{PYTHON} does not run {SCRIPT}"
+
+
+if __name__ == "__main__":
+    BINARY, SCRIPT = sys.argv.pop(1), sys.argv.pop(1)
+    ABSENCE = absence()
+    passed = unittest.main(verbosity=2, exit=False).result.wasSuccessful()
+    if ABSENCE:
+        print(f"skipped: {ABSENCE}")
+    sys.exit(1 if not passed else SKIPPED if ABSENCE else 0)

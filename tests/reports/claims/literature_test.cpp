@@ -1,0 +1,145 @@
+#include "reports/claims/literature.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/base/error.hpp"
+#include "reports/document/document.hpp"
+#include "reports/tables/literature.hpp"
+#include "tests/reports/windows_records.hpp"
+
+namespace hilbench {
+namespace {
+
+std::string paper(const std::string& claim) {
+  return "papers: [{id: p, title: T, arxiv: '1', obtained: measured, claims: [" + claim + "]}]";
+}
+std::string claim(const std::string& claimed, const std::string& test) {
+  return paper("{says: s, claimed: " + claimed + ", test: {compares: c, " + test + "}}");
+}
+const std::string kHilbert =
+    "variant: dilated/hilbert.qkv, against: dilated/linear, control: dilated/random.qkv";
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_papers(text, "p.yaml");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "(accepted)";
+}
+
+// The one answer to the one claim of `text`.
+PaperAnswer answer_to(const std::string& text, const std::vector<Record>& records) {
+  static std::vector<std::vector<PaperClaim>> kept;  // answers refer to them
+  static std::vector<ReportInput> inputs;
+  static std::vector<View> views;
+  kept.reserve(100), inputs.reserve(100), views.reserve(100);
+  kept.push_back(parse_papers(text, "p.yaml"));
+  inputs.emplace_back().records = records;
+  views.push_back(view_of(inputs.back()));
+  const std::vector<PaperAnswer> answers = answer_papers(kept.back(), views.back());
+  EXPECT_EQ(answers.size(), 1u);
+  return answers.at(0);
+}
+
+TEST(Literature, EveryClaimOfTheFileHasATestOrSaysWhyNot) {
+  std::set<std::string> papers;
+  for (const PaperClaim& each : paper_claims()) {
+    papers.insert(each.paper);
+    EXPECT_FALSE(each.says.empty());
+    EXPECT_EQ(each.arxiv.size(), 10u) << each.paper;
+    EXPECT_TRUE(each.claimed > 0 || !each.test) << each.paper;
+    EXPECT_NE(each.test.has_value(), !each.untestable.empty()) << each.paper;
+  }
+  EXPECT_EQ(papers.size(), 9u);
+  EXPECT_EQ(paper_names(), (std::vector<std::string>{"literature", "hilbert-local", "sliding-tile",
+                                                     "neighborhood", "sawtooth"}));
+}
+
+TEST(Literature, AFileThatIsNoneIsRefusedWithItsPlace) {
+  EXPECT_EQ(refusal(paper("{says: s, claimed: 2, untestable: u}")), "(accepted)");
+  EXPECT_EQ(refusal(claim("2", "case: {grid: [64, 64]}, " + kHilbert)), "(accepted)");
+  EXPECT_NE(refusal("claims: []").find("not a file of papers"), std::string::npos);
+  EXPECT_NE(refusal(paper("{says: s, claimed: 2}")).find("either 'test' or 'untestable'"), std::string::npos);
+  EXPECT_NE(refusal(claim("0", "case: {grid: [64, 64]}, " + kHilbert)).find("'claimed'"), std::string::npos);
+  EXPECT_NE(refusal(claim("2", "case: {gird: [64, 64]}, " + kHilbert)).find("'gird' is no parameter"),
+            std::string::npos);
+  EXPECT_NE(refusal(claim("2", kHilbert)).find("a test without case"), std::string::npos);
+  EXPECT_NE(refusal(paper("{says: s, claimed: 2, test: {varant: a}}")).find("did you mean 'variant'?"),
+            std::string::npos);
+}
+
+TEST(Literature, TimesOfOneCaseAreJudgedLikeTheClaimsOfTheSeeds) {
+  const std::string test = "case: {grid: [64, 64], window: [13, 13], edges: cut}, " + kHilbert;
+  const PaperAnswer reproduced = answer_to(claim("2", test), sample::windowed_records());
+  EXPECT_EQ(reproduced.verdict, ClaimVerdict::reproduced) << reproduced.why;
+  EXPECT_NEAR(reproduced.measured->ratio, 2, 0.02);
+  EXPECT_NEAR(reproduced.with_permutation->ratio, 1.5, 0.02);
+  EXPECT_NEAR(reproduced.against_control->ratio, 8, 0.1);
+  EXPECT_EQ(answer_to(claim("18", test), sample::windowed_records()).verdict,
+            ClaimVerdict::smaller_than_claimed);
+}
+
+TEST(Literature, AnOrderThatIsSlowerThanItsControlContradicts) {
+  std::vector<Record> records = sample::windowed_records();
+  for (const auto& [row, factor] : {std::pair(1, 9.0), std::pair(2, 7.0)}) {
+    sample::time(records[row], 1, factor, row);
+    sample::compare_with(records[row], records.front());
+  }
+  const std::string test = "case: {grid: [64, 64]}, " + kHilbert;
+  EXPECT_EQ(answer_to(claim("2", test), records).verdict, ClaimVerdict::contradicted);
+}
+
+TEST(Literature, DenseAttentionIsOfTheCaseOnTheSameTokens) {
+  const std::string test =
+      "case: {grid: [64, 64]}, variant: dilated/hilbert.qkv, against: dilated/linear, dense: true";
+  std::vector<Record> records = sample::windowed_records();
+  const PaperAnswer answer = answer_to(claim("10", test), records);
+  EXPECT_NEAR(answer.measured->ratio, 10, 0.1) << "not 2, which raster order with windows gives";
+  EXPECT_FALSE(answer.with_permutation);
+  EXPECT_NE(answer.why.find("cases of their own"), std::string::npos);
+  records.pop_back();
+  const PaperAnswer without = answer_to(claim("10", test), records);
+  EXPECT_EQ(without.verdict, ClaimVerdict::not_testable);
+  EXPECT_EQ(without.why, "no record of dilated/linear in the case with dense attention on these tokens");
+}
+
+TEST(Literature, WhatAStoreLacksIsSaid) {
+  const std::string other = "case: {grid: [64, 64], window: [31, 31]}, " + kHilbert;
+  EXPECT_EQ(answer_to(claim("2", other), sample::windowed_records()).why, "no such case in this store");
+  std::vector<Record> records = sample::windowed_records();
+  records[1].status = Status::skipped;
+  records[1].reason = "does not fit";
+  const std::string test = "case: {grid: [64, 64]}, " + kHilbert;
+  EXPECT_EQ(answer_to(claim("2", test), records).why, "dilated/hilbert.qkv is skipped: does not fit");
+  EXPECT_EQ(answer_to(paper("{says: s, claimed: 2, untestable: end to end}"), records).why, "end to end");
+}
+
+TEST(Literature, MissesAreJudgedByCounters) {
+  const std::string test = "case: {grid: [64, 64]}, quantity: misses, " + kHilbert;
+  const PaperAnswer answer = answer_to(claim("2", test), sample::windowed_records());
+  EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
+  EXPECT_EQ(answer.why.find("no counters"), 0u) << answer.why;
+}
+
+TEST(Literature, AReportAnswersThePapersThatItsSweepNames) {
+  ReportInput input;
+  input.records = sample::windowed_records();
+  EXPECT_TRUE(answer_papers(view_of(input)).empty());
+  input.meta["claims"] = "hilbert-local seeds";
+  const View view = view_of(input);
+  const std::vector<PaperAnswer> answers = answer_papers(view);
+  ASSERT_EQ(answers.size(), 4u);
+  for (const PaperAnswer& each : answers) EXPECT_EQ(each.claim->paper, "hilbert-local");
+  EXPECT_EQ(untestable_papers_table(answers).rows.size(), 4u) << "it has grids of 64 x 64";
+  const std::string text = to_markdown(document_of(view, {}, {}, {}));
+  EXPECT_NE(text.find("## Papers against measurement"), std::string::npos);
+  EXPECT_NE(text.find("no such case in this store"), std::string::npos);
+  EXPECT_NE(text.find("Claims of papers: 4 not testable here."), std::string::npos);
+  EXPECT_EQ(text.find("names no claims"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,110 @@
+#include "reports/tables/windows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "reports/tables/window_times.hpp"
+#include "reports/view/dense_case.hpp"
+#include "tests/reports/windows_records.hpp"
+
+namespace hilbench {
+namespace {
+
+// Cells of one row by the column's key.
+std::string cell(const Table& table, std::size_t row, std::string_view key) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].key == key) return table.rows.at(row).at(i).text;
+  throw std::out_of_range(std::string(key));
+}
+double value(const Table& table, std::size_t row, std::string_view key) {
+  return std::stod(cell(table, row, key));
+}
+
+struct Stored {
+  ReportInput input;
+  View view;
+  explicit Stored(std::vector<Record> records) {
+    input.records = std::move(records);
+    view = view_of(input);
+  }
+};
+
+TEST(DenseCase, IsLikeTheWindowedOneInAllElse) {
+  Stored stored(sample::windowed_records());
+  const CaseView* dense = dense_case(stored.view, sample::windowed());
+  ASSERT_NE(dense, nullptr);
+  EXPECT_EQ(dense->case_id, "n4096-w4096-r1-h8-d64-fp32-p1-cpu");
+  Case other = sample::windowed();
+  other.heads = other.kv_heads = 4;
+  EXPECT_EQ(dense_case(stored.view, other), nullptr);
+  other = sample::windowed();
+  other.mask = Mask::causal;
+  EXPECT_EQ(dense_case(stored.view, other), nullptr);
+}
+
+TEST(Windows, OrdersRivalsAndDenseAttentionStandBesideEachOther) {
+  const Stored stored(sample::windowed_records());
+  const Table table = windows_table(stored.view);
+  ASSERT_EQ(table.rows.size(), 5u);
+  EXPECT_EQ(cell(table, 0, "variant"), "dilated/linear");
+  EXPECT_EQ(cell(table, 0, "ratio"), "") << "it is the standard";
+  EXPECT_EQ(cell(table, 1, "variant"), "dilated/hilbert.qkv");
+  EXPECT_NEAR(value(table, 1, "ratio"), 2, 0.02);
+  EXPECT_LT(value(table, 1, "ratio_low"), value(table, 1, "ratio_high"));
+  EXPECT_NEAR(value(table, 1, "with_permutation"), 6.0 / 4, 0.02);
+  EXPECT_EQ(cell(table, 1, "computed_over_needed"), "3.00");
+  EXPECT_NEAR(value(table, 1, "density"), 3 * value(table, 1, "needed_share"), 0.2) << "per cent";
+  EXPECT_EQ(cell(table, 3, "variant"), "torch_windows.flex");
+  EXPECT_EQ(cell(table, 3, "computed_over_needed"), "7.50") << "as it says itself";
+  EXPECT_NEAR(value(table, 3, "ratio"), 6.0 / 5, 0.02);
+}
+
+TEST(Windows, DenseAttentionIsMarkedAsAnotherFunction) {
+  const Stored stored(sample::windowed_records());
+  const Table table = windows_table(stored.view);
+  EXPECT_EQ(cell(table, 4, "variant"), "dilated/linear (all pairs)");
+  EXPECT_EQ(cell(table, 4, "remark"), "all pairs: a different function");
+  EXPECT_NEAR(value(table, 4, "ratio"), 6.0 / 30, 0.01);
+  const double needed = window_pairs(sample::windowed());
+  EXPECT_NEAR(value(table, 4, "computed_over_needed"), 4096.0 * 4096 / needed, 0.1);
+  EXPECT_EQ(cell(table, 4, "density"), "100.0 %");
+}
+
+TEST(Windows, AStoreWithoutWindowsHasNoRows) {
+  const Stored stored(sample::input().records);
+  EXPECT_TRUE(windows_table(stored.view).rows.empty());
+  EXPECT_TRUE(window_times_table(stored.view).rows.empty());
+  EXPECT_EQ(window_times_sentence(stored.view), "");
+}
+
+TEST(WindowTimes, ALineThroughTimesThatFollowThePairsLeavesNothing) {
+  const Stored stored(sample::windowed_records());
+  const Table table = window_times_table(stored.view);
+  ASSERT_EQ(table.rows.size(), 3u) << "rivals have other kernels";
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_NEAR(value(table, row, "predicted_ns") / value(table, row, "time_ns"), 1, 0.005);
+    EXPECT_NEAR(value(table, row, "ns_per_pair"), 20, 0.2);
+  }
+  EXPECT_EQ(window_times_sentence(stored.view).find("Time follows the pairs that tiles compute"), 0u);
+}
+
+TEST(WindowTimes, WhatPairsDoNotExplainIsTheResidual) {
+  std::vector<Record> records = sample::windowed_records();
+  sample::time(records[1], 1, 6, 1);  // half the pairs, the same time
+  const Stored stored(records);
+  const Table table = window_times_table(stored.view);
+  EXPECT_GT(value(table, 1, "residual"), 10) << "per cent; slower than its pairs say";
+  EXPECT_LT(value(table, 0, "residual"), -5);
+  EXPECT_NE(window_times_sentence(stored.view).find("(dilated/hilbert.qkv)"), std::string::npos)
+      << window_times_sentence(stored.view);
+}
+
+TEST(WindowTimes, TwoNumbersOfPairsAreTooFew) {
+  std::vector<Record> records = sample::windowed_records();
+  records[2].pairs->computed = records[1].pairs->computed;
+  EXPECT_TRUE(window_times_table(Stored(records).view).rows.empty());
+}
+
+}  // namespace
+}  // namespace hilbench
