@@ -134,12 +134,6 @@ struct Consumer {
     }
   }
 
-  // True if rows of O are not one after another.
-  __device__ __forceinline__ bool scatters() const {
-    if constexpr (S::kWindows) return p.windows.query_rows != nullptr;
-    return false;
-  }
-
   // Starts to load the mask of a block, and the number of the mask of the block after it, if there is one.
   __device__ __forceinline__ void fetch_mask(Rows& rows, bool more) const {
     rows.number = uniform(rows.next);
@@ -196,7 +190,8 @@ struct Consumer {
     const RowEnd end[2] = {softmax.end(0), softmax.end(1)};
     const int first = group * 64 + uniform(threadIdx.x / 32 % 4) * 16;
     const int query_count = uniform(tile.query_count);
-    const bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0 && !scatters();
+    bool by_map = uniform(tile.merge) == 0 && p.o_fp32 == 0;
+    if constexpr (S::kWindows) by_map = by_map && p.windows.query_rows == nullptr;
     // All warps of the group have read their Q.
     if (by_map) named_sync(1 + S::kConsumers + group, kGroupThreads);
     if (by_map && first + 16 <= query_count) {
@@ -224,13 +219,10 @@ struct Consumer {
     release_q(q_stage);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      if constexpr (S::kWindows) {
-        const std::int64_t to =
-            (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.output[r]) * p.heads + tile.head;
-        store_row<S>(p, to, row() + 8 * r < query_count, false, o, end[r], r);
-      } else {
-        store_row<S>(p, at + r * apart, row() + 8 * r < query_count, tile.merge != 0, o, end[r], r);
-      }
+      std::int64_t to = at + r * apart;
+      if constexpr (S::kWindows)
+        to = (static_cast<std::int64_t>(tile.batch) * p.sequence + rows.output[r]) * p.heads + tile.head;
+      store_row<S>(p, to, row() + 8 * r < query_count, tile.merge != 0, o, end[r], r);
     }
   }
 
