@@ -8,6 +8,7 @@ namespace cuda {
 // In dilated_mma.cu.
 std::int32_t dilated_mma_tile_rows(const ForwardShape& shape);
 std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape);
+std::unique_ptr<WindowKernel> make_windows_mma(const ForwardShape& shape);
 
 namespace {
 
@@ -24,7 +25,7 @@ constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = kAbsence};
   else
-    return {kArchitectures, dilated_mma_tile_rows, make_dilated_mma};
+    return {kArchitectures, dilated_mma_tile_rows, make_dilated_mma, make_windows_mma};
 }
 
 constexpr ForwardFacts kFacts = {

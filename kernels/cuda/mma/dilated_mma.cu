@@ -17,7 +17,7 @@
 #include "kernels/cuda/mma/mma_windows.cuh"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/element.cuh"
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 
 namespace hilbench::cuda {
 
@@ -68,10 +68,13 @@ __device__ __forceinline__ Blend blend(float old_lse, float new_lse) {
   return {old_part / sum, new_part / sum, max + logf(sum)};
 }
 
+template <Rows kRowMap>
+using ParamsOf = std::conditional_t<kRowMap == Rows::windows, WindowForwardParams, ForwardParams>;
+
 // Writes O and LSE of a thread's rows. U is the type of O in memory.
 template <class Tile, Rows kRowMap, class U>
 __device__ __forceinline__ void write_rows(const Output<Tile>& o, const RowState<Tile>& state,
-                                           const ForwardShape& shape, const ForwardParams& params,
+                                           const ForwardShape& shape, const ParamsOf<kRowMap>& params,
                                            const ForwardTile& tile, int first_row, int lane) {
 #pragma unroll
   for (int m = 0; m < Tile::kRowTiles; ++m)
@@ -143,7 +146,7 @@ __device__ __forceinline__ Mask<Tile> make_mask(const ForwardShape& shape, const
 
 template <class Tile, Rows kRowMap>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
-    dilated_mma(const ForwardShape shape, const ForwardParams params) {
+    dilated_mma(const ForwardShape shape, const ParamsOf<kRowMap> params) {
   using T = typename Tile::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
   // By reference: fields that are needed after the loop are read again there and take no registers inside it.
@@ -285,30 +288,43 @@ class DilatedMma final : public ForwardKernel {
   explicit DilatedMma(const ForwardShape& shape) : shape_(shape) {
     allow_shared_memory(dilated_mma<Tile, Rows::strided>);
     allow_shared_memory(dilated_mma<Tile, Rows::gathered>);
-    if constexpr (kWindows) allow_shared_memory(dilated_mma<Tile, Rows::windows>);
   }
-
-  MaskLayout mask_layout() const override { return kWindows ? MaskLayout::mma : MaskLayout::none; }
 
   void launch(const ForwardParams& params, cudaStream_t stream) override {
     if (params.tile_count == 0) return;
-    auto kernel =
+    const auto kernel =
         params.key_slots == nullptr ? dilated_mma<Tile, Rows::strided> : dilated_mma<Tile, Rows::gathered>;
-    if constexpr (kWindows)
-      if (shape_.windows) kernel = dilated_mma<Tile, Rows::windows>;
     kernel<<<params.tile_count, Tile::kThreads, Tile::kSharedBytes, stream>>>(shape_, params);
     HILBENCH_CUDA(cudaGetLastError());
   }
 
  private:
-  static constexpr bool kWindows = WindowMasks<Tile>::kFits;
-
   template <class Kernel>
   static void allow_shared_memory(Kernel* kernel) {
     HILBENCH_CUDA(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes));
   }
 
+  ForwardShape shape_;
+};
+
+template <class Tile>
+class WindowsMma final : public WindowKernel {
+ public:
+  explicit WindowsMma(const ForwardShape& shape) : shape_(shape) {
+    HILBENCH_CUDA(cudaFuncSetAttribute(dilated_mma<Tile, Rows::windows>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes));
+  }
+
+  MaskLayout mask_layout() const override { return MaskLayout::mma; }
+
+  void launch(const WindowForwardParams& params, cudaStream_t stream) override {
+    dilated_mma<Tile, Rows::windows>
+        <<<params.tile_count, Tile::kThreads, Tile::kSharedBytes, stream>>>(shape_, params);
+    HILBENCH_CUDA(cudaGetLastError());
+  }
+
+ private:
   ForwardShape shape_;
 };
 
@@ -352,6 +368,14 @@ std::int32_t dilated_mma_tile_rows(const ForwardShape& shape) {
 std::unique_ptr<ForwardKernel> make_dilated_mma(const ForwardShape& shape) {
   return visit_tiling(shape, [&](auto tile) -> std::unique_ptr<ForwardKernel> {
     return std::make_unique<DilatedMma<decltype(tile)>>(shape);
+  });
+}
+
+std::unique_ptr<WindowKernel> make_windows_mma(const ForwardShape& shape) {
+  return visit_tiling(shape, [&](auto tile) -> std::unique_ptr<WindowKernel> {
+    if constexpr (WindowMasks<decltype(tile)>::kFits)
+      return std::make_unique<WindowsMma<decltype(tile)>>(shape);
+    throw std::invalid_argument("windows of mma have head_dim 32, 64, 96 and 128");
   });
 }
 

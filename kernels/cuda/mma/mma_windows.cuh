@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/mma/mma_softmax.cuh"
 #include "kernels/cuda/mma/mma_tiling.cuh"
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 
 namespace hilbench::cuda {
 

@@ -12,8 +12,7 @@
 namespace hilbench::cuda {
 
 // One work item: queries of one (segment, head, batch entry) and the keys that this head selects in the
-// segment. Queries and keys are numbered from 0 inside the tile. Of windows on a grid: kMaskedRows successive
-// rows of Q, and the keys of a list, by blocks of kMaskedKeys.
+// segment. Queries and keys are numbered from 0 inside the tile.
 struct alignas(16) ForwardTile {
   std::int32_t query_first = 0;  // position of query 0; query i is at query_first + i * query_step
   std::int32_t query_count = 0;  // 1 .. tile_rows of the kernel
@@ -21,9 +20,7 @@ struct alignas(16) ForwardTile {
   std::int32_t key_count = 0;  // keys to read; may be 0. Causal, by position: those that the last query sees
   std::int32_t key_slot = 0;   // strided rows: slot of key 0; key j is at key_slot + j * key_slot_step
   std::int32_t key_position = 0;  // keys by position: key j is at key_position + j * key_step
-                                  // Windows: the first entry of the tile's blocks in WindowTables
   std::int32_t unmasked = 0;      // leading keys that every query sees; key_count without a mask
-                                  // Windows: number of the mask of the block that is visited first
   std::int32_t batch = 0;
   std::int32_t head = 0;
   std::int32_t kv_head = 0;
@@ -37,29 +34,6 @@ struct HeadCover {
   std::int32_t segment_length = 0;
   std::int32_t dilation = 1;
   std::int32_t offset = 0;
-};
-
-// How a kernel's threads hold the scores of a tile of windows, and so the sequence of the bits of a mask.
-// mma: 64 keys at a time; wgmma: 128 (kernels/cuda/shared/window_lists.hpp says which bit is which pair).
-enum class MaskLayout { none, mma, wgmma };
-constexpr std::int32_t kMaskWords = 256;  // 64-bit words of a mask
-
-// A grid of positions, row-major, that is cut into boxes, which are numbered row-major too; the slowest
-// dimension first. Grids of two dimensions have one plane.
-struct GridBoxes {
-  std::int32_t extents[3] = {1, 1, 1};
-  std::int32_t box[3] = {1, 1, 1};  // divides the extents
-};
-
-// What windows on a grid have besides (kernels/windows/case_index.hpp). A query has the number of its row in
-// Q, and q_slots is null.
-struct WindowTables {
-  const std::int32_t* query_rows = nullptr;  // [sequence] row of O and LSE of each query; null: its number
-  const std::int32_t* key_blocks =
-      nullptr;  // aligned: for each block of a tile, which kMaskedKeys slots it is
-  const std::int32_t* mask_of_block = nullptr;  // a mask's number, or below 0: every query sees every key
-  const std::uint64_t* masks = nullptr;         // [masks, kMaskWords]
-  GridBoxes boxes;  // order `boxes`: tile and key block b are box b, if boxes have kMaskedKeys positions
 };
 
 // One branch. Tensors are contiguous: q, o [batch, sequence, heads, head_dim], k, v [batch, kv_rows,
@@ -86,7 +60,6 @@ struct ForwardParams {
   std::int32_t tile_count = 0;                  // may be 0
   const HeadCover* fill = nullptr;              // [heads]; not null: clear the rows that are not covered
   std::int32_t* counters = nullptr;  // two zeros, by which blocks share the work; zeros again at the end
-  WindowTables windows;              // all null for branches
 };
 
 // A kernel prepared for one shape. Between launches it keeps no pointer of ForwardParams, except as a key of
@@ -97,8 +70,6 @@ class ForwardKernel {
   // True if launch() itself clears the rows that `fill` does not cover; else the
   // caller runs clear_uncovered() first.
   virtual bool clears() const { return false; }
-  // How masks of windows are to be stored. With `wgmma`, aligned keys have key_blocks and no key_slots.
-  virtual MaskLayout mask_layout() const { return MaskLayout::none; }
   // Enqueues the branch. Does not synchronise. Throws CudaError if the launch is refused.
   virtual void launch(const ForwardParams& params, cudaStream_t stream) = 0;
 };

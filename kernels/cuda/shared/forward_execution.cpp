@@ -40,8 +40,7 @@ class ForwardExecution final : public Execution {
   void load(const Index& index) override {
     q_slots_ = DeviceMemory<std::int32_t>(q_slots(index));
     branches_.clear();
-    for (const BranchIndex& branch : index.branches)
-      branches_.emplace_back(work_, variant_, branch, kernel_->mask_layout());
+    for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
   }
 
   void run(const Operands& operands, const Index& index) override {
@@ -73,7 +72,6 @@ class ForwardExecution final : public Execution {
  private:
   // Empty if Q is addressed without a table.
   std::vector<std::int32_t> q_slots(const Index& index) const {
-    if (has_windows(work_)) return {};  // tiles number the rows of Q
     std::vector<std::int32_t> slots = index.q_slots;
     if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {
       slots.resize(static_cast<std::size_t>(work_.sequence_length));

@@ -13,6 +13,7 @@
 
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
+#include "kernels/cuda/shared/window_execution.hpp"
 #include "kernels/implementation.hpp"
 
 namespace hilbench::cuda {
@@ -21,7 +22,8 @@ namespace hilbench::cuda {
 struct ForwardCode {
   std::string_view architectures = {};  // as CMake names them: "80-real 90a-real 80-virtual"
   std::int32_t (*tile_rows)(const ForwardShape&) = nullptr;  // queries of a tile; 0: no tile fits this GPU
-  MakeForwardKernel make = nullptr;
+  MakeForwardKernel make = nullptr;                          // of branches
+  MakeWindowKernel make_windows = nullptr;                   // of windows on grids
   std::string_view absence = {};
 };
 
@@ -59,13 +61,15 @@ constexpr Implementation forward_implementation() {
       .prepare = [](const Case&, const Variant&, int) { return std::unique_ptr<Execution>(); },
       .library = [] { return nlohmann::json(); },
   };
-  if constexpr (kFacts.code.make != nullptr) {
+  if constexpr (kFacts.code.tile_rows != nullptr) {
     implementation.tile_rows = [](const Case& work) -> std::int64_t {
-      return kFacts.code.tile_rows(forward_shape(work));
+      return has_windows(work) ? kMaskedRows : kFacts.code.tile_rows(forward_shape(work));
     };
     implementation.workspace_bytes = [](const Case& work, int) { return forward_workspace_bytes(work); };
     implementation.prepare = [](const Case& work, const Variant& variant, int) {
-      return forward_execution(work, variant, kFacts.code.make);
+      if (has_windows(work)) return window_execution(work, variant, kFacts.code.make_windows);
+      if constexpr (kFacts.code.make != nullptr) return forward_execution(work, variant, kFacts.code.make);
+      return std::unique_ptr<Execution>();  // why_not() refuses it
     };
   }
   return implementation;

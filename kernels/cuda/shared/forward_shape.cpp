@@ -11,8 +11,7 @@ ForwardShape forward_shape(const Case& work) {
           .kv_heads = static_cast<std::int32_t>(work.kv_heads),
           .head_dim = static_cast<std::int32_t>(work.head_dim),
           .dtype = work.dtype,
-          .causal = work.mask == Mask::causal && !has_windows(work),
-          .windows = has_windows(work)};
+          .causal = work.mask == Mask::causal && !has_windows(work)};
 }
 
 }  // namespace hilbench::cuda

@@ -19,8 +19,7 @@ struct ForwardShape {
   std::int32_t kv_heads = 0;
   std::int32_t head_dim = 0;
   Dtype dtype = Dtype::fp32;
-  bool causal = false;   // masks of windows say everything: false for them
-  bool windows = false;  // of windows on a grid (WindowTables); else of branches
+  bool causal = false;
 };
 
 ForwardShape forward_shape(const Case& work);

@@ -1,10 +1,8 @@
 #include "kernels/cuda/shared/index_image.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "kernels/case/pattern.hpp"
-#include "kernels/cuda/shared/window_lists.hpp"
 
 namespace hilbench::cuda {
 
@@ -63,16 +61,8 @@ std::vector<HeadCover> head_covers(const Case& work) {
   return covers;
 }
 
-BranchImage::BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch,
-                         MaskLayout layout) {
-  if (has_windows(work))
-    load_windows(work, variant, branch, layout);
-  else
-    load_branch(work, variant, branch);
-}
-
-void BranchImage::load_branch(const Case& work, const Variant& variant, const BranchIndex& branch) {
-  key_step = branch.key_step;
+BranchImage::BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch)
+    : key_step(branch.key_step) {
   if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
   any_merge =
       std::any_of(branch.tiles.begin(), branch.tiles.end(), [](const IndexTile& tile) { return tile.merge; });
@@ -85,21 +75,6 @@ void BranchImage::load_branch(const Case& work, const Variant& variant, const Br
     key_positions = DeviceMemory<std::int32_t>(branch.key_position);
 }
 
-void BranchImage::load_windows(const Case& work, const Variant& variant, const BranchIndex& branch,
-                               MaskLayout layout) {
-  if (layout == MaskLayout::none) throw std::logic_error("the kernel has no masks for windows");
-  boxes = grid_boxes(work, variant);
-  const WindowLists lists = window_lists(branch, variant.tiles, layout);
-  tiles = DeviceMemory<ForwardTile>(window_tiles(branch, lists));
-  query_rows = DeviceMemory<std::int32_t>(branch.query_rows);
-  mask_of_block = DeviceMemory<std::int32_t>(lists.mask_of_block);
-  masks = DeviceMemory<std::uint64_t>(lists.masks);
-  if (layout == MaskLayout::wgmma && variant.tiles == KeyTiles::aligned)
-    key_blocks = DeviceMemory<std::int32_t>(lists.key_blocks);
-  else
-    key_slots = DeviceMemory<std::int32_t>(branch.key_slot);
-}
-
 void BranchImage::describe(ForwardParams& params) const {
   params.query_step = query_step;
   params.key_step = key_step;
@@ -109,7 +84,6 @@ void BranchImage::describe(ForwardParams& params) const {
   params.tiles = tiles.data();
   params.tile_count = static_cast<std::int32_t>(tiles.size());
   params.any_merge = any_merge ? 1 : 0;
-  params.windows = {query_rows.data(), key_blocks.data(), mask_of_block.data(), masks.data(), boxes};
 }
 
 }  // namespace hilbench::cuda

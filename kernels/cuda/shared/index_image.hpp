@@ -26,7 +26,7 @@ std::vector<HeadCover> head_covers(const Case& work);
 
 // Tables of one branch on the current device.
 struct BranchImage {
-  BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch, MaskLayout layout);
+  BranchImage(const Case& work, const Variant& variant, const BranchIndex& branch);
 
   // Sets tiles, steps and tables.
   void describe(ForwardParams& params) const;
@@ -35,14 +35,6 @@ struct BranchImage {
   bool any_merge = false;
   DeviceMemory<ForwardTile> tiles;
   DeviceMemory<std::int32_t> key_slots, key_positions;  // empty where not needed
-  // Of windows:
-  DeviceMemory<std::int32_t> query_rows, key_blocks, mask_of_block;
-  DeviceMemory<std::uint64_t> masks;
-  GridBoxes boxes;
-
- private:
-  void load_branch(const Case& work, const Variant& variant, const BranchIndex& branch);
-  void load_windows(const Case& work, const Variant& variant, const BranchIndex& branch, MaskLayout layout);
 };
 
 }  // namespace hilbench::cuda

@@ -7,7 +7,7 @@
 
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 #include "kernels/index/index.hpp"
 
 namespace hilbench::cuda {

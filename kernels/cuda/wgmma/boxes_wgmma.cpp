@@ -11,7 +11,7 @@ namespace hilbench {
 namespace cuda {
 
 // In windows_wgmma.cu.
-std::unique_ptr<ForwardKernel> make_boxes_wgmma(const ForwardShape& shape);
+std::unique_ptr<WindowKernel> make_boxes_wgmma(const ForwardShape& shape);
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = HILBENCH_CUDA_MAJOR == 0 ? kNoCuda : "this build has no sm_90a code"};
   else
-    return {kArchitectures, tile_rows, make_boxes_wgmma};
+    return {kArchitectures, tile_rows, nullptr, make_boxes_wgmma};
 }
 
 constexpr ForwardFacts kFacts = {

@@ -27,9 +27,6 @@
 
 namespace hilbench::cuda {
 
-// In windows_wgmma.cu.
-std::unique_ptr<ForwardKernel> make_windows_wgmma(const ForwardShape& shape);
-
 namespace {
 
 template <class S>
@@ -133,11 +130,10 @@ class DilatedWgmma : public ForwardKernel {
 }  // namespace
 
 std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape) {
-  return shape.head_dim == 64 && !shape.windows ? 192 : 128;
+  return shape.head_dim == 64 ? 192 : 128;
 }
 
 std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape) {
-  if (shape.windows) return make_windows_wgmma(shape);
   return std::make_unique<DilatedWgmma>(shape);
 }
 

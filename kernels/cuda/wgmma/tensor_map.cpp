@@ -98,7 +98,7 @@ CUtensorMap encode_boxes(const ForwardShape& shape, const void* tensor, std::int
 
 }  // namespace
 
-const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const ForwardParams& params) {
+const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const WindowForwardParams& params) {
   const std::tuple key(params.q, params.k, params.v);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;

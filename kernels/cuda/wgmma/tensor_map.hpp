@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 
 namespace hilbench::cuda {
 
@@ -47,7 +47,7 @@ class StridedMapCache {
 // planes, rows, columns, heads * head_dim], in map [0] of each; O has none.
 class BoxMapCache {
  public:
-  const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params);
+  const StridedMaps& of(const ForwardShape& shape, const WindowForwardParams& params);
 
  private:
   std::map<std::tuple<const void*, const void*, const void*>, StridedMaps> maps_;

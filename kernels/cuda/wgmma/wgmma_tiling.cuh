@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/wgmma_gather.cuh"
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "kernels/cuda/runtime/status.hpp"
-#include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/shared/window_kernel.hpp"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_block.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
@@ -61,7 +61,7 @@ Instance choose(const ForwardShape& shape) {
   throw std::invalid_argument("windows of wgmma are of bf16 and fp16");
 }
 
-class WindowsWgmma : public ForwardKernel {
+class WindowsWgmma : public WindowKernel {
  public:
   WindowsWgmma(const ForwardShape& shape, const Instance& aligned, const Instance& gathered)
       : shape_(shape), aligned_(aligned), gathered_(gathered) {
@@ -75,8 +75,7 @@ class WindowsWgmma : public ForwardKernel {
 
   MaskLayout mask_layout() const override { return MaskLayout::wgmma; }
 
-  void launch(const ForwardParams& params, cudaStream_t stream) override {
-    if (params.tile_count == 0) return;
+  void launch(const WindowForwardParams& params, cudaStream_t stream) override {
     const Instance& instance = params.key_slots != nullptr ? gathered_ : aligned_;
     WindowParams kernel{};
     kernel.q = params.q;
@@ -103,7 +102,7 @@ class WindowsWgmma : public ForwardKernel {
   }
 
  protected:
-  virtual const StridedMaps& maps_of(const ForwardParams& params, const Instance& instance) {
+  virtual const StridedMaps& maps_of(const WindowForwardParams& params, const Instance& instance) {
     return maps_.of(shape_, params, instance.boxes);
   }
   ForwardShape shape_;
@@ -121,7 +120,7 @@ class BoxesWgmma final : public WindowsWgmma {
       : WindowsWgmma(shape, choose<false, true>(shape), choose<false, true>(shape)) {}
 
  protected:
-  const StridedMaps& maps_of(const ForwardParams& params, const Instance&) override {
+  const StridedMaps& maps_of(const WindowForwardParams& params, const Instance&) override {
     return maps_.of(shape_, params);
   }
 
@@ -131,11 +130,11 @@ class BoxesWgmma final : public WindowsWgmma {
 
 }  // namespace
 
-std::unique_ptr<ForwardKernel> make_windows_wgmma(const ForwardShape& shape) {
+std::unique_ptr<WindowKernel> make_windows_wgmma(const ForwardShape& shape) {
   return std::make_unique<WindowsWgmma>(shape, choose<false, false>(shape), choose<true, false>(shape));
 }
 
-std::unique_ptr<ForwardKernel> make_boxes_wgmma(const ForwardShape& shape) {
+std::unique_ptr<WindowKernel> make_boxes_wgmma(const ForwardShape& shape) {
   return std::make_unique<BoxesWgmma>(shape);
 }
 
