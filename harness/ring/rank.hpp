@@ -29,6 +29,7 @@ class RingRank {
   RankAnswer describe() const;
   LevelBytes sent() const;  // so far
   RankAnswer run(RingPart part, std::int64_t executions, bool cold);
+  RankAnswer time_link(bool between, std::int64_t executions);
   RankAnswer count(const RankOrder& order);
   void evict_caches();
   RankAnswer fill(std::byte value);
