@@ -14,6 +14,10 @@ int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
 
+std::size_t timed_link_bytes(DeviceKind device) {
+  return device == DeviceKind::cuda ? kTimedLinkBytes : kTimedLinkBytes / 16;
+}
+
 Ring ring_of(const Record& record) {
   return Ring(record.work, variant_that_ran(record));
 }
@@ -106,9 +110,10 @@ RankAnswer RingRank::time_link(bool between, std::int64_t executions) {
     return static_cast<int>((to + ring_.ranks()) % ring_.ranks());
   };
   RingDevice& memory = resources_.ring_device(index_);
-  const std::shared_ptr<void> from = memory.allocate(kTimedLinkBytes), to = memory.allocate(kTimedLinkBytes);
-  const std::array sends = {Transport::Message{neighbour(1), from.get(), kTimedLinkBytes}};
-  const std::array receives = {Transport::Message{neighbour(-1), to.get(), kTimedLinkBytes}};
+  const std::size_t bytes = timed_link_bytes(ring_.work().device);
+  const std::shared_ptr<void> from = memory.allocate(bytes), to = memory.allocate(bytes);
+  const std::array sends = {Transport::Message{neighbour(1), from.get(), bytes}};
+  const std::array receives = {Transport::Message{neighbour(-1), to.get(), bytes}};
   RankAnswer answer;
   for (std::int64_t i = 0; i < executions; ++i) {
     resources_.start(index_);

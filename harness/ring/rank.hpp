@@ -66,6 +66,9 @@ class RingRank {
   RankCounters counters_;
 };
 
+// What every rank sends at once to time a link: long enough for a GPU's, and less between processors.
+std::size_t timed_link_bytes(DeviceKind device);
+
 // The ring of a record that the plan does not skip.
 Ring ring_of(const Record& record);
 

@@ -177,7 +177,7 @@ class RingVariant final : public PreparedVariant {
     const std::vector<RankAnswer> answers =
         ranks_->ask({.action = RankAction::time_link, .executions = kPartRounds, .between = between});
     const double ns = median(durations_ns(answers, ranks_->clocks()));
-    return counter(static_cast<double>(kTimedLinkBytes) / ns, "GB/s", "measured");
+    return counter(static_cast<double>(timed_link_bytes(ring_.work().device)) / ns, "GB/s", "measured");
   }
 
   static void expect_planned(const char* where, double sent, double planned) {
