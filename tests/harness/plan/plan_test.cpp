@@ -389,7 +389,7 @@ TEST(Plan, TellsHowLongSteadySamplesTake) {
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +
-                              "}\nvariants: [{kernel: dilated, ring_algorithm: "
+                              "}\nvariants: [{kernel: dilated, sharding: contiguous, ring_algorithm: "
                               "allgather_packed}]\nbaselines: [longnet_allgather]\n");
     const auto& variants = plan.comparisons.at(0).variants;
     EXPECT_EQ(variants.at(1).id, "longnet_allgather");

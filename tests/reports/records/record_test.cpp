@@ -330,6 +330,8 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "ring_size",
                                                         "ring_algorithm",
                                                         "ring_groups",
+                                                        "outer_link",
+                                                        "head_parts",
                                                         "sharding",
                                                         "transport",
                                                         "device",
