@@ -186,7 +186,7 @@ class RingTest(LaunchedTest):
                 self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
                 self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)
                 self.check_output(record)
-        self.assertEqual(rings, 2 * (14 + 20))  # 3 ranks form no two groups
+        self.assertEqual(rings, 2 * (14 + 23))  # 3 ranks form no two groups
         out, _ = self.launch(4, "run", sweep, "-o", "out")
         self.assertIn("12 comparisons were measured before", out)
 
