@@ -74,7 +74,7 @@ struct Implementation {
   std::string_view (*peak_unit)(const Case&) = nullptr;
   // Query rows of a tile, for the index; null if the baseline reads no index.
   std::int64_t (*tile_rows)(const Case&) = nullptr;
-  // What traversal `auto` means for it on one rank; in a ring it is head_major.
+  // What traversal `auto` means for it under a causal mask.
   CausalTraversal causal_traversal = CausalTraversal::head_major;
   // Why this build cannot compute the case; nothing if it can.
   std::optional<std::string> (*why_not)(const Case&, const Variant&) = nullptr;

@@ -69,6 +69,15 @@ def refuse(case, option):
             raise Unsupported(reason)
 
 
+def covered(spans):
+    """The length of the union of spans (begin, end): kernels of several streams overlap."""
+    length, last = 0.0, -math.inf
+    for begin, end in sorted(spans):
+        length += max(0.0, end - max(begin, last))
+        last = max(last, end)
+    return length
+
+
 class Launcher:
     """Answers requests until the ranks do."""
 
@@ -83,7 +92,7 @@ class Launcher:
         import_torch()
         gpu = torch.cuda.is_available()
         return {"protocol": PROTOCOL, "name": "torch_context_parallel", "version": f"PyTorch {torch.__version__}",
-                "devices": ["cpu", "cuda"] if gpu else ["cpu"], "rings": True,
+                "devices": ["cpu", "cuda"] if gpu else ["cpu"], "rings": True, "profiles": gpu,
                 "nccl": ".".join(map(str, torch.cuda.nccl.version())) if gpu else None}
 
     def load(self, **request):
@@ -195,6 +204,27 @@ class Rank:
             end.record()
         torch.cuda.synchronize()
         return [begin.elapsed_time(end) * 1e6 for begin, end in events]
+
+    def profile(self, executions):
+        """What the GPU of the busiest rank works in an execution, without what PyTorch's Python takes between kernels.
+        A kernel of NCCL that waits for another rank counts as work."""
+        from torch.autograd import DeviceType
+        from torch.profiler import ProfilerActivity, profile
+        busy = []
+        for _ in range(executions):
+            self.meet()
+            with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+                self.step()
+                torch.cuda.synchronize()
+            busy.append(covered((event.time_range.start, event.time_range.end) for event in profiled.events()
+                                if event.device_type == DeviceType.CUDA) * 1e3)
+        busy = torch.tensor(busy, dtype=torch.float64)
+        least = busy.min()
+        self.dist.all_reduce(least, op=self.dist.ReduceOp.MIN)
+        self.dist.all_reduce(busy, op=self.dist.ReduceOp.MAX)
+        if least <= 0:
+            return {"unsupported": "torch.profiler saw no kernel of some rank"}
+        return {"gpu_busy_ns": busy.tolist()}
 
     def run_on_cpu(self, executions):
         times = []

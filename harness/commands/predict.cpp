@@ -95,7 +95,7 @@ class Asker {
 
  private:
   void ask_groups(const Case& work, const Variant& variant, std::int64_t ranks) {
-    RingQuestion question{work, variant, work.threads};
+    RingQuestion question{work, variant, {}};
     question.work.ring_size = ranks;
     bool fitted = false;
     for (const RingFit& fit : fits_) {
@@ -105,7 +105,8 @@ class Asker {
       if (variant.kernel != "dilated" && variant.kernel != group.kernel) continue;
       question.work.device = group.device;
       const Record& measured = *fit.samples().front().record;
-      question.threads = work.threads == 0 ? std::max<std::int64_t>(1, measured.threads) : work.threads;
+      question.machine = machine_of(measured);
+      if (work.threads > 0) question.machine.threads = work.threads;
       ask(fit, question);
       fitted = true;
     }

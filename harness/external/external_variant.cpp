@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "baselines/external/programs.hpp"
+#include "reports/records/stats.hpp"
 
 namespace hilbench {
 namespace {
@@ -27,7 +28,16 @@ class ExternalVariant final : public PreparedVariant {
   bool load(InputSet) override { return false; }
   ProbeErrors probe() override { return {}; }
   OutputReader output() override { return program_->output(); }
-  std::map<std::string, Counter> measured() override { return {}; }
+  std::map<std::string, Counter> measured() override {
+    constexpr std::int64_t kProfiled = 5;
+    if (!program_->profiles()) return {};
+    try {
+      return {{"gpu_busy_ns",
+               {.value = median(program_->profile(kProfiled)), .unit = "ns", .source = program_->timer()}}};
+    } catch (const Unsupported& reason) {
+      return {{"gpu_busy_ns", {.reason = reason.what()}}};
+    }
+  }
   std::optional<double> permute_ns() const override { return program_->permute_ns(); }
 
  private:

@@ -146,13 +146,26 @@ void ExternalProgram::load(const InputFiles& files) {
 }
 
 std::vector<double> ExternalProgram::run(std::int64_t executions) {
+  return durations("run", "times_ns", executions);
+}
+
+bool ExternalProgram::profiles() const {
+  return described_.value("profiles", json()) == json(true);
+}
+
+std::vector<double> ExternalProgram::profile(std::int64_t executions) {
+  return durations("profile", "gpu_busy_ns", executions);
+}
+
+std::vector<double> ExternalProgram::durations(const char* request, const char* key,
+                                               std::int64_t executions) {
   pause();
-  const json answer = ask({{"do", "run"}, {"executions", executions}});
+  const json answer = ask({{"do", request}, {"executions", executions}});
   pause();
-  const json times = answer.value("times_ns", json());
+  const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
-    break_off(name_, fmt::format("run needs {} times_ns above 0", executions), answer);
+    break_off(name_, fmt::format("{} needs {} {} above 0", request, executions, key), answer);
   return times.get<std::vector<double>>();
 }
 

@@ -95,6 +95,7 @@ void describe_ring(const Case& work, const Site& site, PlannedVariant& planned) 
   planned.ring_groups = ring.groups();
   planned.ring_algorithm = to_string(ring.algorithm());
   planned.transport = to_string(transport_of(work, planned.variant, site));
+  planned.sharding = ring.variant().sharding;
 }
 
 PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, const Variant& asked,

@@ -64,6 +64,9 @@ std::optional<std::string> why_not_transport(const Measure& measure, const Case&
     reason = "moves memory of GPUs, this case runs on the CPU";
   else if (transport == TransportKind::mpi)
     reason = why_not_processes(work, site);
+  if (!reason && variant.outer_link == OuterLink::emulated_host && transport != TransportKind::threads &&
+      transport != TransportKind::peer)
+    reason = "its ranks reach each other by a network of their own; threads and peer emulate outer_link";
   if (!reason) return std::nullopt;
   return fmt::format("transport {}: {}", to_string(transport), *reason);
 }
@@ -102,6 +105,19 @@ std::optional<std::string> why_not_hosts(const Case& work, const Variant& varian
          "ring_groups";
 }
 
+// True if copies between two GPUs of the ring would go through the host unasked, and NCCL is here. NCCL needs
+// a GPU for each rank.
+bool nccl_is_better(const Case& work, const Variant& variant, const Site& site) {
+  if (site.processes > 1 || work.device != DeviceKind::cuda || work.ring_size > site.gpus) return false;
+  if (variant.outer_link == OuterLink::emulated_host || !nccl_absence().empty()) return false;
+  const int first = site.gpu ? site.gpu->ordinal : 0;
+  const auto in_ring = [&](int ordinal) {
+    return (ordinal - first + site.gpus) % site.gpus < work.ring_size;
+  };
+  return std::any_of(site.unlinked.begin(), site.unlinked.end(),
+                     [&](const auto& pair) { return in_ring(pair.first) && in_ring(pair.second); });
+}
+
 }  // namespace
 
 Variant with_groups_of_hosts(const Case& work, Variant variant, const Site& site) {
@@ -115,10 +131,14 @@ bool has_ring_here(const Variant& variant) {
 }
 
 TransportKind transport_of(const Case& work, const Variant& variant, const Site& site) {
-  if (variant.transport != TransportKind::automatic) return variant.transport;
   const bool launched = site.processes > 1;
-  if (work.device == DeviceKind::cuda) return launched ? TransportKind::nccl : TransportKind::peer;
-  return launched ? TransportKind::mpi : TransportKind::threads;
+  TransportKind transport = variant.transport;
+  if (transport == TransportKind::automatic && work.device == DeviceKind::cuda)
+    transport = launched ? TransportKind::nccl : TransportKind::peer;
+  else if (transport == TransportKind::automatic)
+    transport = launched ? TransportKind::mpi : TransportKind::threads;
+  return transport == TransportKind::peer && nccl_is_better(work, variant, site) ? TransportKind::nccl
+                                                                                 : transport;
 }
 
 std::optional<std::string> why_not_ring_here(const Measure& measure, const Case& work, const Variant& variant,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/base/error.hpp"
+#include "kernels/ring/transport/peer.hpp"
 
 namespace hilbench {
 namespace {
@@ -14,8 +15,13 @@ bool some_case(const Sweep& sweep, const auto& wanted) {
                      [&](const SweepCase& swept) { return wanted(swept.work.device); });
 }
 
+bool has_rings(const Sweep& sweep) {
+  return std::any_of(sweep.cases.begin(), sweep.cases.end(),
+                     [](const SweepCase& swept) { return swept.work.ring_size > 1; });
+}
+
 // For a single process: the GPU that is named, or the first.
-void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, Site& site) {
+void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, bool rings, Site& site) {
   const auto index = static_cast<std::size_t>(ordinal.value_or(0));
   if (ordinal && index >= survey.gpus.size())
     throw EnvironmentError(
@@ -27,6 +33,10 @@ void choose_gpu(const GpuSurvey& survey, const std::optional<int>& ordinal, Site
   const bool alike = std::all_of(survey.gpus.begin(), survey.gpus.end(),
                                  [&](const Gpu& gpu) { return gpu.name == survey.gpus.front().name; });
   site.gpus = alike ? static_cast<int>(survey.gpus.size()) : 1;
+  if (site.gpus < 2 || !rings) return;
+  std::vector<int> ordinals;
+  for (const Gpu& gpu : survey.gpus) ordinals.push_back(gpu.ordinal);
+  site.unlinked = unlinked_gpus(ordinals);
 }
 
 // For a plan without a run: assumes a GPU with the memory that is named, and one GPU for each process.
@@ -54,7 +64,7 @@ Site find_site(const Sweep& sweep, const SiteOptions& options) {
     if (options.local_rank)
       site.gpu = gpu_of_process(survey.gpus, *options.local_rank);
     else
-      choose_gpu(survey, options.gpu, site);
+      choose_gpu(survey, options.gpu, has_rings(sweep), site);
   }
   if (options.use == SiteUse::plan_only) assume_gpus(sweep, options, site);
   return site;

@@ -24,6 +24,8 @@ struct Site {
   // next has none.
   int gpus = 0;
   std::string no_further_gpu;
+  // Pairs of the GPUs of one process that cannot access each other's memory.
+  std::vector<std::pair<int, int>> unlinked;
   std::optional<std::int64_t> named_memory_bytes;  // planned with, in place of the memory of a case's device
 };
 

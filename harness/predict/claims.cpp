@@ -76,7 +76,7 @@ void for_hilbert_patterns(const RingFit& fit, const ClaimRow& claim, const Take&
     question.work.pattern = stretched(sample.record->work, *claim.sequence_length);
     question.work.sequence_length = *claim.sequence_length;
     question.variant.ring_algorithm = RingAlgorithm::ring;
-    question.variant.sharding = Sharding::contiguous;
+    question.variant.sharding = Sharding::contiguous;  // as the reports had it
     question.variant.order_span = OrderSpan::shard;
     if (seen.insert(case_id(question.work) + one_rank_id(question.variant)).second) take(question);
   }
@@ -108,7 +108,7 @@ void answer_speedup(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
   for (const RingFit& fit : fits)
     for_hilbert_patterns(fit, answer.claim, [&](const RingQuestion& question) {
       const std::string id = one_rank_id(question.variant);
-      const RingShape shape = ring_shape(question.work, question.variant, question.threads);
+      const RingShape shape = ring_shape(question.work, question.variant, question.machine);
       if (const auto speedup = fit.speedup_over_linear(shape, id)) {
         span.add(*speedup);
         span.patterns.insert(pattern_text(question.work));
@@ -136,7 +136,7 @@ void answer_memory(ClaimPrediction& answer, const std::vector<RingFit>& fits) {
       Variant linear = question.variant;
       linear.order = "linear";
       const auto bytes = [&](const Variant& variant) {
-        return own_need(question.work, variant, *kernel, static_cast<int>(question.threads)).device;
+        return own_need(question.work, variant, *kernel, static_cast<int>(question.machine.threads)).device;
       };
       ratios.push_back(bytes(linear) / bytes(question.variant));
     });

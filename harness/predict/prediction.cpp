@@ -31,15 +31,18 @@ double memory_of_ranks(const Ring& ring) {
 }  // namespace
 
 RingQuestion at_ring_size(const Record& record, std::int64_t ranks) {
-  RingQuestion question{record.work, record.variant, std::max<std::int64_t>(1, record.threads)};
+  RingQuestion question{record.work, record.variant, machine_of(record)};
+  // An older record may have had another default.
+  if (record.sharding != Sharding::automatic && sharding_of(record.work, record.variant) != record.sharding)
+    question.variant.sharding = record.sharding;
   question.work.ring_size = ranks;
   return question;
 }
 
 RingPrediction predict(const RingFit& fit, const RingQuestion& question) {
   const Ring ring(question.work, question.variant);
-  const RingShape shape = ring_shape(question.work, question.variant, question.threads);
-  const RingShape alone = ring_shape(one_rank(question.work), question.variant, question.threads);
+  const RingShape shape = ring_shape(question.work, question.variant, question.machine);
+  const RingShape alone = ring_shape(one_rank(question.work), question.variant, question.machine);
   const std::string order = one_rank_id(question.variant);
   RingPrediction made;
   made.fit = &fit;

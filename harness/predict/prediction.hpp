@@ -15,7 +15,7 @@ namespace hilbench {
 struct RingQuestion {
   Case work;  // ring_size and kv_heads resolved; device is the group's, not `auto`
   Variant variant;
-  std::int64_t threads = 1;  // the CPU threads that the ranks share
+  RingMachine machine;
 };
 
 struct RingPrediction {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
 
@@ -15,7 +16,7 @@ std::optional<double> positive_counter(const Record& record, const char* name) {
   return value && *value > 0 ? value : std::nullopt;
 }
 
-std::string machine_of(const Record& record) {
+std::string machine_name(const Record& record) {
   const char* part = record.work.device == DeviceKind::cuda ? "device" : "host";
   const char* key = record.work.device == DeviceKind::cuda ? "name" : "cpu";
   return environment_text(record, part, key);
@@ -33,10 +34,23 @@ bool usable(const Record& record) {
          record.time && record.time->median_ns > 0 && foreign_processes(record) == 0 &&
          record.work.pass == Pass::forward && variant.order_scope == OrderScope::memory &&
          variant.buffers == Buffers::pooled && variant.index == IndexUse::cached &&
-         !why_not_ring(record.work, variant) && !why_not_modelled(record.work, variant);
+         !why_not_ring(record.work, variant_that_ran(record)) &&
+         !why_not_modelled(record.work, variant_that_ran(record));
 }
 
 }  // namespace
+
+RingMachine machine_of(const Record& record) {
+  RingMachine machine{.threads = std::max<std::int64_t>(1, record.threads)};
+  const auto device = record.environment.find("device");
+  if (device != record.environment.end() && device->is_object())
+    machine.multiprocessors =
+        std::max<std::int64_t>(1, device->value("multiprocessors", machine.multiprocessors));
+  const std::string& traversal =
+      record.traversals.empty() ? record.variant.traversal : record.traversals.front();
+  machine.longest_first = traversal.starts_with("longest_first");
+  return machine;
+}
 
 std::string RingGroup::text() const {
   return fmt::format("{}, {}, head_dim {}, on {}", kernel, to_string(dtype), head_dim,
@@ -47,13 +61,12 @@ std::map<RingGroup, std::vector<RingSample>> ring_samples(const std::vector<Reco
   std::map<RingGroup, std::vector<RingSample>> groups;
   for (const Record& record : records) {
     if (!usable(record)) continue;
-    const RingGroup group{machine_of(record), record.kernel, record.work.dtype, record.work.head_dim,
+    const RingGroup group{machine_name(record), record.kernel, record.work.dtype, record.work.head_dim,
                           record.work.device};
-    RingSample sample{
-        .record = &record,
-        .shape = ring_shape(record.work, record.variant, std::max<std::int64_t>(1, record.threads)),
-        .ns = record.time->median_ns,
-        .relative = relative_reach(*record.time)};
+    RingSample sample{.record = &record,
+                      .shape = ring_shape(record.work, variant_that_ran(record), machine_of(record)),
+                      .ns = record.time->median_ns,
+                      .relative = relative_reach(*record.time)};
     if (record.work.ring_size > 1) {
       sample.compute_ns = positive_counter(record, "ring_compute_ns");
       sample.exchange_ns = positive_counter(record, "ring_exchange_ns");

@@ -11,6 +11,9 @@
 
 namespace hilbench {
 
+// What executed a record.
+RingMachine machine_of(const Record& record);
+
 // A record, of any number of ranks, that is ok and had the machine to itself.
 struct RingSample {
   const Record* record = nullptr;

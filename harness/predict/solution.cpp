@@ -74,26 +74,19 @@ Solution solve(const std::vector<Observation>& observed, RingModel from) {
   return best;
 }
 
-// The first guess for a tile's walk is as long as the times allow. If it were too short, it would never be
-// the longer part of a piece, and the times could not determine it.
 RingModel first_guess(const std::vector<Observation>& observed) {
   constexpr auto kFlop = static_cast<std::size_t>(Coefficient::flop);
   constexpr auto kByte = static_cast<std::size_t>(Coefficient::byte);
-  constexpr auto kTile = static_cast<std::size_t>(Coefficient::tile);
-  RingModel unit, tiles, model;
+  RingModel unit, model;
   unit.ns.fill(1);
-  tiles.ns[kTile] = 1;
-  std::vector<double> flop, byte, tile;
+  std::vector<double> flop, byte;
   for (const Observation& one : observed) {
     const Coefficients amounts = model_time(*one.shape, unit, one.part).amounts;
     if (one.part != RingPart::exchange && amounts[kFlop] > 0) flop.push_back(one.ns / amounts[kFlop]);
-    const double walked = one.part == RingPart::exchange ? 0 : model_time(*one.shape, tiles, one.part).ns;
-    if (walked > 0) tile.push_back(one.ns / walked);
     if (one.part == RingPart::exchange && amounts[kByte] > 0) byte.push_back(one.ns / amounts[kByte]);
   }
   if (!flop.empty()) model.ns[kFlop] = median(flop);
   if (!byte.empty()) model.ns[kByte] = median(byte);
-  if (!tile.empty()) model.ns[kTile] = *std::min_element(tile.begin(), tile.end());
   return model;
 }
 
@@ -128,15 +121,8 @@ Solution fit_from(const std::vector<Observation>& observed, RingModel guess) {
 }  // namespace
 
 RingModel fitted_model(const std::vector<const RingSample*>& samples) {
-  constexpr double kWorthIt = 0.9;
   const std::vector<Observation> observed = observations(samples);
-  const RingModel guess = first_guess(observed);
-  RingModel without = guess;
-  without.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
-  const Solution plain = fit_from(observed, without);
-  if (!samples.front()->shape.fills_device) return plain.model;
-  const Solution walking = fit_from(observed, guess);
-  return walking.squares < kWorthIt * plain.squares ? walking.model : plain.model;
+  return fit_from(observed, first_guess(observed)).model;
 }
 
 }  // namespace hilbench

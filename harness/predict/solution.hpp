@@ -8,8 +8,7 @@
 
 namespace hilbench {
 
-// The model for `samples`: at least one, all of one group and one order. It includes a tile's walk only if
-// that explains the times clearly better.
+// The model for `samples`: at least one, all of one group and one order.
 RingModel fitted_model(const std::vector<const RingSample*>& samples);
 
 }  // namespace hilbench

@@ -1,6 +1,7 @@
 #include "harness/ring/rank.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -13,10 +14,12 @@ int threads_of_a_rank(int threads, std::int64_t ranks) {
   return std::max(1, threads / static_cast<int>(ranks));
 }
 
+std::size_t timed_link_bytes(DeviceKind device) {
+  return device == DeviceKind::cuda ? kTimedLinkBytes : kTimedLinkBytes / 16;
+}
+
 Ring ring_of(const Record& record) {
-  Variant variant = record.variant;
-  if (record.ring_groups > 0) variant.ring_groups = record.ring_groups;
-  return Ring(record.work, variant);
+  return Ring(record.work, variant_that_ran(record));
 }
 
 RingRank::RingRank(Bench& bench, const Record& record, RankResources& resources, int index)
@@ -48,6 +51,8 @@ RankAnswer RingRank::answer(const RankOrder& order) {
       return describe();
     case RankAction::run:
       return run(order.part, order.executions, order.cold);
+    case RankAction::time_link:
+      return time_link(order.between, order.executions);
     case RankAction::open_counters:
     case RankAction::count_pass:
     case RankAction::close_counters:
@@ -94,6 +99,29 @@ RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
   const LevelBytes after = sent();
   answer.sent_bytes = static_cast<std::uint64_t>(after.total() - before.total());
   answer.sent_between = static_cast<std::uint64_t>(after.between - before.between);
+  return answer;
+}
+
+// Every rank sends at once, as in a run.
+RankAnswer RingRank::time_link(bool between, std::int64_t executions) {
+  const std::int64_t size = ring_.ranks() / ring_.groups(), first = rank() / size * size;
+  const auto neighbour = [&](std::int64_t apart) {
+    const std::int64_t to = between ? rank() + apart * size : first + (rank() - first + apart + size) % size;
+    return static_cast<int>((to + ring_.ranks()) % ring_.ranks());
+  };
+  RingDevice& memory = resources_.ring_device(index_);
+  const std::size_t bytes = timed_link_bytes(ring_.work().device);
+  const std::shared_ptr<void> from = memory.allocate(bytes), to = memory.allocate(bytes);
+  const std::array sends = {Transport::Message{neighbour(1), from.get(), bytes}};
+  const std::array receives = {Transport::Message{neighbour(-1), to.get(), bytes}};
+  RankAnswer answer;
+  for (std::int64_t i = 0; i < executions; ++i) {
+    resources_.start(index_);
+    resources_.transport(index_).post(sends, receives);
+    resources_.transport(index_).wait();
+    resources_.stop(index_);
+    answer.spans.push_back(resources_.span(index_));
+  }
   return answer;
 }
 

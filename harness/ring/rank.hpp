@@ -29,6 +29,7 @@ class RingRank {
   RankAnswer describe() const;
   LevelBytes sent() const;  // so far
   RankAnswer run(RingPart part, std::int64_t executions, bool cold);
+  RankAnswer time_link(bool between, std::int64_t executions);
   RankAnswer count(const RankOrder& order);
   void evict_caches();
   RankAnswer fill(std::byte value);
@@ -64,6 +65,9 @@ class RingRank {
   std::optional<double> permute_ns_;
   RankCounters counters_;
 };
+
+// What every rank sends at once to time a link: long enough for a GPU's, and less between processors.
+std::size_t timed_link_bytes(DeviceKind device);
 
 // The ring of a record that the plan does not skip.
 Ring ring_of(const Record& record);

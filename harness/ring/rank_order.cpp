@@ -49,6 +49,7 @@ Json to_json(const RankOrder& order) {
   return {{"action", order.action},
           {"part", order.part},
           {"executions", order.executions},
+          {"between", order.between},
           {"cold", order.cold},
           {"counter_set", order.counter_set},
           {"pass", order.pass},
@@ -63,6 +64,7 @@ RankOrder rank_order_from_json(const Json& json) {
   return {.action = json.at("action").get<RankAction>(),
           .part = json.at("part").get<RingPart>(),
           .executions = json.at("executions"),
+          .between = json.at("between"),
           .cold = json.at("cold"),
           .counter_set = json.at("counter_set"),
           .pass = json.at("pass"),
@@ -76,6 +78,7 @@ RankOrder rank_order_from_json(const Json& json) {
 bool moves_data(const RankOrder& order) {
   switch (order.action) {
     case RankAction::run:
+    case RankAction::time_link:
     case RankAction::open_counters:
     case RankAction::count_pass:
     case RankAction::close_counters:

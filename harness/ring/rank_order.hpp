@@ -21,6 +21,7 @@ namespace hilbench {
 enum class RankAction {
   describe,
   run,
+  time_link,
   open_counters,
   count_pass,
   close_counters,
@@ -35,7 +36,8 @@ enum class OutputTensor { o, lse };
 struct RankOrder {
   RankAction action = RankAction::describe;
   RingPart part = RingPart::all;          // run
-  std::int64_t executions = 1;            // run
+  std::int64_t executions = 1;            // run, time_link
+  bool between = false;                   // time_link: send to the next group, or to the next rank in it
   bool cold = false;                      // run, count_pass: evict the caches before each execution
   std::string counter_set;                // open_counters
   int pass = 0;                           // count_pass: number of this pass; a pass is one execution
@@ -47,13 +49,16 @@ struct RankOrder {
 nlohmann::json to_json(const RankOrder& order);
 RankOrder rank_order_from_json(const nlohmann::json& json);
 
+// What every rank sends at once to time a link.
+inline constexpr std::size_t kTimedLinkBytes = std::size_t{32} << 20;
+
 // True if ranks wait for each other while they do what is ordered.
 bool moves_data(const RankOrder& order);
 
 struct RankAnswer {
   double bytes = 0;                                          // describe: memory of the rank
   std::optional<double> permute_ns;                          // describe: none if nothing was permuted
-  std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // run: RankResources::span() of each execution
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // run, time_link: RankResources::span() of each
   std::uint64_t sent_bytes = 0;                              // run, in the last execution; count_pass
   std::uint64_t sent_between = 0;                            // run: those of them that left the rank's group
   bool counts = false;                                       // open_counters: true if this rank counts

@@ -11,6 +11,7 @@
 #include "harness/device/device.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/ring/ring_device.hpp"
+#include "kernels/ring/transport/outer_link.hpp"
 #include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
@@ -66,10 +67,10 @@ std::unique_ptr<RankResources> cpu_rank_resources(std::vector<std::shared_ptr<Tr
 
 // Resources on GPUs: rank k uses devices[k modulo their number]. Ranks exchange data over `peer` or, if each
 // has its own device, `nccl`. Nothing else may use the devices at the same time, and they must outlive the
-// result.
+// result. Only `peer` emulates a link.
 std::unique_ptr<RankResources> cuda_rank_resources(int ranks, const std::vector<Device*>& devices,
-                                                   TransportKind transport,
-                                                   double timeout_s = kRingTimeout_s);
+                                                   TransportKind transport, double timeout_s = kRingTimeout_s,
+                                                   EmulatedLink link = {});
 
 // Resources for one rank on a GPU; the other ranks are in other processes, and data moves over `nccl`.
 // `control` joins the same processes on the host. It may serve several rings, one after the other.

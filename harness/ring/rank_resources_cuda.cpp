@@ -73,13 +73,15 @@ struct RankClock {
 
 class CudaRankResources final : public RankResources {
  public:
-  CudaRankResources(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s)
+  CudaRankResources(int ranks, const std::vector<Device*>& devices, TransportKind transport, double timeout_s,
+                    EmulatedLink link)
       : nccl_(transport == TransportKind::nccl), timeout_s_(timeout_s) {
     for (Device* device : devices) gpus_.push_back(std::make_unique<RingGpu>(*device));
     for (int rank = 0; rank < ranks; ++rank)
       ranks_.push_back({.device = devices[static_cast<std::size_t>(rank) % devices.size()]});
     clocks_.resize(ranks_.size());
-    for (auto& end : nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s))
+    for (auto& end :
+         nccl_ ? thread_transports(ranks, timeout_s) : peer_transports(ordinals(), timeout_s, link))
       control_.push_back(std::move(end));
   }
   CudaRankResources(std::shared_ptr<Transport> control, Device& device, double timeout_s)
@@ -206,8 +208,9 @@ class CudaRankResources final : public RankResources {
 }  // namespace
 
 std::unique_ptr<RankResources> cuda_rank_resources(int ranks, const std::vector<Device*>& devices,
-                                                   TransportKind transport, double timeout_s) {
-  return std::make_unique<CudaRankResources>(ranks, devices, transport, timeout_s);
+                                                   TransportKind transport, double timeout_s,
+                                                   EmulatedLink link) {
+  return std::make_unique<CudaRankResources>(ranks, devices, transport, timeout_s, link);
 }
 
 std::unique_ptr<RankResources> cuda_rank_resources(std::shared_ptr<Transport> control, Device& device,

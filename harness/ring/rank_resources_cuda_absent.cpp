@@ -5,7 +5,8 @@
 
 namespace hilbench {
 
-std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double,
+                                                   EmulatedLink) {
   throw EnvironmentError({.what = "no ring of GPUs", .why = survey_gpus().absence});
 }
 

@@ -134,6 +134,8 @@ class RingVariant final : public PreparedVariant {
     const Counter untold{.reason = "measured on GPUs only"};
     const bool sends = planned_bytes_ > 0;
     return {{"ring_bytes", counter(sent_bytes_, "bytes", "transport")},
+            {"ring_link_inside", link(false)},
+            {"ring_link_between", link(true)},
             {"ring_rank_memory", counter(rank_bytes_, "bytes", "measured")},
             {"ring_device_memory", device_bytes_ > 0 ? counter(device_bytes_, "bytes", "measured") : untold},
             {"ring_compute_ns", counter(median(computation), "ns", "measured")},
@@ -165,6 +167,17 @@ class RingVariant final : public PreparedVariant {
     }
     if (!std::exchange(ran_, true)) device_bytes_ = ranks_->device_bytes();  // before others allocate
     return durations_ns(answers, ranks_->clocks());
+  }
+
+  // What a rank sends in a second to the next one, in its group or in the next group, while all ranks send.
+  Counter link(bool between) {
+    const std::int64_t groups = ring_.groups();
+    if (groups == 0 || (between ? groups : ring_.ranks() / groups) == 1)
+      return {.reason = groups == 0 ? "the ranks form no groups" : "there is no such link"};
+    const std::vector<RankAnswer> answers =
+        ranks_->ask({.action = RankAction::time_link, .executions = kPartRounds, .between = between});
+    const double ns = median(durations_ns(answers, ranks_->clocks()));
+    return counter(static_cast<double>(timed_link_bytes(ring_.work().device)) / ns, "GB/s", "measured");
   }
 
   static void expect_planned(const char* where, double sent, double planned) {

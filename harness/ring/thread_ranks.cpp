@@ -1,6 +1,7 @@
 #include "harness/ring/thread_ranks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <mutex>
 #include <new>
@@ -10,22 +11,49 @@
 #include "harness/ring/rank.hpp"
 #include "harness/ring/rank_resources.hpp"
 #include "harness/ring/thread_team.hpp"
+#include "kernels/ring/transport/peer.hpp"
 #include "kernels/ring/transport/threads.hpp"
 
 namespace hilbench {
 namespace {
 
+EmulatedLink link_of(const Record& record) {
+  if (record.variant.outer_link != OuterLink::emulated_host) return {};
+  return {.group_size = static_cast<int>(record.work.ring_size / ring_of(record).groups())};
+}
+
+std::vector<Device*> devices_of(const Bench& bench) {
+  std::vector<Device*> devices = {bench.device.get()};
+  for (const auto& further : bench.further_devices) devices.push_back(further.get());
+  return devices;
+}
+
+// True if the plan took NCCL where the sweep did not ask for it, because two GPUs have no link.
+bool lacks_peer_link(const Record& record) {
+  return record.work.device == DeviceKind::cuda && record.variant.transport != TransportKind::nccl &&
+         record.transport == to_string(TransportKind::nccl);
+}
+
+nlohmann::json missing_links(const Bench& bench) {
+  std::vector<int> ordinals;
+  for (const Device* device : devices_of(bench)) ordinals.push_back(device->gpu_ordinal().value_or(0));
+  std::vector<std::string> pairs;
+  for (const auto& [a, b] : unlinked_gpus(ordinals)) pairs.push_back(fmt::format("{} and {}", a, b));
+  return {{"transport", "peer"},
+          {"reason", fmt::format("no access to each other's memory: GPUs {}", fmt::join(pairs, ", "))}};
+}
+
 std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record) {
   const auto ranks = static_cast<int>(record.work.ring_size);
   if (record.work.device == DeviceKind::cpu) {
     std::vector<std::shared_ptr<Transport>> ends;
-    for (auto& end : thread_transports(ranks, kRingTimeout_s)) ends.push_back(std::move(end));
+    for (auto& end : thread_transports(ranks, kRingTimeout_s, link_of(record)))
+      ends.push_back(std::move(end));
     return cpu_rank_resources(std::move(ends), threads_of_a_rank(bench.threads, ranks), record.work.pages);
   }
-  std::vector<Device*> devices = {bench.device.get()};
-  for (const auto& further : bench.further_devices) devices.push_back(further.get());
-  const bool nccl = record.variant.transport == TransportKind::nccl;
-  return cuda_rank_resources(ranks, devices, nccl ? TransportKind::nccl : TransportKind::peer);
+  const bool nccl = record.variant.transport == TransportKind::nccl || lacks_peer_link(record);
+  return cuda_rank_resources(ranks, devices_of(bench), nccl ? TransportKind::nccl : TransportKind::peer,
+                             kRingTimeout_s, link_of(record));
 }
 
 class ThreadRanks final : public RingRanks {
@@ -35,6 +63,13 @@ class ThreadRanks final : public RingRanks {
         ranks_(static_cast<std::size_t>(resources_->ranks())),
         bound_(ranks_.size()),
         threads_(resources_->ranks()) {
+    transport_ = resources_->describe();
+    if (link_of(record).present())
+      transport_["outer_link"] = {
+          {"emulated", true},
+          {"through", record.work.device == DeviceKind::cuda ? "pinned host memory" : "a buffer in between"},
+          {"chunk_bytes", kLinkChunkBytes}};
+    if (lacks_peer_link(record)) transport_["instead_of"] = missing_links(bench);
     try {
       if (record.work.device == DeviceKind::cpu)
         bind_every_rank(threads_of_a_rank(bench.threads, resources_->ranks()));
@@ -62,7 +97,7 @@ class ThreadRanks final : public RingRanks {
     for (int rank = 0; rank < resources_->ranks(); ++rank) clocks.push_back(resources_->clock(rank));
     return clocks;
   }
-  nlohmann::json transport() const override { return resources_->describe(); }
+  nlohmann::json transport() const override { return transport_; }
   std::string timer() const override { return resources_->timer(); }
   int devices() const override { return resources_->devices(); }
   double device_bytes() override { return resources_->device_bytes(); }
@@ -118,6 +153,7 @@ class ThreadRanks final : public RingRanks {
   std::vector<std::unique_ptr<RingRank>> ranks_;
   std::vector<std::unique_ptr<BoundThreads>> bound_;  // of each rank on processors
   ThreadTeam threads_;
+  nlohmann::json transport_;
 };
 
 class ThreadRings final : public RingHost {

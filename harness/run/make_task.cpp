@@ -4,6 +4,27 @@
 
 namespace hilbench {
 
+namespace {
+
+std::vector<std::string> chosen_traversals(const Comparison& comparison, const PlannedVariant& planned) {
+  const Case& work = comparison.work;
+  const CausalTraversal causal = planned.implementation->causal_traversal;
+  std::vector<std::string> chosen;
+  if (!planned.ring_algorithm.empty()) {
+    const Ring ring(work, planned.variant);
+    for (const Branch& branch : work.pattern)
+      chosen.push_back(to_string(ring_traversal(ring, branch, causal)));
+  } else if (work.ring_size == 1) {
+    const std::int64_t at_once = comparison.gpu.empty() ? comparison.threads : comparison.multiprocessors;
+    for (const Branch& branch : work.pattern)
+      chosen.push_back(
+          to_string(traversal_of(work, branch, planned.variant, {.causal = causal, .at_once = at_once})));
+  }
+  return chosen;
+}
+
+}  // namespace
+
 Record planned_record(const Sweep& sweep, const Comparison& comparison, const PlannedVariant& planned) {
   Record record;
   record.sweep = sweep.name;
@@ -30,18 +51,13 @@ Record planned_record(const Sweep& sweep, const Comparison& comparison, const Pl
   record.ring_algorithm = planned.ring_algorithm;
   record.ring_groups = planned.ring_groups;
   record.transport = planned.transport;
+  record.sharding = planned.sharding;
   if (!planned.ring_algorithm.empty())
     record.order_chunk = shard_order(Ring(comparison.work, planned.variant), 0).chunk;
   else if (!planned.variant.baseline && why_not_order(comparison.work, planned.variant).empty())
     record.order_chunk = order_request(comparison.work, planned.variant).chunk;
-  if (resolved && record.kind == ImplementationKind::kernel && chosen_by_program(planned.variant)) {
-    TraversalFacts facts;
-    if (comparison.work.ring_size == 1)
-      facts = {.causal = planned.implementation->causal_traversal,
-               .at_once = comparison.gpu.empty() ? comparison.threads : comparison.multiprocessors};
-    for (const Branch& branch : comparison.work.pattern)
-      record.traversals.push_back(to_string(traversal_of(comparison.work, branch, planned.variant, facts)));
-  }
+  if (resolved && record.kind == ImplementationKind::kernel && chosen_by_program(planned.variant))
+    record.traversals = chosen_traversals(comparison, planned);
   if (planned.skip) {
     record.status = Status::skipped;
     record.reason = *planned.skip;

@@ -174,13 +174,21 @@ std::vector<std::string> parse_claim_names(const YamlValue& value) {
   return names;
 }
 
+// Ids leave out defaults. The traversal's was head_major once, the sharding's contiguous: sweeps of that time
+// keep their reference.
+std::string former_id(Variant variant) {
+  if (variant.traversal == "head_major") variant.traversal = Variant{}.traversal;
+  if (variant.sharding == Sharding::contiguous) variant.sharding = Variant{}.sharding;
+  return variant_id(variant);
+}
+
 std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>& value) {
   std::vector<std::string> ids;
   for (const Variant& variant : sweep.variants) ids.push_back(variant_id(variant));
   const std::string id = value ? value->text() : "dilated/linear";
-  // Ids leave out the default traversal, which was head_major once: sweeps of that time keep their reference.
-  for (const std::string& known : {id, id + "/head_major"})
-    if (std::find(ids.begin(), ids.end(), known) != ids.end()) return known;
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return id;
+  for (const Variant& variant : sweep.variants)
+    if (former_id(variant) == id) return variant_id(variant);
   if (value) fail_unknown(*value, "variant", id, ids);
   return ids.front();
 }

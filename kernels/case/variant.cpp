@@ -15,12 +15,14 @@ constexpr std::array<std::string_view, 3> kTiles = {"auto", "union", "aligned"};
 constexpr std::array<std::string_view, 2> kBuffers = {"pooled", "fresh"};
 constexpr std::array<std::string_view, 2> kIndexes = {"cached", "computed"};
 
-constexpr std::array<std::string_view, 8> kRingAlgorithms = {
-    "auto", "allgather", "ring", "ring_packed", "allgather_packed", "hierarchical", "ulysses", "local"};
+constexpr std::array<std::string_view, 9> kRingAlgorithms = {
+    "auto",         "allgather",           "ring",    "ring_packed", "allgather_packed",
+    "hierarchical", "hierarchical_packed", "ulysses", "local"};
 // `local` is no option.
 constexpr std::span<const std::string_view> kAskedAlgorithms(kRingAlgorithms.data(),
                                                              kRingAlgorithms.size() - 1);
-constexpr std::array<std::string_view, 3> kShardings = {"contiguous", "zigzag", "striped"};
+constexpr std::array<std::string_view, 4> kShardings = {"auto", "contiguous", "zigzag", "striped"};
+constexpr std::array<std::string_view, 2> kLinks = {"direct", "emulated_host"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
@@ -55,7 +57,18 @@ const std::array kFields = {
                    .maximum = 256,
                    .get = [](const Variant& variant) { return variant.ring_groups; },
                    .set = [](Variant& variant, std::int64_t value) { variant.ring_groups = value; }},
-    choice<&Variant::sharding, Sharding>("sharding", kShardings, "which positions a rank owns"),
+    choice<&Variant::outer_link, OuterLink>(
+        "outer_link", kLinks, "between ring_groups: as all links, or emulated by copies through host memory"),
+    Field<Variant>{
+        .name = "head_parts",
+        .kind = FieldKind::integer,
+        .help = "parts in which ulysses exchanges a rank's heads (0: as many as possible, up to 2)",
+        .minimum = 0,
+        .maximum = 64,
+        .get = [](const Variant& variant) { return variant.head_parts; },
+        .set = [](Variant& variant, std::int64_t value) { variant.head_parts = value; }},
+    choice<&Variant::sharding, Sharding>(
+        "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
     choice<&Variant::order_span, OrderSpan>("order_span", kSpans,
                                             "the order inside each shard, or of the whole sequence"),
     choice<&Variant::transport, TransportKind>(
@@ -67,6 +80,9 @@ const std::array kFields = {
 
 std::string_view to_string(RingAlgorithm algorithm) {
   return kRingAlgorithms[static_cast<std::size_t>(algorithm)];
+}
+std::string_view to_string(Sharding sharding) {
+  return kShardings[static_cast<std::size_t>(sharding)];
 }
 std::string_view to_string(TransportKind transport) {
   return kTransports[static_cast<std::size_t>(transport)];
@@ -86,7 +102,8 @@ std::string variant_id(const Variant& variant) {
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
   for (const Field<Variant>& field : kFields) {
     const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
-                                field.name == "ring_groups" || field.name == "transport";
+                                field.name == "ring_groups" || field.name == "outer_link" ||
+                                field.name == "head_parts" || field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
@@ -95,16 +112,23 @@ std::string variant_id(const Variant& variant) {
     id += "/" + variant.traversal;
     if (variant.traversal_param) id += fmt::format(".{}", *variant.traversal_param);
   }
-  if (variant.ring_algorithm != defaults.ring_algorithm || variant.ring_groups != defaults.ring_groups)
+  const bool grouped = variant.ring_groups != defaults.ring_groups;
+  const bool emulated = variant.outer_link != defaults.outer_link;
+  const bool parts = variant.head_parts != defaults.head_parts;
+  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || parts)
     id += fmt::format("/{}", to_string(variant.ring_algorithm));
-  if (variant.ring_groups != defaults.ring_groups) id += fmt::format(".{}", variant.ring_groups);
+  if (grouped) id += fmt::format(".{}", variant.ring_groups);
+  if (parts) id += fmt::format(".parts{}", variant.head_parts);
+  if (emulated) id += fmt::format(".{}", kLinks[static_cast<std::size_t>(variant.outer_link)]);
   return id;
 }
 
 std::string one_rank_id(Variant variant) {
   variant.ring_algorithm = RingAlgorithm::automatic;
   variant.ring_groups = 0;
-  variant.sharding = Sharding::contiguous;
+  variant.outer_link = OuterLink::direct;
+  variant.head_parts = 0;
+  variant.sharding = Sharding::automatic;
   variant.order_span = OrderSpan::shard;
   return variant_id(variant);
 }

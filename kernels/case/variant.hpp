@@ -33,14 +33,21 @@ enum class RingAlgorithm {
   ring_packed,
   allgather_packed,
   hierarchical,
+  hierarchical_packed,
   ulysses,
   local
 };
-enum class Sharding { contiguous, zigzag, striped };  // which positions a rank owns
-enum class OrderSpan { shard, global };               // the order inside each shard, or of the whole sequence
+// Which positions a rank owns. automatic: zigzag if that balances causal work, otherwise contiguous
+// (kernels/ring/ring.hpp).
+enum class Sharding { automatic, contiguous, zigzag, striped };
+// How groups of ranks reach each other. emulated_host: as hosts do over a network, by copies through host
+// memory.
+enum class OuterLink { direct, emulated_host };
+enum class OrderSpan { shard, global };  // the order inside each shard, or of the whole sequence
 enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
 
 std::string_view to_string(RingAlgorithm algorithm);
+std::string_view to_string(Sharding sharding);
 std::string_view to_string(TransportKind transport);
 
 struct Variant {
@@ -68,7 +75,9 @@ struct Variant {
   // For rings only:
   RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
   std::int64_t ring_groups = 0;  // groups of neighbouring ranks; 0: the hosts, if there are several
-  Sharding sharding = Sharding::contiguous;
+  OuterLink outer_link = OuterLink::direct;
+  std::int64_t head_parts = 0;  // of ulysses: a rank's heads in as many parts; 0: up to kMostHeadParts
+  Sharding sharding = Sharding::automatic;
   OrderSpan order_span = OrderSpan::shard;
   TransportKind transport = TransportKind::automatic;
   bool operator==(const Variant&) const = default;
@@ -78,10 +87,10 @@ struct Variant {
 // from this table.
 std::span<const Field<Variant>> variant_fields();
 
-// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups]]` without trailing defaults;
-// for a baseline its name alone. Options that are not at their default follow the order as params:
-// `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it
-// changes no result.
+// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.outer_link]]` without
+// trailing defaults; for a baseline its name alone. Options that are not at their default follow the order as
+// params: `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it changes
+// no result.
 std::string variant_id(const Variant& variant);
 // The id without ring options: the same for all rings and ring sizes.
 std::string one_rank_id(Variant variant);

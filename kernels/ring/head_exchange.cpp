@@ -7,17 +7,17 @@ std::int64_t HeadExchange::Tensor::rows(std::int64_t rank) const {
   return first_row[at + 1] - first_row[at];
 }
 
-HeadExchange::HeadExchange(const Ring& ring, std::int64_t rank, RingDevice& device,
+HeadExchange::HeadExchange(const Ring& ring, std::int64_t rank, std::int64_t part, RingDevice& device,
                            const std::function<void*(double bytes)>& allocate)
-    : ring_(ring), rank_(rank), device_(device) {
+    : ring_(ring), rank_(rank), part_(part), device_(device) {
   const Case& work = ring_.work();
   const std::int64_t element = dtype_bytes(work.dtype);
   const auto row_bytes = [&](std::int64_t heads, std::int64_t head_bytes) {
     return static_cast<std::size_t>(heads * head_bytes);
   };
-  q_ = o_ = tensor(row_bytes(ring_.computed_heads(), work.head_dim * element), false);
-  k_ = v_ = tensor(row_bytes(ring_.computed_kv_heads(), work.head_dim * element), true);
-  lse_ = tensor(row_bytes(ring_.computed_heads(), sizeof(float)), false);
+  q_ = o_ = tensor(row_bytes(ring_.piece_heads(), work.head_dim * element), false);
+  k_ = v_ = tensor(row_bytes(ring_.piece_kv_heads(), work.head_dim * element), true);
+  lse_ = tensor(row_bytes(ring_.piece_heads(), sizeof(float)), false);
   const auto rows = [&](const Tensor& tensor, std::int64_t count) {
     return static_cast<std::byte*>(allocate(static_cast<double>(work.batch) * static_cast<double>(count) *
                                             static_cast<double>(tensor.row_bytes)));
@@ -55,12 +55,19 @@ std::byte* HeadExchange::whole_row(const Tensor& tensor, std::int64_t batch, std
   return tensor.whole + static_cast<std::size_t>(batch * tensor.first_row.back() + row) * tensor.row_bytes;
 }
 
+std::size_t HeadExchange::own_step(const Tensor& tensor) const {
+  return tensor.row_bytes * static_cast<std::size_t>(ring_.ranks() * ring_.head_parts());
+}
+
+std::size_t HeadExchange::own_offset(const Tensor& tensor, std::int64_t of) const {
+  return tensor.row_bytes * static_cast<std::size_t>(of * ring_.head_parts() + part_);
+}
+
 void HeadExchange::split(const Tensor& tensor, const void* own) {
   const std::int64_t batch = ring_.work().batch, rows = tensor.rows(rank_);
-  const std::size_t step = tensor.row_bytes * static_cast<std::size_t>(ring_.ranks());
+  const std::size_t step = own_step(tensor);
   for (std::int64_t other = 0; other < ring_.ranks(); ++other) {
-    const std::byte* const from =
-        static_cast<const std::byte*>(own) + static_cast<std::size_t>(other) * tensor.row_bytes;
+    const std::byte* const from = static_cast<const std::byte*>(own) + own_offset(tensor, other);
     if (other != rank_) {
       device_.copy_rows({from, step}, {part(tensor, other), tensor.row_bytes}, tensor.row_bytes,
                         batch * rows);
@@ -105,9 +112,8 @@ void HeadExchange::take(const Tensor& tensor, std::int64_t of, std::byte* to, st
 }
 
 void HeadExchange::collect(const Operands& own) {
-  const auto ranks = static_cast<std::size_t>(ring_.ranks()), rank = static_cast<std::size_t>(rank_);
   for (const auto& [tensor, to] : {std::pair<const Tensor&, void*>{o_, own.o}, {lse_, own.lse}}) {
-    take(tensor, rank_, static_cast<std::byte*>(to) + rank * tensor.row_bytes, ranks * tensor.row_bytes);
+    take(tensor, rank_, static_cast<std::byte*>(to) + own_offset(tensor, rank_), own_step(tensor));
     if (tensor.collected == nullptr) continue;
     for (std::int64_t other = 0; other < ring_.ranks(); ++other)
       if (other != rank_) take(tensor, other, collected(tensor, other), tensor.row_bytes);
@@ -115,13 +121,11 @@ void HeadExchange::collect(const Operands& own) {
 }
 
 void HeadExchange::join(const Tensor& tensor, void* own) {
-  const std::size_t step = tensor.row_bytes * static_cast<std::size_t>(ring_.ranks());
   for (std::int64_t other = 0; other < ring_.ranks(); ++other)
     if (other != rank_)
-      device_.copy_rows(
-          {part(tensor, other), tensor.row_bytes},
-          {static_cast<std::byte*>(own) + static_cast<std::size_t>(other) * tensor.row_bytes, step},
-          tensor.row_bytes, ring_.work().batch * tensor.rows(rank_));
+      device_.copy_rows({part(tensor, other), tensor.row_bytes},
+                        {static_cast<std::byte*>(own) + own_offset(tensor, other), own_step(tensor)},
+                        tensor.row_bytes, ring_.work().batch * tensor.rows(rank_));
 }
 
 void HeadExchange::join(const Operands& own) {
@@ -141,12 +145,11 @@ void HeadExchange::add(const std::vector<const Tensor*>& tensors, const ShardMov
   }
 }
 
-void HeadExchange::add_send(Payload payload, const ShardMove& move,
-                            std::vector<Transport::Message>& to) const {
+void HeadExchange::add_send(const ShardMove& move, std::vector<Transport::Message>& to) const {
   const auto in_entry = [&](const Tensor& tensor, std::byte* first, std::int64_t b) {
     return first + static_cast<std::size_t>(b * tensor.rows(move.source)) * tensor.row_bytes;
   };
-  if (payload == Payload::heads)
+  if (move.payload == Payload::heads)
     return add(
         {&q_, &k_, &v_}, move,
         [&](const Tensor& tensor, std::int64_t b) { return in_entry(tensor, part(tensor, move.peer), b); },
@@ -160,9 +163,8 @@ void HeadExchange::add_send(Payload payload, const ShardMove& move,
       to);
 }
 
-void HeadExchange::add_receive(Payload payload, const ShardMove& move,
-                               std::vector<Transport::Message>& to) const {
-  if (payload == Payload::heads)
+void HeadExchange::add_receive(const ShardMove& move, std::vector<Transport::Message>& to) const {
+  if (move.payload == Payload::heads)
     return add(
         {&q_, &k_, &v_}, move,
         [&](const Tensor& tensor, std::int64_t b) {

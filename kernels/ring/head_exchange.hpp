@@ -14,21 +14,22 @@
 
 namespace hilbench {
 
-// Tensors of the computed heads are [batch, rows, heads of a rank, head_dim]. Q, K and V hold the rows of
-// rank 0, then those of rank 1 ..., each as that rank stores them; O and LSE are in position order.
+// One part of each rank's heads. Tensors of the computed heads are [batch, rows, heads of a piece, head_dim].
+// Q, K and V hold the rows of rank 0, then those of rank 1 ..., each as that rank stores them; O and LSE are
+// in position order.
 class HeadExchange {
  public:
   // `allocate` gives memory of `device`, which outlives this. `ring` splits heads.
-  HeadExchange(const Ring& ring, std::int64_t rank, RingDevice& device,
+  HeadExchange(const Ring& ring, std::int64_t rank, std::int64_t part, RingDevice& device,
                const std::function<void*(double bytes)>& allocate);
 
   void split(const Operands& own);    // before the heads are sent
-  Operands computed() const;          // of the rank's heads
+  Operands computed() const;          // of the part of the rank's heads
   void collect(const Operands& own);  // before the results are sent
   void join(const Operands& own);     // after the results were received
   // Adds the messages of a move, one for each batch entry and tensor.
-  void add_send(Payload payload, const ShardMove& move, std::vector<Transport::Message>& to) const;
-  void add_receive(Payload payload, const ShardMove& move, std::vector<Transport::Message>& to) const;
+  void add_send(const ShardMove& move, std::vector<Transport::Message>& to) const;
+  void add_receive(const ShardMove& move, std::vector<Transport::Message>& to) const;
 
  private:
   // A tensor that is exchanged. A row has the computed heads of one position.
@@ -45,6 +46,9 @@ class HeadExchange {
   std::byte* part(const Tensor& tensor, std::int64_t other) const;
   std::byte* collected(const Tensor& tensor, std::int64_t other) const;
   std::byte* whole_row(const Tensor& tensor, std::int64_t batch, std::int64_t row) const;
+  // From a row of own rows to the next, and from its first head to those that `of` computes.
+  std::size_t own_step(const Tensor& tensor) const;
+  std::size_t own_offset(const Tensor& tensor, std::int64_t of) const;
   void split(const Tensor& tensor, const void* own);
   void take(const Tensor& tensor, std::int64_t of, std::byte* to, std::size_t to_step);
   void join(const Tensor& tensor, void* own);
@@ -53,7 +57,7 @@ class HeadExchange {
            std::vector<Transport::Message>& to) const;
 
   Ring ring_;
-  std::int64_t rank_;
+  std::int64_t rank_, part_;
   RingDevice& device_;
   Tensor q_, k_, v_, o_, lse_;
 };

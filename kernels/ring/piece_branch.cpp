@@ -65,7 +65,7 @@ std::int64_t packed_before(const Ring& ring, std::int64_t source, std::int64_t h
 class BranchBuilder {
  public:
   BranchBuilder(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
-                FirstPiece first, std::int64_t tile_rows)
+                FirstPiece first, const PieceTiles& tiles)
       : ring_(ring),
         work_(ring.work()),
         shards_(ring.shards()),
@@ -73,7 +73,8 @@ class BranchBuilder {
         source_(source),
         branch_(branch),
         first_(first == FirstPiece::yes),
-        tile_rows_(tile_rows),
+        tile_rows_(tiles.rows),
+        causal_(tiles.causal),
         streams_(streams_of(ring, static_cast<std::size_t>(branch), source.packed)),
         segments_(static_cast<std::size_t>(segment_count(work_, pattern()))) {}
 
@@ -205,8 +206,7 @@ class BranchBuilder {
         grid.tiles.push_back(streams_.list[stream].offset < 0
                                  ? IndexTile{}
                                  : tile_of(stream, column.segment, column.stretch, column.tile));
-    index_.tiles =
-        visited_tiles(grid, traversal_of(work_, pattern(), ring_.variant(), {}), &BranchBuilder::pairs);
+    index_.tiles = visited_tiles(grid, ring_traversal(ring_, pattern(), causal_), &BranchBuilder::pairs);
     // A piece that merges needs no tiles without keys.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
     for (const IndexTile& tile : index_.tiles)
@@ -258,6 +258,7 @@ class BranchBuilder {
   std::int64_t branch_;
   bool first_;
   std::int64_t tile_rows_;
+  CausalTraversal causal_;
   Streams streams_;
   std::size_t segments_;
   BranchIndex index_;
@@ -269,8 +270,8 @@ class BranchBuilder {
 }  // namespace
 
 BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
-                         FirstPiece first, std::int64_t tile_rows) {
-  return BranchBuilder(ring, rank, source, branch, first, tile_rows).build();
+                         FirstPiece first, const PieceTiles& tiles) {
+  return BranchBuilder(ring, rank, source, branch, first, tiles).build();
 }
 
 }  // namespace hilbench

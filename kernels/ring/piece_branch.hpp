@@ -22,8 +22,13 @@ struct PieceKeys {
   }
 };
 
+struct PieceTiles {
+  std::int64_t rows = 1;  // the most query rows of a tile
+  CausalTraversal causal = CausalTraversal::head_major;
+};
+
 // An entry of ring_index's `branches`: without tiles if the rank has nothing to compute.
 BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
-                         FirstPiece first, std::int64_t tile_rows);
+                         FirstPiece first, const PieceTiles& tiles);
 
 }  // namespace hilbench

@@ -12,15 +12,24 @@ namespace {
 constexpr std::int64_t kMaxHeads = 1 << 16;
 
 bool packs(RingAlgorithm algorithm) {
-  return algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed;
+  return algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed ||
+         algorithm == RingAlgorithm::hierarchical_packed;
+}
+
+bool needs_groups(RingAlgorithm algorithm) {
+  return algorithm == RingAlgorithm::hierarchical || algorithm == RingAlgorithm::hierarchical_packed;
 }
 
 std::optional<std::string> why_not_groups(const Case& work, const Variant& variant) {
   if (work.ring_size == 1) return std::nullopt;
   if (variant.ring_groups == 0) {
-    if (variant.ring_algorithm != RingAlgorithm::hierarchical) return std::nullopt;
-    return "hierarchical passes keys between groups of ranks, and all are on one host: ring_groups must say "
-           "how many";
+    if (variant.outer_link == OuterLink::emulated_host)
+      return "outer_link emulated_host slows what groups of ranks send to each other: ring_groups must say "
+             "how many";
+    if (!needs_groups(variant.ring_algorithm)) return std::nullopt;
+    return fmt::format(
+        "{} passes keys between groups of ranks, and all are on one host: ring_groups must say how many",
+        to_string(variant.ring_algorithm));
   }
   if (variant.ring_groups > 0 && work.ring_size % variant.ring_groups == 0) return std::nullopt;
   return fmt::format("ring_groups {}: ring_size {} is no multiple of it", variant.ring_groups,
@@ -30,12 +39,22 @@ std::optional<std::string> why_not_groups(const Case& work, const Variant& varia
 // Ulysses gives each rank whole query heads and their K/V heads, if it has to exchange anything.
 std::optional<std::string> why_not_split(const Case& work, const Variant& variant) {
   if (variant.ring_algorithm != RingAlgorithm::ulysses || work.ring_size == 1) return std::nullopt;
-  if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) return std::nullopt;
   if (Ring(work, variant).algorithm() == RingAlgorithm::local) return std::nullopt;
+  if (work.heads % work.ring_size == 0 && work.kv_heads % work.ring_size == 0) {
+    const std::int64_t kv_heads = work.kv_heads / work.ring_size;
+    if (variant.head_parts == 0 || kv_heads % variant.head_parts == 0) return std::nullopt;
+    return fmt::format("head_parts {}: a rank's K/V heads, {}, are no multiple of it", variant.head_parts,
+                       kv_heads);
+  }
   return fmt::format(
       "ulysses gives each rank as many heads: of heads {} and kv_heads {}, both must be multiples "
       "of ring_size {}",
       work.heads, work.kv_heads, work.ring_size);
+}
+
+Variant with_sharding(const Case& work, Variant variant) {
+  variant.sharding = sharding_of(work, variant);
+  return variant;
 }
 
 }  // namespace
@@ -56,10 +75,19 @@ std::optional<std::string> why_not_ring(const Case& work, const Variant& variant
   return why_not_split(work, variant);
 }
 
+Sharding sharding_of(const Case& work, const Variant& variant) {
+  if (variant.sharding != Sharding::automatic) return variant.sharding;
+  const bool balanced = work.mask != Mask::causal || variant.ring_algorithm == RingAlgorithm::ulysses;
+  if (balanced || variant.baseline || work.ring_size == 1) return Sharding::contiguous;
+  if (variant.order_span == OrderSpan::global) return Sharding::zigzag;
+  const Shards contiguous(Sharding::contiguous, work.sequence_length, work.ring_size);
+  return RingNeeds(work, contiguous, HeadClasses(work)).any() ? Sharding::zigzag : Sharding::contiguous;
+}
+
 Ring::Ring(const Case& work, const Variant& variant)
     : work_(work),
-      variant_(variant),
-      shards_(variant.sharding, work.sequence_length, work.ring_size),
+      variant_(with_sharding(work, variant)),
+      shards_(variant_.sharding, work.sequence_length, work.ring_size),
       slots_(Sharding::contiguous, work.sequence_length, work.ring_size),
       classes_(work),
       needs_(work, shards_, classes_),
@@ -94,10 +122,19 @@ std::int64_t Ring::sent_rows(std::int64_t source) const {
   return packed(source) ? needs_.packed_rows(source) : kv_rows(source);
 }
 
+std::int64_t Ring::head_parts() const {
+  if (!splits_heads()) return 1;
+  if (variant_.head_parts > 0) return variant_.head_parts;
+  std::int64_t parts = std::min(kMostHeadParts, computed_kv_heads());
+  while (computed_kv_heads() % parts != 0) --parts;
+  return parts;
+}
+
 std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
   std::vector<std::int64_t> rows;
   for (const RingStep& step : steps(rank))
-    for (const ShardMove& move : step.payload == Payload::keys ? step.receives : std::vector<ShardMove>{}) {
+    for (const ShardMove& move : step.receives) {
+      if (move.payload != Payload::keys) continue;
       const auto buffer = static_cast<std::size_t>(move.buffer);
       rows.resize(std::max(rows.size(), buffer + 1));
       rows[buffer] = std::max(rows[buffer], sent_rows(move.source));
@@ -105,18 +142,18 @@ std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
   return rows;
 }
 
-double Ring::moved_bytes(Payload payload, const ShardMove& move) const {
-  const Span moved = payload == Payload::keys ? moved_rows(move) : Span{};
+double Ring::moved_bytes(const ShardMove& move) const {
+  const Span moved = move.payload == Payload::keys ? moved_rows(move) : Span{};
   const double rows = static_cast<double>(shards_.count(move.source));
-  switch (payload) {
+  switch (move.payload) {
     case Payload::keys:
       return 2 * static_cast<double>(moved.end - moved.begin) * row_bytes(work_.kv_heads) /
              static_cast<double>(work_.batch);
     case Payload::heads:
-      return rows * row_bytes(computed_heads()) +
-             2 * static_cast<double>(kv_rows(move.source)) * row_bytes(computed_kv_heads());
+      return rows * row_bytes(piece_heads()) +
+             2 * static_cast<double>(kv_rows(move.source)) * row_bytes(piece_kv_heads());
     case Payload::results:
-      return rows * (row_bytes(computed_heads()) + lse_bytes(computed_heads()));
+      return rows * (row_bytes(piece_heads()) + lse_bytes(piece_heads()));
   }
   return 0;
 }
@@ -134,7 +171,7 @@ LevelBytes Ring::level_bytes(std::int64_t rank) const {
   LevelBytes bytes;
   for (const RingStep& step : steps(rank))
     for (const ShardMove& move : step.sends)
-      (between_groups(rank, move.peer) ? bytes.between : bytes.inside) += moved_bytes(step.payload, move);
+      (between_groups(rank, move.peer) ? bytes.between : bytes.inside) += moved_bytes(move);
   return bytes;
 }
 

@@ -15,15 +15,22 @@
 namespace hilbench {
 
 inline constexpr std::int64_t kMaxRanks = 256;
+// Parts of heads that ulysses forms by itself: with more, a launch of few heads fills a GPU less.
+inline constexpr std::int64_t kMostHeadParts = 2;
+
+// What `sharding: auto` is: zigzag for causal work whose contiguous shards exchange keys. Contiguous if
+// nothing is exchanged, if ranks share heads, which balances by itself, and for baselines, whose authors
+// shard so.
+Sharding sharding_of(const Case& work, const Variant& variant);
 
 // The reason why this geometry has no ring for the case, or nothing.
 std::optional<std::string> why_not_ring(const Case& work, const Variant& variant);
 
-// What the moves of a step carry.
+// What a move carries.
 enum class Payload {
   keys,     // K and V of a shard, or of a part of it
-  heads,    // Q, K and V of a shard, of the heads that the receiver computes
-  results,  // O and LSE of a shard, of the heads that the sender computed
+  heads,    // Q, K and V of a shard, of a part of the heads that the receiver computes
+  results,  // O and LSE of a shard, of a part of the heads that the sender computed
 };
 
 // Rows of one shard on their way between two ranks.
@@ -31,18 +38,19 @@ struct ShardMove {
   std::int64_t peer = 0;
   std::int64_t source = 0;           // whose shard
   int buffer = 0;                    // where the shard is at this rank: a receive buffer, or kOwnRows
-  std::int64_t part = 0, parts = 1;  // which of how many equal parts
+  std::int64_t part = 0, parts = 1;  // which of how many equal parts of the rows, or of the heads
+  Payload payload = Payload::keys;
 };
 inline constexpr int kOwnRows = -1;
 
 // A rank posts the exchange, computes with the keys of the shards `sources`, and waits for the exchange. A
 // rank that computes its share of the heads names itself: its keys are those of all shards.
 struct RingStep {
-  Payload payload = Payload::keys;
   std::vector<ShardMove> sends, receives;
   struct Source {
     std::int64_t rank = 0;
     int buffer = 0;
+    std::int64_t head_part = 0;
   };
   std::vector<Source> sources;
 };
@@ -67,7 +75,7 @@ class Ring {
   Ring(const Case& work, const Variant& variant);
 
   const Case& work() const { return work_; }
-  const Variant& variant() const { return variant_; }
+  const Variant& variant() const { return variant_; }  // with the sharding that sharding_of() says
   std::int64_t ranks() const { return shards_.ranks(); }
   // What really runs: `ring` for automatic, `local` if no rank needs keys of another.
   RingAlgorithm algorithm() const { return algorithm_; }
@@ -98,11 +106,17 @@ class Ring {
   std::int64_t computed_kv_heads() const {
     return splits_heads() ? work_.kv_heads / ranks() : work_.kv_heads;
   }
+  // A rank exchanges and computes its share of the heads in as many parts, one after the other: 1 unless the
+  // ring splits heads. A piece of the computation has the heads of one part.
+  std::int64_t head_parts() const;
+  std::int64_t piece_heads() const { return computed_heads() / head_parts(); }
+  std::int64_t piece_kv_heads() const { return computed_kv_heads() / head_parts(); }
 
   std::vector<RingStep> steps(std::int64_t rank) const;
   // The rows of K, and as many of V, that a move of keys carries, counted over the batch entries of the
   // shard.
   Span moved_rows(const ShardMove& move) const;
+  double moved_bytes(const ShardMove& move) const;  // of any payload
   // Rows that each receive buffer of a rank must hold.
   std::vector<std::int64_t> buffer_rows(std::int64_t rank) const;
 
@@ -125,7 +139,6 @@ class Ring {
   // The same inside a group, from the rank that has the place of `source` in it; and from group to group.
   std::int64_t hops_in_group(std::int64_t source, std::int64_t group) const;
   std::int64_t hops_of_groups(std::int64_t source) const;
-  double moved_bytes(Payload payload, const ShardMove& move) const;
   double split_bytes(std::int64_t rank) const;  // buffers of a rank that computes a share of the heads
   double row_bytes(std::int64_t heads) const;   // of all batch entries
   double lse_bytes(std::int64_t heads) const;   // the same, of LSE or of one fp32 number of each head

@@ -36,16 +36,16 @@ class RingDevice {
   virtual void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) = 0;
 
   // True if the device clears and rounds rows itself; kernels then get no empty tiles and round nothing, and
-  // the functions below work.
+  // the functions below work. Each part of the heads has its own output and row_writes; parts count from 0.
   virtual bool clears_and_rounds() const { return false; }
-  // Stores row_writes [rows, heads], the same for every batch entry, on the device.
+  // Stores row_writes [rows, heads] of the next part, the same for every batch entry, on the device.
   virtual void load(const Case& /*work*/, std::int64_t /*rows*/,
                     const std::vector<RowWrites>& /*row_writes*/) {}
   // Sets O = 0 and LSE = -infinity in rows that are untouched or merged into first. If `o_fp32` is not null,
   // all rows except the untouched ones are in it.
-  virtual void clear(void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}
+  virtual void clear(std::size_t /*part*/, void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}
   // Rounds o_fp32 to o in all rows except the untouched ones.
-  virtual void round(float* /*o_fp32*/, void* /*o*/) {}
+  virtual void round(std::size_t /*part*/, float* /*o_fp32*/, void* /*o*/) {}
 };
 
 // Its memory is on `pages` (kernels/machine/host_memory.hpp).

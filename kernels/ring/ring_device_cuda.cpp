@@ -47,29 +47,35 @@ class CudaRingDevice final : public RingDevice {
   bool clears_and_rounds() const override { return true; }
 
   void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
-    shape_ = cuda::forward_shape(work);
-    shape_.sequence = static_cast<std::int32_t>(rows);
-    row_writes_ = cuda::DeviceMemory<RowWrites>(row_writes);
-    clears_ = std::any_of(row_writes.begin(), row_writes.end(),
-                          [](RowWrites writes) { return writes != RowWrites::stored; });
+    Part& part = parts_.emplace_back();
+    part.shape = cuda::forward_shape(work);
+    part.shape.sequence = static_cast<std::int32_t>(rows);
+    part.row_writes = cuda::DeviceMemory<RowWrites>(row_writes);
+    part.clears = std::any_of(row_writes.begin(), row_writes.end(),
+                              [](RowWrites writes) { return writes != RowWrites::stored; });
   }
 
-  void clear(void* o, float* o_fp32, float* lse) override {
-    if (clears_) cuda::clear_rows(shape_, rows(o, o_fp32, lse), nullptr);
+  void clear(std::size_t part, void* o, float* o_fp32, float* lse) override {
+    const Part& of = parts_.at(part);
+    if (of.clears) cuda::clear_rows(of.shape, of.rows(o, o_fp32, lse), nullptr);
   }
 
-  void round(float* o_fp32, void* o) override {
-    if (shape_.sequence > 0) cuda::round_rows(shape_, rows(o, o_fp32, nullptr), nullptr);
+  void round(std::size_t part, float* o_fp32, void* o) override {
+    const Part& of = parts_.at(part);
+    if (of.shape.sequence > 0) cuda::round_rows(of.shape, of.rows(o, o_fp32, nullptr), nullptr);
   }
 
  private:
-  cuda::OutputRows rows(void* o, float* o_fp32, float* lse) const {
-    return {reinterpret_cast<const std::uint8_t*>(row_writes_.data()), o, o_fp32, lse};
-  }
+  struct Part {
+    cuda::ForwardShape shape;
+    cuda::DeviceMemory<RowWrites> row_writes;
+    bool clears = false;
+    cuda::OutputRows rows(void* o, float* o_fp32, float* lse) const {
+      return {reinterpret_cast<const std::uint8_t*>(row_writes.data()), o, o_fp32, lse};
+    }
+  };
 
-  cuda::ForwardShape shape_;
-  cuda::DeviceMemory<RowWrites> row_writes_;
-  bool clears_ = false;
+  std::vector<Part> parts_;
   cuda::DeviceMemory<std::int32_t> slots_, class_of_head_;
   std::int64_t rows_ = 0;
 };

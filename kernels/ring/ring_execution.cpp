@@ -15,8 +15,8 @@ namespace {
 Case computed_case(const Ring& ring, std::int64_t rank) {
   Case computed = ring.work();
   computed.sequence_length = std::max<std::int64_t>(1, ring.computed_rows(rank));
-  computed.heads = ring.computed_heads();
-  computed.kv_heads = ring.computed_kv_heads();
+  computed.heads = ring.piece_heads();
+  computed.kv_heads = ring.piece_kv_heads();
   return computed;
 }
 
@@ -35,8 +35,8 @@ Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
 std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Implementation& kernel) {
   Case whole = ring.work();
   whole.ring_size = 1;
-  whole.heads = ring.computed_heads();
-  whole.kv_heads = ring.computed_kv_heads();
+  whole.heads = ring.piece_heads();
+  whole.kv_heads = ring.piece_kv_heads();
   return std::clamp<std::int64_t>(ring.computed_rows(rank), 1, kernel.tile_rows(whole));
 }
 
@@ -65,17 +65,19 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
       threads_(threads),
       tile_rows_(rows_of_tile(ring, rank_, kernel)) {
   allocate_buffers();
-  if (device_.clears_and_rounds())
-    row_writes_.resize(static_cast<std::size_t>(ring_.computed_rows(rank_) * ring_.computed_heads()));
+  add_parts();
   for (const RingStep& step : ring_.steps(rank_)) {
-    Step& made =
-        steps_.emplace_back(Step{.payload = step.payload, .sends = step.sends, .receives = step.receives});
+    Step& made = steps_.emplace_back(Step{.sends = step.sends, .receives = step.receives});
     for (const RingStep::Source& source : step.sources) add_piece(made, source);
   }
-  for (const Step& step : steps_)
-    if (!step.pieces.empty()) last_ = &step.pieces.back();
+  std::vector<Piece*> last(parts_.size(), nullptr);
+  for (Step& step : steps_)
+    for (Piece& piece : step.pieces) last[static_cast<std::size_t>(piece.source.head_part)] = &piece;
+  for (Piece* const piece : last)
+    if (piece != nullptr) piece->last = true;
   if (device_.clears_and_rounds())
-    device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes_);
+    for (const Part& part : parts_)
+      device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), part.row_writes);
 }
 
 void* RingExecution::allocate(double bytes) {
@@ -94,20 +96,30 @@ void RingExecution::allocate_buffers() {
     device_.load(packed_shard(ring_, rank_));
     packed_ = allocate(static_cast<double>(ring_.sent_rows(rank_)) * kv_row);
   }
-  if (ring_.splits_heads())
-    heads_ = std::make_unique<HeadExchange>(ring_, rank_, device_,
-                                            [this](double bytes) { return allocate(bytes); });
-  const std::int64_t outputs =
-      ring_.computed_rows(rank_) * work.batch * ring_.computed_heads() * work.head_dim;
-  if (ring_.merges() && work.dtype != Dtype::fp32 && outputs > 0)
-    o_fp32_ = static_cast<float*>(allocate(4 * static_cast<double>(outputs)));
+}
+
+void RingExecution::add_parts() {
+  const std::int64_t rows = ring_.computed_rows(rank_);
+  const std::int64_t outputs = rows * ring_.work().batch * ring_.piece_heads() * ring_.work().head_dim;
+  for (std::int64_t number = 0; number < ring_.head_parts(); ++number) {
+    Part& part = parts_.emplace_back();
+    if (ring_.splits_heads())
+      part.heads = std::make_unique<HeadExchange>(ring_, rank_, number, device_,
+                                                  [this](double bytes) { return allocate(bytes); });
+    if (ring_.merges() && ring_.work().dtype != Dtype::fp32 && outputs > 0)
+      part.o_fp32 = static_cast<float*>(allocate(4 * static_cast<double>(outputs)));
+    if (device_.clears_and_rounds())
+      part.row_writes.resize(static_cast<std::size_t>(rows * ring_.piece_heads()));
+  }
 }
 
 void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   const FirstPiece first = source.rank == rank_ ? FirstPiece::yes : FirstPiece::no;
-  Piece piece{.source = source.rank, .buffer = source.buffer};
-  piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_);
-  if (device_.clears_and_rounds()) note_row_writes(piece.index);
+  Piece piece{.source = source};
+  piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_,
+                           {.head_part = source.head_part, .causal = kernel_.causal_traversal});
+  if (device_.clears_and_rounds())
+    note_row_writes(piece.index, parts_[static_cast<std::size_t>(source.head_part)].row_writes);
   if (piece.index.branches.empty()) return;
   const Case work = piece_case(ring_, rank_, mask_of(piece.index));
   piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
@@ -116,13 +128,13 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
 }
 
 // Removes tiles without keys, and notes what the other tiles do to their rows.
-void RingExecution::note_row_writes(Index& index) {
+void RingExecution::note_row_writes(Index& index, std::vector<RowWrites>& row_writes) const {
   for (BranchIndex& branch : index.branches) {
     std::erase_if(branch.tiles, [](const IndexTile& tile) { return tile.key_count == 0; });
     for (const IndexTile& tile : branch.tiles)
       for (std::int64_t i = 0; i < tile.query_count; ++i) {
         const std::int64_t row = tile.query_row + i * tile.query_step;
-        RowWrites& writes = row_writes_[static_cast<std::size_t>(row * ring_.computed_heads() + tile.head)];
+        RowWrites& writes = row_writes[static_cast<std::size_t>(row * ring_.piece_heads() + tile.head)];
         if (writes == RowWrites::untouched) writes = tile.merge ? RowWrites::merged : RowWrites::stored;
       }
   }
@@ -154,63 +166,86 @@ void RingExecution::pack(const Operands& own) {
   device_.pack(own.v, to.v, work.batch, ring_.kv_rows(rank_), head_bytes);
 }
 
-void RingExecution::post_heads(const Operands& own, const Step& step) {
-  step.payload == Payload::heads ? heads_->split(own) : heads_->collect(own);
+// Calls prepare(part) once for each part of the heads of which `moves` carry the payload.
+template <class Prepare>
+void RingExecution::for_parts(const std::vector<ShardMove>& moves, Payload payload, const Prepare& prepare) {
+  std::int64_t before = -1;
+  for (const ShardMove& move : moves)
+    if (move.payload == payload && std::exchange(before, move.part) != move.part)
+      prepare(parts_[static_cast<std::size_t>(move.part)]);
+}
+
+void RingExecution::post(const Operands& own, const Step& step) {
+  for_parts(step.sends, Payload::heads, [&](const Part& part) { part.heads->split(own); });
+  for_parts(step.sends, Payload::results, [&](const Part& part) { part.heads->collect(own); });
   std::vector<Transport::Message> sends, receives;
-  for (const ShardMove& move : step.sends) heads_->add_send(step.payload, move, sends);
-  for (const ShardMove& move : step.receives) heads_->add_receive(step.payload, move, receives);
+  for (const ShardMove& move : step.sends)
+    if (move.payload == Payload::keys)
+      add_keys(own, move, true, sends);
+    else
+      parts_[static_cast<std::size_t>(move.part)].heads->add_send(move, sends);
+  for (const ShardMove& move : step.receives)
+    if (move.payload == Payload::keys)
+      add_keys(own, move, false, receives);
+    else
+      parts_[static_cast<std::size_t>(move.part)].heads->add_receive(move, receives);
   transport_.post(sends, receives);
 }
 
-void RingExecution::post_keys(const Operands& own, const Step& step) {
-  std::vector<Transport::Message> sends, receives;
-  const auto add = [&](std::vector<Transport::Message>& to, const ShardMove& move, bool sent) {
-    const Rows rows = rows_of(own, move.source, move.buffer, sent);
-    const Span moved = ring_.moved_rows(move);
-    const std::size_t begin = row_bytes() * static_cast<std::size_t>(moved.begin);
-    const std::size_t bytes = row_bytes() * static_cast<std::size_t>(moved.end - moved.begin);
-    for (void* const tensor : {rows.k, rows.v})
-      to.push_back({static_cast<int>(move.peer), static_cast<std::byte*>(tensor) + begin, bytes});
-  };
-  for (const ShardMove& move : step.sends) add(sends, move, true);
-  for (const ShardMove& move : step.receives) add(receives, move, false);
-  transport_.post(sends, receives);
+void RingExecution::add_keys(const Operands& own, const ShardMove& move, bool sent,
+                             std::vector<Transport::Message>& to) const {
+  const Rows rows = rows_of(own, move.source, move.buffer, sent);
+  const Span moved = ring_.moved_rows(move);
+  const std::size_t begin = row_bytes() * static_cast<std::size_t>(moved.begin);
+  const std::size_t bytes = row_bytes() * static_cast<std::size_t>(moved.end - moved.begin);
+  for (void* const tensor : {rows.k, rows.v})
+    to.push_back({static_cast<int>(move.peer), static_cast<std::byte*>(tensor) + begin, bytes});
+}
+
+Operands RingExecution::computed(const Operands& own, const Part& part) const {
+  return part.heads != nullptr ? part.heads->computed() : own;
 }
 
 void RingExecution::compute(const Operands& own, const Piece& piece) {
-  const Rows rows = rows_of(own, piece.source, piece.buffer, false);
-  const bool rounds = o_fp32_ == nullptr || (&piece == last_ && !device_.clears_and_rounds());
-  piece.execution->run({.q = own.q,
+  const Part& part = parts_[static_cast<std::size_t>(piece.source.head_part)];
+  const Operands on = computed(own, part);
+  const Rows rows = rows_of(on, piece.source.rank, piece.source.buffer, false);
+  const bool rounds = part.o_fp32 == nullptr || (piece.last && !device_.clears_and_rounds());
+  piece.execution->run({.q = on.q,
                         .k = rows.k,
                         .v = rows.v,
-                        .o = rounds ? own.o : nullptr,
-                        .lse = own.lse,
-                        .o_fp32 = o_fp32_},
+                        .o = rounds ? on.o : nullptr,
+                        .lse = on.lse,
+                        .o_fp32 = part.o_fp32},
                        piece.index);
 }
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
-  const Operands computed = heads_ != nullptr ? heads_->computed() : own;
   const bool clears_and_rounds = device_.clears_and_rounds() && part != RingPart::exchange;
-  bool rounds = clears_and_rounds && o_fp32_ != nullptr;
-  const auto round_once = [&] {
-    if (std::exchange(rounds, false)) device_.round(o_fp32_, computed.o);
+  const auto round = [&](std::size_t number) {
+    const Part& of = parts_[number];
+    if (clears_and_rounds && of.o_fp32 != nullptr) device_.round(number, of.o_fp32, computed(own, of).o);
   };
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     const NvtxRange in_step(fmt::format("step {}", number));
     const Step& step = steps_[number];
     const bool exchanges = part != RingPart::computation && (!step.sends.empty() || !step.receives.empty());
-    if (step.payload == Payload::results) round_once();
-    if (exchanges) step.payload == Payload::keys ? post_keys(own, step) : post_heads(own, step);
-    if (clears_and_rounds && number == 0)
-      device_.clear(computed.o, o_fp32_, computed.lse);  // during the first exchange
+    if (exchanges) post(own, step);
+    if (clears_and_rounds && number == 0)  // during the first exchange
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const Operands to = computed(own, parts_[i]);
+        device_.clear(i, to.o, parts_[i].o_fp32, to.lse);
+      }
     if (part != RingPart::exchange)
-      for (const Piece& piece : step.pieces) compute(computed, piece);
-    if (exchanges) transport_.wait();
+      for (const Piece& piece : step.pieces) {
+        compute(own, piece);
+        if (piece.last) round(static_cast<std::size_t>(piece.source.head_part));
+      }
+    if (!exchanges) continue;
+    transport_.wait();
+    for_parts(step.receives, Payload::results, [&](const Part& of) { of.heads->join(own); });
   }
-  round_once();
-  if (heads_ != nullptr && part != RingPart::computation) heads_->join(own);
 }
 
 }  // namespace hilbench

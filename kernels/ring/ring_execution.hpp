@@ -40,8 +40,8 @@ class RingExecution {
 
  private:
   struct Piece {
-    std::int64_t source = 0;
-    int buffer = 0;
+    RingStep::Source source;
+    bool last = false;  // after it O of its heads is rounded
     Index index;
     std::unique_ptr<Execution> execution;
   };
@@ -51,21 +51,32 @@ class RingExecution {
     void* v = nullptr;
   };
   struct Step {
-    Payload payload = Payload::keys;
     std::vector<ShardMove> sends, receives;
     std::vector<Piece> pieces;
+  };
+  // The output of one part of the heads.
+  struct Part {
+    std::unique_ptr<HeadExchange> heads;  // null if the ring does not split heads
+    float* o_fp32 = nullptr;
+    std::vector<RowWrites> row_writes;  // [rows, heads]; empty if kernels clear and round rows
   };
 
   void* allocate(double bytes);
   void allocate_buffers();
+  void add_parts();
   void add_piece(Step& step, const RingStep::Source& source);
-  void note_row_writes(Index& index);
+  void note_row_writes(Index& index, std::vector<RowWrites>& row_writes) const;
   std::size_t row_bytes() const;                      // of K, and as many of V
   std::size_t sent_bytes(std::int64_t source) const;  // the same of a shard
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
   void pack(const Operands& own);
-  void post_keys(const Operands& own, const Step& step);
-  void post_heads(const Operands& own, const Step& step);
+  Operands computed(const Operands& own, const Part& part) const;
+  // What must be done to a part of the heads, or its results, before or after it moves in a step.
+  template <class Prepare>
+  void for_parts(const std::vector<ShardMove>& moves, Payload payload, const Prepare& prepare);
+  void post(const Operands& own, const Step& step);
+  void add_keys(const Operands& own, const ShardMove& move, bool sent,
+                std::vector<Transport::Message>& to) const;
   void compute(const Operands& own, const Piece& piece);
 
   Ring ring_;
@@ -78,12 +89,9 @@ class RingExecution {
   double buffer_bytes_ = 0;
   std::vector<std::shared_ptr<void>> memory_;
   std::vector<void*> buffers_;
-  void* packed_ = nullptr;               // own rows to send; null if they are sent from the tensors
-  std::unique_ptr<HeadExchange> heads_;  // null if the ring does not split heads
-  float* o_fp32_ = nullptr;
+  void* packed_ = nullptr;   // own rows to send; null if they are sent from the tensors
+  std::vector<Part> parts_;  // of the heads
   std::vector<Step> steps_;
-  const Piece* last_ = nullptr;        // the piece after which O is rounded
-  std::vector<RowWrites> row_writes_;  // [rows, heads]; empty if kernels clear and round rows
 };
 
 }  // namespace hilbench

@@ -59,25 +59,28 @@ std::vector<std::int32_t> rows_of_positions(const Ring& ring, const Stored& stor
   return linear ? std::vector<std::int32_t>{} : rows;
 }
 
-// Keeps the tiles of the heads of a rank, and numbers them from 0.
-void keep_heads(const Ring& ring, std::int64_t rank, BranchIndex& branch) {
-  const std::int64_t heads = ring.computed_heads(), first = rank * heads;
+// Keeps the tiles of a part of the heads of a rank, and numbers them from 0.
+void keep_heads(const Ring& ring, std::int64_t rank, std::int64_t part, BranchIndex& branch) {
+  const std::int64_t number = rank * ring.head_parts() + part;
+  const std::int64_t heads = ring.piece_heads(), first = number * heads;
   std::erase_if(branch.tiles,
                 [&](const IndexTile& tile) { return tile.head < first || tile.head >= first + heads; });
   for (IndexTile& tile : branch.tiles) {
     tile.head -= static_cast<std::int32_t>(first);
-    tile.kv_head -= static_cast<std::int32_t>(rank * ring.computed_kv_heads());
+    tile.kv_head -= static_cast<std::int32_t>(number * ring.piece_kv_heads());
   }
 }
 
 // As on one rank, but rows stand where the ranks' tensors have them.
-Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows) {
+Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows,
+                     const PieceOptions& options) {
   Case alone = ring.work();
   alone.ring_size = 1;
   Variant by_position = ring.variant();
   by_position.order = "linear";
   by_position.order_span = OrderSpan::shard;
   by_position.ring_groups = 0;
+  by_position.outer_link = OuterLink::direct;
   const Ring whole(alone, by_position);
   PieceKeys keys(whole, 0, 0);
   keys.slots = rows_of_positions(ring, stored_kv_positions);
@@ -85,8 +88,8 @@ Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows
   index.q_slots = rows_of_positions(ring, stored_q_positions);
   index.branches.push_back(clearing_tiles(whole, 0, tile_rows));
   for (std::int64_t b = 0; b < std::ssize(alone.pattern); ++b)
-    index.branches.push_back(piece_branch(whole, 0, keys, b, FirstPiece::yes, tile_rows));
-  for (BranchIndex& branch : index.branches) keep_heads(ring, rank, branch);
+    index.branches.push_back(piece_branch(whole, 0, keys, b, FirstPiece::yes, {tile_rows, options.causal}));
+  for (BranchIndex& branch : index.branches) keep_heads(ring, rank, options.head_part, branch);
   std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
   return index;
 }
@@ -133,15 +136,15 @@ PackedShard packed_shard(const Ring& ring, std::int64_t source) {
 }
 
 Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, FirstPiece first,
-                 std::int64_t tile_rows) {
-  if (ring.splits_heads()) return index_of_heads(ring, rank, tile_rows);
+                 std::int64_t tile_rows, const PieceOptions& options) {
+  if (ring.splits_heads()) return index_of_heads(ring, rank, tile_rows, options);
   const PieceKeys keys(ring, rank, source);
   Index index{.q_rows = ring.shards().count(rank),
               .kv_rows = keys.packed ? ring.sent_rows(source) : ring.kv_rows(source)};
   if (ring.variant().order_tensors == OrderTensors::qkv) index.q_slots = order_of(ring, rank);
   if (first == FirstPiece::yes) index.branches.push_back(clearing_tiles(ring, rank, tile_rows));
   for (std::int64_t b = 0; b < static_cast<std::int64_t>(ring.work().pattern.size()); ++b)
-    index.branches.push_back(piece_branch(ring, rank, keys, b, first, tile_rows));
+    index.branches.push_back(piece_branch(ring, rank, keys, b, first, {tile_rows, options.causal}));
   std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
   return index;
 }

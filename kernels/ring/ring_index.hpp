@@ -7,6 +7,7 @@
 
 #include "kernels/index/index.hpp"
 #include "kernels/ring/ring.hpp"
+#include "kernels/traversals/fastest.hpp"
 
 namespace hilbench {
 
@@ -25,14 +26,19 @@ struct PackedShard {
 PackedShard packed_shard(const Ring& ring, std::int64_t source);
 
 enum class FirstPiece { no, yes };
+struct PieceOptions {
+  std::int64_t head_part = 0;
+  CausalTraversal causal = CausalTraversal::head_major;  // what the kernel takes as traversal `auto`
+};
 
-// If the ring splits heads: the index of all queries and keys for the heads of `rank`, whatever the source.
+// If the ring splits heads: the index of all queries and keys for a part of the heads of `rank`, whatever the
+// source.
 // Rows of Q, K and V are those of rank 0, then those of rank 1 ..., as each stores them; O and LSE are by
 // position. Else: the index of queries of `rank` with those keys in the shard of `source` that some query
 // sees. Rows are those of the ranks' tensors, or of the packed shard. The first piece writes every row of O
 // and LSE (0 and -infinity for a row without key), all others merge. `branches` has one entry per launch,
 // none if there is nothing to compute.
 Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, FirstPiece first,
-                 std::int64_t tile_rows);
+                 std::int64_t tile_rows, const PieceOptions& options = {});
 
 }  // namespace hilbench

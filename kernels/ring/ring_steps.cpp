@@ -14,7 +14,8 @@ bool gathers(RingAlgorithm algorithm) {
 
 std::vector<RingStep> Ring::steps(std::int64_t rank) const {
   if (algorithm_ == RingAlgorithm::local) return {{.sources = {{rank, kOwnRows}}}};
-  if (algorithm_ == RingAlgorithm::hierarchical) return grouped_steps(rank);
+  if (algorithm_ == RingAlgorithm::hierarchical || algorithm_ == RingAlgorithm::hierarchical_packed)
+    return grouped_steps(rank);
   if (splits_heads()) return splitting_steps(rank);
   return gathers(algorithm_) ? gathering_steps(rank) : passing_steps(rank);
 }
@@ -123,17 +124,28 @@ std::vector<RingStep> Ring::grouped_steps(std::int64_t rank) const {
 }
 
 // Every rank gives to every other what it needs to compute its heads, and gets the results of its own rows
-// back.
+// back, a part of the heads after another: while a part is computed, the next one arrives and the results of
+// the one before leave.
 std::vector<RingStep> Ring::splitting_steps(std::int64_t rank) const {
-  RingStep heads{.payload = Payload::heads}, results{.payload = Payload::results};
-  for (std::int64_t other = 0; other < ranks(); ++other) {
-    if (other == rank) continue;
-    heads.sends.push_back({other, rank, kOwnRows});
-    heads.receives.push_back({other, other, kOwnRows});
-    results.sends.push_back({other, other, kOwnRows});
-    results.receives.push_back({other, rank, kOwnRows});
+  const std::int64_t parts = head_parts();
+  std::vector<RingStep> steps;
+  for (std::int64_t number = 0; number < parts + 2; ++number) {
+    RingStep step;
+    const auto exchange = [&](std::int64_t part, Payload payload) {
+      if (part < 0 || part >= parts) return;
+      for (std::int64_t other = 0; other < ranks(); ++other) {
+        if (other == rank) continue;
+        const bool results = payload == Payload::results;
+        step.sends.push_back({other, results ? other : rank, kOwnRows, part, parts, payload});
+        step.receives.push_back({other, results ? rank : other, kOwnRows, part, parts, payload});
+      }
+    };
+    exchange(number, Payload::heads);
+    exchange(number - 2, Payload::results);
+    if (number >= 1 && number <= parts) step.sources.push_back({rank, kOwnRows, number - 1});
+    steps.push_back(std::move(step));
   }
-  return {heads, {.sources = {{rank, kOwnRows}}}, results};
+  return steps;
 }
 
 Span Ring::moved_rows(const ShardMove& move) const {

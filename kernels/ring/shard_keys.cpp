@@ -1,5 +1,6 @@
 #include "kernels/ring/shard_keys.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace hilbench {
@@ -28,6 +29,16 @@ std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank) {
   if (request.length == 0) return {};
   const std::vector<std::int64_t> slots = order_slots(request);
   return {slots.begin(), slots.end()};
+}
+
+Traversal ring_traversal(const Ring& ring, const Branch& branch, CausalTraversal causal) {
+  Case piece = ring.work();
+  piece.sequence_length = ring.splits_heads()
+                              ? piece.sequence_length
+                              : std::max<std::int64_t>(1, piece.sequence_length / ring.ranks());
+  piece.heads = ring.piece_heads();
+  piece.kv_heads = ring.piece_kv_heads();
+  return traversal_of(piece, branch, ring.variant(), {.causal = causal});
 }
 
 }  // namespace hilbench

@@ -6,6 +6,7 @@
 
 #include "kernels/orders/order.hpp"
 #include "kernels/ring/ring.hpp"
+#include "kernels/traversals/fastest.hpp"
 
 namespace hilbench {
 
@@ -15,6 +16,10 @@ OrderRequest shard_order(const Ring& ring, std::int64_t rank);
 
 // The slot of each row of a shard, or of each position if the order is global. Empty: linear.
 std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank);
+
+// The traversal of the pieces of a branch. `auto` chooses it for the keys of one shard, or of the computed
+// heads if the ring splits heads; `causal` is what the kernel takes under a causal mask.
+Traversal ring_traversal(const Ring& ring, const Branch& branch, CausalTraversal causal);
 
 // Calls take(row, position) for the selected keys of a shard in a segment, below `end`, by position.
 template <class Take>

@@ -20,6 +20,10 @@
 #   ring-tests  the tests that need several GPUs
 #   ring-peer, ring-nccl   rings over that transport
 #   ring-rivals   rings against PyTorch's, rings under counters, and the rings that a claim projects
+#   ring-published   all that a folder of rings under reports/published/ holds, every case by as many processes as
+#               `hilbench check` asks for. Ring sizes that this machine lacks are skipped, with the reason
+# RUN_LIMIT_S=540 ./run.sh OUT STEP... stops `published`, `contribute` and `ring-published` after so many seconds; the same
+# command goes on from there.
 set -uo pipefail
 if [[ $# -lt 1 || -z $1 ]]; then
   echo "usage: ./run.sh OUT [STEP...]" >&2
@@ -264,12 +268,23 @@ cpu_claims() {
   done
 }
 
+# within_limit COMMAND...: interrupts it when RUN_LIMIT_S seconds have passed since this script began.
+within_limit() {
+  [[ -n ${RUN_LIMIT_S:-} ]] || { "$@"; return; }
+  local left=$((RUN_LIMIT_S - SECONDS))
+  [[ $left -gt 0 ]] || return 130
+  timeout --preserve-status -s INT "$left" "$@"
+}
+
 # contribute_sweep FILE [OPTION...]: measures a sweep, or goes on with it, and checks the results.
-contribute_sweep() {
-  local name store status
-  name=$(name_of "$1")
+contribute_sweep() { contribute_store "$(name_of "$1")" "$@"; }
+
+# contribute_store NAME FILE [OPTION...]: the same, as a store of that name.
+contribute_store() {
+  local name=$1 store status
+  shift
   store=results/contribute/$name
-  "$hilbench" run "$@" -o "$store" >>"$out/$name.log"
+  within_limit "$hilbench" run "$@" -o "$store" >>"$out/$name.log"
   status=$?
   if [[ $status -ge 128 ]]; then
     note "$name" "stopped; the same command goes on from here"
@@ -309,6 +324,18 @@ windows_sweeps() {
   for file in "${@:2}"; do contribute_sweep "$file" --allow-external --processes "$1"; done
 }
 
+# Rings over both transports, over a slow link between groups, and beside PyTorch's; the rings that a claim projects.
+ring_published() {
+  local transport
+  several_gpus ring-published || return 0
+  for transport in peer nccl; do
+    contribute_store "ring-$transport" sweeps/ring/nccl.yaml --axis "transport=$transport" --processes 5
+  done
+  contribute_sweep sweeps/ring/outer-link.yaml --processes 5
+  contribute_sweep sweeps/ring/rivals.yaml --allow-external --processes 5
+  contribute_sweep sweeps/claims/analysis-projection.yaml --device cuda --processes 5
+}
+
 for step in "${steps[@]}"; do
   case $step in
     tests) run_tests ;;
@@ -336,6 +363,7 @@ for step in "${steps[@]}"; do
     ring-tests) ring_tests ;;
     ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
     ring-rivals) ring_rivals ;;
+    ring-published) ring_published ;;
     claims) gpu_claims sweep ;;
     *) unknown=2 && note "$step" "unknown step" ;;
   esac

@@ -34,6 +34,13 @@ std::vector<std::string> throttle_reasons(const Record& record) {
   return reasons;
 }
 
+Variant variant_that_ran(const Record& record) {
+  Variant variant = record.variant;
+  if (record.ring_groups > 0) variant.ring_groups = record.ring_groups;
+  if (record.sharding != Sharding::automatic) variant.sharding = record.sharding;
+  return variant;
+}
+
 const Counter* find_counter(const Record& record, std::string_view name) {
   const auto found = record.counters.find(std::string(name));
   return found == record.counters.end() ? nullptr : &found->second;

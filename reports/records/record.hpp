@@ -104,6 +104,7 @@ struct Record {
   std::string ring_algorithm;    // resolved; `local` if nothing is exchanged; empty if one rank, or skipped
   std::int64_t ring_groups = 0;  // resolved: groups of ranks; 0 if none are known, one rank, or skipped
   std::string transport;         // resolved; empty as above
+  Sharding sharding = Sharding::automatic;  // resolved; automatic as above
   std::string cache = "warm";
   double steady_s = 0;  // a sample is executions back to back for so many seconds or more; 0: it is not
   Status status = Status::ok;
@@ -134,6 +135,9 @@ std::int64_t foreign_processes(const Record& record);
 const Counter* find_counter(const Record& record, std::string_view name);
 // Its value; nothing if it is absent or could not be read.
 std::optional<double> counter_value(const Record& record, std::string_view name);
+
+// The variant with what its ring options resolved to.
+Variant variant_that_ran(const Record& record);
 
 // "2 s": how long its samples are at least if they are steady; "no" if they are not.
 std::string steady_text(const Record& record);

@@ -139,6 +139,23 @@ void follow_default_traversal(Record& record) {
   record.traversals.assign(record.work.pattern.size(), "head_major");
 }
 
+// What ran, if a ring did: `params` holds it for kernels. A baseline that is a ring has contiguous shards.
+Sharding resolved_sharding(const Record& record, const json& params) {
+  if (record.ring_algorithm.empty()) return Sharding::automatic;
+  if (!params.contains("sharding") || params["sharding"].is_null()) return Sharding::contiguous;
+  Variant resolved;
+  read_field(params, *find_field(variant_fields(), "sharding"), resolved);
+  return resolved.sharding;
+}
+
+// The same of sharding, whose default was contiguous once.
+void follow_default_sharding(Record& record) {
+  Variant& variant = record.variant;
+  if (variant.sharding != Sharding::contiguous) return;
+  if (record.variant_id.find(".contiguous") != std::string::npos) return;
+  variant.sharding = Variant{}.sharding;
+}
+
 // Members are assigned one by one: GCC 12 destroys them twice if an exception leaves a braced list.
 // Schema 1 holds all samples in one list, and the number of each process beside it.
 Timing timing_from(const json& time, std::int64_t schema) {
@@ -279,6 +296,8 @@ Record record_from_json(const json& from) {
     }
   follow_default_traversal(record);
   record.ring_algorithm = text_at(params, "ring_algorithm");
+  record.sharding = resolved_sharding(record, params);
+  follow_default_sharding(record);
   if (params.contains("ring_groups")) record.ring_groups = positive_at(params, "ring_groups");
   record.transport = text_at(params, "transport");
   record.cache = string_at(params, "cache");

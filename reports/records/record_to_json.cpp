@@ -82,6 +82,7 @@ json params_json(const Record& record) {
   params["ring_algorithm"] = text(record.ring_algorithm);
   params["ring_groups"] = positive(record.ring_groups);
   params["transport"] = text(record.transport);
+  if (record.sharding != Sharding::automatic) params["sharding"] = to_string(record.sharding);
   return params;
 }
 

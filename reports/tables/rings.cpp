@@ -80,6 +80,24 @@ void add_nvlink(std::vector<ColumnOf<RingRow>>& columns) {
                                 [](R r) { return counter_of(r, "nvlink_data_per_ring_byte"); }));
 }
 
+bool emulated_link(const Record& record) {
+  return record.variant.outer_link == OuterLink::emulated_host;
+}
+
+// What the link between groups is, and what a rank sends over it.
+void add_links(std::vector<ColumnOf<RingRow>>& columns) {
+  columns.push_back({{"outer_link", "link between groups", Align::right}, [](R r) {
+                       const auto rate = counter_of(r, "ring_link_between");
+                       const std::string text = rate ? number_text(*rate, 3) + " GB/s" : "";
+                       if (!emulated_link(*r.record)) return Cell{text};
+                       return Cell{text.empty() ? "emulated" : "emulated, " + text};
+                     }});
+  columns.push_back(
+      data_column("link_between_gb_per_s", [](R r) { return counter_of(r, "ring_link_between"); }));
+  columns.push_back(
+      data_column("link_inside_gb_per_s", [](R r) { return counter_of(r, "ring_link_inside"); }));
+}
+
 // The ring, its time, and the bytes that it sent.
 std::vector<ColumnOf<RingRow>> time_columns() {
   return {
@@ -159,6 +177,8 @@ Table rings_table(const View& view) {
   });
   std::vector<ColumnOf<RingRow>> columns = time_columns();
   if (nvlink) add_nvlink(columns);
+  if (std::any_of(rows.begin(), rows.end(), [](R row) { return emulated_link(*row.record); }))
+    add_links(columns);
   add_parts(columns);
   add_ratio(columns, "speedup", "speedup over one rank, same work [95 %]", &RingRow::speedup);
   add_ratio(columns, "efficiency", "efficiency, same work [95 %]", &RingRow::efficiency);

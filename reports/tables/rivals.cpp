@@ -37,7 +37,10 @@ bool is_plain_linear(const Record& record) {
 
 std::string kernel_text(const Record& kernel) {
   const std::string ring = kernel.variant_id.substr(one_rank_id(kernel.variant).size());
-  return kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
+  std::string text = kernel.kernel + (ring.empty() ? "" : ", " + ring.substr(1));
+  const bool by_default = kernel.variant.sharding == Sharding::automatic;
+  if (by_default && kernel.sharding == Sharding::zigzag) text += ", zigzag";
+  return text;
 }
 
 std::vector<RivalPair> rival_pairs(const View& view, std::size_t most_kernels) {

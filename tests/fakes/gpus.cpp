@@ -82,7 +82,8 @@ std::unique_ptr<Device> open_cuda_device(int ordinal) {
   return std::make_unique<FakeGpu>(survey_gpus().gpus.at(static_cast<std::size_t>(ordinal)));
 }
 
-std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double) {
+std::unique_ptr<RankResources> cuda_rank_resources(int, const std::vector<Device*>&, TransportKind, double,
+                                                   EmulatedLink) {
   throw EnvironmentError({.what = "fake GPUs have a process each"});
 }
 

@@ -39,6 +39,8 @@ class Rival:
             time.sleep(600)
         answer = {"protocol": protocol, "name": "fake", "version": "1.5", "devices": ["cpu", "cuda"],
                   "flags": "-O0"}
+        if FAULT in ("profiles", "no_busy_times", "unseen_by_profiler"):
+            answer["profiles"] = True
         if FAULT in ("rings", "lies_about_rings"):
             answer["rings"] = True if FAULT == "rings" else "yes"
         if FAULT in ("windows", "lies_about_windows", "bad_permutation"):
@@ -109,6 +111,11 @@ class Rival:
         if FAULT == "times_by_name":
             times = {str(i): time for i, time in enumerate(times)}
         return {"times_ns": times}
+
+    def profile(self, executions):
+        if FAULT == "unseen_by_profiler":
+            return {"unsupported": "no profiler here"}
+        return {"gpu_busy_ns": [3e5] * executions if FAULT == "profiles" else []}
 
     def read(self, o, lse):
         values = array.array("f", self.o)

@@ -33,6 +33,9 @@ FAULTS = {
     "noise": ("ok", "^$"),
     "intrudes": ("ok", "^$"),
     "no_lse": ("ok", "^$"),
+    "profiles": ("ok", "^$"),
+    "unseen_by_profiler": ("ok", "^$"),
+    "no_busy_times": ("failed", "profile needs 5 gpu_busy_ns above 0"),
     "starts_a_session": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
@@ -156,6 +159,17 @@ class ExternalTest(ExternalCase):
         # Its clock says 0.5 ms and one ns more in each execution of a request; 210 of them are 0.105 s.
         self.assertTrue(all(abs(ns - (5e5 + 209 / 2)) < 1e-3 for ns in samples), samples)
         self.assertEqual(record["energy_j"]["median"] is None, bool(record["energy_j"]["reason"]))
+
+    def test_a_program_may_know_how_long_its_device_works(self):
+        records = self.run_all(self.sweep(["none", "profiles"]))
+        self.assertNotIn("gpu_busy_ns", records["none"]["counters"])
+        busy = records["profiles"]["counters"]["gpu_busy_ns"]
+        self.assertEqual((busy["value"], busy["unit"]), (3e5, "ns"))
+        self.assertTrue(busy["source"].startswith("external:"))
+        unseen = self.run_all(self.sweep(["unseen_by_profiler"]))["unseen_by_profiler"]
+        self.assertEqual(unseen["status"], "ok")
+        busy = unseen["counters"]["gpu_busy_ns"]
+        self.assertEqual((busy["value"], busy["reason"]), (None, "no profiler here"))
 
     def test_a_ring_is_for_programs_that_say_so(self):
         records = self.run_all(self.sweep(["none", "rings", "lies_about_rings"], more=", ring_size: 2"))

@@ -23,8 +23,9 @@ axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, 
        causal: [false, true], ring_size: [1, 3, 4]}
 skip_when: "(causal == true and sequence_length == 66) or (causal == false and sequence_length == 37)"
 variants:
-  - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [contiguous, zigzag, striped]}
-  - {kernel: dilated, ring_algorithm: [hierarchical, ulysses], ring_groups: 2, sharding: [contiguous, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: [auto, allgather, ring_packed, allgather_packed], sharding: [auto, zigzag, striped]}
+  - {kernel: dilated, ring_algorithm: [hierarchical, hierarchical_packed, ulysses], ring_groups: 2,
+     sharding: [auto, zigzag, striped]}
   - {kernel: dilated, ring_algorithm: ring_packed, order: hilbert}
   - {kernel: dilated, order: hilbert, order_span: global}
   - {kernel: dilated, order: seed_d2xy}
@@ -42,8 +43,9 @@ cases:
 variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
 measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 3}
 """
-# One variant passes shards between groups, the other exchanges heads.
-GROUPED = LONG.replace("[auto, allgather]", "[hierarchical, ulysses], ring_groups: 2").replace("heads: 2", "heads: 4")
+# Two variants pass shards between groups, the third exchanges heads.
+GROUPED = LONG.replace("[auto, allgather]", "[hierarchical, hierarchical_packed, ulysses], ring_groups: 2").replace(
+    "heads: 2", "heads: 4")
 # Done long before its timeout, even under a sanitizer.
 QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
 
@@ -129,7 +131,7 @@ class LaunchedTest(unittest.TestCase):
             self.assertEqual(shape, expected_shape)
             self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(ring, whole)), 1e-4)
 
-    def check_resumed(self, ranks=4):
+    def check_resumed(self, ranks=4, variants=2):
         """The same command measures what is missing and once more what failed, and leaves the rest as it was."""
         before = Store(self.program.folder / "out")
         self.assertEqual(before.integrity, [("ok",)])
@@ -138,7 +140,7 @@ class LaunchedTest(unittest.TestCase):
         kept, after = before.sound_texts(), Store(self.program.folder / "out").texts()
         self.assertGreater(len(kept), 0)
         self.assertEqual({key: after[key] for key in kept}, kept)
-        self.assertEqual(len(after), 3 * 3)  # two variants and a twin in each case
+        self.assertEqual(len(after), 3 * (variants + 1))  # and a twin in each case
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
     def fail_rank(self, rank, how, text=LONG, ranks=4, limit_s=25):
@@ -184,7 +186,7 @@ class RingTest(LaunchedTest):
                 self.assertEqual((transport["name"], transport["processes"], transport["hosts"]), ("mpi", 4, 1))
                 self.assertEqual(transport["threads_per_rank"], 2 // record["params"]["ring_size"] or 1)
                 self.check_output(record)
-        self.assertEqual(rings, 2 * (14 + 20))  # 3 ranks form no two groups
+        self.assertEqual(rings, 2 * (14 + 23))  # 3 ranks form no two groups
         out, _ = self.launch(4, "run", sweep, "-o", "out")
         self.assertIn("12 comparisons were measured before", out)
 
@@ -322,13 +324,13 @@ class FaultTest(LaunchedTest):
 
     def test_killed_rank_of_groups(self):
         self.fail_rank(2, signal.SIGKILL, GROUPED)
-        self.check_resumed()
+        self.check_resumed(variants=3)
 
     def test_hung_rank_of_groups(self):
         told = self.fail_rank(2, signal.SIGSTOP, GROUPED)
         self.assertEqual(len(told), 1, told)
         self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*rank \d waited 3 s for ")
-        self.check_resumed()
+        self.check_resumed(variants=3)
 
     def test_killed_leader(self):
         self.fail_rank(0, signal.SIGKILL)

@@ -1,11 +1,16 @@
 // The sender's side stream copies a message after both ends' marks on stream 0; after the copy, stream 0 of
 // both ends goes on. The end that posts second enqueues the copy, so that no GPU ever waits for something
-// that a host has not done yet.
+// that a host has not done yet. What crosses an emulated link goes in chunks through pinned host memory: the
+// sender's side stream fills a chunk, the receiver's landing stream empties it.
 #include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
@@ -14,18 +19,51 @@
 namespace hilbench {
 namespace {
 
+// Chunks of pinned host memory, which one rank fills in turn.
+class PinnedChunks {
+ public:
+  PinnedChunks() {
+    for (Chunk& chunk : chunks_)
+      HILBENCH_CUDA(cudaHostAlloc(&chunk.memory, kLinkChunkBytes, cudaHostAllocPortable));
+  }
+  PinnedChunks(const PinnedChunks&) = delete;
+  PinnedChunks& operator=(const PinnedChunks&) = delete;
+  ~PinnedChunks() {
+    for (const Chunk& chunk : chunks_) {
+      const cudaError_t status = cudaFreeHost(chunk.memory);
+      if (status != cudaSuccess) std::fprintf(stderr, "cudaFreeHost: %s\n", cudaGetErrorString(status));
+    }
+  }
+
+  struct Chunk {
+    void* memory = nullptr;
+    std::shared_ptr<cuda::Mark> emptied;  // on the landing stream that emptied it last; null at first
+  };
+  Chunk& next() { return chunks_[number_++ % chunks_.size()]; }
+
+ private:
+  std::array<Chunk, 3> chunks_;
+  std::size_t number_ = 0;
+};
+
 // What each end adds to a message.
 struct Post {
   cuda::Mark ready;  // on stream 0, after the work before the exchange
   int device;
   cudaStream_t side;
+  cudaStream_t landing;  // null without a link
+  PinnedChunks* chunks;  // the same
 };
 
 class PeerTransport final : public InProcessTransport {
  public:
   // The rank's device must be current.
-  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device)
-      : InProcessTransport(rank, std::move(group)), device_(device) {}
+  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, EmulatedLink link)
+      : InProcessTransport(rank, std::move(group)), device_(device), link_(link) {
+    if (!link.present()) return;
+    landing_ = std::make_unique<cuda::SideStream>();
+    chunks_ = std::make_unique<PinnedChunks>();
+  }
   ~PeerTransport() override { leave(); }
 
  private:
@@ -33,6 +71,8 @@ class PeerTransport final : public InProcessTransport {
     auto post = std::make_shared<Post>();
     post->device = device_;
     post->side = side_.get();
+    post->landing = landing_ != nullptr ? landing_->get() : nullptr;
+    post->chunks = chunks_.get();
     post->ready.set(nullptr);
     return post;
   }
@@ -44,13 +84,42 @@ class PeerTransport final : public InProcessTransport {
     const cuda::CurrentDevice current(source->device);
     source->ready.hold(source->side);
     destination->ready.hold(source->side);
-    if (from.bytes > 0)
-      HILBENCH_CUDA(cudaMemcpyPeerAsync(to.data, destination->device, from.data, source->device, from.bytes,
-                                        source->side));
-    const auto moved = std::make_shared<cuda::Mark>();
-    moved->set(source->side);
-    transfer.moved = moved;
+    if (link_.crossed_by(transfer.source, transfer.destination)) {
+      transfer.moved = cross(from, to, *source, *destination);
+    } else {
+      if (from.bytes > 0)
+        HILBENCH_CUDA(cudaMemcpyPeerAsync(to.data, destination->device, from.data, source->device, from.bytes,
+                                          source->side));
+      transfer.moved = marked(source->device, source->side);
+    }
     transfer.state = Transfer::done;
+  }
+
+  static std::shared_ptr<cuda::Mark> marked(int device, cudaStream_t stream) {
+    const cuda::CurrentDevice current(device);
+    auto mark = std::make_shared<cuda::Mark>();
+    mark->set(stream);
+    return mark;
+  }
+
+  // Returns the mark after the last copy. Also of an empty message the receiver's stream has a mark.
+  static std::shared_ptr<cuda::Mark> cross(const Message& from, const Message& to, const Post& source,
+                                           const Post& destination) {
+    for (std::size_t begin = 0; begin < from.bytes; begin += kLinkChunkBytes) {
+      const std::size_t bytes = std::min(kLinkChunkBytes, from.bytes - begin);
+      PinnedChunks::Chunk& chunk = source.chunks->next();
+      if (chunk.emptied != nullptr) chunk.emptied->hold(source.side);
+      HILBENCH_CUDA(cudaMemcpyAsync(chunk.memory, static_cast<const std::byte*>(from.data) + begin, bytes,
+                                    cudaMemcpyDeviceToHost, source.side));
+      const std::shared_ptr<cuda::Mark> filled = marked(source.device, source.side);
+      const cuda::CurrentDevice current(destination.device);
+      filled->hold(destination.landing);
+      HILBENCH_CUDA(cudaMemcpyAsync(static_cast<std::byte*>(to.data) + begin, chunk.memory, bytes,
+                                    cudaMemcpyHostToDevice, destination.landing));
+      chunk.emptied = marked(destination.device, destination.landing);
+    }
+    marked(source.device, source.side)->hold(destination.landing);
+    return marked(destination.device, destination.landing);
   }
 
   void complete(const Exchange& exchange) override {
@@ -78,15 +147,21 @@ class PeerTransport final : public InProcessTransport {
   }
 
   const int device_;
+  const EmulatedLink link_;
   cuda::SideStream side_;
+  std::unique_ptr<cuda::SideStream> landing_;  // null without a link
+  std::unique_ptr<PinnedChunks> chunks_;       // the same
 };
+
+bool can_access(int device, int peer) {
+  int possible = 0;
+  HILBENCH_CUDA(cudaDeviceCanAccessPeer(&possible, device, peer));
+  return possible != 0;
+}
 
 // Lets copies between two devices bypass host memory, if the hardware can.
 void connect(int device, int peer) {
-  int possible = 0;
-  if (device == peer) return;
-  HILBENCH_CUDA(cudaDeviceCanAccessPeer(&possible, device, peer));
-  if (possible == 0) return;
+  if (device == peer || !can_access(device, peer)) return;
   const cuda::CurrentDevice current(device);
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
   if (status == cudaErrorPeerAccessAlreadyEnabled)
@@ -101,15 +176,26 @@ std::string peer_absence() {
   return "";
 }
 
-std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s) {
+std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s,
+                                                        EmulatedLink link) {
   const auto group = std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s);
   std::vector<std::unique_ptr<Transport>> transports;
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);
     const cuda::CurrentDevice current(device);
-    transports.push_back(std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device));
+    transports.push_back(
+        std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device, link));
   }
   return transports;
+}
+
+std::vector<std::pair<int, int>> unlinked_gpus(const std::vector<int>& devices) {
+  std::vector<std::pair<int, int>> unlinked;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    for (std::size_t j = i + 1; j < devices.size(); ++j)
+      if (!can_access(devices[i], devices[j]) || !can_access(devices[j], devices[i]))
+        unlinked.emplace_back(devices[i], devices[j]);
+  return unlinked;
 }
 
 }  // namespace hilbench

@@ -6,8 +6,12 @@ std::string peer_absence() {
   return "built without CUDA: install a CUDA toolkit and configure again";
 }
 
-std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>&, double) {
+std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>&, double, EmulatedLink) {
   throw TransportError(peer_absence());
+}
+
+std::vector<std::pair<int, int>> unlinked_gpus(const std::vector<int>&) {
+  return {};
 }
 
 }  // namespace hilbench

@@ -4,12 +4,14 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/ring/transport/outer_link.hpp"
 #include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
 
 // The ends of a ring of `size` ranks, each for a thread of its own; the threads may start at any time. Data
-// are copied once, from the sender's buffer to the receiver's, by the rank that waits first.
-std::vector<std::unique_ptr<Transport>> thread_transports(int size, double timeout_s);
+// are copied once, from the sender's buffer to the receiver's, by the rank that waits first. What crosses the
+// link is copied twice, through a buffer between them.
+std::vector<std::unique_ptr<Transport>> thread_transports(int size, double timeout_s, EmulatedLink link = {});
 
 }  // namespace hilbench

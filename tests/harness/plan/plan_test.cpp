@@ -267,6 +267,48 @@ TEST(Plan, TellsTheBytesInsideGroupsAndBetweenThem) {
   EXPECT_EQ(plain.comm_bytes_between, std::nullopt);
 }
 
+TEST(Plan, SaysWhichShardingAutoMeans) {
+  const auto sharding = [](const std::string& parameters, const std::string& options) {
+    return planned_ring(parameters, options).sharding;
+  };
+  EXPECT_EQ(sharding("", "ring_groups: 0"), Sharding::contiguous);
+  EXPECT_EQ(sharding(", causal: true", "ring_groups: 0"), Sharding::zigzag);
+  EXPECT_EQ(sharding(", causal: true", "sharding: contiguous"), Sharding::contiguous);
+  EXPECT_EQ(sharding(", causal: true", "ring_algorithm: ulysses"), Sharding::contiguous);
+  EXPECT_EQ(planned_ring(", causal: true", "ring_groups: 0").id, "dilated/linear");
+}
+
+// Rank k of a ring has the k-th GPU from the chosen one on.
+TEST(Plan, GpusWithoutALinkExchangeOverNccl) {
+  Site site = test_site();
+  site.gpu = Gpu{.ordinal = 1, .name = "a GPU", .compute_capability = 90, .multiprocessors = 132};
+  site.gpu->memory_bytes = std::int64_t{80} << 30;
+  site.gpus = 8;
+  const auto transport = [&](const std::string& options) {
+    return planned_ring(", device: cuda, dtype: bf16", options, site).transport;
+  };
+  EXPECT_EQ(transport("transport: auto"), "peer");
+  site.unlinked = {{0, 1}, {2, 7}};
+  EXPECT_EQ(transport("transport: auto"), "peer") << "the ring is of GPUs 1 to 4";
+  site.unlinked = {{2, 4}};
+  const std::string fallback = nccl_absence().empty() ? "nccl" : "peer";
+  EXPECT_EQ(transport("transport: auto"), fallback);
+  EXPECT_EQ(transport("transport: peer"), fallback);
+  EXPECT_EQ(transport("transport: peer, ring_groups: 2, outer_link: emulated_host"), "peer")
+      << "the host is what it asks for";
+  site.gpus = 3;
+  EXPECT_EQ(transport("transport: auto"), "peer") << "NCCL wants a GPU for each rank";
+}
+
+TEST(Plan, OnlyThreadsAndPeerEmulateALink) {
+  const std::string slow = ", ring_groups: 2, outer_link: emulated_host";
+  EXPECT_FALSE(planned_ring("", "transport: threads" + slow).skip);
+  Site site = test_site();
+  site.processes = 4;
+  if (!mpi_absence().empty()) GTEST_SKIP() << mpi_absence();
+  expect_skipped(planned_ring("", "transport: mpi" + slow, site), "threads and peer emulate outer_link");
+}
+
 TEST(Plan, SaysWhyARingHasNoGroupsOrCannotSplitItsHeads) {
   expect_skipped(planned_ring("", "ring_algorithm: hierarchical"),
                  "all are on one host: ring_groups must say");
@@ -347,7 +389,7 @@ TEST(Plan, TellsHowLongSteadySamplesTake) {
 TEST(Plan, KnowsLongnetsSchemeAsARingOfItsOwn) {
   const auto planned = [](const std::string& parameters) {
     const Plan plan = plan_of("cases:\n  - {sequence_length: 4096, ring_size: 4, " + parameters +
-                              "}\nvariants: [{kernel: dilated, ring_algorithm: "
+                              "}\nvariants: [{kernel: dilated, sharding: contiguous, ring_algorithm: "
                               "allgather_packed}]\nbaselines: [longnet_allgather]\n");
     const auto& variants = plan.comparisons.at(0).variants;
     EXPECT_EQ(variants.at(1).id, "longnet_allgather");

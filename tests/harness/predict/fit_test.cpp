@@ -31,26 +31,76 @@ double priced(const RingModel& model, Coefficient which) {
 }
 
 TEST(RingModel, AddsUpWhatTheRanksDoByHand) {
-  const RingShape shape = ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, 1);
-  RingModel model{.ns = {100, 0.001, 0.01, 0.1, 1000, 0.5, 9}};
-  // A piece: 512 queries, 512 keys. A shard of K and V: 512 rows of 2 x 64 elements of 2 bytes.
-  const double flops = 0.001 * 4 * 64 * 512 * 512, others = 100 + 0.01 * 64 * 512;
-  const double piece = others + flops;
+  const RingMachine four{.threads = 2, .multiprocessors = 4};
+  const RingShape shape = ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, four);
+  RingModel model{.ns = {100, 0.001, 0.01, 7, 5, 50, 1000, 0.5, 9}};
+  // A piece: 512 queries in four tiles, 512 keys. A shard of K and V: 512 rows of 2 x 64 elements of 2 bytes.
+  // O is rounded from fp32 once.
+  const double flops = 0.001 * 4 * 64 * 512 * 512, rows = 100 + 0.01 * 64 * 512;
+  const double piece = rows + flops + 7;
   const double exchange = 1000 + 0.5 * 2 * 512 * 64 * 2;
-  EXPECT_NEAR(model_time(shape, model, RingPart::computation).ns, 2 * piece, 1e-6);
-  EXPECT_NEAR(model_time(shape, model, RingPart::exchange).ns, exchange, 1e-6);
-  EXPECT_NEAR(model_time(shape, model).ns, 2 * piece + exchange, 1e-6) << "nothing hidden";
+  EXPECT_NEAR(model_time(shape, model, RingPart::computation).ns, 50 + 2 * piece + rows, 1e-6);
+  EXPECT_NEAR(model_time(shape, model, RingPart::exchange).ns, 50 + exchange, 1e-6);
+  EXPECT_NEAR(model_time(shape, model).ns, 50 + 2 * piece + rows + exchange, 1e-6) << "nothing hidden";
   model.hidden = 1;
-  EXPECT_NEAR(model_time(shape, model).ns, std::max(piece, exchange) + piece, 1e-6) << "all hidden";
-  EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 1), {.kernel = "dilated"}, 1), model).ns,
-              100 + 0.001 * 4 * 64 * 1024 * 1024 + 0.01 * 64 * 1024, 1e-6);
-  model.ns[static_cast<std::size_t>(Coefficient::tile)] = 3;
-  EXPECT_NEAR(model_time(shape, model, RingPart::computation).ns, 2 * (others + 3 * 64 * 512), 1e-6)
-      << "a tile walks longer than all of them at the device's rate";
+  EXPECT_NEAR(model_time(shape, model).ns, 50 + std::max(piece + rows, exchange) + piece, 1e-6)
+      << "all hidden";
+  EXPECT_NEAR(model_time(ring_shape(ring_case(1024, 1), {.kernel = "dilated"}, four), model).ns,
+              100 + 0.001 * 4 * 64 * 1024 * 1024 + 2 * 7, 1e-6);
+  const RingMachine eight{.multiprocessors = 8};
+  EXPECT_NEAR(
+      model_time(ring_shape(ring_case(1024, 2), {.kernel = "dilated"}, eight), model, RingPart::computation)
+          .ns,
+      50 + 2 * (piece + flops) + rows, 1e-6)
+      << "half of the multiprocessors have no tile";
   Case on_cpu = ring_case(1024, 2);
   on_cpu.device = DeviceKind::cpu;
-  EXPECT_NEAR(model_time(ring_shape(on_cpu, {.kernel = "dilated"}, 2), model, RingPart::computation).ns,
-              2 * (others + flops + 3 * 64 * 512), 1e-6);
+  EXPECT_NEAR(model_time(ring_shape(on_cpu, {.kernel = "dilated"}, four), model, RingPart::computation).ns,
+              50 + 2 * (rows + flops + 7 * 64 * 512) + rows - 100, 1e-6);
+}
+
+// Rows that no branch covers are cleared, by one launch more.
+TEST(RingModel, ClearsWhatNoBranchCovers) {
+  Case work = ring_case(1024, 1);
+  work.pattern = {{1024, 4}};
+  const RingModel model{.ns = {100, 0, 0, 0, 5, 50, 0, 0, 0}};
+  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {}), model).ns, 2 * 100 + 5 * 768 * 64,
+              1e-6);
+}
+
+// A rank of two has half of the heads in two parts of one head. The first part waits for its exchange, whose
+// Q, K, V are of 512 rows each; O and LSE of it go back while the second part is computed.
+TEST(RingModel, OverlapsThePartsOfHeads) {
+  Case work = ring_case(1024, 2);
+  work.heads = work.kv_heads = 4;
+  const Variant ulysses{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ulysses};
+  const RingShape shape = ring_shape(work, ulysses, {.multiprocessors = 8});
+  RingModel model{.ns = {0, 0.001, 0, 0, 0, 0, 0, 0.5, 0}, .hidden = 1};
+  const double part = 0.001 * 4 * 64 * 1024 * 1024;
+  const double there = 0.5 * 3 * 512 * 64 * 2, back = 0.5 * 512 * (64 * 2 + 4);
+  EXPECT_NEAR(model_time(shape, model, RingPart::exchange).ns, 2 * (there + back), 1e-6);
+  EXPECT_NEAR(model_time(shape, model).ns, there + std::max(part, there) + std::max(part, back) + back, 1e-6);
+}
+
+// Causal tiles of 1 to 8 times 128 keys on 4 multiprocessors.
+TEST(TileSchedule, GivesEachTileToTheFirstThatIsFree) {
+  Case work = ring_case(1024, 1);
+  work.mask = Mask::causal;
+  const Ring ring(work, {.kernel = "dilated"});
+  const PieceWork whole = piece_works(ring).front();
+  const auto keys = [&](bool longest_first) {
+    return tile_schedule(ring, 0, {}, whole, {.multiprocessors = 4, .longest_first = longest_first});
+  };
+  EXPECT_EQ(keys(false).keys, (4 + 8) * 128);  // 1 + 5, 2 + 6, 3 + 7, 4 + 8
+  EXPECT_EQ(keys(false).tiles, 2);
+  EXPECT_EQ(keys(true).keys, (8 + 1) * 128);  // 8 + 1, 7 + 2, 6 + 3, 5 + 4
+  work.sequence_length = 1 << 20;
+  work.pattern = {{1 << 20, 1}};
+  const Ring large(work, {.kernel = "dilated"});
+  const PieceWork many = piece_works(large).front();
+  const double mean = many.pairs / 128 / 4;
+  EXPECT_NEAR(tile_schedule(large, 0, {}, many, {.multiprocessors = 4}).keys, mean, 0.001 * mean)
+      << "too many to be scheduled one by one";
 }
 
 // Every second row of a shard of 512, K and V.
@@ -58,12 +108,12 @@ TEST(RingModel, PacksBeforeItSends) {
   Case work = ring_case(1024, 2);
   work.pattern = {{1024, 2}};
   const Variant packed{.kernel = "dilated", .ring_algorithm = RingAlgorithm::ring_packed};
-  const RingModel model{.ns = {100, 0, 0, 0, 1000, 0.5, 9}};
+  const RingModel model{.ns = {100, 0, 0, 0, 0, 0, 1000, 0.5, 9}};
   const double bytes = 256 * 2 * 64 * 2;
-  EXPECT_NEAR(model_time(ring_shape(work, packed, 1), model, RingPart::exchange).ns,
+  EXPECT_NEAR(model_time(ring_shape(work, packed, {}), model, RingPart::exchange).ns,
               9 * bytes + 2 * 100 + 1000 + 0.5 * bytes, 1e-6);
   work.device = DeviceKind::cpu;
-  EXPECT_NEAR(model_time(ring_shape(work, packed, 2), model, RingPart::exchange).ns,
+  EXPECT_NEAR(model_time(ring_shape(work, packed, {.threads = 2}), model, RingPart::exchange).ns,
               9 * bytes + 1000 + 0.5 * bytes, 1e-6);
 }
 
@@ -72,7 +122,7 @@ TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {
   for (const std::int64_t ranks : {1, 2, 4, 7}) {
     Case work = ring_case(100'000, ranks);
     work.mask = Mask::causal;
-    const ModelTime time = model_time(ring_shape(work, {.kernel = "dilated"}, 1), model);
+    const ModelTime time = model_time(ring_shape(work, {.kernel = "dilated"}, {}), model);
     double sum = 0;
     for (std::size_t i = 0; i < kCoefficients; ++i) sum += time.amounts[i] * model.ns[i];
     EXPECT_NEAR(sum, time.ns, 1e-9 * time.ns);
@@ -82,11 +132,11 @@ TEST(RingModel, CarriesTheLinearFunctionThatGivesItsTime) {
 TEST(RingModel, RanksThatShareCoresTakeTurns) {
   Case work = ring_case(4096, 4);
   work.device = DeviceKind::cpu;
-  const RingModel model{.ns = {0, 0.01, 0, 0, 0, 0, 0}};
+  const RingModel model{.ns = {0, 0.01, 0, 0, 0, 0, 0, 0, 0}};
   const double whole = 0.01 * 4 * 64 * 4096 * 4096;
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, 2), model).ns, whole / 2, 1e-3);
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, 4), model).ns, whole / 4, 1e-3);
-  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, 8), model).ns, whole / 8, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 2}), model).ns, whole / 2, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 4}), model).ns, whole / 4, 1e-3);
+  EXPECT_NEAR(model_time(ring_shape(work, {.kernel = "dilated"}, {.threads = 8}), model).ns, whole / 8, 1e-3);
 }
 
 TEST(RingFit, FindsTheModelThatMadeTheRecords) {
@@ -97,7 +147,7 @@ TEST(RingFit, FindsTheModelThatMadeTheRecords) {
   EXPECT_NEAR(fit.model().hidden, truth.hidden, 0.02);
   EXPECT_LT(fit.left_out().worst, 0.01);
   for (const std::int64_t ranks : {4, 8, 16}) {
-    const RingShape shape = ring_shape(ring_case(1 << 20, ranks), {.kernel = "dilated"}, 1);
+    const RingShape shape = ring_shape(ring_case(1 << 20, ranks), {.kernel = "dilated"}, {});
     const double ns = model_time(shape, truth).ns;
     EXPECT_NEAR(fit.time(shape, "dilated/linear").value, ns, 0.01 * ns) << ranks;
   }
@@ -105,26 +155,16 @@ TEST(RingFit, FindsTheModelThatMadeTheRecords) {
 
 // Few tiles on a large device: the time of a piece does not fall if each rank has fewer tiles.
 TEST(RingFit, TellsThatFewTilesDoNotFillAGpu) {
-  RingModel truth = known_model();
-  truth.ns[static_cast<std::size_t>(Coefficient::tile)] *= 4;
+  const RingModel truth = known_model();
   const RingFit fit = fit_of(ring_records({1, 2}, truth, {}));
   Case work = ring_case(4096, 8);
   work.heads = work.kv_heads = 4;
   work.head_dim = 128;
-  const RingShape shape = ring_shape(work, {.kernel = "dilated"}, 1);
+  const RingShape shape = ring_shape(work, {.kernel = "dilated"}, {});
   const double ns = model_time(shape, truth, RingPart::computation).ns;
-  RingModel filled = truth;
-  filled.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
-  ASSERT_GT(ns, 1.3 * model_time(shape, filled, RingPart::computation).ns) << "the case is one of few tiles";
+  const double filled = priced(truth, Coefficient::flop) * 4 * 128 * 512 * 4096 * 4;  // of a rank's pairs
+  ASSERT_GT(ns, 3 * filled) << "the case is one of few tiles";
   EXPECT_NEAR(model_time(shape, fit.model(), RingPart::computation).ns, ns, 0.02 * ns);
-}
-
-// Where a tile's walk is never the longer part, nothing is made of it.
-TEST(RingFit, LeavesOutWhatTheTimesDoNotTell) {
-  RingModel truth = known_model();
-  truth.ns[static_cast<std::size_t>(Coefficient::tile)] = 0;
-  const RingFit fit = fit_of(ring_records({1, 2}, truth, {}));
-  EXPECT_LT(fit.left_out().worst, 0.01);
 }
 
 TEST(RingFit, ItsIntervalsHoldTheTruthUnderNoise) {
@@ -142,7 +182,7 @@ TEST(RingFit, ItsIntervalsHoldTheTruthUnderNoise) {
       ++asked;
     }
     for (const std::int64_t ranks : {4, 8}) {
-      const RingShape shape = ring_shape(ring_case(1 << 18, ranks), {.kernel = "dilated"}, 1);
+      const RingShape shape = ring_shape(ring_case(1 << 18, ranks), {.kernel = "dilated"}, {});
       const Estimate estimate = fit.time(shape, "dilated/linear");
       const double ns = model_time(shape, truth).ns;
       held += estimate.ci.low <= ns && ns <= estimate.ci.high;
@@ -171,9 +211,9 @@ TEST(RingFit, TakesAnOrderForAFactorOnTheComputation) {
   const OrderFactor& order = fit.orders().at("dilated/hilbert");
   EXPECT_NEAR(order.factor.value, 1.25, 0.01);
   EXPECT_EQ(order.pairs, 32u);
-  const RingShape bound = ring_shape(ring_case(1 << 20, 4), {.kernel = "dilated"}, 1);
+  const RingShape bound = ring_shape(ring_case(1 << 20, 4), {.kernel = "dilated"}, {});
   EXPECT_NEAR(fit.speedup_over_linear(bound, "dilated/hilbert")->value, 0.8, 0.01) << "computation alone";
-  const RingShape sending = ring_shape(ring_case(4096, 16), {.kernel = "dilated"}, 1);
+  const RingShape sending = ring_shape(ring_case(4096, 16), {.kernel = "dilated"}, {});
   EXPECT_GT(fit.speedup_over_linear(sending, "dilated/hilbert")->value, 0.9) << "exchange hides the order";
   EXPECT_FALSE(fit.speedup_over_linear(bound, "dilated/random"));
 }

@@ -12,8 +12,8 @@ namespace hilbench {
 
 // About what an H200 and its links are: 500 TFLOP/s, 150 GB/s, tiles of 128 rows on 132 multiprocessors.
 inline RingModel known_model() {
-  //               launch  flop   row     tile   latency byte     pack
-  return {.ns = {4000, 0.002e-3, 0.3e-3, 0.135, 20000, 0.0067, 0.0005}, .hidden = 0.9};
+  //             launch  flop      row     tile  clear   start  latency byte     pack
+  return {.ns = {4000, 0.002e-3, 0.3e-3, 1500, 0.4e-3, 9000, 20000, 0.0067, 0.0005}, .hidden = 0.9};
 }
 
 struct Noise {
@@ -33,7 +33,7 @@ inline Record ring_record(const Case& work, const Variant& variant, const RingMo
   record.variant_id = variant_id(variant);
   record.kernel = "dilated_wgmma";
   record.environment = {{"device", {{"name", "NVIDIA Example"}, {"memory_bytes", std::int64_t{80} << 30}}}};
-  const RingShape shape = ring_shape(work, variant, 1);
+  const RingShape shape = ring_shape(work, variant, {});
   const double ns = model_time(shape, model).ns * noise.factor();
   record.time = Timing{.median_ns = ns, .ci_ns = {ns * 0.99, ns * 1.01}, .samples_ns = {ns}};
   if (work.ring_size == 1) return record;
@@ -53,7 +53,7 @@ inline std::vector<Record> ring_records(const std::vector<std::int64_t>& rings, 
                                         Noise noise, const std::string& more = "", double factor = 1) {
   RingModel other = model;
   for (const Coefficient of_computation :
-       {Coefficient::launch, Coefficient::flop, Coefficient::row, Coefficient::tile})
+       {Coefficient::launch, Coefficient::flop, Coefficient::row, Coefficient::tile, Coefficient::clear})
     other.ns[static_cast<std::size_t>(of_computation)] *= factor;
   std::vector<Record> records;
   for (const std::int64_t ranks : rings)

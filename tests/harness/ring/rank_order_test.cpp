@@ -21,6 +21,7 @@ TEST(RankOrder, ReachesARankInAnotherProcess) {
   const RankOrder order{.action = RankAction::read,
                         .part = RingPart::exchange,
                         .executions = 7,
+                        .between = true,
                         .cold = true,
                         .counter_set = "default",
                         .pass = 3,
@@ -33,6 +34,7 @@ TEST(RankOrder, ReachesARankInAnotherProcess) {
   EXPECT_EQ(back.action, order.action);
   EXPECT_EQ(back.part, order.part);
   EXPECT_EQ(back.executions, order.executions);
+  EXPECT_EQ(back.between, order.between);
   EXPECT_EQ(back.cold, order.cold);
   EXPECT_EQ(back.counter_set, order.counter_set);
   EXPECT_EQ(back.pass, order.pass);
@@ -44,8 +46,8 @@ TEST(RankOrder, ReachesARankInAnotherProcess) {
 }
 
 TEST(RankOrder, MovesDataWhereRanksRunOrCountTogether) {
-  for (const RankAction action :
-       {RankAction::run, RankAction::open_counters, RankAction::count_pass, RankAction::close_counters})
+  for (const RankAction action : {RankAction::run, RankAction::time_link, RankAction::open_counters,
+                                  RankAction::count_pass, RankAction::close_counters})
     EXPECT_TRUE(moves_data({.action = action}));
   for (const RankAction action : {RankAction::describe, RankAction::fill, RankAction::verify,
                                   RankAction::load, RankAction::probe, RankAction::read})

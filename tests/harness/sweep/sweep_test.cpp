@@ -23,13 +23,26 @@ TEST(Sweep, NamesTheClaimsThatItAnswers) {
 }
 
 TEST(SweepVariants, RingOptionsStandInTheId) {
-  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, order: hilbert, sharding: [contiguous, zigzag], "
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, order: hilbert, sharding: [auto, zigzag], "
                         "ring_algorithm: [auto, ring_packed]}]\n"),
             (Ids{"dilated/hilbert", "dilated/hilbert.zigzag", "dilated/hilbert/ring_packed",
                  "dilated/hilbert.zigzag/ring_packed"}));
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, sharding: contiguous, ring_groups: 2, "
+                        "outer_link: [direct, emulated_host]}]\n"),
+            (Ids{"dilated/linear.contiguous/auto.2", "dilated/linear.contiguous/auto.2.emulated_host"}));
+  EXPECT_EQ(variant_ids("variants: [{kernel: dilated, ring_algorithm: ulysses, head_parts: [0, 4]}]\n"),
+            (Ids{"dilated/linear/ulysses", "dilated/linear/ulysses.parts4"}));
   EXPECT_EQ(variant_ids("variants: [{kernel: dilated, traversal: sawtooth, order_span: global, "
                         "ring_algorithm: allgather}]\n"),
             (Ids{"dilated/linear.global/sawtooth/allgather"}));
+}
+
+// Sharding was contiguous by default once, and not in the id.
+TEST(SweepVariants, AReferenceWithoutShardingFindsTheFormerDefault) {
+  const std::string head = kHead + "cases: [{}]\nvariants: [{kernel: dilated, sharding: [";
+  EXPECT_EQ(parse(head + "contiguous, zigzag]}]\nreference: dilated/linear\n").reference,
+            "dilated/linear.contiguous");
+  EXPECT_EQ(parse(head + "contiguous, auto]}]\nreference: dilated/linear\n").reference, "dilated/linear");
 }
 
 TEST(Sweep, ExternalBaselinesKeepTheirCommands) {

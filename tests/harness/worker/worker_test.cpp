@@ -8,12 +8,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "baselines/peak/peak.hpp"
@@ -98,6 +100,11 @@ void no_memory(const Case&, const Operands&) {
 void one_rank_throws(const Case&, const Operands&) {
   static std::atomic<bool> thrown = false;
   if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
+}
+// The first rank that computes never ends; the others wait for its data.
+void one_rank_hangs(const Case&, const Operands&) {
+  static std::atomic<bool> hung = false;
+  if (!hung.exchange(true)) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 void nothing(const Case&, const Operands&) {}
 std::vector<std::vector<float>> g_seen;  // Q and V of every execution
@@ -209,6 +216,7 @@ std::span<const Implementation* const> implementation_table() {
                                     &spoiled<lse_off>("lse_off"),
                                     &spoiled<crash>("crash"),
                                     &spoiled<crash_when_timed>("crash_when_timed"),
+                                    &spoiled<one_rank_hangs>("one_rank_hangs"),
                                     &spoiled<throw_something>("throw_something"),
                                     &spoiled<splits_pages>("splits_pages"),
                                     &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
@@ -541,7 +549,39 @@ TEST_P(GroupedRing, EndsIfARankFails) {
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, GroupedRing,
                          testing::Values(RingAlgorithm::ring, RingAlgorithm::hierarchical,
-                                         RingAlgorithm::ulysses));
+                                         RingAlgorithm::hierarchical_packed, RingAlgorithm::ulysses));
+
+// What crosses an emulated link is counted as ever, and the record says that it is emulated.
+TEST_P(GroupedRing, SaysThatItsLinkIsEmulated) {
+  ComparisonTask task = grouped_task_of({"dilated_cpu"}, GetParam());
+  task.records[0].variant.outer_link = OuterLink::emulated_host;
+  const Ring ring(task.records[0].work, task.records[0].variant);
+  task.records[0].comm_bytes_between = ring.level_bytes().between;
+  const Record record = story_of(task).record("dilated_cpu/linear");
+  EXPECT_EQ(record.status, Status::ok) << record.reason;
+  EXPECT_EQ(record.environment.at("transport").at("outer_link").at("emulated"), true);
+  EXPECT_GT(record.counters.at("ring_link_between").value.value_or(0), 0);
+  EXPECT_GT(record.counters.at("ring_link_inside").value.value_or(0), 0);
+}
+
+// In a real worker process: the rank costs its variant, and neither the others nor what comes next.
+TEST_P(GroupedRing, EndsIfARankHangsOrDies) {
+  for (const auto& [kernel, reason] :
+       {std::pair{"one_rank_hangs", "no progress for 3 s"}, std::pair{"crash", "the worker "}}) {
+    ComparisonTask task = grouped_task_of({"dilated_cpu", kernel, "boaster"}, GetParam());
+    task.measure.timeout_s = 3;
+    const auto records = measure_process(task, {}, 0, [](const TaskEvent&) {});
+    ASSERT_EQ(records.size(), 3u);
+    EXPECT_EQ(records[1].status, Status::failed) << kernel;
+    EXPECT_NE(records[1].reason.find(reason), std::string::npos) << records[1].reason;
+    for (const std::size_t other : {0u, 2u}) {
+      EXPECT_EQ(records[other].status, Status::ok) << kernel << ": " << records[other].reason;
+      EXPECT_TRUE(records[other].time);
+    }
+    ComparisonTask next = grouped_task_of({"dilated_cpu"}, GetParam());
+    EXPECT_EQ(measure_process(next, {}, 0, [](const TaskEvent&) {}).front().status, Status::ok);
+  }
+}
 
 class FaultyRank : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 

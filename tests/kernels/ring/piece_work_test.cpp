@@ -29,7 +29,7 @@ TEST(PieceWork, CountsWhatTheIndexHolds) {
   Random random(20);
   for (int draw = 0; draw < 400; ++draw) {
     const Case work = random_ring_case(random, one_of(random, {1, 2, 3, 4, 5, 8}), 150);
-    const Sharding sharding = kShardings[static_cast<std::size_t>(draw % 3)];
+    const Sharding sharding = kShardings[static_cast<std::size_t>(draw) % kShardings.size()];
     Variant variant = random_ring_variant(random, work.ring_size, RingAlgorithm::ring, sharding);
     variant.order_span = OrderSpan::shard;
     const Ring ring(work, variant);
@@ -55,8 +55,9 @@ TEST(PieceWork, AddsUpToTheCaseWhateverTheOrderSpan) {
   Random random(21);
   for (int draw = 0; draw < 200; ++draw) {
     const Case work = random_ring_case(random, one_of(random, {1, 2, 3, 4, 5, 8}), 5000);
-    const Variant variant = random_ring_variant(random, work.ring_size, RingAlgorithm::ring,
-                                                kShardings[static_cast<std::size_t>(draw % 3)]);
+    const Variant variant =
+        random_ring_variant(random, work.ring_size, RingAlgorithm::ring,
+                            kShardings[static_cast<std::size_t>(draw) % kShardings.size()]);
     double pairs = 0;
     for (const PieceWork& piece : piece_works(Ring(work, variant))) pairs += piece.pairs;
     const double all = count_work(work).pairs;

@@ -8,10 +8,12 @@
 
 namespace hilbench {
 
-inline constexpr std::array kRingAlgorithms = {RingAlgorithm::allgather,    RingAlgorithm::ring,
-                                               RingAlgorithm::ring_packed,  RingAlgorithm::allgather_packed,
-                                               RingAlgorithm::hierarchical, RingAlgorithm::ulysses};
-inline constexpr std::array kShardings = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
+inline constexpr std::array kRingAlgorithms = {
+    RingAlgorithm::allgather,        RingAlgorithm::ring,         RingAlgorithm::ring_packed,
+    RingAlgorithm::allgather_packed, RingAlgorithm::hierarchical, RingAlgorithm::hierarchical_packed,
+    RingAlgorithm::ulysses};
+inline constexpr std::array kShardings = {Sharding::automatic, Sharding::contiguous, Sharding::zigzag,
+                                          Sharding::striped};
 inline constexpr std::array<std::int64_t, 6> kRingSizes = {1, 2, 3, 4, 5, 8};
 
 // If `algorithm` splits heads, each rank gets as many.
@@ -58,12 +60,20 @@ inline Variant random_ring_variant(Random& random, std::int64_t ranks, RingAlgor
   Variant variant{.kernel = "dilated_cpu"};
   variant.ring_algorithm = algorithm;
   variant.sharding = sharding;
-  if (algorithm == RingAlgorithm::hierarchical) variant.ring_groups = random_groups(random, ranks);
+  const bool grouped =
+      algorithm == RingAlgorithm::hierarchical || algorithm == RingAlgorithm::hierarchical_packed;
+  if (grouped || between(random, 0, 2) == 0) variant.ring_groups = random_groups(random, ranks);
+  if (variant.ring_groups > 0)
+    variant.outer_link = one_of(random, {OuterLink::direct, OuterLink::emulated_host});
+  if (algorithm == RingAlgorithm::ulysses) variant.head_parts = between(random, 0, 1);
   variant.order = one_of<std::string>(random, {"linear", "hilbert", "residue", "random", "snake"});
   variant.order_chunk = one_of<std::int64_t>(random, {0, 0, 16});
   variant.key_visit = one_of(random, {KeyVisit::position, KeyVisit::slot});
-  variant.traversal = one_of<std::string>(random, {"head_major", "sawtooth", "hilbert", "longest_first"});
-  const bool packed = algorithm == RingAlgorithm::ring_packed || algorithm == RingAlgorithm::allgather_packed;
+  variant.traversal =
+      one_of<std::string>(random, {"auto", "head_major", "sawtooth", "hilbert", "longest_first"});
+  const bool packed = algorithm == RingAlgorithm::ring_packed ||
+                      algorithm == RingAlgorithm::allgather_packed ||
+                      algorithm == RingAlgorithm::hierarchical_packed;
   variant.order_span = packed ? OrderSpan::shard : one_of(random, {OrderSpan::shard, OrderSpan::global});
   if (variant.order_span == OrderSpan::shard)
     variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});

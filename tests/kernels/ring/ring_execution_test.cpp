@@ -14,8 +14,11 @@ namespace {
 AttentionOutput run_on_cpu(const AttentionProblem& problem, const Variant& variant, int threads,
                            RowsClearedBy cleared_by = RowsClearedBy::device) {
   std::vector<std::shared_ptr<Transport>> ends;
-  for (auto& end : thread_transports(static_cast<int>(problem.work.ring_size), kRingTimeout_s))
-    ends.push_back(std::move(end));
+  const auto ranks = static_cast<int>(problem.work.ring_size);
+  EmulatedLink link;
+  if (variant.outer_link == OuterLink::emulated_host)
+    link.group_size = ranks / static_cast<int>(variant.ring_groups);
+  for (auto& end : thread_transports(ranks, kRingTimeout_s, link)) ends.push_back(std::move(end));
   const auto resources = cpu_rank_resources(std::move(ends), threads);
   return run_rings({{problem, variant, kDilatedCpu, cleared_by}}, *resources, threads).front();
 }

@@ -24,28 +24,30 @@ class Reader {
 
   void read_all() {
     for (const RingStep& step : ring_.steps(rank_))
-      for (const RingStep::Source& source : step.sources) read(source.rank);
+      for (const RingStep::Source& source : step.sources) read(source.rank, source.head_part);
     const Case& work = ring_.work();
     EXPECT_EQ(std::ssize(written_), work.batch * ring_.computed_heads() * ring_.computed_rows(rank_));
   }
   const Pairs& pairs() const { return pairs_; }
 
  private:
-  void read(std::int64_t source) {
+  void read(std::int64_t source, std::int64_t part) {
     const FirstPiece first = source == rank_ ? FirstPiece::yes : FirstPiece::no;
-    const Index index = ring_index(ring_, rank_, source, first, 1 + ring_.work().sequence_length % 7);
+    const Index index = ring_index(ring_, rank_, source, first, 1 + ring_.work().sequence_length % 7,
+                                   {.head_part = part, .causal = CausalTraversal::longest_first_grouped});
     stored_ = ring_.splits_heads() ? of_all_ranks(stored_kv_positions) : stored_kv_positions(ring_, source);
     packed_ = source != rank_ && ring_.packed(source);
     if (packed_) shard_ = packed_shard(ring_, source);
     EXPECT_EQ(index.kv_rows, packed_ ? shard_.rows : std::ssize(stored_));
     EXPECT_EQ(index.q_rows, ring_.computed_rows(rank_));
     if (ring_.splits_heads()) expect_slots_of_queries(index);
-    const std::int64_t first_head = ring_.splits_heads() ? rank_ * ring_.computed_heads() : 0;
+    const std::int64_t first_head =
+        ring_.splits_heads() ? (rank_ * ring_.head_parts() + part) * ring_.piece_heads() : 0;
     for (const BranchIndex& branch : index.branches) {
       std::set<Row> met;  // rows of O that this launch has written
       for (const IndexTile& tile : branch.tiles) {
         ASSERT_GT(tile.query_count, 0);
-        ASSERT_LT(tile.head, ring_.computed_heads());
+        ASSERT_LT(tile.head, ring_.piece_heads());
         ASSERT_EQ(tile.kv_head,
                   kv_head_of(ring_.work(), first_head + tile.head) - kv_head_of(ring_.work(), first_head));
         ASSERT_EQ(tile.query_step, branch.tiles.front().query_step);

@@ -65,10 +65,10 @@ class ClearingDevice final : public RingDevice {
   void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
     ASSERT_EQ(std::ssize(row_writes), rows * work.heads);
     work_ = work;
-    row_writes_ = row_writes;
+    row_writes_.push_back(row_writes);
   }
-  void clear(void* o, float* o_fp32, float* lse) override {
-    for_each_row([&](std::size_t row, RowWrites writes) {
+  void clear(std::size_t part, void* o, float* o_fp32, float* lse) override {
+    for_each_row(part, [&](std::size_t row, RowWrites writes) {
       if (writes == RowWrites::stored) return;
       lse[row] = -std::numeric_limits<float>::infinity();
       const auto dim = static_cast<std::size_t>(work_.head_dim);
@@ -79,8 +79,8 @@ class ClearingDevice final : public RingDevice {
         std::memset(static_cast<std::byte*>(o) + row * bytes, 0, bytes);
     });
   }
-  void round(float* o_fp32, void* o) override {
-    for_each_row([&](std::size_t row, RowWrites writes) {
+  void round(std::size_t part, float* o_fp32, void* o) override {
+    for_each_row(part, [&](std::size_t row, RowWrites writes) {
       if (writes == RowWrites::untouched) return;
       const auto dim = static_cast<std::size_t>(work_.head_dim);
       narrow(work_.dtype, std::span<const float>(o_fp32 + row * dim, dim),
@@ -90,14 +90,15 @@ class ClearingDevice final : public RingDevice {
 
  private:
   template <class Visit>
-  void for_each_row(const Visit& visit) const {
-    for (std::size_t row = 0; row < row_writes_.size() * static_cast<std::size_t>(work_.batch); ++row)
-      visit(row, row_writes_[row % row_writes_.size()]);
+  void for_each_row(std::size_t part, const Visit& visit) const {
+    const std::vector<RowWrites>& writes = row_writes_.at(part);
+    for (std::size_t row = 0; row < writes.size() * static_cast<std::size_t>(work_.batch); ++row)
+      visit(row, writes[row % writes.size()]);
   }
 
   RingDevice& other_;
   Case work_;
-  std::vector<RowWrites> row_writes_;
+  std::vector<std::vector<RowWrites>> row_writes_;  // of each part of the heads
 };
 
 // Q, K and V of a rank, and its rows of O and LSE, on its device.

@@ -7,6 +7,7 @@
 
 #include "baselines/reference.hpp"
 #include "kernels/case/pattern.hpp"
+#include "kernels/ring/piece_work.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "tests/kernels/ring/ring_cases.hpp"
 
@@ -17,6 +18,12 @@ Variant variant_of(RingAlgorithm algorithm, Sharding sharding = Sharding::contig
   Variant variant{.kernel = "dilated_cpu"};
   variant.ring_algorithm = algorithm;
   variant.sharding = sharding;
+  return variant;
+}
+
+Variant grouped(RingAlgorithm algorithm, std::int64_t groups, Sharding sharding = Sharding::contiguous) {
+  Variant variant = variant_of(algorithm, sharding);
+  variant.ring_groups = groups;
   return variant;
 }
 
@@ -106,8 +113,9 @@ TEST_P(RingProperty, GeometryIsWhatEveryPairSays) {
     const RingAlgorithm algorithm =
         kRingAlgorithms[static_cast<std::size_t>(between(random, 0, std::ssize(kRingAlgorithms) - 1))];
     const Case work = random_ring_case(random, ranks, 45, algorithm);
-    const Variant variant = random_ring_variant(random, ranks, algorithm,
-                                                kShardings[static_cast<std::size_t>(between(random, 0, 2))]);
+    const Variant variant = random_ring_variant(
+        random, ranks, algorithm,
+        one_of(random, {Sharding::automatic, Sharding::contiguous, Sharding::zigzag, Sharding::striped}));
     SCOPED_TRACE(described(work, variant));
     ASSERT_EQ(why_not_ring(work, variant), std::nullopt);
     const Ring ring(work, variant);
@@ -175,12 +183,6 @@ TEST(RingBytes, CausalShardsStopAtTheLastRankThatSeesThem) {
   EXPECT_EQ(ring.sent_bytes(), (3 + 2 + 1) * 1024 * kv_row_bytes(work));
   EXPECT_EQ(ring.sent_bytes(3), 0);
   EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::allgather)).sent_bytes(), 12 * 1024 * kv_row_bytes(work));
-}
-
-Variant grouped(RingAlgorithm algorithm, std::int64_t groups) {
-  Variant variant = variant_of(algorithm);
-  variant.ring_groups = groups;
-  return variant;
 }
 
 // p - 1 transfers of each shard, G - 1 of them between groups; causal shards stop at the last rank.
@@ -266,12 +268,112 @@ TEST(RingBytes, PackedNeverSendsMoreThanTheRing) {
   Random random(7);
   for (int i = 0; i < 300; ++i) {
     const Case work = random_ring_case(random, 4, 200);
-    const Sharding sharding = kShardings[static_cast<std::size_t>(i % 3)];
+    const Sharding sharding = kShardings[static_cast<std::size_t>(i) % kShardings.size()];
     EXPECT_LE(Ring(work, variant_of(RingAlgorithm::ring_packed, sharding)).sent_bytes(),
               Ring(work, variant_of(RingAlgorithm::ring, sharding)).sent_bytes());
     EXPECT_LE(Ring(work, variant_of(RingAlgorithm::allgather_packed, sharding)).sent_bytes(),
               Ring(work, variant_of(RingAlgorithm::allgather, sharding)).sent_bytes());
+    EXPECT_LE(Ring(work, grouped(RingAlgorithm::hierarchical_packed, 2, sharding)).sent_bytes(),
+              Ring(work, grouped(RingAlgorithm::hierarchical, 2, sharding)).sent_bytes());
   }
+}
+
+// The same rows as ring_packed in all, and of these at least as many inside the groups.
+TEST(RingBytes, PackedGroupsSendOneOverTheDilation) {
+  for (const std::int64_t dilation : {1, 2, 8}) {
+    const Case work{.sequence_length = 4096,
+                    .pattern = {{4096, dilation}},
+                    .heads = 2,
+                    .kv_heads = 2,
+                    .head_offset = HeadOffset::none,
+                    .ring_size = 8};
+    const Ring whole(work, grouped(RingAlgorithm::hierarchical, 2));
+    const Ring packed(work, grouped(RingAlgorithm::hierarchical_packed, 2));
+    const Ring flat(work, grouped(RingAlgorithm::ring_packed, 2));
+    const auto over = static_cast<double>(dilation);
+    EXPECT_EQ(packed.level_bytes().inside, whole.level_bytes().inside / over);
+    EXPECT_EQ(packed.level_bytes().between, whole.level_bytes().between / over);
+    EXPECT_EQ(packed.sent_bytes(), flat.sent_bytes());
+    EXPECT_LT(packed.level_bytes().between, flat.level_bytes().between);
+  }
+}
+
+// Bytes in units of a shard's K and V, for full attention over one segment: p ranks in G groups.
+TEST(RingBytes, EveryAlgorithmHasAClosedFormInsideAndBetweenGroups) {
+  for (const std::int64_t groups : {1, 2, 4, 8}) {
+    const std::int64_t p = 8, size = p / groups;
+    const Case work{
+        .sequence_length = 4096, .pattern = {{4096, 1}}, .heads = 8, .kv_heads = 8, .ring_size = p};
+    const double shard = 512 * kv_row_bytes(work);
+    const auto expect = [&](RingAlgorithm algorithm, double inside, double between) {
+      SCOPED_TRACE(std::string(to_string(algorithm)) + " " + std::to_string(groups));
+      const LevelBytes bytes = Ring(work, grouped(algorithm, groups)).level_bytes();
+      EXPECT_EQ(bytes.inside, inside);
+      EXPECT_EQ(bytes.between, between);
+    };
+    const auto G = static_cast<double>(groups), P = static_cast<double>(p), S = static_cast<double>(size);
+    // A border of groups is crossed by every transfer from its rank: P - 1 of them at each of G borders.
+    const double borders = groups == 1 ? 0 : G;
+    for (const RingAlgorithm flat : {RingAlgorithm::ring, RingAlgorithm::ring_packed})
+      expect(flat, (P - borders) * (P - 1) * shard, borders * (P - 1) * shard);
+    for (const RingAlgorithm gathered : {RingAlgorithm::allgather, RingAlgorithm::allgather_packed})
+      expect(gathered, P * (S - 1) * shard, P * (P - S) * shard);
+    for (const RingAlgorithm of_groups : {RingAlgorithm::hierarchical, RingAlgorithm::hierarchical_packed})
+      expect(of_groups, P * G * (S - 1) * shard, P * (G - 1) * shard);
+    const double pair = 512 * (2 * kv_row_bytes(work) / 8 + 4);  // Q, K, V, O and LSE of one head
+    expect(RingAlgorithm::ulysses, P * (S - 1) * pair, P * (P - S) * pair);
+  }
+}
+
+// auto is zigzag if a causal ring exchanges keys; nothing that is balanced already pays for it.
+TEST(Sharding, AutoIsZigzagWhereItBalances) {
+  Case work{.sequence_length = 4096,
+            .pattern = {{4096, 1}},
+            .heads = 8,
+            .kv_heads = 8,
+            .mask = Mask::causal,
+            .ring_size = 4};
+  const auto chosen = [&](RingAlgorithm algorithm, auto... option) {
+    Variant variant = variant_of(algorithm, Sharding::automatic);
+    (option(variant), ...);
+    return Ring(work, variant).shards().sharding();
+  };
+  const auto global = [](Variant& variant) { variant.order_span = OrderSpan::global; };
+  for (const RingAlgorithm algorithm :
+       {RingAlgorithm::automatic, RingAlgorithm::ring, RingAlgorithm::allgather, RingAlgorithm::ring_packed,
+        RingAlgorithm::allgather_packed})
+    EXPECT_EQ(chosen(algorithm), Sharding::zigzag);
+  EXPECT_EQ(chosen(RingAlgorithm::ulysses), Sharding::contiguous);
+  EXPECT_EQ(chosen(RingAlgorithm::allgather_packed, [](Variant& variant) { variant.baseline = true; }),
+            Sharding::contiguous);
+  work.pattern = {{1024, 1}};
+  EXPECT_EQ(chosen(RingAlgorithm::ring), Sharding::contiguous) << "local, and balanced";
+  EXPECT_EQ(Ring(work, variant_of(RingAlgorithm::ring, Sharding::automatic)).algorithm(),
+            RingAlgorithm::local);
+  EXPECT_EQ(chosen(RingAlgorithm::ring, global), Sharding::zigzag) << "any key may be anywhere";
+  work.pattern = {{1024, 1}, {2048, 2}};
+  EXPECT_EQ(chosen(RingAlgorithm::ring), Sharding::zigzag);
+  work.mask = Mask::full;
+  EXPECT_EQ(chosen(RingAlgorithm::ring), Sharding::contiguous);
+}
+
+// In zigzag every rank has as many pairs to compute in each step as every other; in contiguous shards the
+// last rank has p times as many as the first over all steps.
+TEST(RingSteps, ZigzagBalancesEveryStepOfACausalRing) {
+  const Case work{.sequence_length = 8 * 512,
+                  .pattern = {{8 * 512, 1}},
+                  .heads = 1,
+                  .kv_heads = 1,
+                  .mask = Mask::causal,
+                  .ring_size = 8};
+  const Ring zigzag(work, variant_of(RingAlgorithm::ring, Sharding::automatic));
+  const std::vector<PieceWork> works = piece_works(zigzag);
+  const auto pairs = [&](std::int64_t rank, std::int64_t step) {
+    return works[static_cast<std::size_t>(rank * 8 + (rank - step + 8) % 8)].pairs;
+  };
+  for (std::int64_t step = 0; step < 8; ++step)
+    for (std::int64_t rank = 1; rank < 8; ++rank) EXPECT_EQ(pairs(rank, step), pairs(0, step));
+  EXPECT_NEAR(pairs(0, 0), pairs(0, 1), 512);  // the diagonal
 }
 
 // 2^40 positions in segments of 2048: nothing is built.
@@ -305,11 +407,23 @@ TEST(RingUnsupported, SaysWhy) {
   variant = grouped(RingAlgorithm::hierarchical, 0);
   EXPECT_NE(why_not_ring(work, variant)->find("ring_groups must say how many"), std::string::npos);
   EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::hierarchical, 4)), std::nullopt);
+  EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::hierarchical_packed, 0))->find("hierarchical_packed "),
+            0u);
+  variant = grouped(RingAlgorithm::ring, 0);
+  variant.outer_link = OuterLink::emulated_host;
+  EXPECT_NE(why_not_ring(work, variant)->find("ring_groups must say how many"), std::string::npos);
+  variant.ring_groups = 2;
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
   EXPECT_EQ(why_not_ring(work, grouped(RingAlgorithm::ring, 3)),
             "ring_groups 3: ring_size 4 is no multiple of it");
   EXPECT_NE(why_not_ring(work, grouped(RingAlgorithm::ring, -1)), std::nullopt);
   variant = variant_of(RingAlgorithm::ulysses);
   EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
+  variant.head_parts = 2;
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
+  variant.head_parts = 3;
+  EXPECT_EQ(why_not_ring(work, variant), "head_parts 3: a rank's K/V heads, 2, are no multiple of it");
+  variant.head_parts = 0;
   work.kv_heads = 2;
   EXPECT_EQ(why_not_ring(work, variant),
             "ulysses gives each rank as many heads: of heads 8 and kv_heads 2, both must be multiples of "

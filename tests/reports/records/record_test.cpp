@@ -136,7 +136,8 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   record.variant.ring_algorithm = RingAlgorithm::ring_packed;
   record.variant.sharding = Sharding::zigzag;
   record.variant_id = variant_id(record.variant);
-  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport"})
+  for (const char* name :
+       {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport", "outer_link", "head_parts"})
     EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
   expect_round_trip(record);
   record.work.ring_size = 4;
@@ -151,6 +152,42 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   EXPECT_EQ(out["params"]["order_span"], "shard");
   EXPECT_TRUE(out["params"]["ring_groups"].is_null()) << "no groups are known";
   expect_round_trip(record);
+}
+
+TEST(RecordJson, SaysWhichShardingAutoWas) {
+  Record record = kernel_record();
+  record.work.ring_size = 4;
+  record.ring_algorithm = "ring";
+  record.sharding = Sharding::zigzag;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["sharding"], "zigzag");
+  EXPECT_EQ(out["asked"]["sharding"], "auto");
+  expect_round_trip(record);
+  const Record back = record_from_json(out);
+  EXPECT_EQ(back.sharding, Sharding::zigzag);
+  EXPECT_EQ(back.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(variant_that_ran(back).sharding, Sharding::zigzag);
+}
+
+// Records of before `auto` was the default have contiguous shards and do not say so in their id.
+TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
+  Record record = kernel_record();
+  record.variant = {.kernel = "dilated"};
+  record.variant.sharding = Sharding::contiguous;
+  record.variant_id = "dilated/linear/ring";
+  record.variant.ring_algorithm = RingAlgorithm::ring;
+  record.work.ring_size = 4;
+  record.ring_algorithm = "ring";
+  json out = to_json(record);
+  for (const char* later : {"head_parts", "outer_link"})
+    out["asked"].erase(later), out["params"].erase(later);
+  const Record older = record_from_json(out);
+  EXPECT_EQ(older.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(older.sharding, Sharding::contiguous);
+  EXPECT_EQ(variant_id(older.variant), "dilated/linear/ring");
+  EXPECT_EQ(variant_that_ran(older).sharding, Sharding::contiguous) << "whatever auto means now";
+  out["variant"] = "dilated/linear.contiguous/ring";
+  EXPECT_EQ(record_from_json(out).variant.sharding, Sharding::contiguous);
 }
 
 // The groups of hosts: the sweep names none.
@@ -185,7 +222,8 @@ TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
 // A record as it was written before there were rings.
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());
-  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport"})
+  for (const char* name :
+       {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport", "outer_link", "head_parts"})
     out["asked"].erase(name);
   out["params"].erase("ring_groups");
   for (const char* name : {"comm_bytes_inside", "comm_bytes_between"}) out.erase(name);
@@ -292,6 +330,8 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "ring_size",
                                                         "ring_algorithm",
                                                         "ring_groups",
+                                                        "outer_link",
+                                                        "head_parts",
                                                         "sharding",
                                                         "transport",
                                                         "device",

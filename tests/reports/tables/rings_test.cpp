@@ -85,6 +85,30 @@ TEST(Rings, StandBesideOneRankOnTheSameWork) {
   EXPECT_EQ(cell(table, 1, "exchange_ns"), "");
 }
 
+TEST(Rings, SayThatALinkIsEmulated) {
+  ReportInput input;
+  input.records.push_back(ring_record(ring_work(8192, 4), "linear", 1, RingAlgorithm::hierarchical));
+  const auto columns_of = [&] {
+    std::string all;
+    for (const auto& column : rings_table(view_of(input)).columns) all += column.key + " ";
+    return all;
+  };
+  EXPECT_EQ(columns_of().find("outer_link"), std::string::npos) << "no link is slow";
+  Record slow = ring_record(ring_work(8192, 4), "linear", 2, RingAlgorithm::ring);
+  slow.variant.outer_link = OuterLink::emulated_host;
+  slow.variant.ring_groups = 2;
+  slow.variant_id = variant_id(slow.variant);
+  slow.counters["ring_link_between"] = {.value = 12.34, .unit = "GB/s", .source = "measured"};
+  input.records.push_back(slow);
+  const Table table = rings_table(view_of(input));
+  ASSERT_EQ(table.rows.size(), 2u);
+  const std::size_t row = cell(table, 0, "variant") == "dilated/linear/ring.2.emulated_host" ? 0 : 1;
+  EXPECT_EQ(cell(table, row, "variant"), "dilated/linear/ring.2.emulated_host");
+  EXPECT_EQ(cell(table, row, "outer_link"), "emulated, 12.3 GB/s");
+  EXPECT_EQ(number(table, row, "link_between_gb_per_s"), 12.34);
+  EXPECT_EQ(cell(table, 1 - row, "outer_link"), "");
+}
+
 TEST(Rings, StandBesideWhatIsPredictedOfThem) {
   ReportInput input;
   for (const std::int64_t ranks : {1, 2, 4})

@@ -147,4 +147,32 @@ inline void exercise_gather(Transport& transport) {
   }
 }
 
+// Messages of several chunks of a link, their lengths no multiples, to both neighbours at once and over
+// again.
+template <class Memory>
+void exercise_long_messages(Transport& transport, std::size_t chunk_bytes) {
+  const int ranks = transport.size(), rank = transport.rank();
+  const std::size_t lengths[] = {3 * chunk_bytes + 17, chunk_bytes, 2 * chunk_bytes - 1};
+  const auto values = [&](int source, std::size_t length) {
+    std::vector<unsigned char> made(length);
+    for (std::size_t i = 0; i < length; ++i)
+      made[i] = static_cast<unsigned char>(i * 7 + i / chunk_bytes + static_cast<std::size_t>(source) * 31);
+    return made;
+  };
+  for (const std::size_t length : lengths) {
+    std::vector<MessageBuffer<Memory>> sent, received;
+    std::vector<Transport::Message> sends, receives;
+    for (const int peer : {(rank + 1) % ranks, (rank + ranks - 1) % ranks}) {
+      sent.emplace_back(length).fill(values(rank, length));
+      received.emplace_back(length);
+      sends.push_back(sent.back().message(peer));
+      receives.push_back(received.back().message(peer));
+    }
+    transport.post(sends, receives);
+    transport.wait();
+    received[0].expect(values((rank + 1) % ranks, length), "from the next rank");
+    received[1].expect(values((rank + ranks - 1) % ranks, length), "from the previous rank");
+  }
+}
+
 }  // namespace hilbench

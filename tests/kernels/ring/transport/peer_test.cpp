@@ -13,12 +13,13 @@ namespace {
 constexpr double kPatience_s = 60;
 
 // Runs each rank's part over `peer`, on the GPUs in turn; returns what each threw, "" for nothing.
-std::vector<std::string> run_peers(int ranks, double timeout_s, const std::function<void(Transport&)>& part) {
+std::vector<std::string> run_peers(int ranks, double timeout_s, const std::function<void(Transport&)>& part,
+                                   EmulatedLink link = {}) {
   int gpus = 0;
   HILBENCH_CUDA(cudaGetDeviceCount(&gpus));
   std::vector<int> devices;
   for (int rank = 0; rank < ranks; ++rank) devices.push_back(rank % gpus);
-  const std::vector<std::unique_ptr<Transport>> transports = peer_transports(devices, timeout_s);
+  const std::vector<std::unique_ptr<Transport>> transports = peer_transports(devices, timeout_s, link);
   return run_ranks(ranks, [&](int rank) {
     HILBENCH_CUDA(cudaSetDevice(devices[rank]));
     part(*transports[rank]);
@@ -33,6 +34,21 @@ TEST_P(PeerRanks, ExchangeRandomMessages) {
     expect_no_errors(run_peers(GetParam(), kPatience_s, [&](Transport& transport) {
       exercise_exchanges<GpuMemory>(transport, 12, 1 + static_cast<int>(seed), seed);
     }));
+}
+
+// Groups of one or two ranks: of a ring, some messages or all cross the link.
+TEST_P(PeerRanks, CrossAnEmulatedLink) {
+  for (const int group_size : {1, 2}) {
+    const EmulatedLink link{.group_size = group_size};
+    expect_no_errors(run_peers(
+        GetParam(), kPatience_s,
+        [&](Transport& transport) {
+          exercise_exchanges<GpuMemory>(transport, 12, 3, static_cast<unsigned>(group_size));
+          exercise_long_messages<GpuMemory>(transport, kLinkChunkBytes);
+          exercise_stream_order(transport);
+        },
+        link));
+  }
 }
 
 TEST_P(PeerRanks, Gather) {

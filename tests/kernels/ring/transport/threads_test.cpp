@@ -18,9 +18,9 @@ constexpr double kPatience_s = 60;
 using Transports = std::vector<std::unique_ptr<Transport>>;
 
 // Runs each rank's part over `threads`; returns what each threw, "" for nothing.
-std::vector<std::string> run_threads(int ranks, double timeout_s,
-                                     const std::function<void(Transport&)>& part) {
-  const Transports transports = thread_transports(ranks, timeout_s);
+std::vector<std::string> run_threads(int ranks, double timeout_s, const std::function<void(Transport&)>& part,
+                                     EmulatedLink link = {}) {
+  const Transports transports = thread_transports(ranks, timeout_s, link);
   return run_ranks(ranks, [&](int rank) { part(*transports[rank]); });
 }
 
@@ -31,6 +31,20 @@ TEST_P(ThreadRanks, ExchangeRandomMessages) {
     expect_no_errors(run_threads(GetParam(), kPatience_s, [&](Transport& transport) {
       exercise_exchanges<HostMemory>(transport, 12, 1 + static_cast<int>(seed % 4), seed);
     }));
+}
+
+// Groups of one or two ranks: of a ring, some messages or all cross the link.
+TEST_P(ThreadRanks, CrossAnEmulatedLink) {
+  for (const int group_size : {1, 2}) {
+    const EmulatedLink link{.group_size = group_size};
+    expect_no_errors(run_threads(
+        GetParam(), kPatience_s,
+        [&](Transport& transport) {
+          exercise_exchanges<HostMemory>(transport, 12, 3, static_cast<unsigned>(group_size));
+          exercise_long_messages<HostMemory>(transport, kLinkChunkBytes);
+        },
+        link));
+  }
 }
 
 TEST_P(ThreadRanks, Gather) {
