@@ -37,6 +37,7 @@ void add_check(Commands& commands) {
   Options options = commands.add("check", "say whether the results of a run may be published",
                                  [folder] { return check_command(*folder); });
   options.argument("DIR", *folder, "folder with the results of a run");
+  options.examples({{"hilbench check results/cpu-order", "before you send results"}});
 }
 
 }  // namespace hilbench

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/error.hpp"
@@ -12,25 +11,6 @@
 #include "reports/claims/claims_file.hpp"
 
 namespace hilbench {
-
-// Files of sweeps/claims, built into the program.
-std::string_view embedded_sweep_analysis_projection();
-std::string_view embedded_sweep_analysis_theory();
-std::string_view embedded_sweep_dilated_kernel();
-std::string_view embedded_sweep_guide_headlines();
-std::string_view embedded_sweep_guide_memory();
-std::string_view embedded_sweep_guide_speedup();
-std::string_view embedded_sweep_hilbert_local();
-std::string_view embedded_sweep_hybrid_core();
-std::string_view embedded_sweep_hybrid_memory();
-std::string_view embedded_sweep_hybrid_options();
-std::string_view embedded_sweep_neighborhood();
-std::string_view embedded_sweep_sawtooth();
-std::string_view embedded_sweep_scaling_dilation();
-std::string_view embedded_sweep_scaling_max_sequence();
-std::string_view embedded_sweep_scaling_projection();
-std::string_view embedded_sweep_scaling_threshold();
-std::string_view embedded_sweep_sliding_tile();
 
 namespace {
 
@@ -51,26 +31,13 @@ bool names(const EmbeddedSweep& sweep, const std::string& claim) {
 
 }  // namespace
 
-std::span<const EmbeddedSweep> claim_sweeps() {
-  static const auto kSweeps = std::to_array<EmbeddedSweep>({
-      {"sweeps/claims/analysis-projection.yaml", embedded_sweep_analysis_projection()},
-      {"sweeps/claims/analysis-theory.yaml", embedded_sweep_analysis_theory()},
-      {"sweeps/claims/dilated-kernel.yaml", embedded_sweep_dilated_kernel()},
-      {"sweeps/claims/guide-headlines.yaml", embedded_sweep_guide_headlines()},
-      {"sweeps/claims/guide-memory.yaml", embedded_sweep_guide_memory()},
-      {"sweeps/claims/guide-speedup.yaml", embedded_sweep_guide_speedup()},
-      {"sweeps/claims/hilbert-local.yaml", embedded_sweep_hilbert_local()},
-      {"sweeps/claims/hybrid-core.yaml", embedded_sweep_hybrid_core()},
-      {"sweeps/claims/hybrid-memory.yaml", embedded_sweep_hybrid_memory()},
-      {"sweeps/claims/hybrid-options.yaml", embedded_sweep_hybrid_options()},
-      {"sweeps/claims/neighborhood.yaml", embedded_sweep_neighborhood()},
-      {"sweeps/claims/sawtooth.yaml", embedded_sweep_sawtooth()},
-      {"sweeps/claims/scaling-dilation.yaml", embedded_sweep_scaling_dilation()},
-      {"sweeps/claims/scaling-max-sequence.yaml", embedded_sweep_scaling_max_sequence()},
-      {"sweeps/claims/scaling-projection.yaml", embedded_sweep_scaling_projection()},
-      {"sweeps/claims/scaling-threshold.yaml", embedded_sweep_scaling_threshold()},
-      {"sweeps/claims/sliding-tile.yaml", embedded_sweep_sliding_tile()},
-  });
+const std::vector<EmbeddedSweep>& claim_sweeps() {
+  static const std::vector<EmbeddedSweep> kSweeps = [] {
+    std::vector<EmbeddedSweep> sweeps;
+    for (const EmbeddedSweep& each : embedded_sweeps())
+      if (each.path().starts_with("claims/")) sweeps.push_back(each);
+    return sweeps;
+  }();
   return kSweeps;
 }
 

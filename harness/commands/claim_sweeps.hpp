@@ -1,18 +1,15 @@
-// The sweeps of the claims, built into the program.
+// The sweeps of the claims, among those that the program holds.
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "harness/sweep/embedded.hpp"
 
 namespace hilbench {
 
-struct EmbeddedSweep {
-  std::string_view file;  // "sweeps/claims/hybrid-core.yaml"
-  std::string_view text;
-};
-std::span<const EmbeddedSweep> claim_sweeps();
+// Those of the folder sweeps/claims.
+const std::vector<EmbeddedSweep>& claim_sweeps();
 
 // The files of all sweeps that name the claim.
 std::vector<std::string> sweeps_naming(const std::string& claim);

@@ -19,10 +19,10 @@
 #include "kernels/base/text.hpp"
 
 // Every command, in the order of --help. NAME.cpp defines add_NAME.
-#define HILBENCH_COMMANDS(line)                                                                      \
-  line(run) line(plan) line(report) line(site) line(compare) line(check) line(export) line(predict)  \
-      line(order) line(list) line(doctor) line(gate) line(figures) line(worker) line(describe_build) \
-          line(count_executions) line(describe_commands)
+#define HILBENCH_COMMANDS(line)                                                                             \
+  line(run) line(plan) line(init) line(show) line(report) line(site) line(compare) line(check) line(export) \
+      line(predict) line(order) line(list) line(doctor) line(gate) line(figures) line(worker)               \
+          line(describe_build) line(count_executions) line(describe_commands)
 
 namespace hilbench {
 
@@ -161,10 +161,18 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", [] { return version_details(); });
   app.footer(
-      "Exit status: 0 done; 1 a record failed, `gate` or `compare` found a slower variant, `figures` one "
-      "that "
-      "grew, `check` a fault, or `order` no bijection; 2 wrong usage or input; 3 inconclusive; 4 a problem "
-      "of this machine; 130 after Ctrl-C.");
+      "Examples:\n"
+      "  hilbench init                    write a first sweep for this machine\n"
+      "  hilbench run quick               measure a sweep that the program holds\n"
+      "  hilbench show results/quick      its results on the terminal\n"
+      "  hilbench report results/quick    the same as a page with figures\n"
+      "  hilbench COMMAND --help          options and examples of a command\n"
+      "\n"
+      "Exit status: 0 done; 1 a record failed, `run --require-measured` measured nothing, `gate` or "
+      "`compare` found "
+      "a slower variant, `figures` one that grew, `check` a fault, or `order` no bijection; 2 wrong usage or "
+      "input; "
+      "3 inconclusive; 4 a problem of this machine; 130 after Ctrl-C.");
   Commands commands(app, text_of(argc, argv));
   add_all(commands);
   try {

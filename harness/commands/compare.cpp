@@ -87,6 +87,9 @@ void add_compare(Commands& commands) {
       "--fail-above", arguments->fail_above,
       "judge as a gate: exit with 1 if a variant takes more than this share longer in B (5% or 0.05), "
       "with 3 if it cannot be decided");
+  options.examples(
+      {{"hilbench compare results/before results/after", "ratios of both runs, case by case"},
+       {"hilbench compare results/before results/after --fail-above 5%", "for scripts: 1 if slower"}});
 }
 
 }  // namespace hilbench

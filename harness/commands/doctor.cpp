@@ -240,12 +240,13 @@ std::string doctor_report() {
 }
 
 void add_doctor(Commands& commands) {
-  commands.add("doctor",
-               "check each optional part of the program on this machine: it works, or why not and what to do",
-               [] {
-                 fmt::print("{}", doctor_report());
-                 return ExitCode::done;
-               });
+  Options options = commands.add(
+      "doctor",
+      "check each optional part of the program on this machine: it works, or why not and what to do", [] {
+        fmt::print("{}", doctor_report());
+        return ExitCode::done;
+      });
+  options.examples({{"hilbench doctor", "before the first run, and if something is skipped"}});
 }
 
 }  // namespace hilbench

@@ -65,6 +65,9 @@ void add_export(Commands& commands) {
                Empty::allowed);
   options.require("--format");
   options.path("-o", arguments->output, "file to write; default: standard output");
+  options.examples(
+      {{"hilbench export results/quick --format csv -o quick.csv", "for pandas, R or a spreadsheet"},
+       {"hilbench export results/quick --format jsonl | jq .speedup", "all that is known, for scripts"}});
 }
 
 }  // namespace hilbench

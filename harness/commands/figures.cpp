@@ -152,6 +152,9 @@ void add_figures(Commands& commands) {
   options.choice(
       "--instructions", arguments->instructions, {"none", "callgrind", "hardware", "auto"},
       "what counts instructions: valgrind's callgrind, a perf event, or what is here (default: auto)");
+  options.examples(
+      {{"hilbench figures sweeps/ci.yaml", "FLOPs, bytes, memory and instructions"},
+       {"hilbench figures sweeps/ci.yaml --accepted sweeps/ci.figures.json", "did one of them grow?"}});
 }
 
 // Counting starts this in a process of its own, perhaps under valgrind.

@@ -238,6 +238,10 @@ void add_gate(Commands& commands) {
       "for self-test.txt and self-test.csv");
   options.choice("--format", arguments->format, {"text", "markdown", "github"},
                  "print text (default), markdown, or text after annotations for GitHub");
+  options.examples(
+      {{"hilbench gate ci --baseline old/hilbench --candidate new/hilbench", "two builds, side by side"},
+       {"hilbench gate ci --candidate build/hilbench --self-test", "what this machine can tell apart"},
+       {"hilbench gate ci --baseline results/before --candidate results/after", "two stored runs"}});
 }
 
 // Another build's gate asks this.

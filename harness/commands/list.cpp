@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -14,7 +13,9 @@
 #include "baselines/table.hpp"
 #include "harness/commands/claim_sweeps.hpp"
 #include "harness/commands/command_line.hpp"
-#include "harness/counters/counters.hpp"
+#include "harness/commands/list_counters.hpp"
+#include "harness/sweep/embedded.hpp"
+#include "harness/sweep/sweep.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/machine/gpu.hpp"
@@ -28,19 +29,6 @@
 
 namespace hilbench {
 namespace {
-
-// A line of two columns: name and text.
-struct Line {
-  std::string name;
-  std::string text;
-};
-std::string in_columns(const std::vector<Line>& lines) {
-  std::size_t width = 0;
-  for (const Line& line : lines) width = std::max(width, line.name.size());
-  std::string text;
-  for (const Line& line : lines) text += fmt::format("{:<{}}  {}\n", line.name, width, line.text);
-  return text;
-}
 
 std::string param_suffix(OrderParam param) {
   switch (param) {
@@ -140,65 +128,6 @@ std::string list_transports() {
   return in_columns(lines);
 }
 
-// "= 1 - misses / reads", "= (tex_hits + fabric_hits) / reads"
-std::string formula_of(const DerivedCounter& derived) {
-  const auto sum = [](const std::vector<std::string>& names) {
-    const std::string text = fmt::format("{}", fmt::join(names, " + "));
-    return names.size() > 1 ? "(" + text + ")" : text;
-  };
-  const double factor = std::abs(derived.scale);
-  std::string text = derived.offset != 0 ? fmt::format("= {} ", derived.offset) : "= ";
-  if (derived.scale < 0)
-    text += "- ";
-  else if (derived.offset != 0)
-    text += "+ ";
-  if (factor != 1) text += fmt::format("{} * ", factor);
-  text += sum(derived.numerator);
-  return derived.denominator.empty() ? text : text + " / " + sum(derived.denominator);
-}
-
-// "CPU", "compute capability 8.0 to 8.9, 2 passes on GA100"
-std::string scope_of(const CounterSet& set) {
-  if (set.last == kCpuTarget) return target_name(kCpuTarget);
-  std::string text = fmt::format("{} to {}.{}", target_name(set.first), set.last / 10, set.last % 10);
-  for (const auto& [chip, passes] : set.passes)
-    text += fmt::format(", {} {} on {}", passes, passes == 1 ? "pass" : "passes", chip);
-  return text;
-}
-
-// Why `set` cannot be counted on this machine; "" if nothing is known against it without running work.
-std::string unavailable_here(const CounterSet& set) {
-  if (set.last == kCpuTarget) return "";  // each event is tried by itself
-  const CounterTarget here = counter_target(DeviceKind::cuda);
-  if (here < kCpuTarget) return "no CUDA device answers";
-  return set.first <= here && here <= set.last ? ""
-                                               : fmt::format("the device here has {}", target_name(here));
-}
-
-std::string list_counter_set(const CounterSet& set) {
-  const std::string reason = unavailable_here(set);
-  std::string text = fmt::format("{} ({}; {}): {}\n", set.name, set.backend, scope_of(set), set.help);
-  if (!reason.empty()) text += fmt::format("  unavailable here: {}\n", reason);
-  const bool try_events = set.last == kCpuTarget;
-  const RawCounts tried = try_events ? open_counters(set, 1)->read() : RawCounts();
-  std::vector<Line> lines;
-  for (const CounterEvent& event : set.events) {
-    const RawCount count = try_events ? tried.at(event.name) : RawCount{.value = 0};
-    const std::string source = try_events ? "available" : event.event;
-    lines.push_back({"  " + event.name, count.value ? fmt::format("{}, {}", source, event.unit)
-                                                    : "unavailable here: " + count.reason});
-  }
-  for (const DerivedCounter& derived : set.derived)
-    lines.push_back({"  " + derived.name, formula_of(derived)});
-  return text + in_columns(lines);
-}
-
-std::string list_counters() {
-  std::string text;
-  for (const CounterSet& set : counter_sets()) text += list_counter_set(set);
-  return text;
-}
-
 std::string list_devices() {
   const Host host = inspect_host();
   std::vector<Line> lines = {{"cpu", fmt::format("{}: {} cores, {}, {} threads by default", host.cpu,
@@ -211,6 +140,16 @@ std::string list_devices() {
                                  static_cast<double>(gpu.memory_bytes) / 0x1p30, gpu.l2_bytes >> 20)});
   if (!survey.absence.empty()) lines.push_back({"cuda", "unavailable: " + survey.absence});
   return in_columns(lines);
+}
+
+std::string list_sweeps() {
+  std::vector<Line> lines;
+  for (const EmbeddedSweep& sweep : embedded_sweeps())
+    lines.push_back({std::string(sweep.path()), parse_sweep(std::string(sweep.text), sweep.file).title});
+  return in_columns(lines) +
+         "run one with `hilbench run NAME`, its last part is enough; `hilbench init -o FILE` writes one for "
+         "this "
+         "machine\n";
 }
 
 std::string list_claims() {
@@ -250,9 +189,11 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"baselines", [] { return list_variants(ImplementationKind::baseline); }},
     {"ring_algorithms", list_ring_algorithms},
     {"transports", list_transports},
-    {"counters", list_counters},
+    {"counters", [] { return list_counters(Shown::here); }},
     {"devices", list_devices},
     {"claims", list_claims},
+    {"sweeps", list_sweeps},
+    {"schema", [] { return std::string(sweep_schema()); }},
 });
 constexpr auto kTopicNames = [] {
   std::array<std::string_view, kTopics.size()> names;
@@ -262,7 +203,21 @@ constexpr auto kTopicNames = [] {
 
 }  // namespace
 
-std::string list_text(std::string_view what) {
+std::string in_columns(const std::vector<Line>& lines) {
+  std::size_t width = 0;
+  for (const Line& line : lines) width = std::max(width, line.name.size());
+  std::string text;
+  for (const Line& line : lines) text += fmt::format("{:<{}}  {}\n", line.name, width, line.text);
+  return text;
+}
+
+std::string list_text(std::string_view what, Shown shown) {
+  if (shown == Shown::all) {
+    if (what == "counters") return list_counters(Shown::all);
+    throw UsageError({.what = fmt::format("'{}' lists all that there is", one_line(what, 80)),
+                      .where = "--all",
+                      .remedy = "only `list counters` has more to show"});
+  }
   for (const Topic& topic : kTopics)
     if (topic.name == what) return topic.list();
   const std::string near = nearest_name(what, kTopicNames);
@@ -272,15 +227,23 @@ std::string list_text(std::string_view what) {
 }
 
 void add_list(Commands& commands) {
-  auto topic = std::make_shared<std::string>();
+  struct Arguments {
+    std::string topic;
+    bool all = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
   Options options = commands.add(
-      "list", "list what this build knows, and why something is unavailable on this machine", [topic] {
-        fmt::print("{}", list_text(*topic));
+      "list", "list what this build knows, and why something is unavailable on this machine", [arguments] {
+        fmt::print("{}", list_text(arguments->topic, arguments->all ? Shown::all : Shown::here));
         return ExitCode::done;
       });
   const std::span<const std::string_view> names(kTopicNames);
-  options.argument("WHAT", *topic,
+  options.argument("WHAT", arguments->topic,
                    fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  options.flag("--all", arguments->all, "counters of other machines too");
+  options.examples({{"hilbench list sweeps", "sweeps that the program holds, to run by name"},
+                    {"hilbench list counters", "what this machine can count"},
+                    {"hilbench list schema > sweep.schema.json", "for an editor that checks sweeps"}});
 }
 
 }  // namespace hilbench

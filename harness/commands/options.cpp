@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "kernels/base/byte_size.hpp"
 #include "kernels/base/share.hpp"
@@ -11,6 +13,8 @@
 
 namespace hilbench {
 namespace {
+
+constexpr std::size_t kHelpWidth = 120;
 
 CLI::Validator not_empty() {
   return CLI::Validator(
@@ -116,6 +120,18 @@ void Options::share(const std::string& name, std::optional<double>& value, const
 void Options::duration(const std::string& name, std::optional<double>& value, const std::string& help) {
   command_.add_option_function<std::string>(
       name, [&value, name](const std::string& text) { value = parse_duration(text, name); }, help);
+}
+
+void Options::examples(std::initializer_list<Example> examples) {
+  std::size_t width = 0;
+  for (const Example& example : examples) width = std::max(width, std::string_view(example.line).size());
+  std::string text = "Examples:";
+  for (const Example& example : examples) {
+    const bool beside = width + 4 + std::string_view(example.meaning).size() < kHelpWidth;
+    text += beside ? fmt::format("\n  {:<{}}  {}", example.line, width, example.meaning)
+                   : fmt::format("\n  {}\n      {}", example.line, example.meaning);
+  }
+  command_.footer(text);
 }
 
 void Options::require(const std::string& name) {

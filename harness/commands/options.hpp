@@ -53,6 +53,13 @@ class Options {
   // An amount of memory: 80GB, 8GiB.
   void bytes(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);
 
+  // Lines at the end of --help: a command line, and what it is for. Two or more show how options combine.
+  struct Example {
+    const char* line;
+    const char* meaning;
+  };
+  void examples(std::initializer_list<Example> examples);
+
   void require(const std::string& name);
   void exclude(const std::string& name, std::initializer_list<const char*> others);
 

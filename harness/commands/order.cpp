@@ -206,6 +206,9 @@ void add_order(Commands& commands) {
   options.integer("--seed", arguments->seed, "for random: the seed");
   options.path("--file", arguments->file, "for file: .npy with the slot of each position", Empty::allowed);
   options.path("-o", arguments->output, "write the slots to this .npy file (int64) instead", Empty::allowed);
+  options.examples({{"hilbench order hilbert --length 4096", "the slot of each position, one a line"},
+                    {"hilbench order residue.4 --length 4096 -o slots.npy", "for numpy, or `order: file`"},
+                    {"hilbench order boxes.4.8 --grid 32x48", "positions of an image"}});
 }
 
 }  // namespace hilbench

@@ -263,6 +263,8 @@ void add_predict(Commands& commands) {
                 "print the longest sequences for devices with this much memory (80GB, 8GiB); default: that "
                 "of the records' GPU");
   options.text("--format", arguments->format, "text, markdown or json; default: text", Empty::allowed);
+  options.examples({{"hilbench predict results/nccl --ring 4,8", "larger rings, from those of 1 and 2 ranks"},
+                    {"hilbench predict rings.yaml --calibration results/nccl", "the cases of a sweep"}});
 }
 
 }  // namespace hilbench

@@ -47,6 +47,9 @@ void add_report(Commands& commands) {
   options.path(
       "--charts", arguments->charts,
       "Chart.js for report.html: a minified file, or `none`; default: the file that packages install");
+  options.examples(
+      {{"hilbench report results/quick", "report.html, report.md, tables and figures in the same folder"},
+       {"hilbench report results/quick -o page", "in a folder of their own"}});
 }
 
 }  // namespace hilbench

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "harness/commands/command_line.hpp"
@@ -21,6 +22,8 @@
 #include "kernels/base/text.hpp"
 #include "reports/records/store.hpp"
 #include "reports/records/store_folder.hpp"
+#include "reports/terminal/results.hpp"
+#include "reports/view/results.hpp"
 
 namespace hilbench {
 namespace {
@@ -49,13 +52,37 @@ std::string reasons_text(Status status, const std::map<std::string, std::int64_t
   return text;
 }
 
+bool measured_any(const RunSummary& summary) {
+  return summary.ok + summary.failed + summary.invalid > 0;
+}
+
+// What the folder now holds of the plan, with verdicts over all that it holds. Skipped rows are left to the
+// reasons in the summary.
+void print_rows(const Plan& plan, const std::filesystem::path& folder) {
+  constexpr std::ptrdiff_t kMostRows = 200;
+  std::set<std::string> planned;
+  for (const Comparison& comparison : plan.comparisons)
+    for (const PlannedVariant& variant : comparison.variants)
+      planned.insert(comparison.case_id + "/" + variant.id);
+  const auto shown = [&](const Record& record) {
+    return record.status != Status::skipped && !record.twin &&
+           planned.contains(record.case_id + "/" + record.variant_id);
+  };
+  const ReportInput input = read_results(folder);
+  const auto rows = std::count_if(input.records.begin(), input.records.end(), shown);
+  if (rows > kMostRows)
+    fmt::print("{} rows: hilbench show {}\n", rows, shell_quoted(folder.string()));
+  else if (rows > 0)
+    fmt::print("\n{}\n", results_text(input, RowOrder::by_case, screen_of(stdout), shown));
+}
+
 void print_summary(const RunSummary& summary, const std::filesystem::path& folder) {
   fmt::print("{} records ok, {} failed, {} invalid, {} skipped", summary.ok, summary.failed, summary.invalid,
              summary.skipped);
   if (summary.resumed > 0) fmt::print(" ({} comparisons were measured before)", summary.resumed);
   fmt::print("\n");
   for (const auto& [status, reasons] : summary.reasons) fmt::print("{}", reasons_text(status, reasons));
-  if (summary.ok + summary.failed + summary.invalid == 0) fmt::print("nothing was measured\n");
+  if (!measured_any(summary)) fmt::print("nothing was measured\n");
   fmt::print("{}\nnext: hilbench report {}\n", (folder / "results.sqlite").string(), folder.string());
 }
 
@@ -72,8 +99,10 @@ ExitCode measure(const RunArguments& arguments, const AgreedRun& run, const Task
   catch_stop_signals();
   Progress progress = Progress::for_stream(stderr);
   const RunSummary summary = run_plan(run.sweep, run.plan, run.site, options, progress, runner, committed);
+  print_rows(run.plan, options.folder);
   print_summary(summary, options.folder);
-  return summary.failed > 0 ? ExitCode::failed : ExitCode::done;
+  const bool nothing = arguments.require_measured && !measured_any(summary);
+  return summary.failed > 0 || nothing ? ExitCode::failed : ExitCode::done;
 }
 
 // Rank 0's part. Prints what ended the run before the other ranks exit: when one does, a launcher ends all.
@@ -179,9 +208,17 @@ void add_run(Commands& commands) {
                "measure cases with a failed variant again, from the start; without it, once only");
   options.exclude("--retry-failed", {"--append-process"});
   options.flag("--dry-run", arguments->dry_run, "print the plan and measure nothing");
+  options.flag("--require-measured", arguments->require_measured,
+               "exit with 1 if everything was skipped; without it, that is no failure");
   options.text("--profile", arguments->profile,
                "run only this variant, once, in this process, for a profiler; nothing is stored");
   options.path("--dump", arguments->dump, "folder for q, k, v, o and lse of every variant, as .npy files");
+  options.examples({{"hilbench run quick", "a sweep of the program, by name"},
+                    {"hilbench run mine.yaml -o results/try", "your own sweep"},
+                    {"hilbench run quick --budget 3 --filter 'hilbert|peak'", "shorter, and a part of it"},
+                    {"hilbench run quick --axis sequence_length=8k,16k --axis patterns=2048/1,4096/4",
+                     "other lengths and patterns"},
+                    {"hilbench run --claim hybrid-core --processes 10", "the sweep of a claim, to publish"}});
 }
 
 }  // namespace hilbench

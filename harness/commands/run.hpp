@@ -17,6 +17,7 @@ struct RunArguments {
   bool append_process = false;
   bool retry_failed = false;
   bool dry_run = false;
+  bool require_measured = false;
   std::filesystem::path dump;
   std::string profile;  // the variant to run once for a profiler; empty: none
   std::string command;  // as typed

@@ -5,6 +5,7 @@
 #include "harness/commands/claim_sweeps.hpp"
 #include "harness/plan/filter.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {
@@ -25,6 +26,33 @@ DeviceChoice parse_device(const std::string& device) {
       {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
 
+// A text of this program as if it were a file of that name in the working folder: `run NAME` finds it again.
+Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides) {
+  return parse_sweep(std::string(sweep.text), std::string(sweep.name()), overrides);
+}
+
+// A file, otherwise a sweep of this program; a folder of that name is in nobody's way.
+Sweep load_or_find(const std::filesystem::path& file, const SweepOverrides& overrides) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  const bool is_folder = std::filesystem::is_directory(status);
+  const bool named_as_file = file.extension() == ".yaml" || file.extension() == ".yml";
+  if (named_as_file || (std::filesystem::exists(status) && !is_folder)) return load_sweep(file, overrides);
+  const std::string name = file.string();
+  if (const EmbeddedSweep* found = find_embedded_sweep(name)) return parse_embedded(*found, overrides);
+  if (is_folder) return load_sweep(file, overrides);  // refused
+  std::vector<std::string_view> names;
+  for (const EmbeddedSweep& each : embedded_sweeps()) {
+    names.push_back(each.name());
+    names.push_back(each.path());
+  }
+  const std::string near = nearest_name(name.substr(0, 200), names);
+  throw UsageError({.what = fmt::format("no sweep '{}'", one_line(name, 80)),
+                    .why = "no file has this name, and `hilbench list sweeps` does not list it",
+                    .remedy = near.empty() ? "`hilbench init` writes a first sweep"
+                                           : fmt::format("did you mean '{}'?", near)});
+}
+
 std::int64_t checked_processes(std::int64_t processes) {
   if (processes < 1 || processes > kMaxProcesses)
     throw UsageError({.what = fmt::format("{} processes", processes),
@@ -36,8 +64,8 @@ std::int64_t checked_processes(std::int64_t processes) {
 }  // namespace
 
 void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget) {
-  options.optional_argument("SWEEP.yaml", arguments.file,
-                            "sweep file; sweeps/example.yaml explains every key");
+  options.optional_argument("SWEEP", arguments.file,
+                            "sweep file, or the name of a sweep of this program (`hilbench list sweeps`)");
   options.text(
       "--claim", arguments.claim,
       "in the place of a file: the sweep of this build that answers the claim (`hilbench list claims`)");
@@ -49,8 +77,10 @@ void add_sweep_options(Options& options, SweepArguments& arguments, Budget budge
   options.bytes("--memory", arguments.memory_bytes,
                 "plan for a device with this much memory (80GB, 8GiB), whatever it has");
   if (budget == Budget::of_comparison) {
-    options.duration("--budget", arguments.budget_s,
-                     "time for one comparison (90, 90s, 3m), in place of the sweep's budget_s");
+    options.duration(
+        "--budget", arguments.budget_s,
+        "time for timing one comparison (90, 90s, 3m), in place of the sweep's budget_s; it holds even if "
+        "few rounds are left, and the rows say so");
     options.integer("--processes", arguments.processes,
                     "measure every case in this many fresh processes, in place of the sweep's processes; "
                     "published results have 5 on GPUs and 10 on processors");
@@ -69,16 +99,20 @@ Sweep sweep_of(const SweepArguments& arguments) {
   Sweep sweep;
   if (arguments.claim.empty()) {
     if (arguments.file.empty())
-      throw UsageError({.what = "no sweep is given", .remedy = "SWEEP.yaml, or --claim ID"});
-    sweep = load_sweep(arguments.file, overrides);
+      throw UsageError(
+          {.what = "no sweep is given",
+           .remedy = "SWEEP.yaml, or --claim ID; `hilbench list sweeps` names those of this program"});
+    sweep = load_or_find(arguments.file, overrides);
   } else {
     if (!arguments.file.empty())
       throw UsageError(
           {.what = "a sweep file and a claim are given", .where = "--claim", .remedy = "give one of them"});
-    const EmbeddedSweep& found = sweep_of_claim(arguments.claim);
-    sweep = parse_sweep(std::string(found.text), found.file, overrides);
+    sweep = parse_embedded(sweep_of_claim(arguments.claim), overrides);
   }
-  if (arguments.budget_s) sweep.measure.budget_s = *arguments.budget_s;
+  if (arguments.budget_s) {
+    sweep.measure.budget_s = *arguments.budget_s;
+    sweep.measure.rounds_bend = true;
+  }
   if (arguments.processes) sweep.measure.processes = checked_processes(*arguments.processes);
   return sweep;
 }

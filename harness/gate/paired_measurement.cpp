@@ -111,6 +111,7 @@ void MeasuredSide::save(const std::filesystem::path& folder, const Sweep& sweep,
   store.erase_all();
   for (const auto& [key, value] : {std::pair{"sweep", sweep.name},
                                    {"title", sweep.title},
+                                   {"question", sweep.question},
                                    {"sweep_file", sweep.file.string()},
                                    {"sweep_text", sweep.text},
                                    {"command", std::string(kCommand)}})

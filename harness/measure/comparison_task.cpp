@@ -28,6 +28,7 @@ Json to_json(const ComparisonTask& task) {
            {{"interval", measure.interval},
             {"budget_s", measure.budget_s},
             {"min_rounds", measure.min_rounds},
+            {"rounds_bend", measure.rounds_bend},
             {"cold", measure.cache == CacheState::cold},
             {"steady", measure.steady},
             {"steady_s", measure.steady_s},
@@ -55,6 +56,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.measure.interval = measure.at("interval");
   task.measure.budget_s = measure.at("budget_s");
   task.measure.min_rounds = measure.at("min_rounds");
+  task.measure.rounds_bend = measure.value("rounds_bend", false);
   task.measure.cache = measure.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
   // A gate of another build may not know steady samples: it measures none.
   task.measure.steady = measure.value("steady", false);

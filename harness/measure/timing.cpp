@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
 #include "harness/measure/random_values.hpp"
+#include "harness/measure/rounds.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/nvtx.hpp"
 #include "reports/records/stats.hpp"
@@ -16,7 +16,6 @@
 namespace hilbench {
 namespace {
 
-constexpr std::int64_t kFewestRounds = 6, kFewestSteadyRounds = 3;
 constexpr double kBatchedBelowNs = 25e3;  // reading the clock takes up to a microsecond
 constexpr double kRewarmBelowNs = 50e6;   // a longer execution fills the cache itself
 constexpr std::int64_t kMostIterations = 10000;
@@ -26,10 +25,6 @@ constexpr double kTrial = 0.1;            // share of a steady sample that is tr
 constexpr double kSurplus = 1.05;         // of executions in a steady sample, which must not be too short
 // Times in the answer of an external program, a line of at most 16 MiB.
 constexpr std::int64_t kMostOwnTimes = 600'000;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Takes the manual time per iteration from a Google Benchmark run.
 class SampleReporter final : public benchmark::BenchmarkReporter {
@@ -198,36 +193,13 @@ class VariantTimer {
   Energy energy_;  // of all steady samples so far
 };
 
-// The standard deviation that normal values with this median of absolute deviations have.
-double robust_deviation(std::vector<double> values) {
-  const double centre = median(values);
-  for (double& value : values) value = std::abs(value - centre);
-  return 1.4826 * median(values);
-}
-
-// Rounds after which the medians of all variants have intervals of the wanted width, by the scatter of the
-// samples so far.
-std::int64_t rounds_wanted(const std::vector<VerifiedVariant>& variants,
-                           const std::vector<TimedSamples>& samples, std::optional<std::size_t> reference,
-                           const Measure& measure) {
-  constexpr double kMedianWidth = 1.96 * 1.2533;  // half-width of 95 %, in deviations / sqrt(rounds)
-  double wanted = 0;
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    if (!variants[v].prepared->implementation().has_output || v == reference) continue;
-    std::vector<double> logs(samples[v].ns.size());
-    for (std::size_t i = 0; i < logs.size(); ++i)
-      logs[i] = std::log(samples[v].ns[i]) - (reference ? std::log(samples[*reference].ns[i]) : 0);
-    wanted = std::max(wanted, std::pow(kMedianWidth * robust_deviation(logs) / measure.interval, 2));
-  }
-  return static_cast<std::int64_t>(std::ceil(std::min(wanted, 1e9)));
-}
-
 }  // namespace
 
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
                                         const TimingProgress& progress, const Turn& turn) {
   benchmark::ClearRegisteredBenchmarks();
+  TimingBudget budget(measure);
   turn.begin();
   std::vector<std::unique_ptr<VariantTimer>> timers;
   for (std::size_t v = 0; v < variants.size(); ++v) {
@@ -239,23 +211,22 @@ std::vector<TimedSamples> time_variants(Device& device, const std::vector<Verifi
   turn.end();
   std::vector<TimedSamples> samples(variants.size());
   for (std::size_t v = 0; v < variants.size(); ++v) samples[v].timer = timers[v]->timer();
-  const auto start = std::chrono::steady_clock::now();
+  budget.begin_rounds();
   const std::vector<std::size_t> numbers = shuffled(variants.size(), measure.seed);
   std::int64_t rounds = measure.min_rounds;
-  const std::int64_t fewest =
-      std::min(measure.steady ? kFewestSteadyRounds : kFewestRounds, measure.min_rounds);
+  double longest_round_s = 0;
   for (std::int64_t round = 0;; ++round) {
     if (round == measure.min_rounds)
       rounds = std::max(rounds, rounds_wanted(variants, samples, reference, measure));
-    const bool enough = round >= rounds;
-    const bool spent = round >= fewest && seconds_since(start) >= measure.budget_s;
-    if (enough || spent) break;
+    if (round >= rounds || budget.spent(round, longest_round_s)) break;
     turn.begin();
+    const double began_s = budget.spent_s();
     for (const std::size_t place : round_order(variants.size(), static_cast<std::size_t>(round))) {
       const std::size_t v = numbers[place];
-      progress(variants[v].record.variant_id, round, seconds_since(start));
+      progress(variants[v].record.variant_id, round, budget.spent_s());
       samples[v].ns.push_back(timers[v]->sample_ns());
     }
+    longest_round_s = std::max(longest_round_s, budget.spent_s() - began_s);
     turn.end();
   }
   benchmark::ClearRegisteredBenchmarks();

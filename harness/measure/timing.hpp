@@ -14,6 +14,9 @@
 
 namespace hilbench {
 
+// Rounds that a process times even if its budget is spent, unless rounds bend.
+std::int64_t fewest_rounds(const Measure& measure);
+
 // Called before every timed run with the variant, the round and the seconds spent on timing so far.
 using TimingProgress = std::function<void(const std::string& id, std::int64_t round, double spent_s)>;
 
@@ -34,11 +37,12 @@ struct TimedSamples {
 // once how many rounds there are in all, so that a 95 % interval within this process has the relative
 // half-width `measure.interval`. The ratios themselves play no part, so stopping does not bias them (Stein
 // 1945). It ends before if the budget is spent, but runs at least 6 rounds, because a 95 % interval of a
-// median needs them, unless min_rounds is smaller. Variants without output (`peak`) are not waited for.
-// With `measure.steady` a sample is one window of steady_s or more: executions back to back, one pair of
-// readings of the ordinary clock around all of them, and one of the energy counters. A short trial before it
-// says how many executions that takes. At least 3 rounds are run, whatever the budget.
-// The warm-up of all variants is one turn, and each round is one.
+// median needs them, unless min_rounds is smaller. With `measure.rounds_bend` the budget holds instead: no
+// round begins that would end after it if it took as long as the longest so far, except the first. Variants
+// without output (`peak`) are not waited for. With `measure.steady` a sample is one window of steady_s or
+// more: executions back to back, one pair of readings of the ordinary clock around all of them, and one of
+// the energy counters. A short trial before it says how many executions that takes. At least 3 rounds are
+// run, whatever the budget. The warm-up of all variants is one turn, and each round is one.
 std::vector<TimedSamples> time_variants(Device& device, const std::vector<VerifiedVariant>& variants,
                                         std::optional<std::size_t> reference, const Measure& measure,
                                         const TimingProgress& progress, const Turn& turn = {});

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <set>
+
+#include "harness/plan/expected_time.hpp"
+#include "kernels/base/share.hpp"
 
 namespace hilbench {
 namespace {
@@ -29,9 +33,21 @@ std::string steady_line(const Plan& plan, const Measure& measure) {
       measure.steady_s, seconds);
 }
 
+std::string run_line(const Plan& plan, const Measure& measure, std::size_t counter_sets) {
+  double all_s = 0, timed_s = 0;
+  for (const Comparison& comparison : plan.comparisons) {
+    const ExpectedTime time = expected_time(measure, counter_sets, comparison);
+    all_s += time.total_s();
+    timed_s += time.timing_s(std::numeric_limits<double>::max());
+  }
+  const auto processes = static_cast<double>(measure.processes);
+  return fmt::format("A run takes about {}: at most {} of timing, the rest to prepare, verify and count.\n",
+                     duration_text(all_s * processes), duration_text(timed_s * processes));
+}
+
 }  // namespace
 
-std::string plan_table(const Plan& plan, const Measure& measure) {
+std::string plan_table(const Plan& plan, const Measure& measure, std::size_t counter_sets) {
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
   std::size_t measured = 0, skipped = 0;
@@ -55,6 +71,7 @@ std::string plan_table(const Plan& plan, const Measure& measure) {
   fmt::format_to(out,
                  "{} cases; {} variants to measure, {} skipped; one execution of each takes about {:.3g} s\n",
                  plan.comparisons.size(), measured, skipped, seconds);
+  if (measured > 0) text.append(run_line(plan, measure, counter_sets));
   text.append(steady_line(plan, measure));
   fmt::format_to(out,
                  "Each case also measures a second instance of its reference (its twin), for the noise.\n");

@@ -1,10 +1,12 @@
 #include "harness/run/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "kernels/base/share.hpp"
 
 namespace hilbench {
 namespace {
@@ -14,14 +16,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 constexpr const char* kClearLine = "\r\033[K";
-constexpr std::size_t kWidthOtherwise = 80;  // if the terminal does not give its width
-
-// A longer line would wrap, and then only its last row would be cleared.
-std::size_t terminal_width(std::FILE* stream) {
-  winsize size = {};
-  const bool told = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return told ? size.ws_col : kWidthOtherwise;
-}
 
 }  // namespace
 
@@ -30,14 +24,15 @@ StatusLine::Style StatusLine::style_for(std::FILE* stream) {
 }
 
 void StatusLine::show(const std::string& line) {
-  if (style_ == Style::updating)
-    write(kClearLine + line.substr(0, terminal_width(stream_) - 1));
-  else
-    print(line);
+  if (style_ != Style::updating) return print(line);
+  // A longer line would wrap, and then only its last row would be cleared.
+  const std::size_t width = screen().width > 0 ? screen().width : kWidthOtherwise;
+  write(kClearLine + line.substr(0, width - 1));
 }
 
 void StatusLine::print(const std::string& line) {
-  if (style_ != Style::silent) write(fmt::format("{}{}\n", style_ == Style::updating ? kClearLine : "", line));
+  if (style_ != Style::silent)
+    write(fmt::format("{}{}\n", style_ == Style::updating ? kClearLine : "", line));
 }
 
 void StatusLine::clear() {
@@ -49,47 +44,63 @@ void StatusLine::write(const std::string& text) {
   std::fflush(stream_);
 }
 
-void Progress::begin(std::int64_t comparisons, double seconds_expected) {
-  comparisons_ = comparisons;
-  expected_after_s_ = seconds_expected;
+void Progress::begin(std::vector<ExpectedTime> steps) {
+  steps_ = std::move(steps);
+  expect_later();
 }
 
-void Progress::comparison(const std::string& case_id, double budget_s) {
-  ++current_;
+void Progress::expect_later() {
+  later_s_ = 0;
+  for (std::size_t i = current_; i < steps_.size(); ++i) later_s_ += pace_.seconds(steps_[i]);
+}
+
+void Progress::comparison(const std::string& case_id) {
+  if (current_ < steps_.size()) ++current_;
   case_id_ = case_id;
-  budget_s_ = budget_s;
-  expected_after_s_ -= budget_s;
+  spent_ = {};
+  spent_until_s_ = 0;
+  phase_ = Phase::prepare;
+  current_s_ = current_ > 0 ? pace_.seconds(steps_[current_ - 1]) : 0;
+  later_s_ -= current_s_;
   started_ = std::chrono::steady_clock::now();
   if (line_.style() == Style::plain)
-    line_.print(fmt::format("[{}/{}] {} (about {} left)", current_, comparisons_, case_id,
+    line_.print(fmt::format("[{}/{}] {} (about {} left)", current_, steps_.size(), case_id,
                             duration_text(seconds_left())));
 }
 
 double Progress::seconds_left() const {
-  return std::max(0.0, budget_s_ * spent_share_ - seconds_since(started_)) + expected_after_s_ * spent_share_;
+  return std::max(0.0, current_s_ - seconds_since(started_)) + std::max(0.0, later_s_);
+}
+
+void Progress::spend() {
+  const double now_s = seconds_since(started_);
+  double& part = phase_ == Phase::time    ? spent_.timing_s
+                 : phase_ == Phase::count ? spent_.after_s
+                                          : spent_.before_s;
+  part += now_s - std::exchange(spent_until_s_, now_s);
 }
 
 void Progress::event(const TaskEvent& event) {
+  spend();
+  phase_ = event.phase;
+  if (event.phase == Phase::time) spent_.rounds = std::max(spent_.rounds, event.round + 1);
   if (line_.style() != Style::updating) return;
   std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
-  line_.show(fmt::format("[{}/{}] {}: {}, about {} left", current_, comparisons_, case_id_, at,
-                         duration_text(seconds_left())));
+  line_.show(fmt::format("[{}/{}] about {} left, {}: {}", current_, steps_.size(),
+                         duration_text(seconds_left()), case_id_, at));
 }
 
 void Progress::settled(const std::string& outcome) {
-  const double took = seconds_since(started_);
-  if (budget_s_ > 0) spent_share_ = took / budget_s_;
+  spend();
+  const double took = spent_until_s_;
+  if (current_ > 0 && steps_[current_ - 1].total_s() > 0) {  // there may be a million that are skipped
+    pace_.learn(steps_[current_ - 1], spent_);
+    expect_later();
+  }
   const std::string before =
-      line_.style() == Style::plain ? "    " : fmt::format("[{}/{}] {}: ", current_, comparisons_, case_id_);
+      line_.style() == Style::plain ? "    " : fmt::format("[{}/{}] {}: ", current_, steps_.size(), case_id_);
   line_.print(fmt::format("{}{} in {}", before, outcome, duration_text(took)));
-}
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
 }  // namespace hilbench

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "harness/measure/comparison_task.hpp"
+#include "harness/run/pace.hpp"
+#include "reports/terminal/screen.hpp"
 
 namespace hilbench {
 
@@ -23,6 +26,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   Style style() const { return style_; }
+  Screen screen() const { return screen_of(stream_); }
   void show(const std::string& line);   // until the next line; if plain, a line like others
   void print(const std::string& line);  // stays
   void clear();
@@ -40,27 +44,32 @@ class Progress {
   Progress(std::FILE* stream, Style style) : line_(stream, style) {}
   static Progress for_stream(std::FILE* stream) { return Progress(stream, StatusLine::style_for(stream)); }
 
-  // `seconds_expected`: the timing budget of all comparisons to come, an upper bound of the time left.
-  void begin(std::int64_t comparisons, double seconds_expected);
-  void comparison(const std::string& case_id, double budget_s);
+  // `steps`: what each process of each comparison to come is expected to take, in their sequence.
+  void begin(std::vector<ExpectedTime> steps);
+  void comparison(const std::string& case_id);  // the next step
   void event(const TaskEvent& event);
-  void settled(const std::string& outcome);  // the result of the current comparison, as text
+  void settled(const std::string& outcome);  // the result of the current step, as text
   void note(const std::string& line) { line_.print(line); }
+
+  bool silent() const { return line_.style() == Style::silent; }
+  Screen screen() const { return line_.screen(); }
+  std::int64_t steps() const { return static_cast<std::int64_t>(steps_.size()); }
 
  private:
   double seconds_left() const;
+  void spend();         // counts the time since the last event for its phase
+  void expect_later();  // renews what is expected of the steps after the current one, by the pace so far
 
   StatusLine line_;
-  std::int64_t comparisons_ = 0;
-  std::int64_t current_ = 0;
-  double expected_after_s_ = 0;  // budgets of the comparisons after the current one
-  double spent_share_ = 1;       // the share of their budget that comparisons have used so far
-  double budget_s_ = 0;
+  std::vector<ExpectedTime> steps_;
+  std::size_t current_ = 0;  // from 1; 0: none has begun
+  Pace pace_;
+  double current_s_ = 0, later_s_ = 0;  // expected of the current step, and of those after it
+  SpentTime spent_;                     // of the current step, until spent_until_s_
+  double spent_until_s_ = 0;
+  Phase phase_ = Phase::prepare;  // since then
   std::string case_id_;
   std::chrono::steady_clock::time_point started_;
 };
-
-// "45 s", "3 min 20 s", "2 h 5 min"
-std::string duration_text(double seconds);
 
 }  // namespace hilbench

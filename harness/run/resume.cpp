@@ -44,6 +44,7 @@ std::string fingerprint(const Sweep& sweep, const Comparison& comparison) {
   text += fmt::format("{} {} {} {} {} {} {}|", measure.interval, measure.budget_s, measure.min_rounds,
                       static_cast<int>(measure.cache), measure.seed, measure.margin, measure.timeout_s);
   if (measure.steady) text += fmt::format("steady {}|", measure.steady_s);
+  if (measure.rounds_bend) text += "rounds bend|";
   if (measure.oversubscribe) text += "oversubscribe|";
   for (const std::filesystem::path& file : {sweep.inputs.q, sweep.inputs.k, sweep.inputs.v})
     text += file_version(file) + "|";

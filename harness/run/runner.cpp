@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/plan/expected_time.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/run/resume.hpp"
@@ -15,6 +16,8 @@
 #include "kernels/base/error.hpp"
 #include "kernels/machine/host_name.hpp"
 #include "reports/records/store.hpp"
+#include "reports/terminal/rows.hpp"
+#include "reports/view/judge.hpp"
 
 namespace hilbench {
 namespace {
@@ -80,6 +83,7 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, c
     store.set_meta("maker", maker);  // of the first results, if builds are mixed
   store.set_meta("sweep", sweep.name);
   store.set_meta("title", sweep.title);
+  store.set_meta("question", sweep.question);
   store.set_meta("description", sweep.description);
   store.set_meta("sweep_file", sweep.file.string());
   store.set_meta("sweep_text", sweep.text);
@@ -118,19 +122,29 @@ bool all_done(const std::vector<Standing>& standings) {
   return std::all_of(standings.begin(), standings.end(), [](const Standing& each) { return each.done(); });
 }
 
+// Calls `step` with the index of each comparison that is not done: for its first process, then for the second
+// ... `standings` is a copy: step() may count on in the original.
+template <class Step>
+void for_each_step(std::vector<Standing> standings, const Step& step) {
+  for (std::int64_t process = 0; !all_done(standings); ++process)
+    for (std::size_t i = 0; i < standings.size(); ++i) {
+      if (standings[i].done() || standings[i].measured != process) continue;
+      step(i);
+      ++standings[i].measured;
+    }
+}
+
 // Prints what is to come, and what may disturb it.
 void announce(const Sweep& sweep, const Plan& plan, const Site& site, const std::vector<Standing>& standings,
               Progress& progress) {
-  std::int64_t steps = 0, to_measure = 0;
-  double seconds = 0;
-  for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
-    const std::int64_t missing = std::max<std::int64_t>(0, standings[i].wanted - standings[i].measured);
-    steps += missing;
-    if (plan.comparisons[i].runnable()) to_measure += missing;
-    seconds += timing_s(sweep.measure, plan.comparisons[i]) * static_cast<double>(missing);
-  }
-  progress.begin(steps, seconds);
-  if (const std::string busy = busy_note(site.host); to_measure > 0 && !busy.empty()) progress.note(busy);
+  std::vector<ExpectedTime> steps;
+  bool measures = false;
+  for_each_step(standings, [&](std::size_t i) {
+    steps.push_back(expected_time(sweep.measure, sweep.counters.size(), plan.comparisons[i]));
+    measures = measures || plan.comparisons[i].runnable();
+  });
+  progress.begin(std::move(steps));
+  if (const std::string busy = busy_note(site.host); measures && !busy.empty()) progress.note(busy);
   if (site.processes > 1 && bound_below(plan, site.host)) progress.note(kBoundNote);
 }
 
@@ -145,7 +159,7 @@ class PlanRun {
   void step(const Comparison& comparison, Standing& standing) {
     const std::string of_several =
         standing.wanted > 1 ? fmt::format(", process {} of {}", standing.measured + 1, standing.wanted) : "";
-    progress_.comparison(comparison.case_id + of_several, timing_s(sweep_.measure, comparison));
+    progress_.comparison(comparison.case_id + of_several);
     std::vector<Record> measured;
     std::vector<Record>& kept = uncommitted_[comparison.case_id];
     if (comparison.runnable()) {
@@ -168,9 +182,20 @@ class PlanRun {
                    .processes = standing.measured,
                    .retried = standing.retried},
                   records);
+    if (standing.done() && comparison.runnable()) show_rows(std::move(records));
   }
 
  private:
+  // Verdicts are corrected within the comparison: what comes is not known yet. The table at the end of a run
+  // follows a single comparison at once, and is enough.
+  void show_rows(std::vector<Record> records) {
+    if (progress_.silent() || progress_.steps() == 1) return;
+    judge(records);
+    std::string text = comparison_rows_text(rows_of(records), progress_.screen());
+    if (text.ends_with('\n')) text.pop_back();
+    progress_.note(text);
+  }
+
   const Sweep& sweep_;
   const Site& site_;
   const RunOptions& options_;
@@ -207,13 +232,11 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
   note_claims(store, sweep);
   announce(sweep, plan, site, standings, progress);
   PlanRun run(sweep, site, options, progress, runner, store);
-  for (std::int64_t process = 0; !all_done(standings); ++process)
-    for (std::size_t i = 0; i < plan.comparisons.size(); ++i) {
-      if (standings[i].done() || standings[i].measured != process) continue;
-      if (stop_signal() != 0) throw Interrupted{};
-      run.step(plan.comparisons[i], standings[i]);
-      if (stepped) stepped(plan.comparisons[i]);
-    }
+  for_each_step(standings, [&](std::size_t i) {
+    if (stop_signal() != 0) throw Interrupted{};
+    run.step(plan.comparisons[i], standings[i]);
+    if (stepped) stepped(plan.comparisons[i]);
+  });
   for (const Comparison& comparison : plan.comparisons) tally(stored_records(store, comparison), summary);
   store.finish();
   return summary;

@@ -12,7 +12,7 @@ namespace hilbench {
 namespace {
 
 std::vector<std::string> case_names() {
-  std::vector<std::string> names = {"sequence_length", "segments", "dilations"};
+  std::vector<std::string> names = {"sequence_length", "segments", "dilations", "patterns"};
   for (const Field<WindowDimension>& field : window_fields()) names.emplace_back(field.name);
   for (const Field<Case>& field : case_fields())
     if (field.name != "sequence_length") names.emplace_back(field.name);
@@ -24,27 +24,26 @@ bool is_variant_option(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-YamlNode scalar_node(std::string_view text) {
-  return {.kind = YamlNode::Kind::scalar, .text = std::string(text)};
+// `patterns` says what segments and dilations say, so one place has either.
+void refuse_patterns_twice(const std::vector<NamedValue>& values) {
+  const std::optional<YamlValue> patterns = value_named(values, "patterns");
+  for (const char* other : {"segments", "dilations"})
+    if (patterns && value_named(values, other))
+      patterns->fail(fmt::format("patterns and {}", other), "patterns are segments with their dilations",
+                     "leave one of the two out");
 }
 
-// What separates the values inside one entry of an axis: "2048.4096,4096", "32x48x80"; 0 if an entry is one
-// value.
-char inner_separator(std::string_view name) {
-  if (const Field<WindowDimension>* field = find_field(window_fields(), name)) return list_separator(*field);
-  return name == "segments" || name == "dilations" ? '.' : '\0';
-}
-
-// "8,16" as a list of scalars; with an `inner` separator as a list of lists.
-YamlNode list_node(std::string_view text, char separator, char inner) {
-  YamlNode list{.kind = YamlNode::Kind::list};
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    const std::string_view part = text.substr(0, end);
-    list.items.push_back(inner != '\0' ? list_node(part, inner, '\0') : scalar_node(part));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return list;
+// Puts a value of the command line in the place of the file's. `patterns` replace segments and dilations; one
+// of these replaces its part of `patterns`.
+void replace(std::vector<NamedValue>& values, const NamedValue& by) {
+  const auto same = [&](const NamedValue& value) {
+    return value.name == by.name ||
+           (by.name == "patterns" && (value.name == "segments" || value.name == "dilations"));
+  };
+  const auto first = std::find_if(values.begin(), values.end(), same);
+  if (first == values.end()) return values.push_back(by);
+  *first = by;
+  values.erase(std::remove_if(first + 1, values.end(), same), values.end());
 }
 
 // Axes of the file and of the command line by name; those of the command line replace those of the file.
@@ -54,15 +53,12 @@ std::vector<NamedValue> axis_values(const std::optional<YamlValue>& axes,
   if (axes)
     for (auto& [name, value] : axes->entries(axis_names()))
       if (!is_variant_option(name)) values.push_back({name, value});
-  for (const AxisOverride& each : overrides) {
-    if (is_variant_option(each.name)) continue;
-    const auto same = std::find_if(values.begin(), values.end(),
-                                   [&](const NamedValue& value) { return value.name == each.name; });
-    if (same != values.end())
-      same->value = each.value();
-    else
-      values.push_back({each.name, each.value()});
-  }
+  refuse_patterns_twice(values);
+  std::vector<NamedValue> from_command_line;
+  for (const AxisOverride& each : overrides)
+    if (!is_variant_option(each.name)) from_command_line.push_back({each.name, each.value()});
+  refuse_patterns_twice(from_command_line);
+  for (const NamedValue& each : from_command_line) replace(values, each);
   return values;
 }
 
@@ -131,11 +127,8 @@ std::vector<NamedValue> values_of_inputs(const CaseSource& source,
 // The lists of the pattern of a point; those of the command line replace them.
 std::vector<NamedValue> pattern_values(std::vector<NamedValue> of_point,
                                        const std::vector<NamedValue>& from_command_line) {
-  for (const NamedValue& each : from_command_line) {
-    if (!names_pattern(each.name)) continue;
-    std::erase_if(of_point, [&](const NamedValue& value) { return value.name == each.name; });
-    of_point.push_back(each);
-  }
+  for (const NamedValue& each : from_command_line)
+    if (names_pattern(each.name)) replace(of_point, each);
   return of_point;
 }
 
@@ -154,6 +147,7 @@ std::vector<Point> parse_point(const YamlValue& value, std::span<const std::stri
     else
       lists.push_back({name, entry});
   }
+  refuse_patterns_twice(lists);
   const Patterns patterns = read_patterns(pattern_values(lists, from_command_line), Pairing::spread);
   std::vector<Point> points;
   for (const std::vector<Branch>& pattern : patterns.branches) {
@@ -229,28 +223,6 @@ const std::vector<std::string>& axis_names() {
 const std::vector<std::string>& input_parameters() {
   static const std::vector<std::string> kNames = {"score_scale", "data"};
   return kNames;
-}
-
-std::vector<AxisOverride> parse_overrides(const SweepOverrides& overrides) {
-  std::vector<AxisOverride> parsed;
-  const std::vector<std::string>& names = axis_names();
-  const auto add = [&](const std::string& text, const std::string& file) {
-    const std::size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals);
-    AxisOverride axis{name, file, {}};
-    if (equals == std::string::npos) axis.value().fail("expects NAME=V,V");
-    axis.node = list_node(std::string_view(text).substr(equals + 1), ',', inner_separator(name));
-    const YamlValue value = axis.value();
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      fail_unknown(value, "parameter", name, names);
-    for (const AxisOverride& other : parsed)
-      if (other.name == name) value.fail("given twice", "", "list the values with commas: " + name + "=V,V");
-    parsed.push_back(std::move(axis));
-  };
-  for (const std::string& text : overrides.axes) add(text, "--axis");
-  if (overrides.device != DeviceKind::automatic)
-    add(fmt::format("device={}", to_string(overrides.device)), "--device");
-  return parsed;
 }
 
 std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,

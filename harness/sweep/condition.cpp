@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/integer.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/case/windows.hpp"
 
@@ -206,6 +207,10 @@ class Parser {
     if (node.left.is_number()) {
       const auto [stop, error] = std::from_chars(token_.data(), token_.data() + token_.size(), node.literal);
       if (error == std::errc() && stop == token_.data() + token_.size()) return;
+      if (const std::optional<std::int64_t> size = integer_of(token_)) {
+        node.literal = static_cast<double>(*size);
+        return;
+      }
       node.right = parameter(false);
       node.right_is_parameter = node.right.subject != Subject::field || node.right.field != nullptr;
       if (node.right_is_parameter && node.right.is_number()) return;

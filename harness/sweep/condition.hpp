@@ -5,7 +5,7 @@
 //   term       = "not" term | "(" condition ")" | comparison
 //   comparison = parameter ("==" | "!=" | "<" | "<=" | ">" | ">=") (literal | number parameter)
 //
-// Literals are numbers, true and false, and the words of a choice (fp32, cpu, ...).
+// Literals are numbers (also 8k), true and false, and the words of a choice (fp32, cpu, ...).
 #pragma once
 
 #include <memory>

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
+#include "kernels/base/integer.hpp"
 #include "kernels/base/npy.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/case/windows.hpp"
@@ -52,20 +52,12 @@ ParamRange range_of(const TraversalInfo& traversal) {
   return traversal.has_param ? kPositive : kNoParam;
 }
 
-std::optional<std::int64_t> plain_integer(std::string_view digits) {
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool plain =
-      error == std::errc() && stop == digits.data() + digits.size() && fmt::format("{}", number) == digits;
-  return plain ? std::optional(number) : std::nullopt;
-}
-
 // The numbers of NAME.PARAM, or of NAME.A.B; empty if one of them is out of range or none.
 std::vector<std::int64_t> params_of(std::string_view text, const ParamRange& range) {
   std::vector<std::int64_t> params;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('.', begin), text.size());
-    const auto number = plain_integer(text.substr(begin, end - begin));
+    const auto number = integer_of(text.substr(begin, end - begin));
     if (!number || !range.holds(*number)) return {};
     params.push_back(*number);
     begin = end + 1;

@@ -95,13 +95,6 @@ PermutationFile read_permutation(const YamlValue& value, const Sweep& sweep);
 
 // One pattern or a list of patterns. A pattern is a list of lengths (or rates), one for each branch.
 std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool several);
-// Pairs segments with dilations, pattern by pattern; one of the two may be missing. Equal patterns
-// appear once. `spread`, for --axis: if one of the two has a single pattern, it is paired with each
-// pattern of the other.
-enum class Pairing { one_to_one, spread };
-std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
-                                                 const std::optional<YamlValue>& dilations, Pairing pairing);
-
 // The lists of one entry for each dimension that `value` gives for `grid`, `window` ...: one list, or with
 // `several` a list of lists.
 std::vector<std::vector<std::int64_t>> dimension_lists(const YamlValue& value,
@@ -117,7 +110,14 @@ struct NamedValue {
 };
 std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std::string_view name);
 
-// True for segments, dilations and the names of window_fields().
+// Pairs `segments` with `dilations` of `values`, pattern by pattern; what one of them does not say,
+// `patterns` says. A single pattern of segments is paired with each of dilations. Equal patterns appear once.
+// `spread`, for
+// --axis: a single pattern of dilations is paired with each of segments too.
+enum class Pairing { one_to_one, spread };
+std::vector<std::vector<Branch>> paired_patterns(const std::vector<NamedValue>& values, Pairing pairing);
+
+// True for segments, dilations, patterns and the names of window_fields().
 bool names_pattern(std::string_view name);
 // Throws UsageError if the value of such a name is a list of patterns.
 void check_one_pattern(std::string_view name, const YamlValue& value);

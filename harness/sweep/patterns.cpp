@@ -1,9 +1,12 @@
-// The patterns of a sweep: `segments` with `dilations`, or windows (windows.cpp).
+// The patterns of a sweep: `segments` with `dilations` or, short, `patterns`; or windows (windows.cpp).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "harness/sweep/parts.hpp"
+#include "kernels/base/integer.hpp"
+#include "kernels/base/text.hpp"
 
 namespace hilbench {
 namespace {
@@ -19,7 +22,72 @@ std::vector<std::int64_t> branch_list(const YamlValue& value) {
 }
 
 bool names_branches(std::string_view name) {
-  return name == "segments" || name == "dilations";
+  return name == "segments" || name == "dilations" || name == "patterns";
+}
+
+using Lists = std::vector<std::vector<std::int64_t>>;
+
+// The text of a pattern, without the spaces around its signs.
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+// "2048/1+4096/2". A branch without a rate has the dilation rate 1.
+std::vector<Branch> pattern_of(const YamlValue& value) {
+  const auto refuse = [&](const std::string& why) {
+    value.fail(fmt::format("'{}' is no pattern", value.is_scalar() ? one_line(value.text(), 80) : "this"),
+               why, "write SEGMENT/DILATION, joined by + if there are several branches: 2048/1+8k/4");
+  };
+  if (!value.is_scalar()) refuse(value.is_list() ? "found a list" : "found no text");
+  const std::string text = without_spaces(value.text());
+  std::vector<Branch> pattern;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('+', begin), text.size());
+    const std::string_view branch = std::string_view(text).substr(begin, end - begin);
+    const std::size_t slash = std::min(branch.find('/'), branch.size());
+    const auto length = integer_of(branch.substr(0, slash));
+    const auto rate =
+        slash == branch.size() ? std::optional<std::int64_t>(1) : integer_of(branch.substr(slash + 1));
+    if (!length || !rate) refuse(fmt::format("'{}' is no branch", one_line(branch, 80)));
+    if (*length < 1 || *length > kLongestSegment || *rate < 1)
+      refuse(fmt::format("segment lengths and dilation rates are 1..{}", kLongestSegment));
+    if (*rate > *length)
+      refuse(fmt::format("dilation {} is larger than its segment {}: most segments would select nothing",
+                         *rate, *length));
+    pattern.push_back({*length, *rate});
+    begin = end + 1;
+  }
+  if (pattern.size() > kMostBranches) value.fail(fmt::format("more than {} branches", kMostBranches));
+  return pattern;
+}
+
+// `patterns`: one of them, or a list.
+std::vector<std::vector<Branch>> patterns_of(const YamlValue& value) {
+  std::vector<std::vector<Branch>> patterns;
+  if (value.is_map()) (void)pattern_of(value);  // refused
+  for (const YamlValue& item : value.scalar_or_items()) patterns.push_back(pattern_of(item));
+  return patterns;
+}
+
+// Lengths and rates, and the value that messages about them name.
+struct Side {
+  Lists lists;
+  YamlValue place;
+};
+
+// What `segments`, or else `patterns`, say; and the same of `dilations`.
+std::optional<Side> side_of(const std::vector<NamedValue>& values, std::string_view name,
+                            std::int64_t Branch::*member) {
+  if (const auto value = value_named(values, name)) return Side{branch_lists(*value, true), *value};
+  const auto patterns = value_named(values, "patterns");
+  if (!patterns) return std::nullopt;
+  Side side{{}, *patterns};
+  for (const std::vector<Branch>& pattern : patterns_of(*patterns)) {
+    side.lists.emplace_back();
+    for (const Branch& branch : pattern) side.lists.back().push_back(branch.*member);
+  }
+  return side;
 }
 
 }  // namespace
@@ -29,7 +97,10 @@ bool names_pattern(std::string_view name) {
 }
 
 void check_one_pattern(std::string_view name, const YamlValue& value) {
-  if (names_branches(name)) branch_lists(value, false);
+  if (name == "patterns")
+    (void)pattern_of(value);
+  else if (names_branches(name))
+    branch_lists(value, false);
   if (const Field<WindowDimension>* field = find_field(window_fields(), name))
     dimension_lists(value, *field, false);
 }
@@ -55,9 +126,7 @@ Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing) {
                          "leave out one of the two, or write entries under `cases`");
   Patterns patterns;
   if (!windows.empty()) patterns.windows = window_patterns(windows);
-  if (branches != nullptr)
-    patterns.branches =
-        paired_patterns(value_named(values, "segments"), value_named(values, "dilations"), pairing);
+  if (branches != nullptr) patterns.branches = paired_patterns(values, pairing);
   return patterns;
 }
 
@@ -77,28 +146,44 @@ std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool
   return lists;
 }
 
-std::vector<std::vector<Branch>> paired_patterns(const std::optional<YamlValue>& segments,
-                                                 const std::optional<YamlValue>& dilations, Pairing pairing) {
-  using Lists = std::vector<std::vector<std::int64_t>>;
-  Lists lengths = segments ? branch_lists(*segments, true) : Lists{{Case().pattern[0].segment_length}};
+namespace {
+
+// "1024/1+2048/2": how `patterns` would be written.
+std::string short_form(std::span<const std::int64_t> lengths, std::span<const std::int64_t> rates) {
+  std::vector<std::string> branches;
+  for (std::size_t i = 0; i < std::max(lengths.size(), rates.size()); ++i)
+    branches.push_back(
+        fmt::format("{}/{}", lengths[std::min(i, lengths.size() - 1)], rates[std::min(i, rates.size() - 1)]));
+  return fmt::format("{}", fmt::join(branches, "+"));
+}
+
+}  // namespace
+
+std::vector<std::vector<Branch>> paired_patterns(const std::vector<NamedValue>& values, Pairing pairing) {
+  const std::optional<Side> segments = side_of(values, "segments", &Branch::segment_length);
+  const std::optional<Side> dilations = side_of(values, "dilations", &Branch::dilation);
+  Lists lengths = segments ? segments->lists : Lists{{Case().pattern[0].segment_length}};
   Lists rates;
   if (dilations)
-    rates = branch_lists(*dilations, true);
+    rates = dilations->lists;
   else
     for (const auto& list : lengths) rates.emplace_back(list.size(), 1);
-  if (pairing == Pairing::spread && lengths.size() == 1) lengths.resize(rates.size(), Lists(lengths)[0]);
+  if (lengths.size() == 1) lengths.resize(rates.size(), Lists(lengths)[0]);  // one list serves all
   if (pairing == Pairing::spread && rates.size() == 1) rates.resize(lengths.size(), Lists(rates)[0]);
-  const YamlValue& place = dilations ? *dilations : *segments;
-  const std::string remedy = "dilations pair with segments one to one, pattern by pattern";
+  const YamlValue& place = dilations ? dilations->place : segments->place;
   if (lengths.size() != rates.size())
-    place.fail(fmt::format("{} patterns of dilations for {} of segments", rates.size(), lengths.size()), "",
-               remedy);
+    place.fail(fmt::format("{} patterns of dilations for {} of segments", rates.size(), lengths.size()),
+               "they pair one to one; a single list of segments serves all",
+               fmt::format("write them together: patterns: [{}, ...]", short_form(lengths[0], rates[0])));
   std::vector<std::vector<Branch>> patterns;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i].size() != rates[i].size())
-      place.fail(fmt::format("{} dilations for {} segments in pattern {}", rates[i].size(), lengths[i].size(),
-                             i + 1),
-                 "", remedy);
+      place.fail(
+          fmt::format("{} dilations for {} segments in pattern {}", rates[i].size(), lengths[i].size(),
+                      i + 1),
+          "each branch has a segment and a dilation; lists of lists are several patterns",
+          fmt::format("patterns: [{}] if the branches are of one pattern, patterns: [{}/{}, ...] if not",
+                      short_form(lengths[i], rates[i]), lengths[i][0], rates[i][0]));
     std::vector<Branch> pattern;
     for (std::size_t j = 0; j < lengths[i].size(); ++j) {
       pattern.push_back({lengths[i][j], rates[i][j]});

@@ -18,6 +18,7 @@ inline constexpr std::int64_t kMaxProcesses = 1000;
 struct Measure {
   double interval = 0.02;        // half-width wanted of every ratio's 95 % interval within one process
   double budget_s = 30;          // time for one comparison, all processes together
+  bool rounds_bend = false;      // it holds even if few rounds are left; no key of sweeps: --budget
   std::int64_t min_rounds = 10;  // per process
   CacheState cache = CacheState::warm;
   bool steady = false;  // a sample is executions back to back for steady_s or more, with the energy used

@@ -46,6 +46,17 @@ std::string parse_sweep_name(const YamlValue& value) {
   return name;
 }
 
+// One line, as it stands in headings and lists.
+std::string parse_question(const YamlValue& value) {
+  constexpr std::size_t kLongest = 300;
+  std::string question = value.text();
+  while (!question.empty() && question.back() == '\n') question.pop_back();  // of a folded block
+  if (question.empty() || question.size() > kLongest || question.find('\n') != std::string::npos)
+    value.fail("not a question of one line", fmt::format("expects 1 to {} characters", kLongest),
+               "question: Does Hilbert order help my lengths?");
+  return question;
+}
+
 // The rest of `measure` is parsed.
 void parse_steady(const Entries& entries, Measure& measure) {
   constexpr double kShortest_s = 0.1, kLongest_s = 60;
@@ -200,8 +211,8 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   const YamlNode document = parse_yaml(text, place);
   const YamlValue root(document, place, "");
   const Entries entries =
-      entries_of(root, {"name", "title", "description", "axes", "cases", "skip_when", "variants", "baselines",
-                        "external", "reference", "claims", "measure", "counters", "inputs"});
+      entries_of(root, {"name", "title", "question", "description", "axes", "cases", "skip_when", "variants",
+                        "baselines", "external", "reference", "claims", "measure", "counters", "inputs"});
   const std::vector<AxisOverride> axis_overrides = parse_overrides(overrides);
 
   Sweep sweep;
@@ -211,6 +222,7 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (!name) root.fail("name missing", "it names the result folder", "name: quick");
   sweep.name = parse_sweep_name(*name);
   if (const auto v = entry(entries, "title")) sweep.title = v->text();
+  if (const auto v = entry(entries, "question")) sweep.question = parse_question(*v);
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
   sweep.cases = parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs")},

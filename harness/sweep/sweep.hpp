@@ -28,6 +28,7 @@ struct Sweep {
   std::string text;  // the file as it was read; stored with the records
   std::string name;  // [a-z0-9_-]+
   std::string title;
+  std::string question;  // that its pages answer; free text
   std::string description;
   std::vector<SweepCase> cases;     // distinct: those of `axes` (last axis fastest), then those of `cases`
   Condition skip_when;              // empty: never

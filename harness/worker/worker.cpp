@@ -242,6 +242,8 @@ class TaskRun {
     turns_.take(waiting);  // the other process has measured its last round
     nlohmann::json process = process_json(disturbance);
     if (one_processor) process["threads_bound"] = bound.bound();
+    if (const std::int64_t wanted = fewest_rounds(task_.measure); std::ssize(samples.front().ns) < wanted)
+      process["rounds_wanted"] = wanted;
     for (std::size_t i = 0; i < verified_.size(); ++i) {
       Timing timing;
       timing.samples_ns = samples[i].ns;

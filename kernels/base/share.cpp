@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include "kernels/base/error.hpp"
@@ -48,6 +49,13 @@ double parse_duration(const std::string& text, std::string_view where) {
   if (value <= 0 || value > kLongestSeconds)
     refuse("duration", text, where, "write 90, 90s, 3m or 1h, above 0");
   return value;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
 }  // namespace hilbench

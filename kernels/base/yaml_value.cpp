@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/integer.hpp"
 #include "kernels/base/text.hpp"
 #include "kernels/base/yaml.hpp"
 
@@ -108,17 +109,12 @@ std::string YamlValue::text() const {
 
 std::int64_t YamlValue::integer(std::int64_t minimum, std::int64_t maximum) const {
   const std::string allowed = fmt::format("an integer {}..{}", minimum, maximum);
-  const std::string& digits = node_->text;
-  std::int64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  const bool octal_like = digits.size() > first + 1 && digits[first] == '0';
-  if (node_->kind != YamlNode::Kind::scalar || node_->quoted || digits.empty() || stop != end || octal_like)
-    fail("expects " + allowed, found());
-  if (error != std::errc() || value < minimum || value > maximum)
-    fail(fmt::format("{} is out of range", one_line(digits, 40)), "expects " + allowed);
-  return value;
+  const bool plain = node_->kind == YamlNode::Kind::scalar && !node_->quoted;
+  const std::optional<std::int64_t> value = plain ? integer_of(node_->text) : std::nullopt;
+  if (!value) fail("expects " + allowed, found(), std::string(kIntegerForm));
+  if (*value < minimum || *value > maximum)
+    fail(fmt::format("{} is out of range", one_line(node_->text, 40)), "expects " + allowed);
+  return *value;
 }
 
 double YamlValue::number(double above, double at_most) const {

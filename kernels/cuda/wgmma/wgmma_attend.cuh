@@ -238,7 +238,7 @@ struct Consumer {
                                        const Rows& rows, std::uint32_t q_at) const {
     if (!softmax.lost(block_sum)) {
       softmax.shrink(s, block_sum);
-    } else if (!softmax.unseen() && recall_exponents<S>(s, softmax, q_at, keys())) {
+    } else if (S::kRecalls && !softmax.unseen() && recall_exponents<S>(s, softmax, q_at, keys())) {
       softmax.shrink_recalled(s, block_sum);
     } else {
       repeat_scores<S>(s, q_at, keys());

@@ -59,6 +59,9 @@ struct Sizes {
   static constexpr int kConsumers = kDim == 64 && !kWindows ? 3 : 2;
   static constexpr int kRows = 64 * kConsumers;
   static constexpr int kKeys = 128;  // of a block of K or V
+  // Whether a few scores are computed again alone. At head_dim 64 all scores of a block cost too little for
+  // that.
+  static constexpr bool kRecalls = kDim > 64;
   // Gathered rows take longer to arrive, and the consumers keep K until its exponentials are computed.
   static constexpr int kKStages = kGathered ? 3 : 2;
   static constexpr int kVStages = 2;

@@ -32,6 +32,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
       .reference = 1,
       .measure = {.interval = 0.031,
                   .budget_s = 1.5,
+                  .rounds_bend = true,
                   .min_rounds = 7,
                   .cache = CacheState::cold,
                   .steady = true,

@@ -180,6 +180,28 @@ TEST(Timing, MeasuresSixRoundsEvenWhenTheBudgetIsTooSmall) {
   EXPECT_EQ(time_variants(device, variants, {}, {.budget_s = 1e-9}, no_progress)[0].ns.size(), 6u);
 }
 
+TEST(Timing, FewerRoundsIfTheyBendToTheBudget) {
+  ScriptedDevice device;
+  const auto slow = [&] {
+    device.next_ns = 60e6;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  const auto rounds = [&](const Measure& measure) {
+    return time_variants(device, scripted({{"a", slow}, {"b", slow}}), 0, measure, no_progress)[0].ns.size();
+  };
+  EXPECT_EQ(rounds({.budget_s = 1e-9, .rounds_bend = true}), 1u) << "without one there is no result";
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t bent = rounds({.budget_s = 0.25, .rounds_bend = true});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(bent, 1u);
+  EXPECT_LT(bent, 6u) << "a round takes 0.04 s, and the warm-up counts";
+  EXPECT_LT(took.count(), 0.5) << "six rounds and the warm-up take 0.32 s or more";
+  EXPECT_EQ(rounds({.budget_s = 60, .rounds_bend = true, .min_rounds = 3}), 3u) << "the budget lasts";
+  EXPECT_EQ(fewest_rounds({.min_rounds = 10}), 6);
+  EXPECT_EQ(fewest_rounds({.min_rounds = 4}), 4);
+  EXPECT_EQ(fewest_rounds({.min_rounds = 10, .steady = true}), 3);
+}
+
 TEST(Timing, RepeatsShortExecutionsAndGivesTheTimeOfOne) {
   ScriptedDevice device;
   int executions = 0;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "kernels/base/share.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -21,9 +23,12 @@ std::string content(std::FILE* file) {
   return text;
 }
 
+// Ten seconds of timing.
+constexpr ExpectedTime kTenSeconds = {.round_s = 1, .budget_s = 10};
+
 void show_one_comparison(Progress& progress) {
-  progress.begin(2, 20);
-  progress.comparison("case-a", 10);
+  progress.begin({kTenSeconds, kTenSeconds});
+  progress.comparison("case-a");
   progress.event({.phase = Phase::time, .variant_id = "dilated/hilbert", .round = 4});
   progress.settled("3 ok, 1 failed");
 }
@@ -50,7 +55,7 @@ TEST(Progress, SaysWhatIsLeftByWhatEarlierComparisonsTook) {
   const File file = temporary_file();
   Progress progress(file.get(), Progress::Style::plain);
   show_one_comparison(progress);
-  progress.comparison("case-b", 10);
+  progress.comparison("case-b");
   EXPECT_NE(content(file.get()).find("[2/2] case-b (about 0 s left)"), std::string::npos)
       << content(file.get());
 }
@@ -59,13 +64,13 @@ TEST(Progress, UpdatesOneLineThatFitsTheTerminal) {
   const File file = temporary_file();
   {
     Progress progress(file.get(), Progress::Style::updating);
-    progress.begin(1, 10);
-    progress.comparison(std::string(200, 'c'), 10);
+    progress.begin({kTenSeconds});
+    progress.comparison(std::string(200, 'c'));
     progress.event({.phase = Phase::time, .variant_id = "dilated/hilbert", .round = 4});
   }
   const std::string text = content(file.get());
   const std::string clear = "\r\033[K";
-  ASSERT_TRUE(text.starts_with(clear + "[1/1] ccc")) << text;
+  ASSERT_TRUE(text.starts_with(clear + "[1/1] about 10 s left, ccc")) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_EQ(text.size(), 2 * clear.size() + 79) << "80 columns where the stream is no terminal";
 }

@@ -99,6 +99,45 @@ TEST(SweepBadInput, PatternsThatDoNotPair) {
   EXPECT_SAYS(axes_refusal("{dilations: 2049}"), "dilation 2049 is larger than its segment 2048");
 }
 
+TEST(SweepBadInput, ShortPatternsShowTheFormToWrite) {
+  const std::string form = "write SEGMENT/DILATION, joined by + if there are several branches: 2048/1+8k/4";
+  for (const char* pattern : {"4096/", "4096x2", "/2", "4096/1+", "4096/1/2", "a/b", "4096:2"})
+    EXPECT_SAYS(axes_refusal(std::string("{patterns: [1024/1, \"") + pattern + "\"]}"), form);
+  EXPECT_SAYS(axes_refusal("{patterns: [4096/]}"), "'4096/' is no pattern (a.yaml:2, axes.patterns[0])");
+  EXPECT_SAYS(axes_refusal("{patterns: [[4096, 2]]}"), "found a list");
+  EXPECT_SAYS(axes_refusal("{patterns: {pow2: [3, 4]}}"), "found no text");
+  EXPECT_SAYS(axes_refusal("{patterns: []}"), "empty list");
+  EXPECT_SAYS(axes_refusal("{patterns: [8/16]}"), "dilation 16 is larger than its segment 8");
+  EXPECT_SAYS(axes_refusal("{patterns: [0/1]}"), "segment lengths and dilation rates are 1..1099511627776");
+  EXPECT_SAYS(axes_refusal("{patterns: [99999999999G/1]}"), "segment lengths and dilation rates are");
+  EXPECT_SAYS(axes_refusal("{patterns: [8/1], segments: [8]}"),
+              "patterns and segments (a.yaml:2, axes.patterns): patterns are segments with their dilations");
+  EXPECT_SAYS(axes_refusal("{patterns: [8/1], grid: [8, 8], window: [3, 3]}"), "patterns and grid");
+  EXPECT_SAYS(refusal(kHead + "cases: [{patterns: [8/1, 8/2]}]\n" + kTail), "found a list");
+  EXPECT_SAYS(refusal(kHead + "cases: [{patterns: 8/1, dilations: 2}]\n" + kTail), "patterns and dilations");
+  std::string branches = "8/1";
+  for (int i = 0; i < 64; ++i) branches += "+8/1";
+  EXPECT_SAYS(axes_refusal("{patterns: " + branches + "}"), "more than 64 branches");
+  EXPECT_SAYS(axes_refusal("{segments: [8], dilations: [1, 2, 4]}"),
+              "patterns: [8/1+8/2+8/4] if the branches are of one pattern, patterns: [8/1, ...] if not");
+}
+
+TEST(SweepBadInput, SizesShowTheFormToWrite) {
+  for (const char* size : {"8K", "8kB", "8 k", "k", "0.5M", "08k", "8m", "1T", "-k", "8kk"})
+    EXPECT_SAYS(axes_refusal(std::string("{heads: ") + size + "}"),
+                "write digits alone, or k, M or G behind them: 8192 or 8k, 1048576 or 1M");
+  EXPECT_SAYS(axes_refusal("{threads: 8k}"), "8k is out of range");
+  EXPECT_SAYS(axes_refusal("{heads: 9999999999G}"), "9999999999G is out of range");
+  EXPECT_SAYS(axes_refusal("{heads: -1k}"), "-1k is out of range");
+}
+
+TEST(SweepBadInput, AQuestionIsOneLine) {
+  const std::string rest = "cases: [{}]\n" + kTail;
+  for (const std::string& question :
+       {std::string("[a]"), std::string("\"\""), std::string("|\n  one\n  two"), std::string(301, 'a')})
+    EXPECT_SAYS(refusal(kHead + "question: " + question + "\n" + rest), "a.yaml:2, question)");
+}
+
 TEST(SweepBadInput, ImpossibleCombinations) {
   EXPECT_SAYS(axes_refusal("{heads: 4, kv_heads: [4, 8]}"),
               "impossible case (a.yaml:2, axes): kv_heads 8 is above heads 4; leave such");

@@ -41,6 +41,53 @@ TEST(Cases, AFlatListOrANumberIsOnePattern) {
   EXPECT_EQ(ids_of(sweep_of("axes: {dilations: 4}")), Ids{"n4096-w2048-r4-h8-d64-fp32-p1-auto"});
 }
 
+TEST(Cases, OneListOfSegmentsServesAllDilations) {
+  const Ids expected = {"n4096-w1024.2048-r1.2-h8-d64-fp32-p1-auto",
+                        "n4096-w1024.2048-r2.4-h8-d64-fp32-p1-auto"};
+  EXPECT_EQ(ids_of(sweep_of("axes: {segments: [1024, 2048], dilations: [[1, 2], [2, 4]]}")), expected);
+  EXPECT_EQ(ids_of(sweep_of("axes: {segments: [[1024, 2048]], dilations: [[1, 2], [2, 4]]}")), expected);
+}
+
+TEST(Cases, PatternsAreSegmentsWithDilations) {
+  EXPECT_EQ(ids_of(sweep_of("axes: {patterns: [4k/1, 1024/1+2048/2, 2k / 4 + 4k, 512], heads: 2}")),
+            (Ids{"n4096-w4096-r1-h2-d64-fp32-p1-auto", "n4096-w1024.2048-r1.2-h2-d64-fp32-p1-auto",
+                 "n4096-w2048.4096-r4.1-h2-d64-fp32-p1-auto", "n4096-w512-r1-h2-d64-fp32-p1-auto"}));
+  EXPECT_EQ(ids_of(sweep_of("cases: [{patterns: 1k/2+2k/4}]")),
+            Ids{"n4096-w1024.2048-r2.4-h8-d64-fp32-p1-auto"});
+}
+
+TEST(Cases, PatternsAndTheirPartsReplaceEachOther) {
+  const Ids both = {"n4096-w8-r1-h8-d64-fp32-p1-auto", "n4096-w16.32-r2.4-h8-d64-fp32-p1-auto"};
+  const SweepOverrides patterns = {.axes = {"patterns=8/1,16/2+32/4"}};
+  for (const char* text :
+       {"axes: {segments: [[64], [128]], dilations: [[2], [4]]}", "axes: {patterns: 64/2}",
+        "cases: [{segments: 64, dilations: 2}]", "cases: [{patterns: 64/2}]", "axes: {dilations: 2}"})
+    EXPECT_EQ(ids_of(sweep_of(text, patterns)), both) << text;
+  for (const char* text : {"axes: {patterns: 64/2}", "cases: [{patterns: 64/2}]"}) {
+    EXPECT_EQ(ids_of(sweep_of(text, {.axes = {"dilations=4,8"}})),
+              (Ids{"n4096-w64-r4-h8-d64-fp32-p1-auto", "n4096-w64-r8-h8-d64-fp32-p1-auto"}));
+    EXPECT_EQ(ids_of(sweep_of(text, {.axes = {"segments=32"}})), Ids{"n4096-w32-r2-h8-d64-fp32-p1-auto"});
+  }
+}
+
+TEST(Cases, SizesMayBeWrittenShort) {
+  EXPECT_EQ(ids_of(sweep_of("axes: {sequence_length: [8k, 1M], segments: [[2k]], heads: 1}")),
+            (Ids{"n8192-w2048-r1-h1-d64-fp32-p1-auto", "n1048576-w2048-r1-h1-d64-fp32-p1-auto"}));
+  EXPECT_EQ(ids_of(sweep_of("axes: {sequence_length: {range: [1k, 3k, 1k]}}")).size(), 3u);
+  EXPECT_EQ(ids_of(sweep_of("axes: {sequence_length: 512}",
+                            {.axes = {"sequence_length=16k", "segments=1k.2k", "dilations=1.2"}})),
+            Ids{"n16384-w1024.2048-r1.2-h8-d64-fp32-p1-auto"});
+  EXPECT_TRUE(sweep_of("axes: {sequence_length: 8193}\nskip_when: sequence_length > 8k").cases[0].skipped);
+  EXPECT_FALSE(sweep_of("axes: {sequence_length: 8192}\nskip_when: sequence_length > 8k").cases[0].skipped);
+  const Sweep sweep = parse_sweep(
+      "name: a\naxes: {grid: [1k, 64], window: [3, 3]}\n"
+      "variants: [{kernel: dilated, order: [boxes.1k.2, random.2k]}]\n",
+      "a.yaml");
+  EXPECT_EQ(sweep.cases[0].work.sequence_length, 65536);
+  EXPECT_EQ(variant_id(sweep.variants[0]), "dilated/boxes.1024.2");
+  EXPECT_EQ(variant_id(sweep.variants[1]), "dilated/random.2048");
+}
+
 TEST(Cases, PowersOfTwoAndRangesIncludeTheirEnds) {
   const auto lengths = [](const std::string& axis) {
     std::vector<std::int64_t> values;

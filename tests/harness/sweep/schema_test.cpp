@@ -30,7 +30,8 @@ json one_value(const Field<T>& field) {
   if (field.kind == FieldKind::boolean) value["type"] = "boolean";
   if (field.kind == FieldKind::choice) value["enum"] = field.choices;
   if (field.kind == FieldKind::integer)
-    value.update({{"type", "integer"}, {"minimum", field.minimum}, {"maximum", field.maximum}});
+    value["anyOf"] = {{{"type", "integer"}, {"minimum", field.minimum}, {"maximum", field.maximum}},
+                      reference("size")};
   if (field.kind == FieldKind::real)
     value.update({{"type", "number"}, {"exclusiveMinimum", field.above}, {"maximum", field.maximum}});
   return value;
@@ -63,7 +64,7 @@ std::set<std::string> keys_of(const json& object) {
 
 TEST(Schema, FollowsTheParametersOfACase) {
   const json schema = read_schema();
-  std::set<std::string> expected = {"segments", "dilations"};
+  std::set<std::string> expected = {"segments", "dilations", "patterns"};
   for (const Field<Case>& field : case_fields()) {
     const std::string name(field.name);
     expected.insert(name);

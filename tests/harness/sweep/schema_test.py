@@ -19,6 +19,19 @@ SWEEPS = pathlib.Path(__file__).resolve().parents[3] / "sweeps"
 GOOD = {"name": "a", "external": {"rival": {"command": ["python3", "rival.py", 1]}}, "baselines": ["rival.fast"],
         "axes": {"sequence_length": 8192}, "variants": [{"kernel": "dilated", "order": "linear"}]}
 
+# The same for GOOD: other forms that are accepted.
+ALSO_GOOD = [
+    (["axes", "sequence_length"], ["8k", 9000, "1M"]),
+    (["axes", "sequence_length"], {"range": ["8k", "32k", "8k"]}),
+    (["axes", "patterns"], ["4096/1", "2k/1+4k/2", "2048/1 + 4096/2", 4096]),
+    (["axes", "patterns"], "4096/4"),
+    (["axes", "segments"], ["2k", 4096]),
+    (["axes", "window"], [["1k", 3], [3, 3]]),
+    (["cases"], [{"sequence_length": "16k", "patterns": "4k/2"}]),
+    (["variants"], [{"kernel": "dilated", "order": "hilbert.4k", "order_chunk": "4k", "traversal": "grouped.1k"}]),
+    (["question"], "Does order help?"),
+]
+
 # Path into GOOD and what stands there instead: one fault each, all refused by the program too.
 BAD = [
     (["name"], "Upper"),
@@ -40,6 +53,15 @@ BAD = [
     (["axes", "segments"], [[]]),
     (["axes", "segments"], [[4096], 2048]),
     (["axes", "segments"], {"pow2": [10, 12]}),
+    (["axes", "sequence_length"], "8K"),
+    (["axes", "sequence_length"], "8kB"),
+    (["axes", "sequence_length"], "08k"),
+    (["axes", "patterns"], "4096/"),
+    (["axes", "patterns"], ["4096/1+"]),
+    (["axes", "patterns"], [[4096, 1]]),
+    (["cases"], [{"patterns": ["4096/1"]}]),
+    (["question"], ""),
+    (["question"], "two\nlines"),
     (["axes", "grid"], 64),
     (["axes", "grid"], [64]),
     (["axes", "grid"], [8, 8, 8, 8]),
@@ -98,6 +120,9 @@ def main():
             faults.append(f"{file}: {error.message}")
     if not validator.is_valid(GOOD):
         faults.append("the good sweep is refused")
+    for path, value in ALSO_GOOD:
+        for error in validator.iter_errors(changed(path, value)):
+            faults.append(f"refused: {'.'.join(path)} = {value!r}: {error.message}")
     for path, value in BAD:
         if validator.is_valid(changed(path, value)):
             faults.append(f"accepted: {'.'.join(path)} = {value!r}")

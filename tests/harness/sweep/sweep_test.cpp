@@ -67,6 +67,7 @@ TEST(Sweep, EveryKeyArrives) {
   const Sweep sweep = parse(R"(
 name: my-sweep_1
 title: A title
+question: Does it help?
 description: Some text
 axes: {sequence_length: 128, segments: 64}
 skip_when: heads == 3
@@ -79,6 +80,7 @@ inputs: {source: random}
 )");
   EXPECT_EQ(sweep.name, "my-sweep_1");
   EXPECT_EQ(sweep.title, "A title");
+  EXPECT_EQ(sweep.question, "Does it help?");
   EXPECT_EQ(sweep.description, "Some text");
   EXPECT_EQ(sweep.skip_when.text(), "heads == 3");
   EXPECT_EQ(variant_ids(sweep), (Ids{"dilated/linear", "dilated/hilbert", "gemm"}));

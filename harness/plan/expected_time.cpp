@@ -1,0 +1,60 @@
+#include "harness/plan/expected_time.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "harness/measure/timing.hpp"
+#include "reports/records/counts.hpp"
+
+namespace hilbench {
+namespace {
+
+// Rough, and corrected by what the first comparisons take (harness/run/pace.hpp).
+constexpr double kProcess_s = 0.3;       // start and end of a worker
+constexpr double kElement_s = 2e-8;      // to make an element of Q, K or V, for two sets of inputs
+constexpr double kSlot_s = 2e-8;         // to place a position in an index
+constexpr double kCheckedRuns = 2;       // of each variant: verified, and probed
+constexpr double kRunsPerCount = 2;      // with the one that fills the caches
+constexpr double kRewarmBelow_s = 0.05;  // a shorter execution follows one that is not timed (timing.cpp)
+constexpr double kFractionOfPeak = 0.8;  // that kernels reach
+
+double sample_s(const Measure& measure, double run_s) {
+  if (measure.steady) return measure.steady_s;
+  return std::max(run_s, measure.shortest_sample_ns * 1e-9) + (run_s < kRewarmBelow_s ? run_s : 0);
+}
+
+}  // namespace
+
+double ExpectedTime::timing_s(double rounds) const {
+  return std::max(fewest_rounds_s, std::min(budget_s, rounds * round_s));
+}
+
+double ExpectedTime::total_s() const {
+  return before_s + timing_s(std::numeric_limits<double>::max()) + after_s;
+}
+
+ExpectedTime expected_time(const Measure& measure, std::size_t counter_sets, const Comparison& comparison) {
+  if (!comparison.runnable()) return {};
+  const Case& work = comparison.work;
+  const double rows = static_cast<double>(work.batch) * static_cast<double>(work.sequence_length);
+  const double elements =
+      rows * static_cast<double>(work.heads + 2 * work.kv_heads) * static_cast<double>(work.head_dim);
+  ExpectedTime time{.before_s = kProcess_s + elements * kElement_s,
+                    .budget_s = timing_s(measure, comparison)};
+  const double counts =
+      static_cast<double>(counter_sets) *
+      std::max(1.0, static_cast<double>(kFewestCounts) / static_cast<double>(measure.processes));
+  for (const PlannedVariant& planned : comparison.variants) {
+    if (planned.skip) continue;
+    const double run_s = planned.seconds.value_or(0) / kFractionOfPeak;
+    time.before_s += kCheckedRuns * run_s + rows * kSlot_s;
+    time.round_s += sample_s(measure, run_s);
+    time.after_s += counts * kRunsPerCount * run_s;
+  }
+  const double fewest =
+      measure.rounds_bend && !measure.steady ? 1 : static_cast<double>(fewest_rounds(measure));
+  time.fewest_rounds_s = fewest * time.round_s;
+  return time;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,54 @@
+#include "harness/plan/expected_time.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/plan/plan_tables.hpp"
+
+namespace hilbench {
+namespace {
+
+Comparison comparison(std::initializer_list<double> seconds) {
+  Comparison made{.work = {.sequence_length = 4096, .kv_heads = 8}};
+  for (const double each : seconds) made.variants.push_back({.seconds = each});
+  return made;
+}
+
+TEST(ExpectedTime, IsTheBudgetAndWhatComesBeforeAndAfterIt) {
+  const Comparison two = comparison({0.1, 0.3});
+  const ExpectedTime time = expected_time({.budget_s = 30, .processes = 3}, 1, two);
+  EXPECT_EQ(time.budget_s, 10) << "of one process";
+  EXPECT_GT(time.before_s, 0.4) << "each variant is run and checked";
+  EXPECT_GE(time.round_s, 0.4);
+  EXPECT_GT(time.after_s, 0) << "a set of counters";
+  EXPECT_DOUBLE_EQ(time.total_s(), time.before_s + 10 + time.after_s);
+  EXPECT_DOUBLE_EQ(time.timing_s(5), std::max(5 * time.round_s, time.fewest_rounds_s));
+  EXPECT_EQ(expected_time({.budget_s = 30}, 0, two).after_s, 0);
+}
+
+TEST(ExpectedTime, RoundsThatMustBeTakenPassTheBudgetUnlessTheyBend) {
+  const Comparison slow = comparison({10});
+  const ExpectedTime time = expected_time({.budget_s = 5}, 0, slow);
+  EXPECT_DOUBLE_EQ(time.timing_s(100), 6 * time.round_s);
+  const ExpectedTime bent = expected_time({.budget_s = 5, .rounds_bend = true}, 0, slow);
+  EXPECT_DOUBLE_EQ(bent.timing_s(100), bent.round_s) << "one round is needed";
+}
+
+TEST(ExpectedTime, IsNothingIfNothingRuns) {
+  Comparison skipped = comparison({1});
+  skipped.variants[0].skip = "too large";
+  EXPECT_EQ(expected_time({}, 1, skipped).total_s(), 0);
+}
+
+TEST(ExpectedTime, StandsUnderThePlan) {
+  Plan plan{.comparisons = {comparison({0.001}), comparison({0.001})}};
+  const std::string table = plan_table(plan, {.budget_s = 30, .processes = 5});
+  EXPECT_NE(table.find("A run takes about 1 min "), std::string::npos) << table;
+  EXPECT_NE(table.find(": at most 1 min 0 s of timing, the rest to prepare, verify and count.\n"),
+            std::string::npos)
+      << table;
+  for (Comparison& each : plan.comparisons) each.variants[0].skip = "too large";
+  EXPECT_EQ(plan_table(plan).find("A run takes"), std::string::npos) << "there is nothing to run";
+}
+
+}  // namespace
+}  // namespace hilbench
