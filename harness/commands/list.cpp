@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "baselines/table.hpp"
-#include "harness/commands/claim_sweeps.hpp"
 #include "harness/commands/command_line.hpp"
 #include "harness/commands/list_counters.hpp"
+#include "harness/sweep/claim_sweeps.hpp"
 #include "harness/sweep/embedded.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/error.hpp"

@@ -53,6 +53,7 @@ void add_site(Commands& commands) {
                "address under which the site will be published, for previews of its pages", Empty::allowed);
   options.path("--charts", arguments->charts,
                "Chart.js: a minified file, or `none`; default: the file that packages install");
+  options.examples({{"hilbench site results -o pages", "all runs of a folder, with an index"}});
 }
 
 }  // namespace hilbench

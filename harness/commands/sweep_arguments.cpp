@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/commands/claim_sweeps.hpp"
 #include "harness/plan/filter.hpp"
+#include "harness/sweep/claim_sweeps.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/text.hpp"
 

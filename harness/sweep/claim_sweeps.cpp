@@ -1,4 +1,4 @@
-#include "harness/commands/claim_sweeps.hpp"
+#include "harness/sweep/claim_sweeps.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
