@@ -71,7 +71,7 @@ class TextsTest(unittest.TestCase):
         cls.program = Program(BINARY)
         cls.addClassCleanup(cls.program.close)
         help_text, _ = cls.program.run("--help")
-        cls.commands = HELP.findall(help_text[help_text.index("Subcommands:"):])
+        cls.commands = HELP.findall(help_text[help_text.index("Subcommands:"):help_text.index("Examples:")])
 
     def test_the_version_names_compiler_and_toolkits(self):
         out, _ = self.program.run("--version")

@@ -41,7 +41,7 @@ class ProgramsStartTest(unittest.TestCase):
         sweep = self.program.sweep(SWEEP.format(device=device, python=sys.executable))
         terminal, line = pty.openpty()
         process = self.program.start("run", sweep, "-o", "out", "--allow-external", stderr=line,
-                                     env={**os.environ, "HILBENCH_FAKE_GPUS": "1"})
+                                     env={**os.environ, "HILBENCH_FAKE_GPUS": "1", "COLUMNS": "200"})
         os.close(line)
         shown = b""
         try:

@@ -186,7 +186,8 @@ TEST(SweepFilesOfTheTree, AllLoadAndAreNamedAfterTheirFile) {
     if (entry.path().extension() != ".yaml") continue;
     const Sweep sweep = load_sweep(entry.path());
     EXPECT_EQ(sweep.name, entry.path().stem().string());
-    EXPECT_TRUE(sweep.reference.ends_with("/linear") || sweep.reference.ends_with("/linear/head_major"))
+    EXPECT_TRUE(sweep.reference.ends_with("/linear") || sweep.reference.ends_with("/linear/head_major") ||
+                sweep.reference.ends_with("/linear.aligned"))
         << sweep.reference;
     EXPECT_FALSE(sweep.cases.empty());
     ++count;
