@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 #include <vector>
 
 #include "kernels/base/text.hpp"
@@ -49,6 +50,26 @@ std::string roff_option(const CLI::Option& option) {
   return fmt::format(".TP\n{}\n{}\n", text, roff_text(option.get_description()));
 }
 
+// A footer: below "Examples:" each line is a command line and, two blanks on or in the next line, what it
+// does.
+std::string roff_footer(const std::string& footer) {
+  std::string page;
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == line.npos) continue;
+    const std::string text = line.substr(begin);
+    const std::size_t end = begin == 2 ? text.find("  ") : text.npos;
+    if (begin == 2)
+      page += fmt::format(".TP\n\\fB{}\\fR\n", roff_text(text.substr(0, end)));
+    else if (begin == 0)
+      page += ".PP\n" + roff_text(text) + "\n";
+    if (begin > 2) page += roff_text(text) + "\n";
+    if (end != text.npos) page += roff_text(text.substr(text.find_first_not_of(' ', end))) + "\n";
+  }
+  return page;
+}
+
 std::string roff_command(const CLI::App& command) {
   std::string arguments, options;
   for (const CLI::Option* option : command.get_options()) {
@@ -57,8 +78,9 @@ std::string roff_command(const CLI::App& command) {
     const std::string name = fmt::format("\\fI{}\\fR", roff_text(option->get_name(true)));
     arguments += option->get_required() ? " " + name : fmt::format(" [{}]", name);
   }
-  return fmt::format(".SS \"hilbench {0}\"\n\\fBhilbench {0}\\fR [\\fIOPTIONS\\fR]{1}\n.PP\n{2}\n{3}",
-                     roff_text(command.get_name()), arguments, roff_text(command.get_description()), options);
+  return fmt::format(".SS \"hilbench {0}\"\n\\fBhilbench {0}\\fR [\\fIOPTIONS\\fR]{1}\n.PP\n{2}\n{3}{4}",
+                     roff_text(command.get_name()), arguments, roff_text(command.get_description()), options,
+                     roff_footer(command.get_footer()));
 }
 
 }  // namespace
@@ -73,7 +95,7 @@ std::string man_page(const CLI::App& app, const std::string& version) {
   for (const CLI::Option* option : app.get_options()) page += roff_option(*option);
   page += ".SH COMMANDS\n";
   for (const CLI::App* command : shown_commands(app)) page += roff_command(*command);
-  return page + fmt::format(".SH EXIT STATUS\n{}\n", roff_text(app.get_footer()));
+  return page + ".SH EXAMPLES AND EXIT STATUS\n" + roff_footer(app.get_footer());
 }
 
 std::string bash_completion(const CLI::App& app) {
