@@ -46,6 +46,7 @@ void StatusLine::write(const std::string& text) {
 
 void Progress::begin(std::vector<ExpectedTime> steps) {
   steps_ = std::move(steps);
+  current_ = 0;
   expect_later();
 }
 
