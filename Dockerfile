@@ -1,6 +1,6 @@
 # hilbench in a container:
-#   docker build --target cpu -t hilbench .            docker run --rm -v "$PWD:/work" hilbench run quick.yaml
-#   docker build --target cuda -t hilbench:cuda .      docker run --rm --gpus all -v "$PWD:/work" hilbench:cuda doctor
+#   docker build --target cpu -t hilbench .            docker run --rm -v "$PWD:/data" hilbench run quick.yaml
+#   docker build --target cuda -t hilbench:cuda .      docker run --rm --gpus all -v "$PWD:/data" hilbench:cuda doctor
 # The packages are those of packages.txt, as for quickstart.sh. The context keeps .git: records name their commit.
 ARG CUDA_IMAGE=nvidia/cuda:13.0.0
 
@@ -18,7 +18,7 @@ COPY packages.txt /tmp/
 COPY --from=cpu-build /src/build/*.deb /tmp/
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     $(awk '$1 == "run" {print $2}' /tmp/packages.txt) /tmp/*.deb && rm -rf /var/lib/apt/lists/* /tmp/*
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["hilbench"]
 
 FROM ${CUDA_IMAGE}-devel-ubuntu24.04 AS cuda-build
@@ -36,5 +36,5 @@ COPY packages.txt /tmp/
 COPY --from=cuda-build /src/build/*.deb /tmp/
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     $(awk '$1 == "run" {print $2}' /tmp/packages.txt) /tmp/*.deb && rm -rf /var/lib/apt/lists/* /tmp/*
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["hilbench"]
