@@ -41,8 +41,8 @@ class ExternalProgram {
   void load(const InputFiles& files);
   // Returns the duration of each of `executions` in nanoseconds, by the program's own clock.
   std::vector<double> run(std::int64_t executions);
-  // How long the busiest device works in each of so many further executions, in nanoseconds; the program says
-  // in its answer to hello whether it knows.
+  // How long the busiest device works in each of this many further executions, in nanoseconds; the program
+  // says in its answer to hello whether it knows.
   bool profiles() const;
   std::vector<double> profile(std::int64_t executions);
   // Reads the output of the last execution. The result stays valid after further executions.

@@ -122,7 +122,8 @@ Section commands_section(const View& view) {
 // What the records answer: claims, variants, rivals, rings.
 void add_answers(std::vector<Section>& sections, const View& view, const std::vector<ClaimAnswer>& answers) {
   if (!answers.empty()) sections.push_back(claims_section(answers, view.machine));
-  if (Section papers = literature_section(view); !papers.blocks.empty()) sections.push_back(std::move(papers));
+  if (Section papers = literature_section(view); !papers.blocks.empty())
+    sections.push_back(std::move(papers));
   if (Table summary = summary_table(view); !summary.rows.empty())
     sections.push_back(
         table_section("summary", "Every variant against the reference",

@@ -42,7 +42,7 @@ struct SweepOverview {
   std::vector<RivalEntry> rivals;
   std::string rings, windows;      // sentences; empty if it has none
   std::vector<std::string> twins;  // sentences, if at least kFewestTwins were judged
-  bool has_picture = false;        // figure.svg and figure.png stand beside its page
+  bool has_picture = false;        // figure.svg and figure.png are beside its page
 };
 
 struct MachineOverview {
