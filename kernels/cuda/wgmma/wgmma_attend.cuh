@@ -236,10 +236,13 @@ struct Consumer {
   // nothing here uses products of the whole group.
   __device__ __forceinline__ void mend(Softmax<S>& softmax, float (&s)[S::kKeys / 2], float (&block_sum)[2],
                                        const Rows& rows, std::uint32_t q_at) const {
-    if (!softmax.lost(block_sum)) {
-      softmax.shrink(s, block_sum);
-    } else if (S::kRecalls && !softmax.unseen() && recall_exponents<S>(s, softmax, q_at, keys())) {
-      softmax.shrink_recalled(s, block_sum);
+    float exponent[2] = {0, 0};
+    bool held = !softmax.lost(block_sum);
+    if constexpr (S::kRecalls)
+      held =
+          held || (!softmax.unseen() && recall_exponents<S>(s, block_sum, softmax, q_at, keys(), exponent));
+    if (held) {
+      softmax.shrink(s, block_sum, exponent);
     } else {
       repeat_scores<S>(s, q_at, keys());
       mask(s, rows);

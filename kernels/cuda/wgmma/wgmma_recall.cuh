@@ -1,4 +1,4 @@
-// Finds the exponents of exponentials that fp32 does not hold. If scores are sharp, one key of a block may
+// Recalls the exponents of exponentials that fp32 does not hold. If scores are sharp, one key of a block may
 // exceed all before it by far, mostly for a single row: its score alone is computed again.
 #pragma once
 
@@ -11,8 +11,6 @@
 
 namespace hilbench::cuda {
 
-// Beyond this many in a warp, the products of the whole block take less time.
-constexpr int kMostRecalled = 8;
 constexpr float kMostExponent = 0x1p20f;
 
 // This lane's part of a row of Q or K, in blocks of 64 columns of `rows` rows.
@@ -45,37 +43,37 @@ __device__ __forceinline__ float score_of(std::uint32_t q, int row, std::uint32_
   return score;
 }
 
-// Puts into `s`, in the place of each exponential that fp32 does not hold, its exponent, negated: no
-// exponential is negative. False for the whole warp if there are too many, or if one is not finite; `s` is of
-// no use then.
+// Finds the exponents of exponentials that fp32 does not hold: `exponent` of a row is that of this lane's
+// lost exponential, or 0. False for the whole warp if a lane lost two of a row, or if an exponent is not
+// finite.
 template <class S>
-__device__ __forceinline__ bool recall_exponents(float (&s)[S::kKeys / 2], const Softmax<S>& softmax,
-                                                 std::uint32_t q, std::uint32_t k) {
-  static_assert(S::kKeys / 2 <= 64);
-  std::uint64_t lost = 0;
-#pragma unroll
-  for (int i = 0; i < S::kKeys / 2; ++i)
-    if (!(s[i] < Softmax<S>::kHeld)) lost |= std::uint64_t{1} << i;
-  if (__reduce_add_sync(0xFFFFFFFFu, __popcll(lost)) > kMostRecalled) return false;
+__device__ __forceinline__ bool recall_exponents(const float (&s)[S::kKeys / 2], const float (&block_sum)[2],
+                                                 const Softmax<S>& softmax, std::uint32_t q, std::uint32_t k,
+                                                 float (&exponent)[2]) {
+  static_assert(S::kKeys / 4 <= 32);
   const int lane = threadIdx.x % 32;
-  bool finite = true;
-#pragma unroll 1
-  while (const unsigned lanes = __ballot_sync(0xFFFFFFFFu, lost != 0)) {
-    const int owner = __ffs(lanes) - 1;
-    const int i = __shfl_sync(0xFFFFFFFFu, __ffsll(lost) - 1, owner);
-    const int row = threadIdx.x / 32 % 4 * 16 + owner / 4 + i / 2 % 2 * 8;
-    const float score = score_of<S>(q, row, k, i / 4 * 8 + owner % 4 * 2 + i % 2);
-    if (lane == owner) {
-      lost &= lost - 1;
-      const float shift = i / 2 % 2 == 0 ? softmax.shift[0] : softmax.shift[1];
-      const float exponent = fmaf(score, softmax.scale_log2, -shift);
-      finite = finite && exponent < kMostExponent;
+  bool simple = true;
 #pragma unroll
-      for (int j = 0; j < S::kKeys / 2; ++j)
-        if (j == i) s[j] = -exponent;
+  for (int r = 0; r < 2; ++r) {
+    if (!__any_sync(0xFFFFFFFFu, !(block_sum[r] < Softmax<S>::kHeld))) continue;
+    unsigned lost = 0;
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 4; ++i)
+      if (!(s[i / 2 * 4 + 2 * r + i % 2] < Softmax<S>::kHeld)) lost |= 1u << i;
+    simple = simple && (lost & (lost - 1)) == 0;
+    const int first = __ffs(lost) - 1;
+    const int key = first / 2 * 8 + lane % 4 * 2 + first % 2;
+    unsigned owners = __ballot_sync(0xFFFFFFFFu, lost != 0);
+#pragma unroll 1
+    for (; owners != 0; owners &= owners - 1) {
+      const int owner = __ffs(owners) - 1;
+      const int row = threadIdx.x / 32 % 4 * 16 + owner / 4 + 8 * r;
+      const float score = score_of<S>(q, row, k, __shfl_sync(0xFFFFFFFFu, key, owner));
+      if (lane == owner) exponent[r] = fmaf(score, softmax.scale_log2, -softmax.shift[r]);
     }
+    simple = simple && exponent[r] < kMostExponent;
   }
-  return __all_sync(0xFFFFFFFFu, finite);
+  return __all_sync(0xFFFFFFFFu, simple);
 }
 
 }  // namespace hilbench::cuda

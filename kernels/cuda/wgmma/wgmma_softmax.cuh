@@ -99,47 +99,30 @@ struct Softmax {
   }
 
   // Raises `shift` of rows with large exponentials by a whole number, which scales them exactly. `factor`
-  // scales what was summed before.
-  __device__ __forceinline__ void shrink(float (&s)[S::kKeys / 2], float (&block_sum)[2]) {
+  // scales what was summed before. `exponent` of a row is that of this lane's exponential that fp32 does not
+  // hold, or 0.
+  __device__ __forceinline__ void shrink(float (&s)[S::kKeys / 2], float (&block_sum)[2],
+                                         const float (&exponent)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int by = power_of(quad_max(block_sum[r]));
-      factor[r] = power_of_two(-by);
-      shift[r] += static_cast<float>(by);
-      block_sum[r] *= factor[r];
-#pragma unroll
-      for (int g = 0; g < S::kKeys / 8; ++g) {
-        s[4 * g + 2 * r] *= factor[r];
-        s[4 * g + 2 * r + 1] *= factor[r];
-      }
-    }
-  }
-
-  // The same if `s` holds exponents, negated, in the place of exponentials that fp32 does not hold.
-  __device__ __forceinline__ void shrink_recalled(float (&s)[S::kKeys / 2], float (&block_sum)[2]) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float most = 0;
-#pragma unroll
-      for (int g = 0; g < S::kKeys / 8; ++g)
-        most = fmaxf(most, fmaxf(-s[4 * g + 2 * r], -s[4 * g + 2 * r + 1]));
-      most = quad_max(most);
       const float largest = quad_max(block_sum[r]);  // by all lanes, whatever row they hold
+      const float most = S::kRecalls ? quad_max(exponent[r]) : 0.0f;
       const int by = most > 0 ? static_cast<int>(ceilf(most)) + kBelow : power_of(largest);
+      factor[r] = 1;
+      if (!__any_sync(0xFFFFFFFFu, by != 0)) continue;
       const int first = min(by, kMostShrink);
       const float half = power_of_two(-first);
       const float rest = by - first > kMostShrink ? 0.0f : power_of_two(first - by);
+      const float recalled = exp2_fast(exponent[r] - static_cast<float>(by));
       factor[r] = half * rest;
       shift[r] += static_cast<float>(by);
       float total = 0;
 #pragma unroll
-      for (int g = 0; g < S::kKeys / 8; ++g) {
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          float& x = s[4 * g + 2 * r + c];
-          x = x < 0 ? exp2_fast(-x - static_cast<float>(by)) : x * half * rest;
-          total += x;
-        }
+      for (int i = 0; i < S::kKeys / 4; ++i) {
+        float& x = s[i / 2 * 4 + 2 * r + i % 2];
+        const float scaled = S::kRecalls ? x * half * rest : x * half;
+        x = S::kRecalls && !(x < kHeld) ? recalled : scaled;
+        total += x;
       }
       block_sum[r] = total;
     }
