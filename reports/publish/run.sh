@@ -311,7 +311,7 @@ contribute() {
 # The rivals are programs of Python, which --allow-external lets run.
 published() {
   local file
-  gpu_claims contribute_sweep --processes 5 --budget 5
+  gpu_claims contribute_sweep --processes 5 --budget 1.5
   for file in sweeps/cache/c[ao][cn]*.yaml sweeps/gpu-simt.yaml sweeps/quick.yaml; do
     contribute_sweep "$file" --device cuda --processes 5
   done
