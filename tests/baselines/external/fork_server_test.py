@@ -46,7 +46,9 @@ if what == "crashes":
     os.kill(os.getpid(), signal.SIGSEGV)
 if what == "starts":
     subprocess.Popen(["setsid", "sleep", "600"], start_new_session=True, env={})
-if what in ("starts", "sleeps"):
+if what == "is quiet":
+    os.close(2)
+if what in ("starts", "is quiet"):
     time.sleep(600)
 """
 
@@ -65,6 +67,13 @@ def parent_of(process):
     return int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def close(process):
+    process.stdin.close()
+    process.wait(timeout=10)
+    process.stdout.close()
+    process.stderr.close()
+
+
 class ForkServerTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -73,7 +82,10 @@ class ForkServerTest(unittest.TestCase):
         self.folder.chmod(0o777)
         for file in (SCRIPT, TESTS / "fakes/torch.py"):
             shutil.copy(file, self.folder)
-        (self.folder / "script.py").write_text(SCRIPT_TEXT)
+        scripts = self.folder / "scripts"
+        scripts.mkdir()
+        shutil.copy(SCRIPT, scripts)
+        (scripts / "script.py").write_text(SCRIPT_TEXT)
         for name in ("imports.log", "began.log"):
             (self.folder / name).touch()
             (self.folder / name).chmod(0o666)
@@ -88,23 +100,17 @@ class ForkServerTest(unittest.TestCase):
         server = subprocess.Popen([PYTHON, "fork_server.py"], cwd=self.folder, text=True,
                                   env={**self.environment, **options.pop("env", {})}, **pipes, **options)
 
-        def stop():
-            server.send_signal(signal.SIGCONT)
-            server.stdin.close()
-            server.wait(timeout=10)
-            server.stdout.close()
-            server.stderr.close()
-
-        self.addCleanup(stop)
+        self.addCleanup(close, server)
+        self.addCleanup(server.send_signal, signal.SIGCONT)
         self.environment[ADDRESS] = server.stdout.readline().strip()
         self.assertRegex(self.environment[ADDRESS], "^hilbench-[0-9a-f]{32}$")
         return server
 
     def start(self, *arguments, **options):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        client = subprocess.Popen([PYTHON, "script.py", *arguments], cwd=self.folder, text=True,
+        client = subprocess.Popen([PYTHON, "scripts/script.py", *arguments], cwd=self.folder, text=True,
                                   env=self.environment, **pipes, **options)
-        self.addCleanup(client.communicate)
+        self.addCleanup(close, client)
         self.addCleanup(client.kill)
         return client, json.loads(client.stdout.readline())
 
@@ -160,15 +166,14 @@ class ForkServerTest(unittest.TestCase):
 
     def test_standard_error_ends_after_all_that_was_started(self):
         self.start_server()
-        client, here = self.start("starts")
-        wait_until(lambda: len(running(self.folder)) == 5, 10, "the fork has not started its session")
+        client, here = self.start("is quiet")
         client.kill()
         client.stderr.read()
         self.assertFalse(pathlib.Path(f"/proc/{here['pid']}").exists())
 
     def test_a_guardian_that_is_killed(self):
         self.start_server()
-        client, here = self.start("sleeps")
+        client, here = self.start("is quiet")
         os.kill(parent_of(here["pid"]), signal.SIGKILL)
         _, complaints = client.communicate(timeout=5)
         self.assertEqual((client.returncode, complaints), (1, "the process that ran this script for it was killed\n"))
