@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 namespace hilbench {
 
-// Made by hilbench_embed (CMake).
+// Made by hilbench_embed (CMake), as is embedded_fork_server().
+std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
@@ -67,6 +69,15 @@ Implementation external(std::string_view name, std::string_view help) {
           .workspace_bytes = workspace_bytes};
 }
 
+// Python, on one line, that makes `text` the module `name`: a script in memory has no folder with modules.
+std::string as_module(std::string_view name, std::string_view text) {
+  const std::string quoted = nlohmann::json(text).dump();
+  return fmt::format(
+      "import sys, types; sys.modules[\"{0}\"] = types.ModuleType(\"{0}\"); "
+      "exec(compile({1}, \"{0}.py\", \"exec\"), sys.modules[\"{0}\"].__dict__); ",
+      name, quoted);
+}
+
 }  // namespace
 
 // Only the program knows whether it computes windows; it answers when it is greeted.
@@ -110,9 +121,15 @@ const Implementation kTorchWindows = [] {
   return implementation;
 }();
 
-std::string_view embedded_script(std::string_view name) {
-  if (name == kTorchWindows.name) return embedded_torch_windows();
-  return name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_context_parallel();
+std::string embedded_script(std::string_view name) {
+  if (!can_be_forked(name)) return std::string(embedded_torch_context_parallel());
+  return as_module("fork_server", embedded_fork_server()) +
+         as_module("torch_program", embedded_torch_program()) + "\n" +
+         std::string(name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_windows());
+}
+
+bool can_be_forked(std::string_view name) {
+  return name == kTorchSdpa.name || name == kTorchWindows.name;
 }
 
 }  // namespace hilbench

@@ -2,6 +2,7 @@
 // harness/external/program.hpp runs them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "kernels/implementation.hpp"
@@ -12,9 +13,13 @@ namespace hilbench {
 extern const Implementation kTorchSdpa;
 extern const Implementation kTorchContextParallel;
 extern const Implementation kTorchWindows;
-// The text of one of them by the name of its baseline; it is built into the program. `name` must be one of
-// theirs.
-std::string_view embedded_script(std::string_view name);
+// The text of one of them by the name of its baseline, with the modules of this folder that it imports; it is
+// built into the program. `name` must be one of theirs.
+std::string embedded_script(std::string_view name);
+// Whether that script can run in a fork of the server below. False for any other name.
+bool can_be_forked(std::string_view name);
+// A server that imports PyTorch once, and whose forks run scripts (fork_server.py).
+std::string_view embedded_fork_server();
 
 // Any program that a sweep declares.
 extern const Implementation kDeclaredExternal;

@@ -14,34 +14,27 @@ is not a multiple of 8.
 """
 
 import glob
-import importlib.metadata
 import importlib.util
-import json
-import math
 import os
 import sys
 import time
 import warnings
 
-PROTOCOL = 1
-TRIALS = 5
-OPTIONS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
+import torch_program
+from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, captured,
+                           cudnn_version, first_line, gpu_times_ns, import_flex, lse_request, package_version)
+
+BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH", "cudnn": "CUDNN_ATTENTION"}
 
 FA3 = "fa3"
 FA3_HEAD_DIMS = (64, 128)  # that the package has
 
 FLEX = "flex"
-FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is this program's own
 FLEX_TILE = 128  # rows and columns of a block of the mask
-FLEX_TUNING_S = 120  # after this much time no further kernel options are tried, as hilbench waits only so long
 FLEX_TRIALS = 10
 FLEX_DTYPES = ("fp32", "fp16", "bf16")
 
-torch = None  # imported by hello, so that the answer can say that it is missing
-
-
-class Unsupported(Exception):
-    """This program cannot compute the case: a skip, not a failure."""
+torch = None  # imported late, so that the answer to hello can say that it is missing
 
 
 class Rows:
@@ -110,7 +103,7 @@ def attend(backend, q, k, v, causal, gqa):
 def chosen_backend(option, q, k, v, causal, gqa):
     """Name of the backend that PyTorch runs for these tensors, or None and why PyTorch runs none."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    backends = {name: SDPBackend.__members__[member] for name, member in OPTIONS.items()}
+    backends = {name: SDPBackend.__members__[member] for name, member in BACKENDS.items()}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -146,20 +139,6 @@ def load_fa3(case):
         raise Unsupported(f"fa3: fa3-fwd does not load: {str(error).splitlines()[0]}")
 
 
-def package_version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def cudnn_version():
-    """Of the library that PyTorch loads, "9.19.0"."""
-    number = torch.backends.cudnn.version()
-    thousands = 10000 if number >= 90000 else 1000
-    return f"{number // thousands}.{number % thousands // 100}.{number % 100}"
-
-
 def attend_fa3(q, k, v, causal, out=None):
     """As attend(); `out` [batch, rows, heads, head_dim] is a view to write to."""
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
@@ -169,28 +148,13 @@ def attend_fa3(q, k, v, causal, out=None):
     return o.transpose(1, 2), lse.unsqueeze(-1)
 
 
-def first_line(error):
-    """Of a long message; torch.compile begins some with a line that only says who raised it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if not line.endswith("raised:")), type(error).__name__)
-
-
 def load_flex(case):
     """Raises Unsupported if PyTorch's FlexAttention cannot compute the case."""
-    global torch
-    try:
-        import torch.nn.attention.flex_attention  # noqa: F401
-    except ImportError:
-        raise Unsupported(f"flex: PyTorch {torch.__version__} has no flex_attention, 2.5 is the first that has")
     if case.dtype not in FLEX_DTYPES:
         raise Unsupported(f"flex: computes {', '.join(FLEX_DTYPES)}, not {case.dtype}")
-    if case.device == "cuda" and case.head_dim < 16:
-        raise Unsupported(f"flex: needs a head_dim of at least 16, not {case.head_dim}")
+    import_flex(case)
     if case.device == "cpu" and case.merges():
         raise Unsupported("flex: returns no LSE on a CPU, which merging branches needs")
-    import torch._dynamo
-    torch._dynamo.config.cache_size_limit = 1024  # every shape is compiled for itself
-    torch._dynamo.config.accumulated_cache_size_limit = 1024
 
 
 def flex_mask(queries, keys, offsets, dilation, device):
@@ -220,29 +184,6 @@ def flex_mask(queries, keys, offsets, dilation, device):
     return BlockMask.from_kv_blocks(*numbers, BLOCK_SIZE=FLEX_TILE, mask_mod=visible, seq_lengths=(queries, keys))
 
 
-def captured(step):
-    """A CUDA graph of step(), which has run once before, and what step() returned."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = step()
-    return graph, result
-
-
-def gpu_times_ns(step, executions):
-    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
-    for begin, end in events:
-        begin.record()
-        step()
-        end.record()
-    torch.cuda.synchronize()
-    return [begin.elapsed_time(end) * 1e6 for begin, end in events]
-
-
 class Flex:
     """FlexAttention for tensors of one shape, compiled with the kernel options that are fastest for them. Every segment
     is an entry of the batch and its rows are read by strides, as by the other backends: a mask over the whole sequence
@@ -267,10 +208,7 @@ class Flex:
         if piece.causal:
             self.mask = flex_mask(q.shape[2], k.shape[2], piece.mask_offsets, piece.mask_dilation, q.device)
         self.lse = q.device.type == "cuda"
-        wanted = {}
-        if self.lse:
-            aux = getattr(module, "AuxRequest", None)
-            wanted = {"return_aux": aux(lse=True)} if aux else {"return_lse": True}
+        wanted = lse_request(module) if self.lse else {}
 
         def call(q, k, v, options):
             return compiled(q, k, v, block_mask=self.mask, enable_gqa=piece.gqa, kernel_options=options, **wanted)
@@ -429,40 +367,20 @@ class Case:
             raise Unsupported("no causal mask for dense queries and dilated keys")
 
 
-def available_bytes():
-    with open("/proc/meminfo") as lines:
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-
-
-def read_inputs(case, files):
-    kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
-    inputs = []
-    for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
-        shape = case.batch, case.sequence_length, heads, case.head_dim
-        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
-        inputs.append(stored.clone().view(shape).to(case.device))
-    return inputs
-
-
 class Attention:
-    """A case made ready: pieces with their row selections, and on a GPU the captured graph."""
+    """A case made ready: pieces with their row selections, and the clock that executes them."""
 
     def __init__(self, case, option, inputs, grouping):
         self.case, self.inputs, self.grouping = case, inputs, grouping
         self.device = torch.device(case.device)
         self.pieces = case.pieces(self.device, grouping)
-        with torch.inference_mode():
-            for piece in self.pieces:
-                piece.choose(option, *self.inputs)
+        for piece in self.pieces:
+            piece.choose(option, *self.inputs)
         self.gathers = any(rows.index is not None for piece in self.pieces for rows in (piece.q, piece.kv))
         self.backends = sorted({piece.backend for piece in self.pieces})
         self.merging = case.merges()
         self.check_math()
-        self.step, self.launch = self.execute, "eager"
-        with torch.inference_mode():
-            self.output = self.execute()
-            if self.device.type == "cuda":
-                self.capture()
+        self.clock = Clock(case.device, self.execute)
 
     def check_math(self):
         if "math" not in self.backends:
@@ -472,10 +390,6 @@ class Attention:
         wanted = 3 * max(piece.score_bytes for piece in self.pieces)
         if self.device.type == "cpu" and wanted > available_bytes():
             raise Unsupported(f"math needs about {wanted / 2**30:.1f} GiB for its scores")
-
-    def capture(self):
-        graph, self.output = captured(self.execute)
-        self.step, self.launch = graph.replay, "cuda_graph"
 
     def blank(self, width, value, kind):
         case = self.case
@@ -520,27 +434,9 @@ class Attention:
             piece.q.put(output, torch.addcmul(piece.q.take(output), o.float(), weight))
         return output.to(self.inputs[0].dtype), total
 
-    def run(self, executions):
-        with torch.inference_mode():
-            if self.device.type == "cuda":
-                return gpu_times_ns(self.step, executions)
-            times = []
-            for _ in range(executions):
-                begin = time.perf_counter_ns()
-                self.output = self.step()
-                times.append(time.perf_counter_ns() - begin)
-            return times
 
-    def read(self, o, lse):
-        for tensor, file in zip(self.output, (o, lse)):
-            if tensor is not None:
-                flat = tensor.float().reshape(-1).cpu()
-                torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
-
-
-def fastest_attention(case, option, files):
+def fastest_attention(case, option, inputs):
     """If rows would be gathered by index, one call for each offset may be faster: tries both."""
-    inputs = read_inputs(case, files)
     Flex.made, Flex.deadline = {}, time.monotonic() + FLEX_TUNING_S
     together = Attention(case, option, inputs, "together")
     if not together.gathers:
@@ -549,45 +445,35 @@ def fastest_attention(case, option, files):
         apart = Attention(case, option, inputs, "apart")
     except torch.OutOfMemoryError:
         return together
-    return min((together, apart), key=lambda attention: min(attention.run(TRIALS)))
+    return min((together, apart), key=lambda attention: min(attention.clock.times_ns(TRIALS)))
 
 
-class Server:
-    """One method for each request of the protocol; it returns the answer."""
+class Sdpa(torch_program.Program):
+    NAME, OPTIONS = "torch_sdpa", ("", *BACKENDS, FA3, FLEX)
 
-    def hello(self, protocol):
+    def about(self):
         global torch
-        if protocol != PROTOCOL:
-            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
-        try:
-            import torch as imported
-        except ImportError as error:
-            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; set HILBENCH_PYTHON to another Python")
-        torch = imported
-        gpu = torch.cuda.is_available()
-        return {"protocol": PROTOCOL, "name": "torch_sdpa", "version": f"PyTorch {torch.__version__}",
-                "devices": ["cpu", "cuda"] if gpu else ["cpu"],
-                "cudnn": cudnn_version() if gpu and torch.backends.cudnn.is_available() else None}
+        torch = torch_program.torch
+        gpu = torch.cuda.is_available() and torch.backends.cudnn.is_available()
+        return {"cudnn": cudnn_version() if gpu else None}
 
-    def load(self, case, option, q, k, v):
-        if option and option not in (*OPTIONS, FA3, FLEX):
-            raise Unsupported(f"torch_sdpa has no backend '{option}', only {', '.join((*OPTIONS, FA3, FLEX))}")
-        case = Case(case)
+    def case_of(self, fields, option):
+        case = Case(fields)
         case.refuse(option)
         if option == FA3:
             load_fa3(case)
         if option == FLEX:
             load_flex(case)
-        if case.device == "cpu":
-            torch.set_num_threads(case.threads)
-        try:
-            self.attention = fastest_attention(case, option, (q, k, v))
-        except torch.OutOfMemoryError as error:
-            raise Unsupported(f"does not fit: {error}")
-        timer = "cuda_events" if case.device == "cuda" else "perf_counter"
-        return {**self.libraries(case.device), "timer": timer, "backends": self.attention.backends,
-                "launch": self.attention.launch, "selection": "index" if self.attention.gathers else "views",
-                "calls": len(self.attention.pieces)}
+        return case
+
+    def prepare(self, case, option, inputs):
+        self.attention = fastest_attention(case, option, inputs)
+        self.clock = self.attention.clock
+        return {**self.libraries(case.device), "backends": self.attention.backends,
+                "selection": "index" if self.attention.gathers else "views", "calls": len(self.attention.pieces)}
+
+    def output(self):
+        return self.clock.output
 
     def libraries(self, device):
         """What computes beside PyTorch itself, for the record."""
@@ -605,29 +491,6 @@ class Server:
             found["kernel_options"] = [each for i, each in enumerate(options) if each not in options[:i]]
         return found
 
-    def run(self, executions):
-        return {"times_ns": self.attention.run(executions)}
-
-    def read(self, o, lse):
-        self.attention.read(o, lse)
-        return {"lse": self.attention.output[1] is not None}
-
-
-def main():
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
-    server = Server()
-    for line in sys.stdin:
-        request = json.loads(line)
-        what = request.pop("do")
-        try:
-            answer = getattr(server, what)(**request)
-        except Unsupported as reason:
-            answer = {"unsupported": str(reason)}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
-
 
 if __name__ == "__main__":
-    main()
+    torch_program.main(Sdpa())

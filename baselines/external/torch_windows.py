@@ -12,31 +12,23 @@
 On a GPU the work is one CUDA graph, timed by events; on a CPU it is timed by perf_counter. Forward pass on one rank.
 """
 
-import importlib.metadata
 import importlib.util
 import itertools
-import json
 import math
-import os
 import sys
 import time
 import warnings
 
-PROTOCOL = 1
+import torch_program
+from torch_program import (FLEX_MODE, FLEX_TUNING_S, TRIALS, Clock, Unsupported, available_bytes, cudnn_version,
+                           first_line, import_flex, lse_request, package_version)
+
 MASKED, FLEX, BOXES, NATTEN = "", "flex", "flex_boxes", "natten"
-OPTIONS = (MASKED, FLEX, BOXES, NATTEN)
 BLOCK_SIZES = (128, 64, 256)  # of queries and keys; the first is FlexAttention's default
-FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is this program's own
-TUNING_S = 120  # after this much time nothing further is tried, as hilbench waits only so long
-TRIALS = 5
 MASK_ROWS = 1024  # of the stored mask that are made at a time
 ALIGNED = 16  # elements from one row of the stored mask to the next are a multiple of this
 
-torch = None  # imported by hello, so that the answer can say that it is missing
-
-
-class Unsupported(Exception):
-    """This program cannot compute the case: a skip, not a failure."""
+torch = None  # imported late, so that the answer to hello can say that it is missing
 
 
 def least(a, b):
@@ -218,82 +210,7 @@ class Case:
 
 
 def free_bytes(device):
-    if device == "cuda":
-        return torch.cuda.mem_get_info()[0]
-    with open("/proc/meminfo") as lines:
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-
-
-def read_inputs(case, files):
-    kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
-    inputs = []
-    for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
-        shape = case.batch, case.sequence_length, heads, case.head_dim
-        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
-        inputs.append(stored.clone().view(shape).to(case.device))
-    return inputs
-
-
-def first_line(error):
-    """Of a long message; torch.compile begins some with a line that only says who raised it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if not line.endswith("raised:")), type(error).__name__)
-
-
-def package_version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def cudnn_version():
-    """Of the library that PyTorch loads, "9.19.0"; "unknown" if it loads none."""
-    number = torch.backends.cudnn.version()
-    if not number:
-        return "unknown"
-    thousands = 10000 if number >= 90000 else 1000
-    return f"{number // thousands}.{number % thousands // 100}.{number % 100}"
-
-
-def captured(step):
-    """A CUDA graph of step(), which has run once before, and what step() returned."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = step()
-    return graph, result
-
-
-class Clock:
-    """Times a step; on a GPU as a graph, by events."""
-
-    def __init__(self, device, step):
-        self.gpu = device == "cuda"
-        self.launch, self.step, self.output = "eager", step, step()
-        if self.gpu:
-            graph, self.output = captured(step)
-            self.launch, self.step = "cuda_graph", graph.replay
-
-    def times_ns(self, executions):
-        if self.gpu:
-            events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
-            for begin, end in events:
-                begin.record()
-                self.step()
-                end.record()
-            torch.cuda.synchronize()
-            return [begin.elapsed_time(end) * 1e6 for begin, end in events]
-        times = []
-        for _ in range(executions):
-            begin = time.perf_counter_ns()
-            self.output = self.step()
-            times.append(time.perf_counter_ns() - begin)
-        return times
+    return torch.cuda.mem_get_info()[0] if device == "cuda" else available_bytes()
 
 
 class Masked:
@@ -395,8 +312,7 @@ class Flex:
         self.stored = [self.moved(x) for x in inputs]
         self.lse = case.device == "cuda"
         self.compiled = torch.compile(module.flex_attention, dynamic=False, fullgraph=True, mode=FLEX_MODE)
-        aux = getattr(module, "AuxRequest", None)
-        self.wanted = ({"return_aux": aux(lse=True)} if aux else {"return_lse": True}) if self.lse else {}
+        self.wanted = lse_request(module) if self.lse else {}
         self.options = {}  # not ROWS_GUARANTEED_SAFE: the first block of a query may hold none of its keys
         self.step = self.attend
 
@@ -458,24 +374,12 @@ class Flex:
                 **({"permutation": "not in the time"} if self.box else {})}
 
 
-def load_flex(case):
-    try:
-        import torch.nn.attention.flex_attention  # noqa: F401
-    except ImportError:
-        raise Unsupported(f"flex: PyTorch {torch.__version__} has no flex_attention, 2.5 is the first that has")
-    if case.device == "cuda" and case.head_dim < 16:
-        raise Unsupported(f"flex: needs a head_dim of at least 16, not {case.head_dim}")
-    if case.heads % case.kv_heads:
-        raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
-    import torch._dynamo
-    torch._dynamo.config.cache_size_limit = 1024  # every block size is compiled for itself
-    torch._dynamo.config.accumulated_cache_size_limit = 1024
-
-
 def fastest_flex(case, inputs, boxes):
     """Compiles and times block sizes, then loads by TMA with the best; what does not compile is left out."""
-    load_flex(case)
-    deadline = time.monotonic() + TUNING_S
+    import_flex(case)
+    if case.heads % case.kv_heads:
+        raise Unsupported(f"flex: {case.heads} heads do not divide among {case.kv_heads} K/V heads")
+    deadline = time.monotonic() + FLEX_TUNING_S
     best, errors = None, []
 
     def attempt(make):
@@ -566,34 +470,18 @@ class Natten:
         return {"token_permutation_ns": min(Clock("cuda", move).times_ns(TRIALS))}
 
 
-class Server:
-    """One method for each request of the protocol; it returns the answer."""
+class OnWindows(torch_program.Program):
+    NAME, OPTIONS = "torch_windows", (MASKED, FLEX, BOXES, NATTEN)
 
-    def hello(self, protocol):
+    def about(self):
         global torch
-        if protocol != PROTOCOL:
-            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
-        try:
-            import torch as imported
-        except ImportError as error:
-            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; set HILBENCH_PYTHON to another Python")
-        torch = imported
-        gpu = torch.cuda.is_available()
-        return {"protocol": PROTOCOL, "name": "torch_windows", "version": f"PyTorch {torch.__version__}",
-                "windows": True, "devices": ["cpu", "cuda"] if gpu else ["cpu"]}
+        torch = torch_program.torch
+        return {"windows": True}
 
-    def load(self, case, option, q, k, v):
-        if option not in OPTIONS:
-            raise Unsupported(f"torch_windows has no option '{option}', only {', '.join(filter(None, OPTIONS))}")
-        case = Case(case)
+    def case_of(self, fields, option):
+        case = Case(fields)
         case.refuse()
-        if case.device == "cpu":
-            torch.set_num_threads(case.threads)
-        try:
-            with torch.inference_mode():
-                return self.prepare(case, option, read_inputs(case, (q, k, v)))
-        except torch.OutOfMemoryError as error:
-            raise Unsupported(f"does not fit: {error}")
+        return case
 
     def prepare(self, case, option, inputs):
         if option == NATTEN:
@@ -603,41 +491,12 @@ class Server:
         else:
             self.work = fastest_flex(case, inputs, option == BOXES)
         self.clock = Clock(case.device, self.work.step)
-        answer = {"timer": "cuda_events" if case.device == "cuda" else "perf_counter", "launch": self.clock.launch,
-                  **self.work.description()}
-        if option == BOXES:
-            answer["permute_ns"] = self.work.permute_ns(self.clock.output)
-        return answer
+        permute_ns = {"permute_ns": self.work.permute_ns(self.clock.output)} if option == BOXES else {}
+        return {**self.work.description(), **permute_ns}
 
-    def run(self, executions):
-        with torch.inference_mode():
-            return {"times_ns": self.clock.times_ns(executions)}
-
-    def read(self, o, lse):
-        with torch.inference_mode():
-            output = self.work.restored(self.clock.output)
-        for tensor, file in zip(output, (o, lse)):
-            if tensor is not None:
-                flat = tensor.float().reshape(-1).cpu()
-                torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
-        return {"lse": output[1] is not None}
-
-
-def main():
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
-    server = Server()
-    for line in sys.stdin:
-        request = json.loads(line)
-        what = request.pop("do")
-        try:
-            answer = getattr(server, what)(**request)
-        except Unsupported as reason:
-            answer = {"unsupported": str(reason)}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+    def output(self):
+        return self.work.restored(self.clock.output)
 
 
 if __name__ == "__main__":
-    main()
+    torch_program.main(OnWindows())

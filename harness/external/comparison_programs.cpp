@@ -47,7 +47,8 @@ std::unique_ptr<ExternalProgram> ComparisonPrograms::load(const Record& record, 
 ComparisonPrograms::Started ComparisonPrograms::start(const Record& record) {
   try {
     return {std::make_unique<ExternalProgram>(record.kernel, *find_external(task_.externals, record.kernel),
-                                              record.work, static_cast<int>(record.threads), gpus()),
+                                              record.work, static_cast<int>(record.threads), gpus(),
+                                              task_.fork_server),
             nullptr};
   } catch (...) {
     return {nullptr, std::current_exception()};

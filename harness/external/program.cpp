@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <span>
 #include <thread>
 #include <utility>
 
 #include "baselines/external/programs.hpp"
+#include "harness/external/fork_server.hpp"
+#include "harness/external/python.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/json.hpp"
 #include "kernels/base/text.hpp"
@@ -58,13 +59,8 @@ json case_json(const Case& work, int threads) {
   return fields;
 }
 
-// HILBENCH_PYTHON names the interpreter that runs the scripts of this program.
 std::vector<std::string> command_of(const std::string& name, const External& external, SharedFile& script) {
-  if (!external.command.empty()) return external.command;
-  const std::string_view text = embedded_script(name);
-  script.write(text.data(), text.size());
-  const char* python = std::getenv("HILBENCH_PYTHON");
-  return {python != nullptr && *python != '\0' ? python : "python3", script.path()};
+  return external.command.empty() ? python_command(embedded_script(name), script) : external.command;
 }
 
 [[noreturn]] void break_off(const std::string& name, const std::string& what, const json& answer) {
@@ -90,7 +86,7 @@ OutputReader::Read reader_of(const std::string& name, std::shared_ptr<SharedFile
 }  // namespace
 
 ExternalProgram::ExternalProgram(std::string kernel, const External& external, Case work, int threads,
-                                 const std::vector<std::string>& gpus)
+                                 const std::vector<std::string>& gpus, const std::string& fork_server)
     : kernel_(std::move(kernel)),
       name_(external_name(kernel_)),
       work_(std::move(work)),
@@ -99,6 +95,8 @@ ExternalProgram::ExternalProgram(std::string kernel, const External& external, C
       script_(std::make_unique<SharedFile>("script")) {
   std::map<std::string, std::string> variables;
   if (!gpus.empty()) variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
+  if (external.command.empty() && can_be_forked(name_) && !fork_server.empty())
+    variables[ForkServer::kVariable] = fork_server;
   process_ = std::make_unique<ChildProcess>(name_, command_of(name_, external, *script_), external.folder,
                                             variables);
   process_->send(json{{"do", "hello"}, {"protocol", kProtocol}}.dump());

@@ -45,7 +45,8 @@ Json to_json(const ComparisonTask& task) {
           {"turns", task.turns},
           {"device_ordinal", task.device_ordinal},
           {"dump", task.dump.string()},
-          {"externals", externals}};
+          {"externals", externals},
+          {"fork_server", task.fork_server}};
 }
 
 ComparisonTask task_from_json(const Json& json) {
@@ -77,6 +78,7 @@ ComparisonTask task_from_json(const Json& json) {
   for (const auto& [name, external] : json.at("externals").items())
     task.externals[name] = {external.at("command").get<std::vector<std::string>>(),
                             external.at("folder").get<std::string>()};
+  task.fork_server = json.value("fork_server", "");  // not known to older builds
   return task;
 }
 

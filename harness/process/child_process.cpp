@@ -97,10 +97,12 @@ ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& com
 
 ChildProcess::~ChildProcess() {
   to_.close_write();
-  if (!reap(kPatience_ms)) {
-    ::kill(pid_, SIGKILL);
-    reap(-1);
-  }
+  if (reap(kPatience_ms)) return;
+  ::kill(pid_, SIGKILL);
+  reap(-1);
+  // What a fork server runs for it ends a little later. When nothing of it is left, standard error ends.
+  from_.close_read();
+  for (int look = 0; look < kPatience_ms / kLook_ms && errors_.read_end() >= 0; ++look) listen(kLook_ms);
 }
 
 void ChildProcess::send(std::string_view line) {

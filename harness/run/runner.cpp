@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/external/fork_server.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "harness/run/environment.hpp"
 #include "harness/run/make_task.hpp"
@@ -164,8 +165,10 @@ class PlanRun {
     std::vector<Record>& kept = uncommitted_[comparison.case_id];
     if (comparison.runnable()) {
       if (standing.measured > 0) measured = kept.empty() ? stored_records(store_, comparison) : kept;
+      ComparisonTask task = make_task(sweep_, comparison, site_, options_.dump);
+      if (site_.processes == 1) task.fork_server = fork_server_.address_for(task);
       measured = measure_process(
-          make_task(sweep_, comparison, site_, options_.dump), std::move(measured), standing.measured,
+          task, std::move(measured), standing.measured,
           [&](const TaskEvent& event) { progress_.event(event); }, runner_);
     }
     std::vector<Record> records = assemble(sweep_, comparison, measured);
@@ -202,6 +205,7 @@ class PlanRun {
   Progress& progress_;
   const TaskRunner& runner_;
   Store& store_;
+  ForkServer fork_server_;
   std::map<std::string, std::vector<Record>> uncommitted_;  // of comparisons that are measured again
 };
 

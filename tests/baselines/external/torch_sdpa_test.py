@@ -111,6 +111,7 @@ class ProtocolTest(unittest.TestCase):
         self.assertEqual((self.hello["protocol"], self.hello["name"]), (1, "torch_sdpa"))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
         self.assertIn("cpu", self.hello["devices"])
+        self.assertIs(self.hello["forked"], False)
 
     def test_another_protocol_is_refused(self):
         self.assertEqual(self.script.ask(do="hello", protocol=2), {"unsupported": "speaks protocol 1, not 2"})
@@ -186,7 +187,7 @@ class ProtocolTest(unittest.TestCase):
     def test_what_pytorch_cannot_do_is_said(self):
         rng = random.Random(1)
         case = {**random_case(rng), "segments": [16], "dilations": [1], "causal": False}
-        for change, option, reason in (({}, "xformers", "has no backend 'xformers'"), ({}, "cudnn", "^cudnn: "),
+        for change, option, reason in (({}, "xformers", "torch_sdpa has no option 'xformers', only flash, "), ({}, "cudnn", "^cudnn: "),
                                        ({}, "fa3", "^fa3: needs a GPU"),
                                        ({"head_dim": 12}, "", "head_dim 12 is not a multiple of 8"),
                                        ({"pass": "backward"}, "", "forward pass only"),
@@ -220,6 +221,7 @@ class ThroughTheProgramTest(unittest.TestCase):
                     self.assertEqual(record["time_ns"]["timer"], "external:perf_counter")
                     library = record["environment"]["library"]
                     self.assertRegex(library["version"], "^PyTorch ")
+                    self.assertIs(library["forked"], True)
                     self.assertEqual(library["backends"], ["math" if name.endswith("math") else "flash"])
                     self.assertEqual(record["verify"]["lse_max_abs"] is None, name.endswith("math"))
 
@@ -233,7 +235,8 @@ class ThroughTheProgramTest(unittest.TestCase):
             self.skipTest(one["reason"])
         self.assertEqual((one["status"], one["reason"]), ("ok", None))
         library = one["environment"]["library"]
-        self.assertEqual((library["backends"], library["compiled"]), (["flex"], "max-autotune-no-cudagraphs"))
+        self.assertEqual((library["backends"], library["compiled"], library["forked"]),
+                         (["flex"], "max-autotune-no-cudagraphs", True))
         self.assertIsNone(one["verify"]["lse_max_abs"])
 
     def test_python_without_pytorch(self):

@@ -1,0 +1,198 @@
+"""What torch_sdpa.py and torch_windows.py share: the protocol of docs/external.md, inputs and outputs, and the clock."""
+
+import importlib.metadata
+import json
+import math
+import os
+import sys
+import time
+
+import fork_server
+
+PROTOCOL = 1
+TRIALS = 5
+FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; the graph is the program's own
+FLEX_TUNING_S = 120  # after this much time nothing further is tried, as hilbench waits only so long
+
+torch = None  # imported by Program.hello, so that the answer can say that it is missing
+
+
+class Unsupported(Exception):
+    """The program cannot compute the case: a skip, not a failure."""
+
+
+def package_version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def cudnn_version():
+    """Of the library that PyTorch loads, "9.19.0"; "unknown" if it loads none."""
+    number = torch.backends.cudnn.version()
+    if not number:
+        return "unknown"
+    thousands = 10000 if number >= 90000 else 1000
+    return f"{number // thousands}.{number % thousands // 100}.{number % 100}"
+
+
+def first_line(error):
+    """Of a long message; torch.compile begins some with a line that only says who raised it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if not line.endswith("raised:")), type(error).__name__)
+
+
+def available_bytes():
+    with open("/proc/meminfo") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+
+
+def read_inputs(case, files):
+    kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[case.dtype]
+    inputs = []
+    for file, heads in zip(files, (case.heads, case.kv_heads, case.kv_heads)):
+        shape = case.batch, case.sequence_length, heads, case.head_dim
+        stored = torch.from_file(file, shared=False, size=math.prod(shape), dtype=kind)
+        inputs.append(stored.clone().view(shape).to(case.device))
+    return inputs
+
+
+def write_output(output, files):
+    """O and LSE, which may be None."""
+    for tensor, file in zip(output, files):
+        if tensor is not None:
+            flat = tensor.float().reshape(-1).cpu()
+            torch.from_file(file, shared=True, size=flat.numel(), dtype=torch.float32).copy_(flat)
+
+
+def import_flex(case):
+    """PyTorch's module of FlexAttention; raises Unsupported if it has none, or none for the case."""
+    global torch  # which the second import binds
+    try:
+        import torch.nn.attention.flex_attention as flex
+    except ImportError:
+        raise Unsupported(f"flex: PyTorch {torch.__version__} has no flex_attention, 2.5 is the first that has")
+    if case.device == "cuda" and case.head_dim < 16:
+        raise Unsupported(f"flex: needs a head_dim of at least 16, not {case.head_dim}")
+    import torch._dynamo
+    torch._dynamo.config.cache_size_limit = 1024  # every shape and block size is compiled for itself
+    torch._dynamo.config.accumulated_cache_size_limit = 1024
+    return flex
+
+
+def lse_request(flex):
+    """The arguments by which flex_attention of this version of PyTorch returns the LSE too."""
+    aux = getattr(flex, "AuxRequest", None)
+    return {"return_aux": aux(lse=True)} if aux else {"return_lse": True}
+
+
+def captured(step):
+    """A CUDA graph of step(), which has run once before, and what step() returned."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = step()
+    return graph, result
+
+
+def gpu_times_ns(step, executions):
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(executions)]
+    for begin, end in events:
+        begin.record()
+        step()
+        end.record()
+    torch.cuda.synchronize()
+    return [begin.elapsed_time(end) * 1e6 for begin, end in events]
+
+
+class Clock:
+    """Times a step; on a GPU as a graph, by events. `output` is what its last execution returned."""
+
+    def __init__(self, device, step):
+        self.gpu = device == "cuda"
+        self.launch, self.step, self.output = "eager", step, step()
+        if self.gpu:
+            graph, self.output = captured(step)
+            self.launch, self.step = "cuda_graph", graph.replay
+
+    def times_ns(self, executions):
+        if self.gpu:
+            return gpu_times_ns(self.step, executions)
+        times = []
+        for _ in range(executions):
+            begin = time.perf_counter_ns()
+            self.output = self.step()
+            times.append(time.perf_counter_ns() - begin)
+        return times
+
+
+class Program:
+    """One method for each request of the protocol; it returns the answer. A program has besides these:
+
+    NAME, of its baseline, and OPTIONS, all that it knows
+    about(), which takes over `torch` and returns further keys of the answer to hello
+    case_of(fields, option), which raises Unsupported if it does not compute the case
+    prepare(case, option, inputs), which makes self.clock and returns further keys of the answer to load
+    output(), O and LSE or None, in position order
+    """
+
+    def hello(self, protocol):
+        global torch
+        if protocol != PROTOCOL:
+            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        forked = "torch" in sys.modules
+        try:
+            import torch as imported
+        except ImportError as error:
+            raise Unsupported(f"no PyTorch for {sys.executable}: {error}; set HILBENCH_PYTHON to another Python")
+        torch = imported
+        gpu = torch.cuda.is_available()
+        return {"protocol": PROTOCOL, "name": self.NAME, "version": f"PyTorch {torch.__version__}",
+                "devices": ["cpu", "cuda"] if gpu else ["cpu"], "forked": forked, **self.about()}
+
+    def load(self, case, option, q, k, v):
+        if option not in self.OPTIONS:
+            known = ", ".join(filter(None, self.OPTIONS))
+            raise Unsupported(f"{self.NAME} has no option '{option}', only {known}")
+        case = self.case_of(case, option)
+        if case.device == "cpu":
+            torch.set_num_threads(case.threads)
+        try:
+            inputs = read_inputs(case, (q, k, v))
+            with torch.inference_mode():
+                found = self.prepare(case, option, inputs)
+        except torch.OutOfMemoryError as error:
+            raise Unsupported(f"does not fit: {error}")
+        return {"timer": "cuda_events" if case.device == "cuda" else "perf_counter", "launch": self.clock.launch, **found}
+
+    def run(self, executions):
+        with torch.inference_mode():
+            return {"times_ns": self.clock.times_ns(executions)}
+
+    def read(self, o, lse):
+        with torch.inference_mode():
+            output = self.output()
+        write_output(output, (o, lse))
+        return {"lse": output[1] is not None}
+
+
+def main(program):
+    """Answers requests, in a fork of the server that has imported PyTorch if there is one."""
+    fork_server.hand_over()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
+    for line in sys.stdin:
+        request = json.loads(line)
+        what = request.pop("do")
+        try:
+            answer = getattr(program, what)(**request)
+        except Unsupported as reason:
+            answer = {"unsupported": str(reason)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
