@@ -27,11 +27,17 @@ fs::path file_of(const fs::path& folder, std::string_view part) {
   return folder / fmt::format("vega-{}.min.js", part);
 }
 
-// The first file that `folder` lacks; empty if it has all.
-fs::path missing_of(const fs::path& folder) {
-  std::error_code ignored;
-  for (const std::string_view part : kParts)
-    if (const fs::path file = file_of(folder, part); !fs::is_regular_file(file, ignored)) return file;
+// The first file that `folder` lacks, and why if it only may not be looked at; empty if it has all.
+struct Missing {
+  fs::path file;
+  int error = 0;
+};
+Missing missing_of(const fs::path& folder) {
+  for (const std::string_view part : kParts) {
+    std::error_code error;
+    const fs::path file = file_of(folder, part);
+    if (!fs::is_regular_file(file, error)) return {file, error.value()};
+  }
   return {};
 }
 
@@ -84,12 +90,15 @@ std::string joined(const fs::path& folder) {
 ChartLibrary find_chart_library(const fs::path& folder) {
   if (folder == "none") return {};
   if (!folder.empty()) {
-    if (const fs::path missing = missing_of(folder); !missing.empty())
-      throw UsageError({"not a folder of Vega 5", folder.string(), "it has no " + missing.filename().string(),
+    if (const auto [file, error] = missing_of(folder); !file.empty()) {
+      if (is_of_the_machine(error))
+        throw_file_error(error, {"file of Vega cannot be read", file.string(), "", ""});
+      throw UsageError({"not a folder of Vega 5", folder.string(), "it has no " + file.filename().string(),
                         "give the folder of vega-util.min.js and its other parts, or `none`"});
+    }
     return {joined(folder), ""};
   }
-  if (!missing_of(kFolder).empty())
+  if (!missing_of(kFolder).file.empty())
     return {"",
             "no Vega: no figures, and no charts in report.html; install it (Debian, Ubuntu: libjs-vega) "
             "and report again"};
