@@ -102,7 +102,7 @@ function distributionOf(values, unit, middle, timer) {
   for (const value of values) ++counts[Math.min(bins - 1, Math.floor((value - low) / width))];
   const steps = counts.flatMap((y, bin) => [{x: low + bin * width, y}, {x: low + (bin + 1) * width, y}]);
   const outline = [{x: low, y: 0}, ...steps, {x: low + bins * width, y: 0}];
-  return {title: "Distribution of the samples", height: 230, x: {title: unit}, y: {title: "samples", min: 0}, lines: [["x", middle]],
+  return {title: "Distribution of the samples", height: 230, x: {title: unit}, y: {title: "samples", min: 0, step: 1}, lines: [["x", middle]],
           series: [{name: "samples", line: true, bare: true, points: outline}],
           caption: `${values.length} samples in ${bins} bins, timed by ${timer}.`};
 }

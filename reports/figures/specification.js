@@ -1,5 +1,5 @@
 // A figure as a specification of Vega; the page and the static figures draw the same one. A figure is {title, x, y, series,
-// lines, rows, stems, height, caption}. Axes: {title, log, min, max, ticks, text, labels, reverse, binary, percent}. Series:
+// lines, rows, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse, binary, percent}. Series:
 // {name, points, bars, line, bare, hollow, hidden, unnamed, paint}; `bars` is the axis of the intervals, `line` joins the points,
 // `bare` shows none of them. Points: {x, y, low, high, text, title, lines, record}; `title`, lines() and `record` serve the page.
 const SHAPES = ["circle", "triangle-up", "square", "diamond", "cross", "triangle-down", "triangle-right",
@@ -96,7 +96,7 @@ function axisOf(figure, name, domain, length) {
   return {
     scale: name, orient: name === "x" ? "bottom" : "left", title: linesOfTitle(axis.title, length), grid: !axis.labels, labelOverlap: "greedy",
     ...ticks?.length ? {values: ticks, encode: {labels: {update: {text: {scale: `${name}Text`, field: "value"}}}}}
-      : {tickCount: 6, format: axis.percent ? ".0%" : undefined},
+      : {tickCount: 6, tickMinStep: axis.step, format: axis.percent ? ".0%" : undefined},
   };
 }
 
@@ -158,9 +158,10 @@ function rowMarks(still) {
 function legendOf(figure, names, width) {
   const values = names.filter((name) => figure.series.some((one) => one.name === name && !one.unnamed));
   if (figure.stems || values.length < 2) return {rows: 0, legends: []};
-  const columns = Math.max(1, Math.floor((width - 60) / (30 + 7.2 * Math.max(...values.map((name) => name.length)))));
-  return {rows: Math.ceil(values.length / columns), legends: [
-    {orient: "bottom", fill: "colour", values, columns, labelLimit: width - 60, symbolSize: 80, columnPadding: 18, offset: 14,
+  const room = Math.max(1, Math.floor((width - 60) / (30 + 7.2 * Math.max(...values.map((name) => name.length)))));
+  const rows = Math.ceil(values.length / room);  // Vega fills column by column, and expects full ones
+  return {rows, legends: [
+    {orient: "bottom", fill: "colour", values, columns: Math.ceil(values.length / rows), labelLimit: width - 60, symbolSize: 80, columnPadding: 18, offset: 14,
      ...figure.x.labels ? {symbolType: "square"} : {stroke: "colour", shape: "shape"}}]};
 }
 

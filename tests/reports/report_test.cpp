@@ -60,7 +60,11 @@ TEST(Report, DrawsHostileNamesAsText) {
   const ReportOutput output = write_report(input, folder.path() / "out");
   EXPECT_TRUE(output.notes.empty()) << output.notes.at(0);
   EXPECT_FALSE(fs::exists(folder.path() / "owned"));
-  EXPECT_NE(read(folder.path() / "out/figures/times.svg").find("system("), std::string::npos);
+  for (const char* name : {"times", "speedup_length"}) {
+    const std::string svg = read(folder.path() / "out/figures" / (std::string(name) + ".svg"));
+    EXPECT_NE(svg.find("system("), std::string::npos) << name;
+    EXPECT_EQ(svg.find("<b>"), std::string::npos) << name;
+  }
   EXPECT_EQ(markup_of(read(folder.path() / "out/report.html")).find("<b>'"), std::string::npos);
 }
 

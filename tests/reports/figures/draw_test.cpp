@@ -5,6 +5,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <string>
 
 #include "reports/figures/report_data.hpp"
@@ -82,6 +84,20 @@ TEST(Draw, RivalsArePicturedIfThereAreTwo) {
   input.records.push_back(second);
   draw(data_of(input), find_chart_library({}), folder.path());
   EXPECT_NE(read(folder.path() / "rivals.svg").find(">other<"), std::string::npos);
+}
+
+TEST(Draw, SaysWhatIsLeftOutOfALargeStore) {
+  if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
+  ReportInput input;
+  input.records = sample::many(3'000);
+  Folder folder;
+  std::map<std::string, std::string> captions;
+  for (const Figure& figure : draw(data_of(input), find_chart_library({}), folder.path()).figures)
+    captions[figure.name] = figure.caption;
+  EXPECT_NE(captions["speedup_length"].find("Points are medians of neighbouring cases"), std::string::npos)
+      << captions["speedup_length"];
+  EXPECT_TRUE(std::regex_search(captions["times"], std::regex(R"(\d+ of \d+ cases are drawn\.)")))
+      << captions["times"];
 }
 
 TEST(Draw, DrawsOneIfAsked) {
