@@ -9,6 +9,7 @@ namespace hilbench {
 std::string_view embedded_figure_texts();
 std::string_view embedded_figure_values();
 std::string_view embedded_figure_series();
+std::string_view embedded_figure_axes();
 std::string_view embedded_figure_specification();
 std::string_view embedded_figure_speedups();
 std::string_view embedded_figure_one_case();
@@ -26,9 +27,9 @@ std::string text_script() {
 std::string figure_script() {
   std::string script;
   for (const std::string_view part :
-       {embedded_figure_values(), embedded_figure_series(), embedded_figure_specification(),
-        embedded_figure_speedups(), embedded_figure_one_case(), embedded_figure_rates(),
-        embedded_figure_claims(), embedded_figure_rings()})
+       {embedded_figure_values(), embedded_figure_series(), embedded_figure_axes(),
+        embedded_figure_specification(), embedded_figure_speedups(), embedded_figure_one_case(),
+        embedded_figure_rates(), embedded_figure_claims(), embedded_figure_rings()})
     script += part;
   return script;
 }

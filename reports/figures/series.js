@@ -1,12 +1,14 @@
-// Series of records.
+// Series of records, and how series look.
 const MOST_ROWS = 60;
 const CASE_WORDS = "Cases: n sequence length, segment/dilation of each branch, h heads, d head_dim.";
 const timed = DATA.records.filter((record) => record.status === "ok" && record.time && record.id !== "peak");
 const compared = timed.filter((record) => record.speedup && !record.baseline);
 
 function linesOf(record, ...more) {
-  return [`${record.of.label}${record.kernel && !record.id.startsWith(`${record.kernel}/`) ? ` (ran ${record.kernel})` : ""}`,
-          ...more, record.verdict || null, "click or press Enter to open the record"].filter(Boolean);
+  return [
+    `${record.of.label}${record.kernel && !record.id.startsWith(`${record.kernel}/`) ? ` (ran ${record.kernel})` : ""}`,
+    ...more, record.verdict || null, "click or press Enter to open the record"
+  ].filter(Boolean);
 }
 
 // The name of a record's series among `records`: its variant, and what else tells the series apart.
@@ -16,7 +18,8 @@ function namingOf(records) {
   return (record) => `${record.id}${dtypes ? `, ${record.of.dtype}` : ""}${pages ? `, pages ${record.of.pages}` : ""}`;
 }
 
-// One series for each variant, in the order of the records. More than eight are hidden until chosen in the legend, except the control.
+// One series for each variant, in the order of the records. More than eight are hidden until chosen in the legend,
+// except the control.
 function byVariant(records, pointOf, more = {}) {
   const series = new Map(), nameOf = namingOf(records);
   for (const record of records) {
@@ -31,7 +34,9 @@ function byVariant(records, pointOf, more = {}) {
 // Moves the points of each series aside on a logarithmic axis, so that intervals do not cover each other.
 function besideEachOther(series, step) {
   const most = Math.min(series.length, 9);
-  series.forEach((one, place) => one.points.forEach((point) => { point.x *= 2 ** (step * (place % 9 - (most - 1) / 2)); }));
+  series.forEach((one, place) => one.points.forEach((point) => {
+    point.x *= 2 ** (step * (place % 9 - (most - 1) / 2));
+  }));
 }
 
 function median(values) {
@@ -52,9 +57,34 @@ function groupsOf(points, keyOf) {
 // Adds a line through the medians at each x, with the dashes of the series.
 function withMedians(series) {
   const lines = series.map((one) => {
-    const points = [...groupsOf(one.points, (point) => point.at ?? point.x)].sort((a, b) => a[0] - b[0])
-      .map(([, group]) => ({x: group[0].x, y: median(group.map((point) => point.y))}));
+    const points = [...groupsOf(one.points, (point) => point.at ?? point.x)]
+                       .sort((a, b) => a[0] - b[0])
+                       .map(([, group]) => ({x: group[0].x, y: median(group.map((point) => point.y))}));
     return {name: one.name, points, line: true, bare: true, unnamed: true, hidden: one.hidden};
   });
   return [...series, ...lines];
+}
+
+const SHAPES = [
+  "circle", "triangle-up", "square", "diamond", "cross", "triangle-down", "triangle-right",
+  "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"
+];
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2, 2, 2]];
+const variantPlaces = new Map(DATA.variants.map((variant, place) => [variant.id, place]));
+
+// A variant looks the same in every figure; other series look by their place. Shapes differ before colours do.
+function lookOf(one, at) {
+  const place = variantPlaces.get(one.name) ?? at, turn = 3 * Math.floor(place / 8);
+  return {
+    colour: paint(one.paint ?? `--series-${(place + turn) % 8}`),
+    shape: place % 8,
+    dash: DASHES[(place + turn) % 8]
+  };
+}
+function looksOf(series) {
+  const looks = new Map();
+  series.forEach((one, place) => {
+    if (!looks.has(one.name)) looks.set(one.name, lookOf(one, place));
+  });
+  return looks;
 }

@@ -1,119 +1,36 @@
-// A figure as a specification of Vega; the page and the static figures draw the same one. A figure is {title, x, y, series,
-// lines, rows, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse, binary, percent}. Series:
-// {name, points, bars, line, bare, hollow, hidden, unnamed, paint}; `bars` is the axis of the intervals, `line` joins the points,
-// `bare` shows none of them. Points: {x, y, low, high, text, title, lines, record}; `title`, lines() and `record` serve the page.
-const SHAPES = ["circle", "triangle-up", "square", "diamond", "cross", "triangle-down", "triangle-right",
-                "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z"];
-const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 2], [6, 2, 2, 2]];
-const variantPlaces = new Map(DATA.variants.map((variant, place) => [variant.id, place]));
-
-// A variant looks the same in every figure; other series look by their place. Shapes differ before colours do.
-function lookOf(one, at) {
-  const place = variantPlaces.get(one.name) ?? at, turn = 3 * Math.floor(place / 8);
-  return {colour: paint(one.paint ?? `--series-${(place + turn) % 8}`), shape: place % 8, dash: DASHES[(place + turn) % 8]};
-}
-function looksOf(series) {
-  const looks = new Map();
-  series.forEach((one, place) => { if (!looks.has(one.name)) looks.set(one.name, lookOf(one, place)); });
-  return looks;
-}
-
-// Round values at even distances, about five.
-function evenTicks(low, high) {
-  const rough = (high - low) / 5, decade = 10 ** Math.floor(Math.log10(rough));
-  const step = decade * [1, 2, 5, 10].find((times) => decade * times >= rough), first = Math.ceil(low / step);
-  return Array.from({length: Math.floor(high / step) - first + 1}, (_, place) => (first + place) * step);
-}
-function logTicks(low, high) {
-  if (high / low < 2.5) return evenTicks(low, high);
-  const ticks = [];
-  for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10)
-    for (const step of high / low > 200 ? [1] : high / low > 8 ? [1, 2, 5] : [1, 1.5, 2, 3, 5, 7])
-      if (decade * step >= low * 0.999 && decade * step <= high * 1.001) ticks.push(decade * step);
-  return ticks;
-}
-function binaryTicks(high) {
-  const step = 2 ** Math.ceil(Math.log2(Math.max(high, 1) / 8));
-  return Array.from({length: Math.floor(high / step) + 1}, (_, place) => place * step);
-}
-// "1.005", "0.02", "1e-6": all digits of the value, six at most.
-const tickText = (value) => (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(6))));
-
-// The range of an axis: of the points, and of their intervals as far as the points stay readable.
-function reachOf(shown, name) {
-  const over = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  const [least, most] = over(shown.flatMap((one) => one.points.map((point) => point[name])));
-  const [low, high] = over(shown.filter((one) => one.bars === name).flatMap((one) =>
-    one.points.flatMap((point) => (point.low == null ? [] : [point.low, point.high]))));
-  const room = 2 * (most - least || Math.abs(most) * 0.1);
-  return [Math.max(Math.min(least, low), least - room), Math.min(Math.max(most, high), most + room)];
-}
-function domainOf(figure, shown, name) {
-  const axis = figure[name];
-  if (axis.labels) return axis.labels;
-  const held = (figure.lines ?? []).filter(([at]) => at === name).map(([, value]) => value), reach = reachOf(shown, name);
-  const [low, high] = axis.log ? reach.map((end) => Math.max(end, 1e-12)) : reach;
-  const from = Math.min(low, ...held), to = Math.max(high, ...held), room = (to - from) * 0.04 || Math.abs(to) * 0.02 || 1;
-  const ends = axis.log ? [from / 1.15, to * 1.15] : [from < 0 ? from - room : Math.max(from - room, 0), to + room];
-  return [axis.min ?? ends[0], axis.max ?? ends[1]];
-}
-
-const MOST_TICKS = 14;
-function ticksOf(axis, domain) {
-  if (axis.labels) return null;
-  const stride = Math.ceil((axis.ticks?.length ?? 0) / MOST_TICKS);
-  return axis.ticks?.filter((_, place) => place % stride === 0) ?? (axis.log ? logTicks(...domain) : axis.binary ? binaryTicks(domain[1]) : null);
-}
-function scalesOf(figure, domains, looks, names, still) {
-  const scaleOf = (name) => ({name, domain: domains[name], range: name === "x" ? "width" : "height", ...figure[name].labels
-    ? {type: "band", paddingInner: 0.2, paddingOuter: figure[name].labels.length < 3 ? 0.8 : 0.1}
-    : {type: figure[name].log ? "log" : "linear", zero: false, nice: false, reverse: Boolean(figure[name].reverse)}});
-  const textsOf = (name) => {
-    const ticks = ticksOf(figure[name], domains[name]);
-    return ticks?.length ? [{name: `${name}Text`, type: "ordinal", domain: ticks, range: ticks.map(figure[name].text ?? tickText)}] : [];
-  };
-  const bare = (name) => figure.series.every((one) => one.name !== name || one.bare);
-  const styled = (name, range) => ({name, type: "ordinal", domain: names, range});
-  return [scaleOf("x"), scaleOf("y"), ...textsOf("x"), ...textsOf("y"),
-          styled("colour", names.map((name) => looks.get(name).colour)),
-          styled("shape", names.map((name) => (still && bare(name) ? "stroke" : SHAPES[looks.get(name).shape]))),
-          ...figure.x.labels ? [{name: "within", type: "band", domain: names, range: {signal: "[0, bandwidth('x')]"}, paddingInner: 0.06}] : []];
-}
-
-// A title in lines of about `width` pixels.
-function linesOfTitle(title, width) {
-  const lines = [""];
-  for (const word of title.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`.trim();
-    if (longer.length * 6.8 <= width || !lines.at(-1)) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
-}
-
-function axisOf(figure, name, domain, length) {
-  const axis = figure[name], ticks = ticksOf(axis, domain);
-  return {
-    scale: name, orient: name === "x" ? "bottom" : "left", title: linesOfTitle(axis.title, length), grid: !axis.labels, labelOverlap: "greedy",
-    ...ticks?.length ? {values: ticks, encode: {labels: {update: {text: {scale: `${name}Text`, field: "value"}}}}}
-      : {tickCount: 6, tickMinStep: axis.step, format: axis.percent ? ".0%" : undefined},
-  };
-}
+// A figure as a specification of Vega; the page and the static figures draw the same one. A figure is {title, x, y,
+// series, lines, rows, stems, height, caption}. Axes: {title, log, min, max, ticks, step, text, labels, reverse,
+// binary, percent}. Series: {name, points, bars, line, bare, hollow, hidden, unnamed, paint}; `bars` is the axis of the
+// intervals, `line` joins the points, `bare` shows none of them. Points: {x, y, low, high, text, title, lines, record};
+// `title`, lines() and `record` serve the page.
 
 // Values of a mark: a field along an axis, or a constant.
 const along = (scale, field) => ({scale, field});
 const constant = (value) => ({value});
-const bySeries = {scale: "colour", field: "series"};
-const mark = (type, data, update, more = {}) => ({type, ...data && {from: {data}}, interactive: false, ...more, encode: {update}});
+const bySeries = {
+  scale: "colour",
+  field: "series"
+};
+const mark = (type, data, update, more = {}) =>
+    ({type, ...data && {from: {data}}, interactive: false, ...more, encode: {update}});
 
 // Lines at given values; the name of a vertical line stands along it.
 function guideMarks(lines = []) {
   return lines.flatMap(([axis, at, name]) => {
-    const here = {scale: axis, value: at}, ends = axis === "x" ? {x: here, y: constant(0), y2: {signal: "height"}}
-      : {y: here, x: constant(0), x2: {signal: "width"}};
-    return [mark("rule", null, {...ends, stroke: constant(paint("--soft")), strokeDash: constant([5, 4])}, {clip: true}),
-            ...name ? [mark("text", null, {x: {...here, offset: -4}, y: {signal: "height", offset: -6}, angle: constant(-90),
-                                           text: constant(name), fill: constant(paint("--soft"))})] : []];
+    const here = {scale: axis, value: at},
+          ends = axis === "x" ? {x: here, y: constant(0), y2: {signal: "height"}} :
+                                {y: here, x: constant(0), x2: {signal: "width"}};
+    return [
+      mark("rule", null, {...ends, stroke: constant(paint("--soft")), strokeDash: constant([5, 4])}, {clip: true}),
+      ...name ? [mark("text", null, {
+        x: {...here, offset: -4},
+        y: {signal: "height", offset: -6},
+        angle: constant(-90),
+        text: constant(name),
+        fill: constant(paint("--soft"))
+      })] :
+                []
+    ];
   });
 }
 
@@ -121,38 +38,86 @@ function guideMarks(lines = []) {
 function stemMarks() {
   const fits = "scale('x', datum.end) + 10 + 6.6 * length(datum.text) < width", quiet = constant(paint("--soft"));
   const chosen = (yes, no) => ({signal: `${fits} ? ${yes} : ${no}`});
-  return [mark("rule", "points", {x: constant(0), x2: along("x", "end"), y: along("y", "y"), stroke: constant(paint("--line"))}),
-          mark("text", "points", {x: chosen("scale('x', datum.end) + 10", "width"), y: {...along("y", "y"), offset: chosen("0", "-13")},
-                                  align: chosen("'left'", "'right'"), baseline: constant("middle"), text: {field: "text"}, fill: quiet})];
+  return [
+    mark(
+        "rule", "points",
+        {x: constant(0), x2: along("x", "end"), y: along("y", "y"), stroke: constant(paint("--line"))}),
+    mark("text", "points", {
+      x: chosen("scale('x', datum.end) + 10", "width"),
+      y: {...along("y", "y"), offset: chosen("0", "-13")},
+      align: chosen("'left'", "'right'"),
+      baseline: constant("middle"),
+      text: {field: "text"},
+      fill: quiet
+    })
+  ];
 }
 
 function pointMarks(lines) {
   const place = {x: along("x", "x"), y: along("y", "y")};
   return [
-    ...lines.map(({data, look}) => mark("line", data, {...place, stroke: constant(look.colour), strokeWidth: constant(1.8),
-                                                       strokeDash: constant(look.dash)}, {clip: true})),
-    mark("rule", "intervals", {x: along("x", "x0"), x2: along("x", "x1"), y: along("y", "y0"), y2: along("y", "y1"), stroke: bySeries,
-                               strokeWidth: constant(1.5)}, {clip: true}),
-    mark("symbol", "points", {...place, shape: {scale: "shape", field: "series"}, stroke: bySeries, strokeWidth: constant(1.5),
-                              size: {signal: "datum.hollow ? 150 : 52"},
-                              fill: [{test: "datum.hollow", value: paint("--paper")}, bySeries]}, {interactive: true}),
-    mark("symbol", "active", {...place, shape: constant("circle"), size: constant(260), stroke: constant(paint("--ink")),
-                              strokeWidth: constant(1.5), fill: constant(null)})];
+    ...lines.map(
+        ({data, look}) => mark(
+            "line", data,
+            {...place, stroke: constant(look.colour), strokeWidth: constant(1.8), strokeDash: constant(look.dash)},
+            {clip: true})),
+    mark(
+        "rule", "intervals", {
+          x: along("x", "x0"),
+          x2: along("x", "x1"),
+          y: along("y", "y0"),
+          y2: along("y", "y1"),
+          stroke: bySeries,
+          strokeWidth: constant(1.5)
+        },
+        {clip: true}),
+    mark(
+        "symbol", "points", {
+          ...place,
+          shape: {scale: "shape", field: "series"},
+          stroke: bySeries,
+          strokeWidth: constant(1.5),
+          size: {signal: "datum.hollow ? 150 : 52"},
+          fill: [{test: "datum.hollow", value: "transparent"}, bySeries]
+        },
+        {interactive: true}),
+    mark("symbol", "active", {
+      ...place,
+      shape: constant("circle"),
+      size: constant(260),
+      stroke: constant(paint("--ink")),
+      strokeWidth: constant(1.5),
+      fill: constant(null)
+    })
+  ];
 }
 
 function barMarks() {
-  const place = {x: {scale: "x", field: "x", offset: {scale: "within", field: "series"}}, width: {scale: "within", band: 1},
-                 y: along("y", "y"), y2: {scale: "y", value: 0}};
-  return [mark("rect", "points", {...place, fill: bySeries}, {interactive: true}),
-          mark("rect", "active", {...place, fill: constant(null), stroke: constant(paint("--ink")), strokeWidth: constant(2)})];
+  const place = {
+    x: {scale: "x", field: "x", offset: {scale: "within", field: "series"}},
+    width: {scale: "within", band: 1},
+    y: along("y", "y"),
+    y2: {scale: "y", value: 0}
+  };
+  return [
+    mark("rect", "points", {...place, fill: bySeries}, {interactive: true}),
+    mark("rect", "active", {...place, fill: constant(null), stroke: constant(paint("--ink")), strokeWidth: constant(2)})
+  ];
 }
 
-// Names of rows; paper around the letters keeps lines apart from them. Of a picture that stands alone, the width is only
-// estimated, and too large.
+// Names of rows; paper around the letters keeps lines apart from them. Of a picture that stands alone, the width is
+// only estimated, and too large.
 function rowMarks(still) {
-  const named = {x: constant(2), y: {...along("y", "row"), offset: -9}, text: {field: "name"}, limit: {signal: still ? "1.25 * width" : "width"}};
-  return [mark("text", "rows", {...named, stroke: constant(paint("--paper")), strokeWidth: constant(4)}),
-          mark("text", "rows", {...named, fill: constant(paint("--ink"))})];
+  const named = {
+    x: constant(2),
+    y: {...along("y", "row"), offset: -9},
+    text: {field: "name"},
+    limit: {signal: still ? "1.25 * width" : "width"}
+  };
+  return [
+    mark("text", "rows", {...named, stroke: constant(paint("--paper")), strokeWidth: constant(4)}),
+    mark("text", "rows", {...named, fill: constant(paint("--ink"))})
+  ];
 }
 
 function legendOf(figure, names, width) {
@@ -160,58 +125,107 @@ function legendOf(figure, names, width) {
   if (figure.stems || values.length < 2) return {rows: 0, legends: []};
   const room = Math.max(1, Math.floor((width - 60) / (30 + 7.2 * Math.max(...values.map((name) => name.length)))));
   const rows = Math.ceil(values.length / room);  // Vega fills column by column, and expects full ones
-  return {rows, legends: [
-    {orient: "bottom", fill: "colour", values, columns: Math.ceil(values.length / rows), labelLimit: width - 60, symbolSize: 80, columnPadding: 18, offset: 14,
-     ...figure.x.labels ? {symbolType: "square"} : {stroke: "colour", shape: "shape"}}]};
+  return {
+    rows,
+    legends: [{
+      orient: "bottom",
+      fill: "colour",
+      values,
+      columns: Math.ceil(values.length / rows),
+      labelLimit: width - 60,
+      symbolSize: 80,
+      columnPadding: 18,
+      offset: 14,
+      ...figure.x.labels ? {symbolType: "square"} : {stroke: "colour", shape: "shape"}
+    }]
+  };
 }
 
 function themeOf(still) {
-  const font = still ? "DejaVu Sans, sans-serif" : "system-ui, DejaVu Sans, sans-serif", soft = paint("--soft"), line = paint("--line");
+  const font = still ? "DejaVu Sans, sans-serif" : "system-ui, DejaVu Sans, sans-serif", soft = paint("--soft"),
+        line = paint("--line");
   return {
     background: still ? paint("--paper") : null,
-    aria: false, text: {font, fontSize: 12},
-    axis: {labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelColor: soft,
-           titleColor: soft, domainColor: line, gridColor: paint("--grid"), ticks: false, labelPadding: 6, labelSeparation: 8, titlePadding: 8},
+    aria: false,
+    text: {font, fontSize: 12},
+    axis: {
+      labelFont: font,
+      titleFont: font,
+      labelFontSize: 12,
+      titleFontSize: 12,
+      titleFontWeight: "normal",
+      labelColor: soft,
+      titleColor: soft,
+      domainColor: line,
+      gridColor: paint("--grid"),
+      ticks: false,
+      labelPadding: 6,
+      labelSeparation: 8,
+      titlePadding: 8
+    },
     legend: {labelFont: font, labelFontSize: 12, labelColor: paint("--ink")},
-    title: {font, fontSize: 15, subtitleFont: font, subtitleFontSize: 12, color: paint("--ink"), subtitleColor: soft, anchor: "start",
-            offset: 14, subtitlePadding: 5},
+    title: {
+      font,
+      fontSize: 15,
+      subtitleFont: font,
+      subtitleFontSize: 12,
+      color: paint("--ink"),
+      subtitleColor: soft,
+      anchor: "start",
+      offset: 14,
+      subtitlePadding: 5
+    },
   };
 }
 
 function dataOf(figure, shown, lines, domains) {
-  const within = (name, value) => (figure[name].labels ? value : Math.min(Math.max(value, domains[name][0]), domains[name][1]));
-  const intervals = shown.flatMap(({name, bars, points}) => points.filter((point) => bars && point.low != null).map(({x, y, low, high}) => {
-    const [from, to] = [within(bars, low), within(bars, high)];
-    return {series: name, ...bars === "x" ? {x0: from, x1: to, y0: y, y1: y} : {x0: x, x1: x, y0: from, y1: to}};
-  }));
+  const within = (name, value) =>
+      (figure[name].labels ? value : Math.min(Math.max(value, domains[name][0]), domains[name][1]));
+  const intervals = shown.flatMap(
+      ({name, bars, points}) => points.filter((point) => bars && point.low != null).map(({x, y, low, high}) => {
+        const [from, to] = [within(bars, low), within(bars, high)];
+        return {series: name, ...bars === "x" ? {x0: from, x1: to, y0: y, y1: y} : {x0: x, x1: x, y0: from, y1: to}};
+      }));
   return [
-    {name: "points", values: shown.filter((one) => !one.bare).flatMap(({name, hollow = false, points}) =>
-      points.map((point) => ({...point, series: name, hollow, end: Math.max(point.x, point.high ?? point.x)})))},
+    {
+      name: "points",
+      values: shown.filter((one) => !one.bare)
+                  .flatMap(
+                      ({name, hollow = false, points}) => points.map(
+                          (point) => ({...point, series: name, hollow, end: Math.max(point.x, point.high ?? point.x)})))
+    },
     {name: "intervals", values: intervals}, {name: "active", values: []},
     {name: "rows", values: (figure.rows ?? []).map((name, row) => ({name, row}))},
-    ...lines.map(({data, points}) => ({name: data, values: points.map(({x, y}) => ({x, y}))}))];
+    ...lines.map(({data, points}) => ({name: data, values: points.map(({x, y}) => ({x, y}))}))
+  ];
 }
 
-// `width`: of the whole picture. `still`: {machine}, for a picture that stands alone; it has title and legend, which the page
-// shows beside the figure.
+// `width`: of the whole picture. `still`: {machine}, for a picture that stands alone; it has title and legend, which
+// the page shows beside the figure.
 function specificationOf(figure, width, still) {
   const shown = figure.series.filter((one) => !one.hidden && one.points.length > 0), looks = looksOf(figure.series);
   const names = [...new Set(shown.map((one) => one.name))];
   const domains = {x: domainOf(figure, shown, "x"), y: domainOf(figure, shown, "y")};
-  const lines = shown.filter((one) => one.line).map((one, place) => ({data: `line${place}`, points: one.points, look: looks.get(one.name)}));
+  const lines = shown.filter((one) => one.line)
+                    .map((one, place) => ({data: `line${place}`, points: one.points, look: looks.get(one.name)}));
   const {rows, legends} = still ? legendOf(figure, names, width) : {rows: 0, legends: []};
   const height = figure.height ?? (figure.rows ? 90 + (still ? 32 : 38) * figure.rows.length : 380);
   return {
-    width, height: height + (still ? 60 + 22 * rows : 0), autosize: {type: "fit", contains: "padding"}, padding: still ? 14 : 4,
+    width,
+    height: height + (still ? 60 + 22 * rows : 0),
+    autosize: {type: "fit", contains: "padding"},
+    padding: still ? 14 : 4,
     config: themeOf(still),
     title: still ? {text: figure.title, subtitle: still.machine} : undefined,
     data: dataOf(figure, shown, lines, domains),
     scales: scalesOf(figure, domains, looks, names, still),
-    axes: [axisOf(figure, "x", domains.x, width - 70), ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]],
+    axes: [
+      axisOf(figure, "x", domains.x, width - 70), ...figure.rows ? [] : [axisOf(figure, "y", domains.y, height - 70)]
+    ],
     legends,
-    marks: [...guideMarks(figure.lines), ...figure.stems ? stemMarks() : [], ...figure.x.labels ? barMarks() : pointMarks(lines),
-            ...figure.rows ? rowMarks(still) : []],
+    marks: [
+      ...guideMarks(figure.lines), ...figure.stems ? stemMarks() : [],
+      ...figure.x.labels ? barMarks() : pointMarks(lines), ...figure.rows ? rowMarks(still) : []
+    ],
   };
 }
-
-const rowsAxis = (rows) => ({min: -0.75, max: rows.length - 0.5, reverse: true});

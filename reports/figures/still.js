@@ -1,19 +1,23 @@
-// Draws the static figures with Node.js: node SCRIPT DATA FOLDER [NAME]. FOLDER gets a .svg for each, or only one, named
-// NAME; and figures.json, which lists them as {name, title, caption}, or {name, fault}.
+// Draws the static figures with Node.js: node SCRIPT DATA FOLDER [NAME]. FOLDER gets a .svg for each, or only one,
+// named NAME; and figures.json, which lists them as {name, title, caption}, or {name, fault}.
 const MOST_POINTS = 240;
 const [, , , FOLDER, ONLY] = process.argv;
 
 // The first block of the colours is for light paper.
-function paint(name) {
-  return new RegExp(`${name}: (#[0-9a-f]+);`).exec(COLOURS)[1];
-}
+function paint(name) { return new RegExp(`${name}: (#[0-9a-f]+);`).exec(COLOURS)[1]; }
 
 // Without a canvas, Vega estimates the width of texts from these shares of the size of the font.
-vega.textMetrics.width = (item, text) => (item.fontSize ?? 11) * [...String(text ?? item.text)].reduce((sum, letter) =>
-  sum + (/[ iljtfrI.,:;|!'()[\]/-]/.test(letter) ? 0.36 : /[mwMW@%]/.test(letter) ? 0.92 : /[A-Z]/.test(letter) ? 0.7 : 0.63), 0);
+vega.textMetrics.width = (item, text) => (item.fontSize ?? 11) *
+    [...String(text ?? item.text)].reduce(
+        (sum, letter) => sum +
+            (/[ iljtfrI.,:;|!'()[\]/-]/.test(letter) ? 0.36 :
+                 /[mwMW@%]/.test(letter)             ? 0.92 :
+                 /[A-Z]/.test(letter)                ? 0.7 :
+                                                       0.63),
+        0);
 
-// At most `most` points: one for each x, or, if there are more, one for each of `most` sections of a logarithmic axis. Each is
-// the median of its group; the interval goes from the lowest low end to the highest high end.
+// At most `most` points: one for each x, or, if there are more, one for each of `most` sections of a logarithmic axis.
+// Each is the median of its group; the interval goes from the lowest low end to the highest high end.
 function collapsed(points, most) {
   let groups = groupsOf(points, (point) => point.x);
   if (groups.size > most) {
@@ -22,20 +26,28 @@ function collapsed(points, most) {
   }
   const ends = (group, key, of) => (group[0].low == null ? null : of(...group.map((point) => point[key])));
   return [...groups.values()].map((group) => ({
-    x: median(group.map((point) => point.x)), y: median(group.map((point) => point.y)),
-    low: ends(group, "low", Math.min), high: ends(group, "high", Math.max)}));
+                                    x: median(group.map((point) => point.x)),
+                                    y: median(group.map((point) => point.y)),
+                                    low: ends(group, "low", Math.min),
+                                    high: ends(group, "high", Math.max)
+                                  }));
 }
 
 // Leaves out series, and joins points, until the figure is readable; the caption says so.
 function thinned(figure) {
   const named = figure.series.filter((one) => !one.unnamed), hidden = named.filter((one) => one.hidden).length;
-  if (named.length <= 8) for (const one of figure.series) one.hidden = false;
-  else if (hidden) figure.caption += ` ${named.length - hidden} of ${named.length} series are drawn; the tables hold all.`;
+  if (named.length <= 8)
+    for (const one of figure.series) one.hidden = false;
+  else if (hidden)
+    figure.caption += ` ${named.length - hidden} of ${named.length} series are drawn; the tables hold all.`;
   figure.series = figure.series.filter((one) => !one.hidden);
-  const marked = figure.series.filter((one) => !one.bare), medians = figure.series.filter((one) => one.bare && one.unnamed);
-  if (figure.rows || figure.x.labels || marked.reduce((sum, one) => sum + one.points.length, 0) <= MOST_POINTS) return figure;
+  const marked = figure.series.filter((one) => !one.bare),
+        medians = figure.series.filter((one) => one.bare && one.unnamed);
+  if (figure.rows || figure.x.labels || marked.reduce((sum, one) => sum + one.points.length, 0) <= MOST_POINTS)
+    return figure;
   for (const one of [...marked, ...medians]) one.points = collapsed(one.points, MOST_POINTS / marked.length);
-  figure.caption += " Points are medians of neighbouring cases; bars go from the lowest to the highest end of their intervals.";
+  figure.caption +=
+      " Points are medians of neighbouring cases; bars go from the lowest to the highest end of their intervals.";
   return figure;
 }
 
@@ -63,9 +75,11 @@ const STILLS = {
 const escaped = (text) => text.replace(/[<>&]/g, (letter) => ({"<": "&lt;", ">": "&gt;", "&": "&amp;"})[letter]);
 
 async function pictureOf(figure) {
-  const faults = [], ignore = () => {}, logger = {level: ignore, info: ignore, debug: ignore, warn: ignore, error: (fault) => faults.push(fault)};
+  const faults = [], ignore = () => {},
+        logger = {level: ignore, info: ignore, debug: ignore, warn: ignore, error: (fault) => faults.push(fault)};
   const specification = specificationOf(figure, 860, {machine: DATA.machine});
-  const view = new vega.View(vega.parse(specification, null, {ast: true}), {expr: vega.expressionInterpreter, renderer: "none", logger});
+  const view = new vega.View(
+      vega.parse(specification, null, {ast: true}), {expr: vega.expressionInterpreter, renderer: "none", logger});
   const svg = await view.toSVG();
   if (faults.length) throw faults[0];
   return svg.replace(/<svg[^>]*>/, (opening) => `${opening}<title>${escaped(figure.title)}</title>`);

@@ -4,14 +4,13 @@ const GLYPHS = ["\u25cf", "\u25b2", "\u25a0", "\u25c6", "\u271a", "\u25bc", "\u2
 const drawn = [];
 const hasCharts = typeof vega !== "undefined";
 
-function paint(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
+function paint(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
 // With the interpreter of Vega: the policy of the page forbids code made of text.
 function viewOf(specification, container, points) {
-  return new vega.View(vega.parse(specification, null, {ast: true}),
-                       {expr: vega.expressionInterpreter, container, renderer: points > MOST_ELEMENTS ? "canvas" : "svg", hover: false});
+  return new vega.View(
+      vega.parse(specification, null, {ast: true}),
+      {expr: vega.expressionInterpreter, container, renderer: points > MOST_ELEMENTS ? "canvas" : "svg", hover: false});
 }
 
 // Where the axes of a picture begin, from its corner.
@@ -23,7 +22,8 @@ function originOf(view) {
 // The point at the pointer: the mark that is hit, else the nearest within 14 pixels.
 function pointAt(view, event, item) {
   if (item?.datum?.series !== undefined && "hollow" in item.datum) return item.datum;
-  const [left, top] = originOf(view), frame = view.container().getBoundingClientRect(), x = view.scale("x"), y = view.scale("y");
+  const [left, top] = originOf(view), frame = view.container().getBoundingClientRect(), x = view.scale("x"),
+               y = view.scale("y");
   const at = {x: event.clientX - frame.left - left, y: event.clientY - frame.top - top};
   let nearest = null, least = 14;
   for (const point of x.bandwidth ? [] : view.data("points")) {
@@ -84,17 +84,20 @@ function legendOfPage({series, x}, toggle) {
   return el("div", {class: "legend", role: "group", "aria-label": "Series"}, ...named.map((one) => {
     const mark = el("span", {"aria-hidden": "true"}, glyphOf(one));
     mark.style.color = looks.get(one.name).colour;
-    return el("button", {type: "button", "aria-pressed": String(!one.hidden), click: () => toggle(one.name, one.hidden)}, mark, one.name);
+    return el(
+        "button", {type: "button", "aria-pressed": String(!one.hidden), click: () => toggle(one.name, one.hidden)},
+        mark, one.name);
   }));
 }
 
-// A figure. `describe()` is called again whenever controls or colours change; it returns what specificationOf() takes, or
-// null if nothing is left to draw.
+// A figure. `describe()` is called again whenever controls or colours change; it returns what specificationOf() takes,
+// or null if nothing is left to draw.
 function figure({id, title, controls = [], describe}) {
   const host = el("div", {class: "plot"}), below = el("div"), caption = el("figcaption");
   const readout = el("p", {class: "readout", "aria-live": "polite"}), toggled = new Map();
-  const block = el("figure", {id}, el("h3", {}, title),
-                   controls.length ? el("div", {class: "controls"}, ...controls) : null, host, below, readout, caption);
+  const block =
+      el("figure", {id}, el("h3", {}, title), controls.length ? el("div", {class: "controls"}, ...controls) : null,
+         host, below, readout, caption);
   const entry = {view: null};
   const toggle = (name, shown) => {
     const place = [...below.querySelectorAll("button")].indexOf(document.activeElement);
@@ -114,13 +117,19 @@ function figure({id, title, controls = [], describe}) {
     }
     for (const one of now.series) one.hidden = !(toggled.get(one.name) ?? !one.hidden);
     const points = now.series.reduce((sum, one) => sum + (one.bare || one.hidden ? 0 : one.points.length), 0);
-    const stage = el("div", {class: "stage", tabindex: "0", role: "img", "aria-label":
-      `${title}: ${points} points; read them with the arrow keys. ${now.caption}`});
+    const stage = el("div", {
+      class: "stage",
+      tabindex: "0",
+      role: "img",
+      "aria-label": `${title}: ${points} points; read them with the arrow keys. ${now.caption}`
+    });
     const tip = el("div", {class: "tip", hidden: true});
     host.replaceChildren(stage, tip);
-    below.replaceChildren(now.series.filter((one) => !one.unnamed).length > 1 && !now.stems ? legendOfPage(now, toggle) : "");
+    below.replaceChildren(
+        now.series.filter((one) => !one.unnamed).length > 1 && !now.stems ? legendOfPage(now, toggle) : "");
     const waiting = now.series.some((one) => one.hidden && !one.unnamed);
-    caption.textContent = now.caption + (waiting ? " Series that are crossed out in the legend are hidden; click to show them." : "");
+    caption.textContent =
+        now.caption + (waiting ? " Series that are crossed out in the legend are hidden; click to show them." : "");
     if (points === 0 && now.series.every((one) => one.hidden || !one.bare)) return;
     const width = host.clientWidth || 640, specification = specificationOf(now, width);
     host.style.minHeight = `${specification.height}px`;  // so that nothing below moves while the picture is made
