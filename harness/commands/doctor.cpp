@@ -209,7 +209,7 @@ constexpr auto kParts = std::to_array<Part>({
        const ChartLibrary charts = find_chart_library({});
        return Finding{!charts.script.empty(), charts.note.empty() ? "charts in report.html" : charts.note};
      }},
-    {"Node.js and rsvg-convert", look_at_still_figures},
+    {"Node.js, rsvg-convert", look_at_still_figures},
 });
 
 constexpr auto kGpuParts = std::to_array<Part>({
