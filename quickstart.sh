@@ -50,7 +50,8 @@ elif [ $install = yes ]; then
   cat >&2 <<'NEEDS'
 quickstart.sh: no dpkg here, so nothing is installed. To build, hilbench needs a C++20 compiler, CMake 3.22, Ninja,
 pkg-config, fmt, yaml-cpp, Google Benchmark, CLI11, nlohmann-json, SQLite, zlib, Highway, hwloc, md4c and the
-headers of Boost; for rings over processes also Open MPI. To run, it uses OpenBLAS, gnuplot and Chart.js.
+headers of Boost; for rings over processes also Open MPI. To run, it uses OpenBLAS; for figures Vega 5,
+Node.js and rsvg-convert.
 NEEDS
 fi
 

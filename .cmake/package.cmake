@@ -11,6 +11,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Loaded or started on first use: a BLAS, charts; for rings of processes, MPI.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas0-pthread, gnuplot-nox, libjs-chart.js")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas0-pthread, libjs-vega, nodejs, librsvg2-bin")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS openmpi-bin)
 include(CPack)

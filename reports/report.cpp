@@ -9,10 +9,10 @@
 #include "reports/claims/claims_file.hpp"
 #include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"
-#include "reports/figures/figures.hpp"
-#include "reports/page/chart_library.hpp"
+#include "reports/figures/chart_library.hpp"
+#include "reports/figures/draw.hpp"
+#include "reports/figures/report_data.hpp"
 #include "reports/page/page.hpp"
-#include "reports/page/page_data.hpp"
 #include "reports/tables/all_tables.hpp"
 
 namespace hilbench {
@@ -34,13 +34,14 @@ ReportOutput write_report(const ReportInput& input, const fs::path& folder) {
   make_folder(folder / "figures");
   const View view = view_of(input);
   const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
-  Drawn drawn = draw(plots_of(view, answers), folder / "figures");
+  const nlohmann::json data = report_data(view, answers);
+  Drawn drawn = draw(data, charts, folder / "figures");
   for (const Table& table : all_tables(view, answers))
     write_file(folder / "tables" / (table.name + ".csv"), to_csv(table));
   if (!charts.note.empty()) drawn.notes.push_back(charts.note);
   const Document document = document_of(view, answers, std::move(drawn.figures), drawn.notes);
   write_file(folder / "report.md", to_markdown(document));
-  write_file(folder / "report.html", to_html(document, page_data(view, answers), charts));
+  write_file(folder / "report.html", to_html(document, data, charts));
   return {.folder = folder, .notes = std::move(drawn.notes)};
 }
 

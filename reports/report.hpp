@@ -11,7 +11,7 @@ namespace hilbench {
 
 struct ReportOutput {
   std::filesystem::path folder;
-  std::vector<std::string> notes;  // what could not be made, and why ("no gnuplot: figures left out; ...")
+  std::vector<std::string> notes;  // what could not be made, and why ("no Vega: no figures ...")
 };
 
 // Throws UsageError or EnvironmentError if `folder` is not a folder and cannot be created.

@@ -29,7 +29,7 @@
 #include "kernels/machine/host_memory.hpp"
 #include "kernels/ring/transport/mpi.hpp"
 #include "kernels/ring/transport/nccl.hpp"
-#include "reports/page/chart_library.hpp"
+#include "reports/figures/chart_library.hpp"
 
 namespace hilbench {
 namespace {
@@ -105,9 +105,11 @@ bool in_path(const std::string& program) {
   return false;
 }
 
-Finding look_at_gnuplot() {
-  if (in_path("gnuplot")) return {true, "SVG and PNG figures in reports"};
-  return {.text = "gnuplot is not in PATH, so reports have no figures; install gnuplot-nox"};
+Finding look_at_still_figures() {
+  if (!in_path("node"))
+    return {.text = "node is not in PATH, so reports have no SVG figures; install nodejs"};
+  if (in_path("rsvg-convert")) return {true, "SVG and PNG figures in reports"};
+  return {true, "SVG figures in reports; without PNG: no rsvg-convert in PATH; install librsvg2-bin"};
 }
 
 Finding look_at_driver() {
@@ -202,12 +204,12 @@ constexpr auto kParts = std::to_array<Part>({
     {"BLAS (baseline gemm)", look_at_blas},
     {"perf hardware events", [] { return look_at_counters("default", kCpuTarget); }},
     {"perf software events", [] { return look_at_counters("software", kCpuTarget); }},
-    {"gnuplot", look_at_gnuplot},
-    {"Chart.js",
+    {"Vega",
      [] {
        const ChartLibrary charts = find_chart_library({});
        return Finding{!charts.script.empty(), charts.note.empty() ? "charts in report.html" : charts.note};
      }},
+    {"Node.js, rsvg-convert", look_at_still_figures},
 });
 
 constexpr auto kGpuParts = std::to_array<Part>({

@@ -17,7 +17,7 @@ struct ReportArguments {
   std::filesystem::path folder;
   std::filesystem::path output;  // empty: the folder of the results
   std::filesystem::path claims;  // empty: the claims of this build
-  std::filesystem::path charts;  // empty: the file that packages install
+  std::filesystem::path charts;  // empty: where packages install Vega
 };
 
 ExitCode report_command(const ReportArguments& arguments) {
@@ -44,9 +44,8 @@ void add_report(Commands& commands) {
   options.path("-o", arguments->output, "folder to write to; default: DIR");
   options.path("--claims", arguments->claims,
                "claims file; default: the claims of this build (`hilbench list claims`)");
-  options.path(
-      "--charts", arguments->charts,
-      "Chart.js for report.html: a minified file, or `none`; default: the file that packages install");
+  options.path("--charts", arguments->charts,
+               "folder of Vega, which draws the figures, or `none`; default: where packages install it");
   options.examples(
       {{"hilbench report results/quick", "report.html, report.md, tables and figures in the same folder"},
        {"hilbench report results/quick -o page", "in a folder of their own"}});

@@ -16,7 +16,7 @@ namespace {
 
 struct SiteArguments {
   std::filesystem::path folder, output;
-  std::filesystem::path charts;  // empty: the file that packages install
+  std::filesystem::path charts;  // empty: where packages install Vega
   std::string url;
 };
 
@@ -52,7 +52,7 @@ void add_site(Commands& commands) {
   options.text("--url", arguments->url,
                "address under which the site will be published, for previews of its pages", Empty::allowed);
   options.path("--charts", arguments->charts,
-               "Chart.js: a minified file, or `none`; default: the file that packages install");
+               "folder of Vega, which draws the figures, or `none`; default: where packages install it");
   options.examples({{"hilbench site results -o pages", "all runs of a folder, with an index"}});
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/claims/answers.hpp"
-#include "reports/figures/gnuplot.hpp"
+#include "reports/figures/draw.hpp"
 #include "reports/view/table.hpp"
 #include "reports/view/view.hpp"
 

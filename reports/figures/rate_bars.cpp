@@ -1,12 +1,10 @@
 #include "reports/figures/rate_bars.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "reports/figures/plot_parts.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
 
@@ -113,38 +111,6 @@ std::vector<RatePanel> rate_panels(const View& view) {
   });
   for (RatePanel& panel : panels) thin_out(panel);
   return panels;
-}
-
-std::optional<Plot> rates_plot(const View& view) {
-  const std::vector<RatePanel> panels = rate_panels(view);
-  if (panels.empty()) return std::nullopt;
-  const RatePanel& panel = panels.front();
-  const RateUnit unit = unit_of(panel);
-  Plot plot{.name = "rates", .title = "Rate by sequence length"};
-  plot.caption = fmt::format("{} Shared by all bars: {}. {}.", reading_of(panel), panel.shared, view.machine);
-  std::string& lines = plot.data["bars.tsv"];
-  for (std::size_t i = 0; i < panel.lengths.size(); ++i) {
-    lines += std::to_string(panel.lengths[i]);
-    for (const RateSeries& series : panel.series)
-      lines += series.records[i] == nullptr
-                   ? "\t?"
-                   : fmt::format("\t{}", *series.records[i]->tflops * unit.per_tflops);
-    lines += '\n';
-  }
-  std::vector<std::string> curves;
-  for (std::size_t i = 0; i < panel.series.size(); ++i)
-    curves.push_back(fmt::format("'bars.tsv' using {}:xtic(1) lc rgb '{}' title {}", i + 2, colour_of(i),
-                                 gnuplot_quoted(panel.series[i].library)));
-  plot.script =
-      titled(fmt::format("Rate by sequence length ({}): higher is better", panel.shared), view, plot.height) +
-      std::string(frame()) +
-      fmt::format(
-          "set datafile missing '?'\nset style data histograms\nset style histogram clustered gap 1\n"
-          "set style fill solid 0.9\nset boxwidth 0.9\nset yrange [0:*]\nset xlabel 'sequence "
-          "length'\nset ylabel '{}'\nset bmargin 6\nset key at screen 0.5, screen 0.02 center bottom "
-          "horizontal\nplot {}",
-          unit.name, fmt::join(curves, ", "));
-  return plot;
 }
 
 }  // namespace hilbench

@@ -1,13 +1,10 @@
-// Rates of kernels and rivals by sequence length, as grouped bars. One specification serves the page and the
-// static figure.
+// Rates of kernels and rivals by sequence length, as grouped bars.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "reports/figures/gnuplot.hpp"
 #include "reports/view/view.hpp"
 
 namespace hilbench {
@@ -41,8 +38,5 @@ RateUnit unit_of(const RatePanel& panel);
 // Kernels in linear order, and baselines that computed and verified the same case. Panels with fewer than two
 // libraries are left out; those with most lengths stand first.
 std::vector<RatePanel> rate_panels(const View& view);
-
-// The first panel as a static figure; nothing if there is none.
-std::optional<Plot> rates_plot(const View& view);
 
 }  // namespace hilbench

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "kernels/base/hash.hpp"
+#include "reports/figures/figure_script.hpp"
 #include "reports/view/table.hpp"
 
 namespace hilbench {
@@ -14,10 +15,9 @@ namespace hilbench {
 std::string_view embedded_page_style();
 std::string_view embedded_page_elements();
 std::string_view embedded_page_frame();
-std::string_view embedded_page_values();
-std::string_view embedded_page_charts();
+std::string_view embedded_page_data();
+std::string_view embedded_page_figure();
 std::string_view embedded_page_figures();
-std::string_view embedded_page_rates();
 std::string_view embedded_page_tables();
 std::string_view embedded_page_records();
 std::string_view embedded_page_record();
@@ -30,6 +30,10 @@ std::string script_of(std::initializer_list<std::string_view> parts) {
   std::string script = "\"use strict\";\n(() => {\n";
   for (const std::string_view part : parts) script += part;
   return script + "})();\n";
+}
+
+std::string style_of() {
+  return std::string(colour_style()) + std::string(embedded_page_style());
 }
 
 std::string preview_html(std::string_view title, const PageFrame& frame) {
@@ -56,7 +60,7 @@ std::string nonce_of(std::string_view text) {
 std::string head_html(std::string_view title, const PageFrame& frame, const std::string& nonce) {
   const bool alone = frame.assets.empty();
   const std::string style =
-      alone ? fmt::format("<style>\n{}</style>\n", embedded_page_style())
+      alone ? fmt::format("<style>\n{}</style>\n", style_of())
             : fmt::format("<link rel=\"stylesheet\" href=\"{}/page.css\">\n", html_text(frame.assets));
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -99,21 +103,20 @@ std::string prose_html(std::string_view text) {
 }
 
 std::string report_script() {
-  return script_of({embedded_page_elements(), embedded_page_frame(), embedded_page_values(),
-                    embedded_page_charts(), embedded_page_figures(), embedded_page_rates(),
+  return script_of({embedded_page_data(), text_script(), figure_script(), embedded_page_elements(),
+                    embedded_page_frame(), embedded_page_figure(), embedded_page_figures(),
                     embedded_page_tables(), embedded_page_records(), embedded_page_record(),
                     embedded_page_start()});
 }
 
 std::string plain_script() {
-  return script_of(
-      {embedded_page_elements(), embedded_page_frame(), embedded_page_tables(), embedded_page_plain()});
+  return script_of({text_script(), embedded_page_elements(), embedded_page_frame(), embedded_page_tables(),
+                    embedded_page_plain()});
 }
 
 std::vector<PageFile> page_files(const ChartLibrary& charts) {
-  std::vector<PageFile> files = {{"page.css", std::string(embedded_page_style())},
-                                 {"report.js", report_script()},
-                                 {"plain.js", plain_script()}};
+  std::vector<PageFile> files = {
+      {"page.css", style_of()}, {"report.js", report_script()}, {"plain.js", plain_script()}};
   if (!charts.script.empty()) files.push_back({"charts.js", charts.script});
   return files;
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/page/chart_library.hpp"
+#include "reports/figures/chart_library.hpp"
 
 namespace hilbench {
 

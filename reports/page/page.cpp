@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "reports/page/page_data.hpp"
+#include "reports/figures/report_data.hpp"
 
 namespace hilbench {
 

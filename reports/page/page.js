@@ -1,12 +1,12 @@
 // Starts the page.
 function redrawAll() {
-  if (typeof Chart !== "undefined") for (const entry of drawn) entry.draw();
+  if (hasCharts) for (const entry of drawn) entry.draw();
 }
 
 // Draws one figure after another, so that the page can respond in between.
 async function drawAll() {
   for (const entry of [...drawn]) {
-    if (!entry.chart) entry.draw();
+    if (!entry.view) await entry.draw();
     await new Promise((then) => setTimeout(then));
   }
   document.documentElement.dataset.drawn = "yes";
@@ -20,8 +20,9 @@ function openNamedRecord() {
 }
 
 addEventListener("recolour", redrawAll);
+addEventListener("resize", fitAll);
 startTheme();
-if (typeof Chart !== "undefined") {
+if (hasCharts) {
   document.getElementById("figures").replaceWith(...figureSections());
   if (DATA.claims.length) document.querySelector("#claims .scroll")?.after(claimsFigure());
   if (DATA.rivals.length)
@@ -30,8 +31,8 @@ if (typeof Chart !== "undefined") {
 enhanceTables();
 document.getElementById("explorer").replaceWith(recordsSection());
 fillNavigation();
-if (typeof Chart !== "undefined") document.body.append(el("footer", {}, `Charts are drawn by Chart.js ${Chart.version} (MIT licence), which this file contains.`));
+if (hasCharts) document.body.append(el("footer", {}, "Charts are drawn by Vega (BSD 3-Clause licence), which these pages contain."));
 addEventListener("hashchange", openNamedRecord);
 openNamedRecord();
 document.documentElement.dataset.ready = "yes";
-if (typeof Chart !== "undefined") drawAll();
+if (hasCharts) drawAll();

@@ -1,4 +1,9 @@
 // A dialog with one record.
+function commandOf(record) {
+  const filter = `^${record.of.word}/${DATA.variants[record.variant].word}$`;
+  return `${DATA.command.head}'${filter}'${DATA.command.tail}`;
+}
+
 function facts(rows) {
   return el("div", {class: "scroll"}, el("table", {class: "facts"}, el("tbody", {}, ...rows.filter(([, value]) => value !== "" && value != null)
     .map(([name, value]) => el("tr", {}, el("th", {scope: "row"}, name), el("td", {}, String(value)))))));
@@ -18,32 +23,11 @@ function samplesFigures(record) {
                "The store and its export hold all samples."),
             facts((time?.quartiles ?? []).map((value, place) => [names[place], timeText(value)]))];
   }
-  if (typeof Chart === "undefined") return [facts([["samples, in order", time.samples.map(timeText).join(", ")]])];
+  if (!hasCharts) return [facts([["samples, in order", time.samples.map(timeText).join(", ")]])];
   const [size, unit] = unitOf(TIMES, time.ns[0]), values = time.samples.map((ns) => ns / size);
-  let begin = 0;
-  const series = time.rounds.map((rounds, process) => {
-    const points = values.slice(begin, begin + rounds).map((y, place) =>
-      ({x: begin + place + 1, y, lines: () => [`round ${place + 1}: ${num(y)} ${unit}`]}));
-    begin += rounds;
-    return {name: time.rounds.length > 1 ? `process ${process + 1}` : "sample", line: true, points};
-  });
-  return [el("div", {class: "panels"},
-    figure({id: "figure-samples", title: "Samples in the order measured", spec: () => ({height: 230, x: {title: "round"}, y: {title: unit},
-      lines: [["y", time.ns[0] / size]], series, caption: `Dashed: the median, ${timeInterval(time)}.`})}),
-    distributionFigure(values, unit, time.ns[0] / size, time.timer))];
-}
-
-function distributionFigure(values, unit, middle, timer) {
-  const low = Math.min(...values), high = Math.max(...values);
-  const bins = Math.min(24, Math.max(6, Math.ceil(Math.sqrt(values.length) * 1.5)));
-  const width = (high - low) / bins || low * 1e-3 || 1, counts = new Array(bins).fill(0);
-  for (const value of values) ++counts[Math.min(bins - 1, Math.floor((value - low) / width))];
-  const steps = counts.flatMap((y, bin) => [{x: low + bin * width, y}, {x: low + (bin + 1) * width, y}]);
-  const outline = [{x: low, y: 0}, ...steps, {x: low + bins * width, y: 0}];
-  return figure({id: "figure-distribution", title: "Distribution of the samples", spec: () => ({
-    height: 230, x: {title: unit}, y: {title: "samples", min: 0}, lines: [["x", middle]],
-    series: [{name: "samples", line: true, bare: true, points: outline}],
-    caption: `${values.length} samples in ${bins} bins, timed by ${timer}.`})});
+  const panel = (id, described) => figure({id, title: described.title, describe: () => described});
+  return [el("div", {class: "panels"}, panel("figure-samples", samplesOf(time, unit, values)),
+             panel("figure-distribution", distributionOf(values, unit, time.ns[0] / size, time.timer)))];
 }
 
 function recordFacts(record) {
@@ -96,14 +80,13 @@ function openRecord(record) {
     ...titled("Verification", verificationFacts(record.verify)),
     ...record.counters || record.unread ? titled("Counters", counterFacts(record)) : [],
     ...titled("Environment", facts([...flattened(record.passing), ...flattened(DATA.environments[record.environment])])));
-  if (typeof Chart !== "undefined") for (const entry of drawn.slice(before)) entry.draw();
   history.replaceState(null, "", `#record=${encodeURIComponent(`${record.of.id}/${record.id}`)}`);
   dialog.onclose = () => {
-    for (const entry of drawn.splice(before)) entry.chart?.destroy();
+    for (const entry of drawn.splice(before)) entry.close();
     dialog.replaceChildren();
     history.replaceState(null, "", location.pathname + location.search);
   };
   dialog.showModal();
-  for (const entry of drawn.slice(before)) entry.chart?.resize();
+  if (hasCharts) for (const entry of drawn.slice(before)) entry.draw();
   dialog.scrollTop = 0;
 }

@@ -8,9 +8,9 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/claims/claims_file.hpp"
-#include "reports/figures/figures.hpp"
+#include "reports/figures/draw.hpp"
+#include "reports/figures/report_data.hpp"
 #include "reports/page/page.hpp"
-#include "reports/page/page_data.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/site/pages.hpp"
@@ -96,26 +96,25 @@ class SiteWriter {
     make_folder(place / "tables");
     for (const Table& table : all_tables(view, answers))
       write_file(place / "tables" / (table.name + ".csv"), to_csv(table));
-    overview.has_picture = write_picture(plots_of(view, answers), place);
+    const nlohmann::json data = report_data(view, answers);
+    overview.has_picture = write_picture(data, place);
     const std::string root = up(depth_of(machine.address) + 1);
     const std::string here = machine.address + "/" + address_of(sweep.name);
     const PageFrame frame{.assets = root + "/assets",
                           .description = overview.answer,
                           .picture = overview.has_picture ? picture_address(here, "figure.png") : "",
                           .trail = {{root + "/index.html", "All results"}, {"../index.html", machine.name}}};
-    write_file(place / "index.html", to_html(document, page_data(view, answers), input_.charts, frame));
+    write_file(place / "index.html", to_html(document, data, input_.charts, frame));
     return overview;
   }
 
   // The first figure, which the page of the machine and previews show.
-  bool write_picture(std::vector<Plot> plots, const fs::path& place) {
-    if (plots.empty() || !pictures_) return false;
-    plots.resize(1);
-    plots.front().name = "figure";
-    Drawn drawn = draw(plots, place);
+  bool write_picture(const nlohmann::json& data, const fs::path& place) {
+    if (!pictures_) return false;
+    const Drawn drawn = draw(data, input_.charts, place, "figure");
     for (const std::string& note : drawn.notes)
       if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
-    pictures_ = !drawn.figures.empty() || drawn.notes.empty();  // without gnuplot, it is not tried again
+    pictures_ = !drawn.figures.empty() || drawn.notes.empty();  // without Node.js, it is not tried again
     return !drawn.figures.empty();
   }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/page/chart_library.hpp"
+#include "reports/figures/chart_library.hpp"
 #include "reports/view/input.hpp"
 
 namespace hilbench {

@@ -161,9 +161,12 @@ class RunTime(CommandLine):
         (self.folder / "plain/records.jsonl").write_bytes(
             self.run_it(["export", "results/small", "--format", "jsonl"]).stdout)
         os.mkfifo(self.folder / "pipe")
+        (self.folder / "vega").mkdir()
+        os.mkfifo(self.folder / "vega/vega-util.min.js")
+        self.refused(["report", "plain", "--charts", "vega"], r"it has no vega-util\.min\.js")
         for special in ("pipe", "/dev/zero"):
             self.refused(["report", "plain", "--claims", special], r"not a claims file")
-            self.refused(["report", "plain", "--charts", special], r"not a file of Chart\.js")
+            self.refused(["report", "plain", "--charts", special], r"not a folder of Vega 5")
             (self.folder / "plain/meta.json").symlink_to(Path("..") / special)
             self.refused(["report", "plain"], r"not a file of meta")
             (self.folder / "plain/meta.json").unlink()
@@ -195,7 +198,7 @@ class RunTime(CommandLine):
         refused("run", "exported/secret")
         refused("order", "file", "--length", "4", "--file", "exported/secret")
         refused("report", "results/small", "-o", "exported", "--claims", "exported/secret")
-        refused("report", "results/small", "-o", "exported", "--charts", "exported/secret")
+        refused("report", "results/small", "-o", "exported", "--charts", "locked")
         refused("report", "exported")
         (self.folder / "exported/meta.json").unlink()
         refused("report", "exported")

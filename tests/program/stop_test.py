@@ -1,4 +1,4 @@
-"""What hangs, or outlives the program: a BLAS that cannot be loaded, gnuplot, and the folders that they use.
+"""What hangs, or outlives the program: a BLAS that cannot be loaded, Node.js, and the folders that they use.
 
 Usage: stop_test.py HILBENCH FOLDER_OF_A_BLAS_THAT_HANGS [unittest arguments]
 """
@@ -72,7 +72,7 @@ class FolderTest(StopTest):
         tools = self.program.folder / "tools"
         for folder in (self.temporary, tools):
             folder.mkdir()
-        for name in ("gnuplot", "valgrind"):
+        for name in ("node", "valgrind"):
             (tools / name).write_text("#!/bin/sh\n[ \"$1\" != --version ] || exec echo valgrind-3.0\nexec sleep 600\n")
             (tools / name).chmod(0o755)
         self.slow = {**os.environ, "TMPDIR": str(self.temporary), "PATH": f"{tools}:{os.environ['PATH']}"}
@@ -81,7 +81,7 @@ class FolderTest(StopTest):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number):
                 process = self.program.start("report", "out", env=self.slow)
-                wait_until(lambda: self.program.processes(b"sleep"), 20, "gnuplot was not started")
+                wait_until(lambda: self.program.processes(b"sleep"), 20, "node was not started")
                 self.assertTrue(list(self.temporary.iterdir()))
                 process.send_signal(number)
                 process.communicate(timeout=5)
@@ -120,8 +120,8 @@ class FolderTest(StopTest):
         self.assertFalse(self.program.processes(b"sleep"))
 
     def test_a_signal_that_is_ignored_stops_no_report(self):
-        gnuplot = self.program.folder / "tools/gnuplot"
-        gnuplot.write_text("#!/bin/sh\nkill -HUP $PPID\nsleep 1\nexit 3\n")
+        node = self.program.folder / "tools/node"
+        node.write_text("#!/bin/sh\nkill -HUP $PPID\nsleep 1\nexit 3\n")
         _, err = self.program.run("report", "out", env=self.slow,
                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.assertEqual(list(self.temporary.iterdir()), [])

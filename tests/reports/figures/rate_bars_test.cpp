@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/figures/shared_rows.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -36,9 +37,12 @@ TEST(RateBars, StandByLengthAndLibrary) {
   EXPECT_DOUBLE_EQ(*panel.series[1].records[1]->tflops, 0.1);
   EXPECT_DOUBLE_EQ(*panel.series[0].records[0]->tflops, 0.1);
   EXPECT_EQ(unit_of(panel).name, "GFLOP/s");
-  const auto plot = rates_plot(view_of(input));
-  ASSERT_TRUE(plot);
-  EXPECT_EQ(plot->data.at("bars.tsv"), "1024\t100\t?\n4096\t200\t100\n");
+  const nlohmann::json drawn = rates_json(view_of(input))[0];
+  EXPECT_EQ(drawn["lengths"], (nlohmann::json{1024, 4096}));
+  EXPECT_EQ(drawn["series"][0]["bars"][0][0], 100);
+  EXPECT_EQ(drawn["series"][0]["bars"][1][0], 200);
+  EXPECT_TRUE(drawn["series"][1]["bars"][0].is_null());
+  EXPECT_EQ(drawn["series"][1]["bars"][1][0], 100);
 }
 
 TEST(RateBars, AreThinnedOutIfThereAreMany) {
@@ -59,7 +63,7 @@ TEST(RateBars, NeedTwoLibraries) {
   ReportInput input;
   add(input, sample::work(4096, {{4096, 1}}), 0.2);
   input.records.pop_back();
-  EXPECT_FALSE(rates_plot(view_of(input)));
+  EXPECT_TRUE(rate_panels(view_of(input)).empty());
 }
 
 }  // namespace

@@ -55,13 +55,20 @@ def drawn(browser):
 
 
 def painted(browser):
-    """The number of drawn pixels of each canvas; 0 if nothing was drawn."""
+    """The number of marks that each figure shows; 0 if nothing was drawn. Nothing may stand outside a figure."""
     expect(drawn(browser), "every figure is drawn in the end")
-    return browser.js("""[...document.querySelectorAll('canvas')].map((canvas) => {
-      const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-      let ink = 0;
-      for (let at = 3; at < data.length; at += 4) ink += data[at] > 0;
-      return ink; })""")
+    browser.js("new Promise((then) => setTimeout(then, 300))")
+    found = browser.js("""[...document.querySelectorAll('.stage')].map((stage) => {
+      const frame = stage.getBoundingClientRect(), id = stage.closest('figure').id;
+      const seen = [...stage.querySelectorAll('.mark-symbol path, .mark-rect.role-mark path, .mark-line path, .mark-text text')]
+        .filter((one) => one.textContent || [one.getAttribute('fill'), one.getAttribute('stroke')].some((ink) => ink && ink !== 'none'))
+        .map((one) => [one.tagName, one.textContent, one.getBoundingClientRect()]).filter(([, , {width, height}]) => width + height > 2);
+      const outside = seen.filter(([, , box]) => box.left < frame.left - 1 || box.right > frame.right + 1 ||
+                                                 box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+      return [id, seen.filter(([tag]) => tag === 'path').length, outside.map(([tag, text]) => text || tag)]; })""")
+    for figure, _, outside in found:
+        expect(outside == [], f"{figure}: stands outside the figure: {outside[:4]}")
+    return [marks for _, marks, _ in found]
 
 
 def check_looks(browser, file, pictures):
@@ -76,12 +83,12 @@ def check_looks(browser, file, pictures):
             dark = browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 23)"
             expect(dark == (scheme == "dark"), f"{where}: follows the preferred colours")
             ink = painted(browser)
-            expect(len(ink) >= 6 and min(ink) > 300, f"{where}: figures are drawn: {ink}")
+            expect(len(ink) >= 6 and min(ink) > 0, f"{where}: figures are drawn: {ink}")
             if pictures:
                 browser.screenshot(os.path.join(pictures, f"{width}-{scheme}.png"))
     browser.js("document.getElementById('theme').click()")
     expect(browser.js("document.documentElement.dataset.theme") == "light", "the switch changes the colours")
-    expect(min(painted(browser)) > 300, "figures are drawn again in the other colours")
+    expect(min(painted(browser)) > 0, "figures are drawn again in the other colours")
 
 
 def check_tables(browser, file, folder):
@@ -121,12 +128,42 @@ def check_tables(browser, file, folder):
     expect(len(told) > 20 and all(commands[(case, variant)] == command for case, variant, command in told), "each record tells the command of commands.csv")
 
 
+def check_legend(browser):
+    legend = "document.querySelector('#figure-length .legend button, #figure-dilation .legend button')"
+    marks = lambda: browser.js(f"{legend}.closest('figure').querySelectorAll('.stage .mark-symbol.role-mark path').length")  # noqa: E731
+    before = marks()
+    browser.js(f"{legend}.click()")
+    expect(browser.js(f"{legend}.getAttribute('aria-pressed')") == "false", "legends are buttons")
+    browser.js("new Promise((then) => setTimeout(then, 100))")
+    expect(0 < marks() < before, f"a click in the legend hides a series: {before} marks, then {marks()}")
+    browser.js(f"{legend}.click()")
+    browser.js("new Promise((then) => setTimeout(then, 100))")
+    expect(marks() == before, "another click shows it again")
+
+
+def check_pointer(browser):
+    """The values at the pointer, and the record behind a point."""
+    x, y = browser.js("""(async () => { const mark = document.querySelector('#figure-times .mark-symbol.role-mark path');
+      mark.scrollIntoView({block: 'center', behavior: 'instant'});
+      await new Promise((then) => setTimeout(then, 200));
+      const {left, top, width, height} = mark.getBoundingClientRect();
+      return [left + width / 2, top + height / 2]; })()""")
+    tip = "document.querySelector('#figure-times .tip')"
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + 8, y=y + 4)
+    told = browser.js(f"{tip}.hidden ? '' : {tip}.textContent")
+    expect("dilated/" in told and " ms" in told, f"the values of a point stand beside the pointer that comes near: {told!r}")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    expect(browser.js("document.getElementById('record').open"), "a click on a point opens its record")
+    browser.key("Escape")
+
+
 def check_keyboard(browser, file):
     browser.open(file)
     browser.js("document.querySelector('#records tbody .open').focus()")
     browser.key("Enter")
     expect(browser.js("document.getElementById('record').open"), "Enter opens a record")
-    expect(browser.js("document.querySelectorAll('#record canvas').length") == 2, "a record shows its samples twice")
+    expect(browser.js("document.querySelectorAll('#record .stage').length") == 2, "a record shows its samples twice")
     expect("#record=" in browser.js("location.hash"), "a record has an address")
     address = browser.js("location.hash")
     browser.key("Escape")
@@ -135,7 +172,7 @@ def check_keyboard(browser, file):
     expect(browser.js("document.getElementById('record').open"), "the address opens it again")
     browser.key("Escape")
     expect(drawn(browser), "figures are drawn beside an open record")
-    browser.js("document.querySelector('#figure-times canvas').focus()")
+    browser.js("document.querySelector('#figure-times .stage').focus()")
     browser.key("ArrowRight")
     first = browser.js("document.querySelector('#figure-times .readout').textContent")
     browser.key("ArrowDown")
@@ -144,10 +181,10 @@ def check_keyboard(browser, file):
     browser.key("Enter")
     expect(browser.js("document.getElementById('record').open"), "Enter on a point opens its record")
     browser.key("Escape")
-    browser.js("document.querySelector('#figure-dilation .legend button, #figure-length .legend button').click()")
-    expect(browser.js("document.querySelector('.legend button').getAttribute('aria-pressed')") in ("true", "false"), "legends are buttons")
+    check_legend(browser)
+    check_pointer(browser)
     browser.js("""(() => { const box = document.querySelector('#one-case select'); box.value = '1'; box.dispatchEvent(new Event('change')); })()""")
-    expect(min(painted(browser)) > 300, "another case is drawn")
+    expect(min(painted(browser)) > 0, "another case is drawn")
     quiet(browser, file, "keyboard")
 
 
@@ -214,7 +251,7 @@ def check_rings(browser, hilbench, lines, pictures):
         expect(all(one["ns"][1] <= one["ns"][0] <= one["ns"][2] for one in said), "rings: predictions have intervals")
         expect({one["fitted"] for one in said if one["ring"] == 2} == {True} and
                {one["fitted"] for one in said if one["ring"] != 2} == {False}, "rings: what was fitted is told")
-        browser.js("document.querySelector('#figure-ring-time canvas').focus()")
+        browser.js("document.querySelector('#figure-ring-time .stage').focus()")
         told = set()
         for key in 4 * ["ArrowRight"] + ["ArrowDown"] + 4 * ["ArrowRight"]:
             browser.key(key)
@@ -230,7 +267,7 @@ def check_without_charts(browser, hilbench, folder):
     file, _ = report(hilbench, folder, "--charts", "none")
     browser.open(file)
     expect(browser.js("document.documentElement.dataset.ready") == "yes", "without charts: the scripts end")
-    expect(len(rows(browser)) > 20 and browser.js("document.querySelectorAll('canvas').length") == 0, "without charts: tables alone")
+    expect(len(rows(browser)) > 20 and browser.js("document.querySelectorAll('.stage').length") == 0, "without charts: tables alone")
     browser.js("document.querySelector('#records .open').click()")
     expect(browser.js("document.getElementById('record').open"), "without charts: records open")
     quiet(browser, file, "without charts")
@@ -265,8 +302,8 @@ def main():
         with open(os.path.join(folder, "records.jsonl"), "w") as out:
             out.writelines(line + "\n" for line in lines)
         file, _ = report(hilbench, folder)
-        if "Chart.js v" not in open(file).read():
-            print("no Chart.js here (Debian: libjs-chart.js)")
+        if "const vega" not in open(file).read():
+            print("no Vega here (Debian: libjs-vega)")
             return 77
         check_looks(browser, file, pictures)
         check_tables(browser, file, folder)

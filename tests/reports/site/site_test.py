@@ -178,7 +178,7 @@ def check_refusals(hilbench, lines, place):
     site(hilbench, place / "good", place / "b", "--url", "https://example.org/site")
     expect(not (place / "b/stale").exists(), "an earlier site is replaced")
     page = (place / "b/machines/machine/sweep/index.html").read_text()
-    if shutil.which("gnuplot"):
+    if shutil.which("node") and shutil.which("rsvg-convert"):
         wanted = '"og:image" content="https://example.org/site/machines/machine/sweep/figure.png"'
         expect(wanted in page, "a preview names its picture by the whole address")
 

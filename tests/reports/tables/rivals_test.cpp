@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/figures/rivals_plot.hpp"
 #include "tests/reports/sample_records.hpp"
 
 namespace hilbench {
@@ -23,13 +22,6 @@ TEST(Tables, KernelsStandAgainstEveryRivalThatComputesTheCase) {
   EXPECT_EQ(table.rows[0][3].text, "gemm");
   EXPECT_NEAR(std::stod(table.rows[0][4].text), 2.4, 0.02);
   EXPECT_NE(to_markdown(rivals_page_table(view)).find("| gemm |"), std::string::npos);
-  EXPECT_FALSE(rivals_plot(view)) << "one rival is a column, not a picture";
-  Record second = records[5];
-  second.variant_id = "other";
-  input.records.push_back(second);
-  const auto plot = rivals_plot(view_of(input));
-  ASSERT_TRUE(plot);
-  EXPECT_NE(plot->script.find("title 'other'"), std::string::npos) << plot->script;
 }
 
 TEST(Tables, EveryRingOfAKernelStandsAgainstTheRivals) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/figures/gnuplot.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -72,11 +71,6 @@ TEST(Format, NumbersKeepTheirDigitsAndUnits) {
   EXPECT_EQ(rate_text(1.25e11), "125.0 GFLOP/s");
   EXPECT_EQ(data_text(std::nullopt), "");
   EXPECT_EQ(data_text(1.0 / 0.0), "");
-}
-
-TEST(Quoting, NamesNeverBecomeCommands) {
-  EXPECT_EQ(gnuplot_quoted("it's `x`\n\"y\""), "'it''s `x` \"y\"'");
-  EXPECT_EQ(gnuplot_field("a\tb\"c\n"), "a b'c ");
 }
 
 }  // namespace

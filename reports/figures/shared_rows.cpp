@@ -1,9 +1,9 @@
-#include "reports/page/figure_data.hpp"
+#include "reports/figures/shared_rows.hpp"
 
 #include <string>
 
+#include "reports/figures/data_values.hpp"
 #include "reports/figures/rate_bars.hpp"
-#include "reports/page/page_values.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/view/format.hpp"
 

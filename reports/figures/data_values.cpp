@@ -1,4 +1,4 @@
-#include "reports/page/page_values.hpp"
+#include "reports/figures/data_values.hpp"
 
 #include <fmt/format.h>
 

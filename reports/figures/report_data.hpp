@@ -15,7 +15,7 @@ namespace hilbench {
 inline constexpr std::size_t kMostRecordsOnPage = 10'000;
 inline constexpr std::size_t kMostSamplesOnPage = 60'000;
 
-nlohmann::json page_data(const View& view, const std::vector<ClaimAnswer>& answers);
+nlohmann::json report_data(const View& view, const std::vector<ClaimAnswer>& answers);
 
 // The data as text of a <script> element: it has no `<`, and every byte is UTF-8.
 std::string script_safe(const nlohmann::json& data);

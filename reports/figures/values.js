@@ -1,5 +1,4 @@
-// The data of the page, and its values as text.
-const DATA = JSON.parse(document.getElementById("data").textContent);
+// The records of DATA, which whoever includes this defines, and their values as text.
 
 for (const record of DATA.records) {
   record.of = DATA.cases[record.case];
@@ -15,11 +14,6 @@ function timeInterval(time) {
 function ratioInterval(ratio) {
   if (!ratio) return "";
   return ratio[1] == null ? num(ratio[0]) : `${num(ratio[0])} [${num(ratio[1])}, ${num(ratio[2])}]`;
-}
-
-function commandOf(record) {
-  const filter = `^${record.of.word}/${DATA.variants[record.variant].word}$`;
-  return `${DATA.command.head}'${filter}'${DATA.command.tail}`;
 }
 
 // Counters of a record by name.

@@ -1,4 +1,4 @@
-#include "reports/page/page_data.hpp"
+#include "reports/figures/report_data.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "reports/page/figure_data.hpp"
-#include "reports/page/page_values.hpp"
+#include "reports/figures/data_values.hpp"
+#include "reports/figures/shared_rows.hpp"
 #include "reports/tables/commands.hpp"
 #include "reports/tables/comparison.hpp"
 #include "reports/tables/counters_beside_ratios.hpp"
@@ -196,7 +196,7 @@ class Builder {
 
 }  // namespace
 
-json page_data(const View& view, const std::vector<ClaimAnswer>& answers) {
+json report_data(const View& view, const std::vector<ClaimAnswer>& answers) {
   return Builder(view, answers).build();
 }
 

@@ -1,0 +1,109 @@
+// Ranges, ticks, scales and axes of a figure.
+// Round values at even distances, about five.
+function evenTicks(low, high) {
+  const rough = (high - low) / 5, decade = 10 ** Math.floor(Math.log10(rough));
+  const step = decade * [1, 2, 5, 10].find((times) => decade * times >= rough), first = Math.ceil(low / step);
+  return Array.from({length: Math.floor(high / step) - first + 1}, (_, place) => (first + place) * step);
+}
+function logTicks(low, high) {
+  if (high / low < 2.5) return evenTicks(low, high);
+  const ticks = [];
+  for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10)
+    for (const step of high / low > 200 ? [1] : high / low > 8 ? [1, 2, 5] : [1, 1.5, 2, 3, 5, 7])
+      if (decade * step >= low * 0.999 && decade * step <= high * 1.001) ticks.push(decade * step);
+  return ticks;
+}
+function binaryTicks(high) {
+  const step = 2 ** Math.ceil(Math.log2(Math.max(high, 1) / 8));
+  return Array.from({length: Math.floor(high / step) + 1}, (_, place) => place * step);
+}
+// "1.005", "0.02", "1e-6": all digits of the value, six at most.
+const tickText = (value) =>
+    (value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(6))));
+
+// The range of an axis: of the points, and of their intervals as far as the points stay readable.
+function reachOf(shown, name) {
+  const over = (values) =>
+      values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const [least, most] = over(shown.flatMap((one) => one.points.map((point) => point[name])));
+  const [low, high] =
+      over(shown.filter((one) => one.bars === name)
+               .flatMap((one) => one.points.flatMap((point) => (point.low == null ? [] : [point.low, point.high]))));
+  const room = 2 * (most - least || Math.abs(most) * 0.1);
+  return [Math.max(Math.min(least, low), least - room), Math.min(Math.max(most, high), most + room)];
+}
+function domainOf(figure, shown, name) {
+  const axis = figure[name];
+  if (axis.labels) return axis.labels;
+  const held = (figure.lines ?? []).filter(([at]) => at === name).map(([, value]) => value),
+        reach = reachOf(shown, name);
+  const [low, high] = axis.log ? reach.map((end) => Math.max(end, 1e-12)) : reach;
+  const from = Math.min(low, ...held), to = Math.max(high, ...held),
+        room = (to - from) * 0.04 || Math.abs(to) * 0.02 || 1;
+  const ends = axis.log ? [from / 1.15, to * 1.15] : [from < 0 ? from - room : Math.max(from - room, 0), to + room];
+  return [axis.min ?? ends[0], axis.max ?? ends[1]];
+}
+
+const MOST_TICKS = 14;
+function ticksOf(axis, domain) {
+  if (axis.labels) return null;
+  const stride = Math.ceil((axis.ticks?.length ?? 0) / MOST_TICKS);
+  return axis.ticks?.filter((_, place) => place % stride === 0) ??
+      (axis.log        ? logTicks(...domain) :
+           axis.binary ? binaryTicks(domain[1]) :
+                         null);
+}
+function scalesOf(figure, domains, looks, names, still) {
+  const scaleOf = (name) => ({
+    name,
+    domain: domains[name],
+    range: name === "x" ? "width" : "height",
+    ...figure[name].labels ?
+        {type: "band", paddingInner: 0.2, paddingOuter: figure[name].labels.length < 3 ? 0.8 : 0.1} :
+        {type: figure[name].log ? "log" : "linear", zero: false, nice: false, reverse: Boolean(figure[name].reverse)}
+  });
+  const textsOf = (name) => {
+    const ticks = ticksOf(figure[name], domains[name]);
+    return ticks?.length ?
+        [{name: `${name}Text`, type: "ordinal", domain: ticks, range: ticks.map(figure[name].text ?? tickText)}] :
+        [];
+  };
+  const bare = (name) => figure.series.every((one) => one.name !== name || one.bare);
+  const styled = (name, range) => ({name, type: "ordinal", domain: names, range});
+  return [
+    scaleOf("x"), scaleOf("y"), ...textsOf("x"), ...textsOf("y"),
+    styled("colour", names.map((name) => looks.get(name).colour)),
+    styled("shape", names.map((name) => (still && bare(name) ? "stroke" : SHAPES[looks.get(name).shape]))),
+    ...figure.x.labels ?
+        [{name: "within", type: "band", domain: names, range: {signal: "[0, bandwidth('x')]"}, paddingInner: 0.06}] :
+        []
+  ];
+}
+
+// A title in lines of about `width` pixels.
+function linesOfTitle(title, width) {
+  const lines = [""];
+  for (const word of title.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length * 6.8 <= width || !lines.at(-1))
+      lines[lines.length - 1] = longer;
+    else
+      lines.push(word);
+  }
+  return lines;
+}
+
+function axisOf(figure, name, domain, length) {
+  const axis = figure[name], ticks = ticksOf(axis, domain);
+  return {
+    scale: name,
+    orient: name === "x" ? "bottom" : "left",
+    title: linesOfTitle(axis.title, length),
+    grid: !axis.labels,
+    labelOverlap: "greedy",
+    ...ticks?.length ? {values: ticks, encode: {labels: {update: {text: {scale: `${name}Text`, field: "value"}}}}} :
+                       {tickCount: 6, tickMinStep: axis.step, format: axis.percent ? ".0%" : undefined},
+  };
+}
+
+const rowsAxis = (rows) => ({min: -0.75, max: rows.length - 0.5, reverse: true});
