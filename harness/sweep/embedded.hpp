@@ -18,6 +18,13 @@ std::span<const EmbeddedSweep> embedded_sweeps();
 // The one with that path or that name; null if there is none.
 const EmbeddedSweep* find_embedded_sweep(std::string_view path_or_name);
 
+// A file that such a sweep reads.
+struct EmbeddedMask {
+  std::string_view file;  // "sweeps/windows/points-raster.npy"
+  std::string_view bytes;
+};
+std::span<const EmbeddedMask> embedded_masks();
+
 // sweeps/sweep.schema.json
 std::string_view sweep_schema();
 

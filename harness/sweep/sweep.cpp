@@ -225,8 +225,10 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "question")) sweep.question = parse_question(*v);
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
-  sweep.cases = parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs")},
-                            axis_overrides, root, sweep.skip_when);
+  MaskFiles masks(file);
+  sweep.cases =
+      parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs"), masks},
+                  axis_overrides, root, sweep.skip_when);
   sweep.external_use = overrides.external_use;
   if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, file);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},

@@ -37,8 +37,9 @@ constexpr std::int64_t kChunkElements = 1 << 18;
 
 struct Header {
   std::string descr;  // "<f4"
-  char kind = 0;      // f, i, u
+  char kind = 0;      // f, i, u, b
   int size = 0;       // bytes of an element
+  bool fortran = false;
   std::vector<std::int64_t> shape;
   std::int64_t count = 1;   // elements
   std::int64_t offset = 0;  // of the first element
@@ -60,9 +61,7 @@ class HeaderText {
         header.descr = quoted();
         has_descr = true;
       } else if (key == "fortran_order" && !has_order) {
-        if (boolean())
-          refuse(file_, "array in Fortran order", "only C order is read",
-                 "save it with numpy.ascontiguousarray(a)");
+        header.fortran = boolean();
         has_order = true;
       } else if (key == "shape" && !has_shape) {
         header.shape = tuple();
@@ -151,12 +150,13 @@ void set_type(const fs::path& file, Header& header) {
   if (descr.size() == 3 && descr[0] == '>')
     refuse(file, fmt::format("big-endian dtype '{}'", one_line(descr)), "only little endian is read",
            "save it with a.astype(a.dtype.newbyteorder('<'))");
-  const bool known = descr.size() == 3 && std::string_view("<|=").find(descr[0]) != std::string_view::npos &&
-                     std::string_view("fiu").find(descr[1]) != std::string_view::npos &&
-                     std::string_view("1248").find(descr[2]) != std::string_view::npos;
+  const bool known =
+      descr.size() == 3 && std::string_view("<|=").find(descr[0]) != std::string_view::npos &&
+      std::string_view("fiub").find(descr[1]) != std::string_view::npos &&
+      std::string_view(descr[1] == 'b' ? "1" : "1248").find(descr[2]) != std::string_view::npos;
   if (!known)
     refuse(file, fmt::format("dtype '{}' is not read", one_line(descr)),
-           "floats are f2, f4, f8; integers i4, i8, u4, u8");
+           "floats are f2, f4, f8; integers i4, i8, u4, u8; booleans b1");
   header.kind = descr[1];
   header.size = descr[2] - '0';
 }
@@ -174,7 +174,7 @@ void set_count(const fs::path& file, Header& header, std::int64_t file_bytes) {
 }
 
 // Leaves `in` at the first element.
-Header read_header(const fs::path& file, std::ifstream& in) {
+Header read_any_header(const fs::path& file, std::ifstream& in) {
   std::error_code error;
   if (!fs::is_regular_file(file, error))
     refuse(file, fs::exists(file, error) ? "not a regular file" : "no such file");
@@ -206,6 +206,14 @@ Header read_header(const fs::path& file, std::ifstream& in) {
   header.offset = offset;
   set_type(file, header);
   set_count(file, header, file_bytes);
+  return header;
+}
+
+// The same, of an array in C order.
+Header read_header(const fs::path& file, std::ifstream& in) {
+  Header header = read_any_header(file, in);
+  if (header.fortran)
+    refuse(file, "array in Fortran order", "only C order is read", "save it with numpy.ascontiguousarray(a)");
   return header;
 }
 
@@ -297,6 +305,33 @@ std::vector<std::int64_t> read_npy_integers(const fs::path& file) {
                    }
                  });
   return values;
+}
+
+NpyBooleans read_npy_booleans(const fs::path& file, std::int64_t most) {
+  std::ifstream in;
+  const Header header = read_any_header(file, in);
+  const std::string shape = fmt::format("shape ({})", fmt::join(header.shape, ", "));
+  if (header.kind != 'b')
+    refuse(file, fmt::format("dtype '{}' where booleans are wanted", header.descr), "b1 is read",
+           "save it with a.astype(bool)");
+  if (header.shape.size() != 2) refuse(file, shape + " where two dimensions are wanted");
+  if (header.count > most)
+    refuse(file, shape + " is too large", fmt::format("at most {} elements are read", most));
+  NpyBooleans array{header.shape, std::vector<bool>(static_cast<std::size_t>(header.count))};
+  const std::int64_t rows = header.shape[0], columns = header.shape[1];
+  for_each_chunk(file, in, header,
+                 [&](const std::vector<char>& bytes, std::int64_t first, std::int64_t count) {
+                   for (std::int64_t i = 0; i < count; ++i) {
+                     const auto byte = element_at<std::uint8_t>(bytes, i);
+                     if (byte > 1)
+                       refuse(file, fmt::format("byte {} in booleans", byte),
+                              fmt::format("element {} of {}", first + i, header.count));
+                     const std::int64_t at = first + i;
+                     const std::int64_t to = header.fortran ? at % rows * columns + at / rows : at;
+                     array.values[static_cast<std::size_t>(to)] = byte == 1;
+                   }
+                 });
+  return array;
 }
 
 }  // namespace hilbench
