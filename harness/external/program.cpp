@@ -54,9 +54,10 @@ void add_pattern(const Case& work, json& fields) {
 }
 
 json case_json(const Case& work, int threads) {
-  json fields = {{"threads", threads}};
+  json fields;
   for (const Field<Case>& field : case_fields())
     if (of_pattern(field.name, pattern_kind(work))) fields[std::string(field.name)] = value_json(field, work);
+  fields["threads"] = threads;  // the case has 0 if the sweep does not say
   add_pattern(work, fields);
   return fields;
 }

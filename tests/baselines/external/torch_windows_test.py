@@ -39,6 +39,7 @@ name: torch_windows
 cases:
   - {grid: [9, 12], window: [5, 3], window_dilation: [1, 2], heads: 4, kv_heads: 2, head_dim: 16, threads: 1}
   - {grid: [4, 6, 5], window: [3, 2, 3], edges: cut, heads: 2, head_dim: 16, threads: 1, causal: true}
+  - {mask: near.npy, mask_block: 8, sequence_length: 30, heads: 2, head_dim: 16, threads: 1}
 variants: [{kernel: dilated, order: linear}]
 baselines: [torch_windows, torch_windows.natten]
 measure: {budget_s: 0.05, min_rounds: 3}
@@ -313,13 +314,16 @@ class ThroughTheProgramTest(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
+        header = b"{'descr': '|b1', 'fortran_order': False, 'shape': (4, 4), }\n"
+        rows = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
+        (self.program.folder / "near.npy").write_bytes(b"\x93NUMPY\x01\0" + bytes([len(header), 0]) + header + rows)
 
     def test_every_option(self):
         if ABSENCE:
             self.skipTest(ABSENCE)
         self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external")
         records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
-        self.assertEqual(len(records), 4)
+        self.assertEqual(len(records), 6)
         for record in records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 if record["variant"] == "torch_windows.natten":
@@ -351,7 +355,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external", "--filter", "torch_windows$",
                          env={**os.environ, "HILBENCH_PYTHON": str(bare)})
         records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
-        self.assertEqual(len(records), 2)
+        self.assertEqual(len(records), 3)
         for record in records:
             self.assertEqual(record["status"], "skipped")
             self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
