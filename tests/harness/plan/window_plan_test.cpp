@@ -174,6 +174,13 @@ TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
   EXPECT_EQ(variants.at(2).skip, "boxes_wgmma: boxes of 64 do not divide 96 positions of the grid");
   EXPECT_EQ(variants.at(3).skip, "boxes_wgmma: its tiles are the boxes of an order boxes.A.B[.C]");
   EXPECT_EQ(variants.at(4).skip, "boxes_wgmma: its queries are boxes too: write order_tensors: qkv");
+  const Sweep masked = parse_sweep(
+      "name: plan\ncases: [{mask: points-raster.npy, grid: [64, 128], heads: 2, head_dim: 64, dtype: bf16, "
+      "device: cuda}]\nvariants: [{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: "
+      "aligned}]\n",
+      "points");
+  EXPECT_EQ(make_plan(masked, site).comparisons.at(0).variants.at(0).skip,
+            "boxes_wgmma: it computes windows on grids, no mask");
 }
 
 // The lists of a raster take more than those of a curve; what does not fit is skipped before it is counted.
