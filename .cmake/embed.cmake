@@ -1,5 +1,5 @@
-# hilbench_embed(target name file [BYTES]): defines `std::string_view hilbench::embedded_<name>()`, the text of `file`, so that
-# the program needs no files of its own at run time. The source that uses the text declares the function.
+# hilbench_embed(target name file [BYTES]): defines `std::string_view hilbench::embedded_<name>()`, the text of `file`, or
+# any BYTES, so that the program needs no files of its own at run time. The source that uses the text declares the function.
 function(hilbench_embed target name file)
   set(form text)
   if("BYTES" IN_LIST ARGN)

@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "harness/external/fork_server.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "harness/run/environment.hpp"
+#include "harness/run/keep_masks.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/run/resume.hpp"
 #include "harness/run/settle.hpp"
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/case/mask_blocks.hpp"
 #include "kernels/machine/host_name.hpp"
 #include "reports/records/store.hpp"
 #include "reports/terminal/rows.hpp"
@@ -92,16 +91,6 @@ void describe_run(Store& store, const Sweep& sweep, const RunOptions& options, c
   store.set_meta("sweep_text", sweep.text);
   store.set_meta("command", options.command);
   store.set_meta("hostname", host_name());  // not in records, which are published
-}
-
-// The masks of the cases that are to be measured: records hold their hashes alone.
-void keep_masks(Store& store, const Plan& plan) {
-  for (const Comparison& comparison : plan.comparisons) {
-    const MaskBlocks& mask = comparison.work.mask_blocks;
-    if (mask.bits == nullptr || !comparison.runnable()) continue;
-    store.set_meta("mask." + mask_text(mask),
-                   nlohmann::json{{"blocks", mask.blocks}, {"bits", mask.bits->text()}}.dump());
-  }
 }
 
 // The claims are what is asked of the results, not what was measured: a sweep may name others later.

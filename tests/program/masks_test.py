@@ -146,8 +146,8 @@ class MasksTest(unittest.TestCase):
         kept = json.loads(text)
         data = bytes.fromhex(kept["bits"])
         width = len(data) // kept["blocks"]
-        rows = [[data[q * width + k // 8] >> 7 - k % 8 & 1 for k in range(kept["blocks"])] for q in range(kept["blocks"])]
-        self.assertEqual(rows, ROWS)
+        blocks = range(kept["blocks"])
+        self.assertEqual([[data[q * width + k // 8] >> 7 - k % 8 & 1 for k in blocks] for q in blocks], ROWS)
 
     def test_plan_report_and_check(self):
         self.assertRegex(self.plan, r"pairs: \S+ needed, \S+ computed")
