@@ -9,8 +9,9 @@ namespace hilbench {
 struct EmbeddedSweep {
   std::string_view file;  // "sweeps/cache/cpu-order.yaml"
   std::string_view text;
-  std::string_view path() const;  // "cache/cpu-order"
-  std::string_view name() const;  // "cpu-order": no other has it
+  std::string_view path() const;    // "cache/cpu-order"
+  std::string_view folder() const;  // "sweeps/cache"
+  std::string_view name() const;    // "cpu-order": no other has it
 };
 
 // All of them, in the order of the tree's listing.

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "harness/process/shared_file.hpp"
-#include "harness/sweep/embedded.hpp"
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/npy.hpp"
@@ -12,17 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The masks beside a sweep that the program holds; null if `sweep` is a file, or if there is none of that
-// name.
-const EmbeddedMask* find_embedded(const fs::path& sweep, const std::string& name) {
-  std::error_code error;
-  const EmbeddedSweep* of = fs::exists(sweep, error) && !fs::is_directory(sweep, error)
-                                ? nullptr
-                                : find_embedded_sweep(sweep.string());
-  if (of == nullptr) return nullptr;
-  const fs::path wanted = (fs::path(of->file).parent_path() / name).lexically_normal();
+// The mask of that name beside an embedded sweep of the folder; null if there is none.
+const EmbeddedMask* find_embedded_mask(const std::string& folder, const std::string& name) {
+  const std::string wanted = (fs::path(folder) / name).lexically_normal().string();
   for (const EmbeddedMask& mask : embedded_masks())
-    if (mask.file == wanted.string()) return &mask;
+    if (mask.file == wanted) return &mask;
   return nullptr;
 }
 
@@ -54,7 +47,7 @@ std::shared_ptr<const BlockBits> MaskFiles::read(const YamlValue& value) {
   const fs::path file = (fs::absolute(sweep_).parent_path() / name).lexically_normal();
   std::shared_ptr<const BlockBits>& bits = known_[file];
   if (bits != nullptr) return bits;
-  const EmbeddedMask* embedded = find_embedded(sweep_, name);
+  const EmbeddedMask* embedded = folder_.empty() ? nullptr : find_embedded_mask(folder_, name);
   if (embedded == nullptr) return bits = read_bits(value, file);
   SharedFile copy("mask");
   copy.write(embedded->bytes.data(), embedded->bytes.size());

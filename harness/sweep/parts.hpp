@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/sweep/embedded.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/yaml.hpp"
 #include "kernels/case/mask_blocks.hpp"
@@ -116,14 +117,16 @@ std::vector<WindowPattern> window_patterns(const std::map<std::string, YamlValue
 // The masks of one sweep; each file is read once.
 class MaskFiles {
  public:
-  // `sweep`: the file of the sweep. Relative paths start at its folder; if it is the name of a sweep of this
-  // program, they are of files that the program holds.
-  explicit MaskFiles(std::filesystem::path sweep) : sweep_(std::move(sweep)) {}
+  // Of the sweep in `file`, even if it is not there: relative paths start at its folder.
+  explicit MaskFiles(std::filesystem::path file) : sweep_(std::move(file)) {}
+  // Of a sweep that the program holds: so are its masks. Others are files, of the working folder.
+  explicit MaskFiles(const EmbeddedSweep& sweep) : sweep_(sweep.name()), folder_(sweep.folder()) {}
   // The blocks of the file that `value` names. Throws UsageError.
   std::shared_ptr<const BlockBits> read(const YamlValue& value);
 
  private:
   std::filesystem::path sweep_;
+  std::string folder_;  // of the embedded sweep: "sweeps/windows"; empty: none
   std::map<std::filesystem::path, std::shared_ptr<const BlockBits>> known_;
 };
 

@@ -89,10 +89,9 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
 
 // The masks of sweeps/windows/points.yaml, which the program holds.
 Planned points(const std::string& more, const std::string& variants) {
-  const EmbeddedSweep* sweep = find_embedded_sweep("points");
   const std::string text = "name: plan\ncases: [{mask: points-raster.npy, heads: 2, head_dim: 16" + more +
                            ", device: cpu}]\nvariants: [" + variants + "]\nbaselines: [gemm, peak]\n";
-  return Planned(parse_sweep(text, std::string(sweep->name())), test_site());
+  return Planned(parse_embedded({.file = "sweeps/windows/points.yaml", .text = text}), test_site());
 }
 
 TEST(WindowPlan, CountsThePairsOfAMask) {
@@ -174,11 +173,13 @@ TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
   EXPECT_EQ(variants.at(2).skip, "boxes_wgmma: boxes of 64 do not divide 96 positions of the grid");
   EXPECT_EQ(variants.at(3).skip, "boxes_wgmma: its tiles are the boxes of an order boxes.A.B[.C]");
   EXPECT_EQ(variants.at(4).skip, "boxes_wgmma: its queries are boxes too: write order_tensors: qkv");
-  const Sweep masked = parse_sweep(
-      "name: plan\ncases: [{mask: points-raster.npy, grid: [64, 128], heads: 2, head_dim: 64, dtype: bf16, "
-      "device: cuda}]\nvariants: [{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: "
-      "aligned}]\n",
-      "points");
+  const Sweep masked = parse_embedded(
+      {.file = "sweeps/windows/points.yaml",
+       .text =
+           "name: plan\ncases: [{mask: points-raster.npy, grid: [64, 128], heads: 2, head_dim: 64, dtype: "
+           "bf16, "
+           "device: cuda}]\nvariants: [{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: "
+           "aligned}]\n"});
   EXPECT_EQ(make_plan(masked, site).comparisons.at(0).variants.at(0).skip,
             "boxes_wgmma: it computes windows on grids, no mask");
 }

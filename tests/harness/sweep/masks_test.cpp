@@ -147,11 +147,14 @@ TEST_F(SweepMasks, ConditionsKnowThem) {
 TEST(EmbeddedMasks, AreThoseOfTheirSweeps) {
   const EmbeddedSweep* points = find_embedded_sweep("points");
   ASSERT_NE(points, nullptr);
-  const Sweep held = parse_sweep(std::string(points->text), std::string(points->name()));
+  const Sweep held = parse_embedded(*points);
+  EXPECT_EQ(held.file, "points");
   const Sweep file = load_sweep(HILBENCH_SWEEPS "/windows/points.yaml");
   ASSERT_EQ(held.cases.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(held.cases[i].work, file.cases[i].work);
   EXPECT_NE(held.cases[0].work, held.cases[1].work);
+  const EmbeddedSweep elsewhere{.file = "sweeps/cache/points.yaml", .text = points->text};
+  EXPECT_THROW(parse_embedded(elsewhere), UsageError);
   for (const EmbeddedMask& mask : embedded_masks()) EXPECT_EQ(mask.bytes.substr(1, 5), "NUMPY") << mask.file;
 }
 
