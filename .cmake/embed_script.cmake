@@ -1,4 +1,13 @@
-# Writes OUTPUT: SOURCE as C++ string literals. A literal holds at most 8000 characters; adjacent ones concatenate.
+# Writes OUTPUT. A file of bytes (FORM) is an array of numbers.
+if(FORM STREQUAL "bytes")
+  file(READ ${SOURCE} digits HEX)
+  string(REGEX REPLACE "(..)" "'\\\\x\\1'," numbers "${digits}")
+  string(REGEX REPLACE "('[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,)" "\\1\n" numbers "${numbers}")
+  file(WRITE ${OUTPUT} "#include <string_view>\n\nnamespace hilbench {\n\nstatic const char kBytes[] = {\n${numbers}};\n\nstd::string_view embedded_${NAME}();\nstd::string_view embedded_${NAME}() {\n  return {kBytes, sizeof kBytes};\n}\n\n}  // namespace hilbench\n")
+  return()
+endif()
+
+# Text: SOURCE as C++ string literals. A literal holds at most 8000 characters; adjacent ones concatenate.
 file(READ ${SOURCE} rest)
 set(literals "")
 string(LENGTH "${rest}" left)

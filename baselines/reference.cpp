@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
 
@@ -192,6 +193,17 @@ bool selects(const WindowDimension& dimension, Edges edges, std::int64_t query, 
   return start <= j && j < start + w;
 }
 
+// Positions of the keys that the query at `position` sees by the mask, ascending.
+std::vector<std::int64_t> keys_of_mask(const Case& work, std::int64_t position) {
+  const std::int64_t block = work.mask_blocks.block;
+  const BlockBits& bits = bits_of(work);
+  std::vector<std::int64_t> keys;
+  for (std::int64_t key = 0; key < work.sequence_length; ++key)
+    if (bits.selects(position / block, key / block) && (work.mask == Mask::full || key <= position))
+      keys.push_back(key);
+  return keys;
+}
+
 // Positions of the keys that the query at `position` sees on the grid, ascending: every combination of what
 // the dimensions select.
 std::vector<std::int64_t> keys_of_windows(const Case& work, std::int64_t position) {
@@ -216,6 +228,7 @@ std::vector<std::int64_t> keys_of_windows(const Case& work, std::int64_t positio
 
 std::vector<std::int64_t> visible_keys(const Case& work, std::int64_t head, std::int64_t branch_index,
                                        std::int64_t position) {
+  if (has_mask_blocks(work)) return keys_of_mask(work, position);
   if (has_windows(work)) return keys_of_windows(work, position);
   if (!head_runs_branch(work, head, branch_index)) return {};
   const Branch& branch = work.pattern[static_cast<std::size_t>(branch_index)];

@@ -1,4 +1,5 @@
-"""What PyTorch has for windows on grids (docs/windows.md), as an external baseline of hilbench (docs/external.md).
+"""What PyTorch has for windows on grids and masks of blocks (docs/windows.md), as an external baseline of hilbench
+(docs/external.md).
 
 - `torch_windows`: scaled_dot_product_attention with a stored mask of all pairs, by the backend that PyTorch chooses.
   The mask is made once, before anything is measured, in the dtype that the backend adds to the scores.
@@ -9,7 +10,8 @@
 - `torch_windows.natten`: the compiled Hopper kernel of NATTEN (arXiv 2504.16922). It stores its inputs in its own boxes
   in every call: this is in the time, and timed apart too, as `token_permutation_ns`.
 
-On a GPU the work is one CUDA graph, timed by events; on a CPU it is timed by perf_counter. Forward pass on one rank.
+Masks of blocks are for the first two. On a GPU the work is one CUDA graph, timed by events; on a CPU it is timed by
+perf_counter. Forward pass on one rank.
 """
 
 import importlib.util
@@ -76,11 +78,15 @@ class Dimension:
 
 
 class Windows:
-    """The windows of a case on its grid."""
+    """The windows of a case on its grid; or its mask of blocks, without a grid on one of one dimension."""
 
     def __init__(self, case):
-        self.grid = case.grid
+        self.grid = getattr(case, "grid", None) or [case.sequence_length]
         self.causal = case.causal
+        self.dimensions, self.blocks = [], getattr(case, "mask", None)
+        if self.blocks is not None:
+            self.block = case.mask_block
+            return
         lists = case.grid, case.window, case.window_dilation, case.window_stride, case.window_causal
         self.dimensions = [Dimension(*values, case.edges) for values in zip(*lists)]
 
@@ -97,6 +103,8 @@ class Windows:
             if not dimension.sees_all():
                 part = dimension.sees(i, j)
                 seen = part if seen is None else seen & part
+        if self.blocks is not None:
+            seen = self.blocks[self.position(query) // self.block, self.position(key) // self.block]
         if self.causal:
             part = self.position(key) <= self.position(query)
             seen = part if seen is None else seen & part
@@ -173,6 +181,9 @@ class Pairs:
     def rows(self, first, last):
         """[last - first, positions] of the slots from `first` to before `last`."""
         seen = None
+        if self.windows.blocks is not None:
+            at = self.windows.position(self.coordinates) // self.windows.block
+            seen = self.windows.blocks[at[first:last]][:, at]
         for table, at in zip(self.tables, self.coordinates):
             part = table[at[first:last].long()][:, at.long()]
             seen = part if seen is None else seen & part
@@ -199,7 +210,7 @@ class Case:
         self.__dict__.update(fields)
 
     def refuse(self):
-        if "grid" not in self.__dict__:
+        if "grid" not in self.__dict__ and "mask_block" not in self.__dict__:
             raise Unsupported("torch_windows computes windows on a grid, not branches")
         if getattr(self, "pass") != "forward":
             raise Unsupported("torch_windows computes the forward pass only")
@@ -207,6 +218,19 @@ class Case:
             raise Unsupported("torch_windows runs on one rank only")
         if self.head_dim % 8:
             raise Unsupported(f"head_dim {self.head_dim} is not a multiple of 8")
+
+    def read_mask(self):
+        """[blocks of queries, blocks of keys] of booleans."""
+        blocks = -(-self.sequence_length // self.mask_block)
+        stored = torch.from_file(self.mask_file, shared=False, size=blocks * blocks, dtype=torch.uint8)
+        self.mask = stored.bool().view(blocks, blocks).to(self.device)
+
+    def clear_rows_without_keys(self, o, lse):
+        """A softmax over no key may give anything: what PyTorch leaves there depends on the backend."""
+        sees = (self.mask.tril() if self.causal else self.mask).any(1)
+        unseen = ~sees.repeat_interleave(self.mask_block)[:self.sequence_length]
+        o = o.masked_fill(unseen[None, :, None, None], 0)
+        return o, lse if lse is None else lse.masked_fill(unseen[None, :, None], float("-inf"))
 
 
 def free_bytes(device):
@@ -476,11 +500,18 @@ class OnWindows(torch_program.Program):
     def about(self):
         global torch
         torch = torch_program.torch
-        return {"windows": True}
+        return {"windows": True, "masks": True}
+
+    def load(self, case, option, mask=None, **files):
+        return super().load({**case, "mask_file": mask} if mask else case, option, **files)
 
     def case_of(self, fields, option):
         case = Case(fields)
         case.refuse()
+        if "mask_block" in fields:
+            if option in (BOXES, NATTEN):
+                raise Unsupported(f"{option}: computes windows on grids, no mask of blocks")
+            case.read_mask()
         return case
 
     def prepare(self, case, option, inputs):
@@ -495,7 +526,9 @@ class OnWindows(torch_program.Program):
         return {**self.work.description(), **permute_ns}
 
     def output(self):
-        return self.work.restored(self.clock.output)
+        output = self.work.restored(self.clock.output)
+        case = self.work.case
+        return case.clear_rows_without_keys(*output) if hasattr(case, "mask") else output
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ std::string list_devices() {
 std::string list_sweeps() {
   std::vector<Line> lines;
   for (const EmbeddedSweep& sweep : embedded_sweeps())
-    lines.push_back({std::string(sweep.path()), parse_sweep(std::string(sweep.text), sweep.file).title});
+    lines.push_back({std::string(sweep.path()), parse_embedded(sweep).title});
   return in_columns(lines) +
          "run one with `hilbench run NAME`, its last part is enough; `hilbench init -o FILE` writes one for "
          "this "

@@ -109,7 +109,7 @@ Case work_of(const OrderArguments& arguments) {
             .pattern = {{arguments.length, 1}},
             .kv_heads = 8,
             .windows = grid_dimensions(arguments.grid)};
-  if (has_windows(work)) fill_in_grid(work);
+  if (has_windows(work)) fill_in_windows(work);
   if (has_windows(work) && arguments.length != 0 && arguments.length != work.sequence_length)
     throw UsageError({.what = fmt::format("--length {}", arguments.length),
                       .where = "--grid " + arguments.grid,

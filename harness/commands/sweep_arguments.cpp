@@ -26,11 +26,6 @@ DeviceChoice parse_device(const std::string& device) {
       {.what = fmt::format("unknown device '{}'", device), .where = "--device", .remedy = "cpu or cuda[:i]"});
 }
 
-// A text of this program as if it were a file of that name in the working folder: `run NAME` finds it again.
-Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides) {
-  return parse_sweep(std::string(sweep.text), std::string(sweep.name()), overrides);
-}
-
 // A file, otherwise a sweep of this program; a folder of that name is in nobody's way.
 Sweep load_or_find(const std::filesystem::path& file, const SweepOverrides& overrides) {
   std::error_code error;

@@ -15,6 +15,8 @@ struct InputFiles {
   InputFiles(const InputTensors& inputs, const Case& work, int threads);
 
   SharedFile q{"q"}, k{"k"}, v{"v"};
+  SharedFile mask{
+      "mask"};  // a byte of 0 or 1 for each block of queries and block of keys; empty without a mask
 };
 
 }  // namespace hilbench

@@ -37,10 +37,12 @@ json value_json(const Field<T>& field, const T& owner) {
   return field_text(field, value);
 }
 
-// `segments` and `dilations`, or the lists of windows.
+// `segments` and `dilations`, or the lists of windows; of a case with a mask its grid alone.
 void add_pattern(const Case& work, json& fields) {
+  if (has_mask_blocks(work)) fields["mask_block"] = work.mask_blocks.block;
   if (has_windows(work)) {
-    for (const Field<WindowDimension>& field : window_fields())
+    for (const Field<WindowDimension>& field :
+         window_fields().first(has_mask_blocks(work) ? 1 : window_fields().size()))
       for (const WindowDimension& dimension : work.windows)
         fields[std::string(field.name)].push_back(value_json(field, dimension));
     return;
@@ -52,9 +54,10 @@ void add_pattern(const Case& work, json& fields) {
 }
 
 json case_json(const Case& work, int threads) {
-  json fields = {{"threads", threads}};
+  json fields;
   for (const Field<Case>& field : case_fields())
-    if (of_pattern(field.name, has_windows(work))) fields[std::string(field.name)] = value_json(field, work);
+    if (of_pattern(field.name, pattern_kind(work))) fields[std::string(field.name)] = value_json(field, work);
+  fields["threads"] = threads;  // the case has 0 if the sweep does not say
   add_pattern(work, fields);
   return fields;
 }
@@ -118,16 +121,20 @@ void ExternalProgram::greet() {
     throw Unsupported(fmt::format("ring_size {}: {} runs on one rank", work_.ring_size, kernel_));
   if (has_windows(work_) && described_.value("windows", json()) != json(true))
     throw Unsupported(fmt::format("windows: not on {}", kernel_));
+  if (has_mask_blocks(work_) && described_.value("masks", json()) != json(true))
+    throw Unsupported(fmt::format("mask: not on {}", kernel_));
 }
 
 void ExternalProgram::load(const InputFiles& files) {
   const std::size_t dot = kernel_.find('.');
-  json loaded = ask({{"do", "load"},
-                     {"case", case_json(work_, threads_)},
-                     {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)},
-                     {"q", files.q.path()},
-                     {"k", files.k.path()},
-                     {"v", files.v.path()}});
+  json request = {{"do", "load"},
+                  {"case", case_json(work_, threads_)},
+                  {"option", dot == std::string::npos ? "" : kernel_.substr(dot + 1)},
+                  {"q", files.q.path()},
+                  {"k", files.k.path()},
+                  {"v", files.v.path()}};
+  if (has_mask_blocks(work_)) request["mask"] = files.mask.path();
+  json loaded = ask(request);
   script_.reset();
   const json timer = loaded.value("timer", json());
   if (!timer.is_string() || timer.get<std::string>().size() > kLongestTimer)

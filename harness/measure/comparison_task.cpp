@@ -2,12 +2,33 @@
 
 #include <array>
 
+#include "kernels/base/error.hpp"
+#include "kernels/case/mask_blocks.hpp"
+
 namespace hilbench {
 namespace {
 
 using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kPhases = {"prepare", "verify", "time", "count"};
+
+// The bits of the mask that all records share: records hold its hash alone.
+Json mask_json(const std::vector<Record>& records) {
+  if (records.empty() || !has_mask_blocks(records.front().work)) return nullptr;
+  return bits_of(records.front().work).text();
+}
+
+void give_mask(const Json& text, std::vector<Record>& records) {
+  if (records.empty() || !has_mask_blocks(records.front().work)) return;
+  const MaskBlocks& wanted = records.front().work.mask_blocks;
+  const auto bits = std::make_shared<const BlockBits>(
+      BlockBits::from_text(wanted.blocks, text.is_string() ? text.get<std::string>() : ""));
+  const MaskBlocks mask = mask_of_bits(bits, wanted.block);
+  if (mask != wanted)
+    throw EnvironmentError({.what = "the mask of a task is another one",
+                            .why = mask_text(mask) + " where the records have " + mask_text(wanted)});
+  for (Record& record : records) record.work.mask_blocks = mask;
+}
 
 }  // namespace
 
@@ -23,6 +44,7 @@ Json to_json(const ComparisonTask& task) {
     externals[name] = {{"command", external.command}, {"folder", external.folder.string()}};
   const Measure& measure = task.measure;
   return {{"records", records},
+          {"mask", mask_json(task.records)},
           {"reference", task.reference ? Json(*task.reference) : Json()},
           {"measure",
            {{"interval", measure.interval},
@@ -52,6 +74,7 @@ Json to_json(const ComparisonTask& task) {
 ComparisonTask task_from_json(const Json& json) {
   ComparisonTask task;
   for (const Json& record : json.at("records")) task.records.push_back(record_from_json(record));
+  give_mask(json.value("mask", Json()), task.records);
   if (!json.at("reference").is_null()) task.reference = json.at("reference").get<std::size_t>();
   const Json& measure = json.at("measure");
   task.measure.interval = measure.at("interval");

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "harness/measure/mask_sums.hpp"
 #include "harness/measure/window_sums.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/case/pattern.hpp"
@@ -232,6 +233,10 @@ KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, std::span<
     position_of[static_cast<std::size_t>(slots[t])] = static_cast<std::int32_t>(t);
   probe.sums.resize(probe.rows.size() * static_cast<std::size_t>(work.head_dim));
   probe.sizes.resize(probe.sums.size());
+  if (has_mask_blocks(work)) {
+    add_mask_sums(work, inputs, position_of, threads, probe);
+    return probe;
+  }
   if (has_windows(work)) {
     add_window_sums(work, inputs, position_of, threads, probe);
     return probe;

@@ -166,7 +166,8 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
 
 MemoryNeed input_files_need(const Case& work) {
   const double q = tensor_elements(work, work.heads), kv = 2 * tensor_elements(work, work.kv_heads);
-  return host_need(work, (q + kv) * static_cast<double>(dtype_bytes(work.dtype)));
+  const auto blocks = static_cast<double>(work.mask_blocks.blocks);
+  return host_need(work, (q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + blocks * blocks);
 }
 
 MemoryNeed usable_memory(const Case& work, const Site& site) {

@@ -91,7 +91,8 @@ std::string longest_table(const Sweep& sweep, const Site& site) {
   for (SweepCase swept : sweep.cases) {
     if (has_windows(swept.work)) {
       fmt::format_to(out, "{:<60} {:>12} {:>10}  {}\n", case_id(swept.work), "-", "-",
-                     "windows: the grid gives the length");
+                     has_mask_blocks(swept.work) ? "mask: its blocks give the length"
+                                                 : "windows: the grid gives the length");
       continue;
     }
     swept.work.sequence_length = 1;

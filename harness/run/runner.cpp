@@ -10,6 +10,7 @@
 #include "harness/external/fork_server.hpp"
 #include "harness/plan/expected_time.hpp"
 #include "harness/run/environment.hpp"
+#include "harness/run/keep_masks.hpp"
 #include "harness/run/make_task.hpp"
 #include "harness/run/resume.hpp"
 #include "harness/run/settle.hpp"
@@ -232,7 +233,10 @@ RunSummary run_plan(const Sweep& sweep, const Plan& plan, const Site& site, cons
       find_standing(store, sweep, plan, options.processes, options.retry, options.folder);
   RunSummary summary{.resumed = std::count_if(standings.begin(), standings.end(),
                                               [](const Standing& standing) { return standing.done(); })};
-  if (summary.resumed < std::ssize(standings)) describe_run(store, sweep, options, maker);
+  if (summary.resumed < std::ssize(standings)) {
+    describe_run(store, sweep, options, maker);
+    keep_masks(store, plan);
+  }
   note_claims(store, sweep);
   announce(sweep, plan, site, standings, progress);
   PlanRun run(sweep, site, options, progress, runner, store);

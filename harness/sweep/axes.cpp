@@ -14,6 +14,7 @@ namespace {
 std::vector<std::string> case_names() {
   std::vector<std::string> names = {"sequence_length", "segments", "dilations", "patterns"};
   for (const Field<WindowDimension>& field : window_fields()) names.emplace_back(field.name);
+  names.insert(names.end(), {"mask", "mask_block"});
   for (const Field<Case>& field : case_fields())
     if (field.name != "sequence_length") names.emplace_back(field.name);
   return names;
@@ -69,8 +70,9 @@ std::vector<std::int64_t> numbers_below(std::size_t count) {
 }
 
 // The axes that `values` describe. The axis of the patterns has the place of the first list of them.
-std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing, Patterns& patterns) {
-  patterns = read_patterns(values, pairing);
+std::vector<Axis> make_axes(const std::vector<NamedValue>& values, Pairing pairing, MaskFiles& masks,
+                            Patterns& patterns) {
+  patterns = read_patterns(values, pairing, masks);
   std::vector<Axis> axes;
   bool has_pattern = false;
   for (const NamedValue& each : values) {
@@ -134,7 +136,7 @@ std::vector<NamedValue> pattern_values(std::vector<NamedValue> of_point,
 
 // The point that `value` describes; one for each pattern if the command line gives several.
 std::vector<Point> parse_point(const YamlValue& value, std::span<const std::string> names, const Case& base,
-                               const std::vector<NamedValue>& from_command_line) {
+                               const std::vector<NamedValue>& from_command_line, MaskFiles& masks) {
   Point point{base, {}};
   point.where = value.where();
   point.names_length = value_named(from_command_line, "sequence_length").has_value();
@@ -148,15 +150,16 @@ std::vector<Point> parse_point(const YamlValue& value, std::span<const std::stri
       lists.push_back({name, entry});
   }
   refuse_patterns_twice(lists);
-  const Patterns patterns = read_patterns(pattern_values(lists, from_command_line), Pairing::spread);
+  const Patterns patterns = read_patterns(pattern_values(lists, from_command_line), Pairing::spread, masks);
   std::vector<Point> points;
   for (const std::vector<Branch>& pattern : patterns.branches) {
     points.push_back(point);
     points.back().work.pattern = pattern;
   }
-  for (const std::vector<WindowDimension>& windows : patterns.windows) {
+  for (const WindowPattern& windows : patterns.windows) {
     points.push_back(point);
-    points.back().work.windows = windows;
+    points.back().work.windows = windows.dimensions;
+    points.back().work.mask_blocks = windows.mask;
   }
   return points.empty() ? std::vector<Point>{point} : points;
 }
@@ -184,27 +187,30 @@ void check_count(std::int64_t product, std::int64_t points, const YamlValue& pla
 // Every point of `cases`, changed by the axes of the command line. `base`: a case with the values of
 // `inputs`. `product`: the number of cases from `axes`.
 std::vector<Point> parse_points(const YamlValue& cases, const Case& base,
-                                const std::vector<NamedValue>& from_command_line, std::int64_t product) {
+                                const std::vector<NamedValue>& from_command_line, std::int64_t product,
+                                MaskFiles& masks) {
   const std::vector<std::string> names = case_names();
   const std::vector<YamlValue> items = cases.items();
   if (items.empty()) cases.fail("empty list", "no case in it");
   std::vector<Point> points;
   for (const YamlValue& item : items) {
-    for (Point& point : parse_point(item, names, base, from_command_line)) points.push_back(std::move(point));
+    for (Point& point : parse_point(item, names, base, from_command_line, masks))
+      points.push_back(std::move(point));
     check_count(product, static_cast<std::int64_t>(points.size()), cases);
   }
   std::vector<NamedValue> scalars;
   for (const NamedValue& value : from_command_line)
     if (!names_pattern(value.name)) scalars.push_back(value);
   Patterns no_patterns;
-  const std::vector<Axis> axes = make_axes(scalars, Pairing::one_to_one, no_patterns);
+  const std::vector<Axis> axes = make_axes(scalars, Pairing::one_to_one, masks, no_patterns);
   const auto written = static_cast<std::int64_t>(points.size());
   if (product_size(axes) > kMostCases / written) check_count(kMostCases + 1, 0, cases);
   check_count(product, written * product_size(axes), cases);
   points = multiplied(std::move(points), axes);
   for (Point& point : points) {
     if (point.work.kv_heads == 0) point.work.kv_heads = point.work.heads;
-    if (has_windows(point.work) && !point.names_length) fill_in_grid(point.work);
+    if (has_windows(point.work))
+      fill_in_windows(point.work, point.names_length ? Length::given : Length::derived);
   }
   return points;
 }
@@ -236,7 +242,7 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
                               ? Pairing::spread
                               : Pairing::one_to_one;
   CaseSpace space;
-  if (axes_name_cases || !source.cases) space.axes = make_axes(all, pairing, space.patterns);
+  if (axes_name_cases || !source.cases) space.axes = make_axes(all, pairing, source.masks, space.patterns);
   if (space.axes.empty() && !source.cases)
     axes_place.fail("no case to measure", "neither axes nor cases name one",
                     "give axes: {sequence_length: 8192}");
@@ -249,7 +255,7 @@ std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const Axi
   const std::int64_t product = space.axes.empty() ? 0 : product_size(space.axes);
   check_count(product, 0, axes_place);
   if (source.cases)
-    for (Point& point : parse_points(*source.cases, base, from_command_line, product)) {
+    for (Point& point : parse_points(*source.cases, base, from_command_line, product, source.masks)) {
       const std::string why = skip_when.matches(point.work) ? "" : why_not(point.work);
       if (!why.empty()) throw UsageError({"impossible case", point.where, why, ""});
       space.points.push_back(std::move(point.work));

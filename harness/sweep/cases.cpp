@@ -21,6 +21,8 @@ std::size_t hash_of(const Case& work) {
   }
   for (const WindowDimension& dimension : work.windows)
     for (const Field<WindowDimension>& field : window_fields()) add(field.get(dimension));
+  add(work.mask_blocks.block);
+  add(static_cast<std::int64_t>(work.mask_blocks.hash));
   return hash;
 }
 
@@ -33,12 +35,14 @@ struct Digit {
 
 void set_digit(const CaseSpace& space, const Digit& digit, Case& work) {
   const std::int64_t value = digit.axis->values[digit.at];
-  if (digit.field != nullptr)
-    digit.field->set(work, value);
-  else if (digit.axis->name == "grid")
-    work.windows = space.patterns.windows[static_cast<std::size_t>(value)];
-  else
-    work.pattern = space.patterns.branches[static_cast<std::size_t>(value)];
+  if (digit.field != nullptr) return digit.field->set(work, value);
+  if (digit.axis->name == "grid") {
+    const WindowPattern& windows = space.patterns.windows[static_cast<std::size_t>(value)];
+    work.windows = windows.dimensions;
+    work.mask_blocks = windows.mask;
+    return;
+  }
+  work.pattern = space.patterns.branches[static_cast<std::size_t>(value)];
 }
 
 void append_product(const CaseSpace& space, std::vector<SweepCase>& cases) {
@@ -51,9 +55,10 @@ void append_product(const CaseSpace& space, std::vector<SweepCase>& cases) {
   }
   const bool names_length = std::any_of(space.axes.begin(), space.axes.end(),
                                         [](const Axis& axis) { return axis.name == "sequence_length"; });
+  const Length length = names_length ? Length::given : Length::derived;
   for (std::size_t i = 0; i < digits.size();) {
     cases.push_back({work});
-    if (has_windows(work) && !names_length) fill_in_grid(cases.back().work);
+    if (has_windows(work)) fill_in_windows(cases.back().work, length);
     for (i = 0; i < digits.size(); ++i) {
       Digit& digit = digits[digits.size() - 1 - i];
       digit.at = (digit.at + 1) % digit.axis->values.size();

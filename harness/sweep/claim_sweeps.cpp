@@ -17,8 +17,7 @@ namespace {
 const std::vector<std::string>& claims_of(const EmbeddedSweep& sweep) {
   static const std::vector<std::vector<std::string>> kClaims = [] {
     std::vector<std::vector<std::string>> claims;
-    for (const EmbeddedSweep& each : claim_sweeps())
-      claims.push_back(parse_sweep(std::string(each.text), each.file).claims);
+    for (const EmbeddedSweep& each : claim_sweeps()) claims.push_back(parse_embedded(each).claims);
     return claims;
   }();
   return kClaims[static_cast<std::size_t>(&sweep - claim_sweeps().data())];

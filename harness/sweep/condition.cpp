@@ -20,7 +20,7 @@ constexpr int kDeepest = 50;
 constexpr std::size_t kLongest = 10'000;
 
 // What a comparison reads: a field of the case, or a parameter that comes from the pattern.
-enum class Subject { field, segment_length, dilation, branches, window, dimensions };
+enum class Subject { field, segment_length, dilation, branches, window, dimensions, mask_block };
 enum class Compare { equal, unequal, less, at_most, greater, at_least };
 
 constexpr std::array<std::string_view, 6> kCompares = {"==", "!=", "<", "<=", ">", ">="};
@@ -63,9 +63,12 @@ bool any_value(const Parameter& parameter, const Case& work, Test test) {
     case Subject::branches:
       return test(has_windows(work) ? 0 : static_cast<double>(work.pattern.size()));
     case Subject::window:
+      if (has_mask_blocks(work) && parameter.window->name != "grid") return false;
       return std::any_of(work.windows.begin(), work.windows.end(), [&](const WindowDimension& each) {
         return test(static_cast<double>(parameter.window->get(each)));
       });
+    case Subject::mask_block:
+      return test(static_cast<double>(work.mask_blocks.block));
     case Subject::dimensions:
       return test(static_cast<double>(work.windows.size()));
     case Subject::segment_length:
@@ -238,11 +241,12 @@ class Parser {
     if (token_ == "dilation") return {Subject::dilation};
     if (token_ == "branches") return {Subject::branches};
     if (token_ == "dimensions") return {Subject::dimensions};
+    if (token_ == "mask_block") return {Subject::mask_block};
     if (const Field<WindowDimension>* window = find_field(window_fields(), token_))
       if (window->kind == FieldKind::integer) return {Subject::window, nullptr, window};
     const Field<Case>* field = find_field(case_fields(), token_);
     if (field != nullptr || !required) return {Subject::field, field};
-    std::vector<std::string> names = {"segment_length", "dilation", "branches", "dimensions"};
+    std::vector<std::string> names = {"segment_length", "dilation", "branches", "dimensions", "mask_block"};
     for (const Field<WindowDimension>& known : window_fields())
       if (known.kind == FieldKind::integer) names.emplace_back(known.name);
     for (const Field<Case>& known : case_fields()) names.emplace_back(known.name);

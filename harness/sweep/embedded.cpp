@@ -9,6 +9,10 @@ std::string_view EmbeddedSweep::path() const {
   return file.substr(kFolder.size(), file.size() - kFolder.size() - kEnding.size());
 }
 
+std::string_view EmbeddedSweep::folder() const {
+  return file.substr(0, file.rfind('/'));
+}
+
 std::string_view EmbeddedSweep::name() const {
   return path().substr(path().rfind('/') + 1);  // npos + 1 is 0
 }

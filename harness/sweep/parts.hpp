@@ -1,14 +1,18 @@
 // The parts of parse_sweep (sweep.cpp): each reads some keys of a sweep file.
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "harness/sweep/embedded.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "kernels/base/yaml.hpp"
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
@@ -34,8 +38,10 @@ const std::vector<std::string>& input_parameters();
 
 // The cases that `axes`, `cases`, `inputs` and the overrides describe, each once. Throws UsageError for an
 // impossible case that `skip_when` does not skip. `place` names the whole file in messages.
+class MaskFiles;
 struct CaseSource {
   std::optional<YamlValue> axes, cases, inputs;
+  MaskFiles& masks;
 };
 std::vector<SweepCase> parse_cases(const CaseSource& source, std::span<const AxisOverride> overrides,
                                    const YamlValue& place, const Condition& skip_when);
@@ -45,10 +51,15 @@ struct Axis {
   std::string name;  // of case_fields(); or "segments" or "grid": the values then are indices into Patterns
   std::vector<std::int64_t> values;  // distinct; in the form that Field<Case>::set takes
 };
+// Windows on a grid, or a mask, which may have a grid.
+struct WindowPattern {
+  std::vector<WindowDimension> dimensions;
+  MaskBlocks mask;
+};
 // The patterns that axes choose from: branches or windows, not both.
 struct Patterns {
   std::vector<std::vector<Branch>> branches;  // segments with their dilations
-  std::vector<std::vector<WindowDimension>> windows;
+  std::vector<WindowPattern> windows;
 };
 // Cases before they are listed: all combinations of `axes`, then `points`.
 struct CaseSpace {
@@ -100,8 +111,24 @@ std::vector<std::vector<std::int64_t>> branch_lists(const YamlValue& value, bool
 std::vector<std::vector<std::int64_t>> dimension_lists(const YamlValue& value,
                                                        const Field<WindowDimension>& field, bool several);
 // The product of the lists of `given`, by name; not empty. Throws UsageError if `grid` or `window` is
-// missing, or if numbers of entries differ.
-std::vector<std::vector<WindowDimension>> window_patterns(const std::map<std::string, YamlValue>& given);
+// missing where there is no mask, or if numbers of entries differ.
+std::vector<WindowPattern> window_patterns(const std::map<std::string, YamlValue>& given, MaskFiles& masks);
+
+// The masks of one sweep; each file is read once.
+class MaskFiles {
+ public:
+  // Of the sweep in `file`, even if it is not there: relative paths start at its folder.
+  explicit MaskFiles(std::filesystem::path file) : sweep_(std::move(file)) {}
+  // Of a sweep that the program holds: so are its masks. Others are files, of the working folder.
+  explicit MaskFiles(const EmbeddedSweep& sweep) : sweep_(sweep.name()), folder_(sweep.folder()) {}
+  // The blocks of the file that `value` names. Throws UsageError.
+  std::shared_ptr<const BlockBits> read(const YamlValue& value);
+
+ private:
+  std::filesystem::path sweep_;
+  std::string folder_;  // of the embedded sweep: "sweeps/windows"; empty: none
+  std::map<std::filesystem::path, std::shared_ptr<const BlockBits>> known_;
+};
 
 // A parameter of `axes`, of an entry of `cases` or of --axis.
 struct NamedValue {
@@ -117,11 +144,11 @@ std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std:
 enum class Pairing { one_to_one, spread };
 std::vector<std::vector<Branch>> paired_patterns(const std::vector<NamedValue>& values, Pairing pairing);
 
-// True for segments, dilations, patterns and the names of window_fields().
+// True for segments, dilations, patterns, mask, mask_block and the names of window_fields().
 bool names_pattern(std::string_view name);
 // Throws UsageError if the value of such a name is a list of patterns.
 void check_one_pattern(std::string_view name, const YamlValue& value);
 // The patterns that `values` describe. Throws UsageError if they are both of branches and of windows.
-Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing);
+Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing, MaskFiles& masks);
 
 }  // namespace hilbench

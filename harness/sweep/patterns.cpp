@@ -25,6 +25,10 @@ bool names_branches(std::string_view name) {
   return name == "segments" || name == "dilations" || name == "patterns";
 }
 
+bool names_mask(std::string_view name) {
+  return name == "mask" || name == "mask_block";
+}
+
 using Lists = std::vector<std::vector<std::int64_t>>;
 
 // The text of a pattern, without the spaces around its signs.
@@ -93,7 +97,7 @@ std::optional<Side> side_of(const std::vector<NamedValue>& values, std::string_v
 }  // namespace
 
 bool names_pattern(std::string_view name) {
-  return names_branches(name) || find_field(window_fields(), name) != nullptr;
+  return names_branches(name) || names_mask(name) || find_field(window_fields(), name) != nullptr;
 }
 
 void check_one_pattern(std::string_view name, const YamlValue& value) {
@@ -101,6 +105,8 @@ void check_one_pattern(std::string_view name, const YamlValue& value) {
     (void)pattern_of(value);
   else if (names_branches(name))
     branch_lists(value, false);
+  if (names_mask(name) && !value.is_scalar())
+    value.fail(fmt::format("{} expects one value", name), "", "one entry of `cases` for each");
   if (const Field<WindowDimension>* field = find_field(window_fields(), name))
     dimension_lists(value, *field, false);
 }
@@ -111,7 +117,7 @@ std::optional<YamlValue> value_named(const std::vector<NamedValue>& values, std:
   return std::nullopt;
 }
 
-Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing) {
+Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing, MaskFiles& masks) {
   std::map<std::string, YamlValue> windows;
   const NamedValue* branches = nullptr;
   for (const NamedValue& each : values) {
@@ -125,7 +131,7 @@ Patterns read_patterns(const std::vector<NamedValue>& values, Pairing pairing) {
                          "branches and windows do not mix in one case",
                          "leave out one of the two, or write entries under `cases`");
   Patterns patterns;
-  if (!windows.empty()) patterns.windows = window_patterns(windows);
+  if (!windows.empty()) patterns.windows = window_patterns(windows, masks);
   if (branches != nullptr) patterns.branches = paired_patterns(values, pairing);
   return patterns;
 }

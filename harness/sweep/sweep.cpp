@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/counters/counters.hpp"
+#include "harness/sweep/embedded.hpp"
 #include "harness/sweep/parts.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
@@ -204,9 +205,8 @@ std::string chosen_reference(const Sweep& sweep, const std::optional<YamlValue>&
   return ids.front();
 }
 
-}  // namespace
-
-Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOverrides& overrides) {
+Sweep parse_with(const std::string& text, const fs::path& file, const SweepOverrides& overrides,
+                 MaskFiles masks) {
   const std::string place = file.string();
   const YamlNode document = parse_yaml(text, place);
   const YamlValue root(document, place, "");
@@ -225,8 +225,9 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "question")) sweep.question = parse_question(*v);
   if (const auto v = entry(entries, "description")) sweep.description = v->text();
   if (const auto v = entry(entries, "skip_when")) sweep.skip_when = Condition::parse(v->text(), v->where());
-  sweep.cases = parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs")},
-                            axis_overrides, root, sweep.skip_when);
+  sweep.cases =
+      parse_cases({entry(entries, "axes"), entry(entries, "cases"), entry(entries, "inputs"), masks},
+                  axis_overrides, root, sweep.skip_when);
   sweep.external_use = overrides.external_use;
   if (const auto v = entry(entries, "external")) sweep.externals = parse_externals(*v, file);
   parse_variants({entry(entries, "axes"), entry(entries, "variants"), entry(entries, "baselines")},
@@ -237,6 +238,16 @@ Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOver
   if (const auto v = entry(entries, "counters")) sweep.counters = parse_counters(*v);
   if (const auto v = entry(entries, "inputs")) sweep.inputs = parse_inputs(*v, sweep);
   return sweep;
+}
+
+}  // namespace
+
+Sweep parse_sweep(const std::string& text, const fs::path& file, const SweepOverrides& overrides) {
+  return parse_with(text, file, overrides, MaskFiles(file));
+}
+
+Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides) {
+  return parse_with(std::string(sweep.text), std::string(sweep.name()), overrides, MaskFiles(sweep));
 }
 
 Sweep load_sweep(const fs::path& file, const SweepOverrides& overrides) {

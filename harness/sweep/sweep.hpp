@@ -60,6 +60,11 @@ Sweep load_sweep(const std::filesystem::path& file, const SweepOverrides& overri
 Sweep parse_sweep(const std::string& text, const std::filesystem::path& file,
                   const SweepOverrides& overrides = {});
 
+// One that the program holds, with the files that it reads; `file` is its name, by which `run` finds it
+// again.
+struct EmbeddedSweep;
+Sweep parse_embedded(const EmbeddedSweep& sweep, const SweepOverrides& overrides = {});
+
 // Why no variant can compute the case (more K/V heads than heads, a tensor of more than 2^62 bytes, ...), or
 // "". load_sweep refuses such cases unless skip_when skips them.
 std::string why_not(const Case& work);

@@ -219,7 +219,7 @@ std::map<std::string, YamlValue> option_defaults(const VariantSource& source,
 void refuse_chunks_on_grids(const YamlValue& place, const Sweep& sweep) {
   std::int64_t grids = 0, sequences = 0;
   for (const SweepCase& each : sweep.cases)
-    if (!each.skipped) ++(has_windows(each.work) ? grids : sequences);
+    if (!each.skipped) ++(has_grid(each.work) ? grids : sequences);
   if (grids == 0 || sequences > 0) return;
   for (const Variant& variant : sweep.variants) {
     const OrderInfo* order = find_order(variant.order);

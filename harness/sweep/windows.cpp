@@ -1,4 +1,4 @@
-// `grid`, `window` and the other lists with one entry for each dimension: the windows of a sweep.
+// `grid`, `window` and the other lists with one entry for each dimension, and `mask`: the windows of a sweep.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,6 +40,46 @@ std::vector<WindowDimension> changed(std::vector<WindowDimension> pattern,
   return pattern;
 }
 
+// Every `mask` in blocks of every `mask_block`, each once.
+std::vector<MaskBlocks> masks_of(const std::map<std::string, YamlValue>& given, MaskFiles& files) {
+  const auto file = given.find("mask"), size = given.find("mask_block");
+  if (file == given.end())
+    size->second.fail("mask missing", "mask_block is how many positions a block of a mask has",
+                      "mask: FILE.npy");
+  std::vector<std::int64_t> sizes = {kMaskBlock};
+  if (size != given.end()) sizes = size->second.integers(1, kLongestMaskBlock);
+  std::vector<MaskBlocks> masks;
+  for (const YamlValue& item : file->second.scalar_or_items()) {
+    const std::shared_ptr<const BlockBits> bits = files.read(item);
+    for (const std::int64_t each : sizes) {
+      const MaskBlocks mask = mask_of_bits(bits, each);
+      if (std::find(masks.begin(), masks.end(), mask) == masks.end()) masks.push_back(mask);
+    }
+  }
+  return masks;
+}
+
+std::vector<WindowPattern> masked_patterns(const std::map<std::string, YamlValue>& given, MaskFiles& files) {
+  for (const Field<WindowDimension>& field : window_fields().subspan(1))
+    if (const auto value = given.find(std::string(field.name)); value != given.end())
+      value->second.fail(fmt::format("mask and {}", field.name), "the mask says which keys a query sees",
+                         "leave one of the two out");
+  const std::vector<MaskBlocks> masks = masks_of(given, files);
+  const auto grid = given.find("grid");
+  if (grid == given.end()) {
+    std::vector<WindowPattern> patterns;
+    for (const MaskBlocks& mask : masks) patterns.push_back({{}, mask});
+    return patterns;
+  }
+  const Field<WindowDimension>& extent = window_fields().front();
+  std::vector<WindowPattern> patterns;
+  for (const List& list : dimension_lists(grid->second, extent, true))
+    for (const MaskBlocks& mask : masks)
+      patterns.push_back(
+          {changed(std::vector<WindowDimension>(list.size()), extent, list, grid->second), mask});
+  return patterns;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> dimension_lists(const YamlValue& value,
@@ -60,7 +100,8 @@ std::vector<std::vector<std::int64_t>> dimension_lists(const YamlValue& value,
   return lists;
 }
 
-std::vector<std::vector<WindowDimension>> window_patterns(const std::map<std::string, YamlValue>& given) {
+std::vector<WindowPattern> window_patterns(const std::map<std::string, YamlValue>& given, MaskFiles& masks) {
+  if (given.contains("mask") || given.contains("mask_block")) return masked_patterns(given, masks);
   const YamlValue& any = given.begin()->second;
   for (const Field<WindowDimension>& field : window_fields().first(2))
     if (!given.contains(std::string(field.name)))
@@ -80,7 +121,9 @@ std::vector<std::vector<WindowDimension>> window_patterns(const std::map<std::st
     }
     patterns = std::move(multiplied);
   }
-  return patterns;
+  std::vector<WindowPattern> windows;
+  for (std::vector<WindowDimension>& pattern : patterns) windows.push_back({std::move(pattern), {}});
+  return windows;
 }
 
 }  // namespace hilbench

@@ -1,6 +1,7 @@
 // Reading and writing NumPy .npy files (format 1.0 to 3.0, C order, little endian). Every reader throws
 // UsageError naming the file if it is absent, not a .npy file, truncated, longer than its header says, of
-// another dtype or in Fortran order; EnvironmentError if permissions or the disk prevent reading it.
+// another dtype or (but for booleans) in Fortran order; EnvironmentError if permissions or the disk prevent
+// reading it.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,14 @@ std::vector<std::int64_t> check_npy_floats(const std::filesystem::path& file);
 std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& file);
 // A one-dimensional array of i4, i8, u4 or u8.
 std::vector<std::int64_t> read_npy_integers(const std::filesystem::path& file);
+
+struct NpyBooleans {
+  std::vector<std::int64_t> shape;
+  std::vector<bool> values;  // in C order, whatever the file has
+};
+// An array of b1 with two dimensions and at most `most` elements. Also throws UsageError if a byte is neither
+// 0 nor 1.
+NpyBooleans read_npy_booleans(const std::filesystem::path& file, std::int64_t most);
 
 // Written as write_file of files.hpp does, but only to regular files.
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> shape,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
@@ -93,10 +94,21 @@ std::string branches_text(const Case& work) {
                      fmt::join(dilations, "."));
 }
 
+std::string id_of_pattern(const Case& work) {
+  if (!has_windows(work)) return branches_text(work);
+  const auto fields = window_fields();
+  const std::string positions = has_grid(work) ? fmt::format("g{}", list_text(fields[0], work.windows))
+                                               : fmt::format("n{}", work.sequence_length);
+  if (!has_mask_blocks(work)) return fmt::format("{}-win{}", positions, list_text(fields[1], work.windows));
+  return fmt::format("{}-m{}.{}", positions, work.mask_blocks.block,
+                     mask_text(work.mask_blocks).substr(0, 8));
+}
+
 // "-window_dilation.2x1x1", for every parameter of the windows that the fixed part does not hold and that is
 // not at its default.
 std::string rest_of_windows(const Case& work) {
   std::string text;
+  if (has_mask_blocks(work)) return text;
   const WindowDimension defaults;
   for (const Field<WindowDimension>& field : window_fields().subspan(2))
     if (std::any_of(work.windows.begin(), work.windows.end(),
@@ -122,11 +134,7 @@ std::span<const Field<Case>> case_fields() {
 }
 
 std::string case_id(const Case& work) {
-  const auto fields = window_fields();
-  const std::string pattern = has_windows(work) ? fmt::format("g{}-win{}", list_text(fields[0], work.windows),
-                                                              list_text(fields[1], work.windows))
-                                                : branches_text(work);
-  std::string id = fmt::format("{}-h{}-d{}-{}-p{}-{}", pattern, work.heads, work.head_dim,
+  std::string id = fmt::format("{}-h{}-d{}-{}-p{}-{}", id_of_pattern(work), work.heads, work.head_dim,
                                to_string(work.dtype), work.ring_size, to_string(work.device));
   Case defaults;
   defaults.kv_heads = work.heads;

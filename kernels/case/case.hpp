@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,8 +50,21 @@ struct WindowDimension {
   bool operator==(const WindowDimension&) const = default;
 };
 
-// The pattern is one of branches, or one of windows on a grid. With windows, `pattern` is the branch that
-// they restrict: the whole sequence, {sequence_length, 1}.
+class BlockBits;  // kernels/case/block_bits.hpp
+
+// Which blocks of keys the queries of each block see (kernels/case/mask_blocks.hpp), in the place of windows.
+struct MaskBlocks {
+  std::int64_t block = 0;                      // positions of a block; 0: no mask
+  std::int64_t blocks = 0;                     // along each side
+  std::uint64_t hash = 0;                      // of the bits
+  std::shared_ptr<const BlockBits> bits = {};  // null in a record that was read: it holds the hash alone
+  bool operator==(const MaskBlocks& other) const {
+    return block == other.block && blocks == other.blocks && hash == other.hash;
+  }
+};
+
+// The pattern is one of branches, or one of windows: on a grid, or by a mask, which may have a grid too. With
+// windows, `pattern` is the branch that they restrict: the whole sequence, {sequence_length, 1}.
 struct Case {
   std::int64_t sequence_length = 4096;
   std::vector<Branch> pattern = {{2048, 1}};
@@ -70,13 +84,22 @@ struct Case {
   double score_scale = 1;                     // factor of Q; about the standard deviation of the scores
   DataKind data = DataKind::normal;
   PageSize pages = PageSize::standard;
-  std::vector<WindowDimension> windows = {};  // of each dimension, the slowest first; empty: branches
-  Edges edges = Edges::shift;                 // of windows
+  std::vector<WindowDimension> windows =
+      {};                      // of each dimension of the grid, the slowest first; may be empty
+  Edges edges = Edges::shift;  // of windows on a grid
+  MaskBlocks mask_blocks = {};
   bool operator==(const Case&) const = default;
 };
 
-inline bool has_windows(const Case& work) {
+inline bool has_mask_blocks(const Case& work) {
+  return work.mask_blocks.block > 0;
+}
+inline bool has_grid(const Case& work) {
   return !work.windows.empty();
+}
+// Whether the pattern is one of windows, not of branches.
+inline bool has_windows(const Case& work) {
+  return has_grid(work) || has_mask_blocks(work);
 }
 
 // The longest sequence that can be computed: rows are numbered with 32 bits.
@@ -87,9 +110,10 @@ inline constexpr std::int64_t kMostPositions = 0x7fffffff;
 // window_fields() (kernels/case/windows.hpp).
 std::span<const Field<Case>> case_fields();
 
-// `n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu`, for windows `g32x48x80-win18x24x24-h8-...`, then `-key.value`
-// for every other parameter that is not at its default. kv_heads must not be 0 and device not `automatic`.
-// `threads` appears only if the sweep sets it.
+// `n8192-w2048.4096-r1.2-h8-d64-fp32-p1-cpu`, for windows `g32x48x80-win18x24x24-h8-...`, for a mask
+// `n8192-m64.1a2b3c4d-h8-...` or `g64x128-m64.1a2b3c4d-h8-...`, then `-key.value` for every other parameter
+// that is not at its default. kv_heads must not be 0 and device not `automatic`. `threads` appears only if
+// the sweep sets it.
 std::string case_id(const Case& work);
 
 }  // namespace hilbench

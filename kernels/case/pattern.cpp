@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/case/coverage.hpp"
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
@@ -93,6 +94,14 @@ Distinct distinct_rows(const Case& work, std::vector<std::int64_t> offsets) {
 // Whether to count the distinct rows, which takes longer than everything else.
 enum class DistinctRows { counted, left_out };
 
+PatternCounts counted_mask(const Case& work) {
+  const MaskCounts counts = count_mask(work);
+  const auto batch = static_cast<double>(work.batch), heads = static_cast<double>(work.heads);
+  const double query_rows = batch * heads * counts.query_rows;
+  return {batch * heads * counts.pairs, query_rows,
+          batch * static_cast<double>(work.kv_heads) * counts.kv_rows, query_rows};
+}
+
 // Every position sees itself, so all rows are read and written.
 PatternCounts counted_windows(const Case& work) {
   const double rows = static_cast<double>(work.batch) * static_cast<double>(work.sequence_length);
@@ -102,6 +111,7 @@ PatternCounts counted_windows(const Case& work) {
 }
 
 PatternCounts counted_work(const Case& work, DistinctRows distinct) {
+  if (has_mask_blocks(work)) return counted_mask(work);
   if (has_windows(work)) return counted_windows(work);
   PatternCounts total;
   std::vector<Distinct> known;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "kernels/case/mask_blocks.hpp"
+
 namespace hilbench {
 namespace {
 
@@ -68,6 +70,14 @@ std::string why_not_dimension(const WindowDimension& dimension, Edges edges) {
   return "";
 }
 
+std::string_view misplaced(std::string_view parameter, const Case& work) {
+  if (parameter == "edges")
+    return has_mask_blocks(work) ? "is for windows on a grid, the case has a mask"
+                                 : "is for windows, write grid: [H, W] and window: [w, w] too";
+  return has_mask_blocks(work) ? "is for branches, the case has a mask"
+                               : "is for branches, the case has windows on a grid";
+}
+
 }  // namespace
 
 std::span<const Field<WindowDimension>> window_fields() {
@@ -87,9 +97,15 @@ std::string list_text(const Field<WindowDimension>& field, std::span<const Windo
   return text;
 }
 
-bool of_pattern(std::string_view name, bool windows) {
-  if (name == "edges") return windows;
-  return !windows || (name != "queries" && name != "head_offset" && name != "branch_heads");
+PatternKind pattern_kind(const Case& work) {
+  if (has_mask_blocks(work)) return PatternKind::mask;
+  return has_grid(work) ? PatternKind::windows : PatternKind::branches;
+}
+
+bool of_pattern(std::string_view name, PatternKind kind) {
+  if (name == "edges") return kind == PatternKind::windows;
+  return kind == PatternKind::branches ||
+         (name != "queries" && name != "head_offset" && name != "branch_heads");
 }
 
 std::int64_t grid_positions(std::span<const WindowDimension> dimensions) {
@@ -104,23 +120,24 @@ std::vector<std::int64_t> grid_of(const Case& work) {
   return extents;
 }
 
-void fill_in_grid(Case& work) {
-  work.sequence_length = grid_positions(work.windows);
+void fill_in_windows(Case& work, Length length) {
+  if (length == Length::derived)
+    work.sequence_length =
+        has_grid(work) ? grid_positions(work.windows) : work.mask_blocks.blocks * work.mask_blocks.block;
   work.pattern = {{work.sequence_length, 1}};
 }
 
 std::string why_not_windows(const Case& work) {
   const Case defaults;
   for (const Field<Case>& field : case_fields())
-    if (!of_pattern(field.name, has_windows(work)) && field.get(work) != field.get(defaults))
+    if (!of_pattern(field.name, pattern_kind(work)) && field.get(work) != field.get(defaults))
       return fmt::format("{}: {} {}", field.name, field_text(field, field.get(work)),
-                         has_windows(work) ? "is for branches, the case has windows on a grid"
-                                           : "is for windows, write grid: [H, W] and window: [w, w] too");
-  if (!has_windows(work)) return "";
+                         misplaced(field.name, work));
   const std::int64_t positions = grid_positions(work.windows);
-  if (work.sequence_length != positions)
+  if (has_grid(work) && work.sequence_length != positions)
     return fmt::format("sequence_length {} is not that of the grid: {} = {}; leave sequence_length out",
                        work.sequence_length, fmt::join(grid_of(work), " x "), positions);
+  if (has_mask_blocks(work)) return why_not_mask(work);
   for (const WindowDimension& dimension : work.windows)
     if (std::string why = why_not_dimension(dimension, work.edges); !why.empty()) return why;
   return "";
@@ -168,6 +185,7 @@ std::vector<KeyBox> visible_boxes(const Case& work, std::int64_t position) {
 }
 
 std::int64_t visible_count(const Case& work, std::int64_t position) {
+  if (has_mask_blocks(work)) return seen_count(work, position);
   std::int64_t count = 0;
   for (const KeyBox& box : visible_boxes(work, position)) {
     std::int64_t keys = 1;

@@ -27,19 +27,23 @@ std::span<const Field<WindowDimension>> window_fields();
 char list_separator(const Field<WindowDimension>& field);
 std::string list_text(const Field<WindowDimension>& field, std::span<const WindowDimension> dimensions);
 
-// Whether a parameter of case_fields() means something for the pattern of the case: `edges` is of windows,
-// `queries`, `head_offset` and `branch_heads` are of branches.
-bool of_pattern(std::string_view name, bool windows);
+// The three kinds of pattern, and whether a parameter of case_fields() means something for one: `edges` is of
+// windows on a grid, `queries`, `head_offset` and `branch_heads` are of branches.
+enum class PatternKind { branches, windows, mask };
+PatternKind pattern_kind(const Case& work);
+bool of_pattern(std::string_view name, PatternKind kind);
 
 // Positions of the grid: the product of its extents.
 std::int64_t grid_positions(std::span<const WindowDimension> dimensions);
 // Extents of the grid of a case, the slowest first; empty if it has none.
 std::vector<std::int64_t> grid_of(const Case& work);
 
-// The case with the length that follows from its grid, and the one branch that its windows restrict.
-void fill_in_grid(Case& work);
+// Sets the one branch that the windows of a case restrict; and the length, unless it is given, that follows
+// from the grid, or else from the mask.
+enum class Length { derived, given };
+void fill_in_windows(Case& work, Length length = Length::derived);
 
-// Why the windows of a case are impossible, or "".
+// Why the windows or the mask of a case are impossible, or "".
 std::string why_not_windows(const Case& work);
 
 // Keys along one dimension: first, first + step, ...
@@ -54,13 +58,14 @@ KeyRange selected_keys(const WindowDimension& dimension, Edges edges, std::int64
 
 // Keys of the product of the ranges of all dimensions; those beyond the case's own have one coordinate, 0.
 using KeyBox = std::array<KeyRange, kMostDimensions>;
-// The keys that the query at `position` sees: boxes without a common key. One box, or with a causal mask at
-// most one for each dimension.
+// The keys that the query at `position` sees in a case without a mask: boxes without a common key. One box,
+// or with a causal mask at most one for each dimension.
 std::vector<KeyBox> visible_boxes(const Case& work, std::int64_t position);
+// Keys that the query at `position` sees, of any pattern of windows.
 std::int64_t visible_count(const Case& work, std::int64_t position);
 
-// (query, key) pairs of one head and batch entry, in a number of steps that grows with the sum of the
-// extents.
+// (query, key) pairs of one head and batch entry of a case without a mask, in a number of steps that grows
+// with the sum of the extents.
 double window_pairs(const Case& work);
 
 }  // namespace hilbench

@@ -156,7 +156,7 @@ const OrderInfo* find_order(std::string_view name) {
 }
 
 std::string why_not_order(const Case& work, const Variant& variant) {
-  if (!has_windows(work))
+  if (!has_grid(work))
     return variant.order == "boxes" ? "order boxes cuts a grid; the case has a sequence without one" : "";
   const OrderInfo* info = find_order(variant.order);
   if (info != nullptr && info->param == OrderParam::chunk &&

@@ -1,4 +1,4 @@
-// The index of any case: that of branches (kernels/index/index.hpp), or that of windows on a grid.
+// The index of any case: that of branches (kernels/index/index.hpp), or that of windows.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,8 @@ namespace hilbench {
 namespace {
 
 std::vector<Coordinates> coordinates_of_positions(const Case& work) {
-  const std::vector<std::int64_t> grid = grid_of(work);
+  const std::vector<std::int64_t> grid =
+      has_mask_blocks(work) ? std::vector<std::int64_t>{1, work.sequence_length} : grid_of(work);
   const std::int64_t planes = grid.size() > 2 ? grid[0] : 1;
   const std::int64_t rows = grid[grid.size() - 2], columns = grid[grid.size() - 1];
   std::vector<Coordinates> coordinates;
@@ -21,6 +22,25 @@ std::vector<Coordinates> coordinates_of_positions(const Case& work) {
         coordinates.push_back({static_cast<std::int32_t>(plane), static_cast<std::int32_t>(row),
                                static_cast<std::int32_t>(column)});
   return coordinates;
+}
+
+// Sorts distinct slots: many of them by marking each in `taken`, which has a bit for each slot and is 0
+// before and after.
+void sort_slots(std::vector<std::int32_t>& slots, std::vector<std::uint64_t>& taken) {
+  const auto [least, most] = std::minmax_element(slots.begin(), slots.end());
+  if (least == most || (*most - *least) / 64 > 2 * std::ssize(slots)) {
+    std::sort(slots.begin(), slots.end());
+    return;
+  }
+  const auto first = static_cast<std::size_t>(*least / 64), last = static_cast<std::size_t>(*most / 64);
+  for (const std::int32_t slot : slots)
+    taken[static_cast<std::size_t>(slot / 64)] |= std::uint64_t{1} << slot % 64;
+  slots.clear();
+  for (std::size_t w = first; w <= last; ++w) {
+    for (std::uint64_t word = taken[w]; word != 0; word &= word - 1)
+      slots.push_back(static_cast<std::int32_t>(w * 64) + __builtin_ctzll(word));
+    taken[w] = 0;
+  }
 }
 
 // The distinct blocks of slots that hold a key, as slots, ascending; `length` slots in all.
@@ -67,28 +87,42 @@ std::int32_t WindowTiles::query_count(std::int64_t tile) const {
   return static_cast<std::int32_t>(std::min(kMaskedRows, work_.sequence_length - tile * kMaskedRows));
 }
 
+WindowTiles::Reader::Reader(const WindowTiles& tiles)
+    : windows(has_mask_blocks(tiles.work_) ? decltype(windows)(std::in_place_type<TileMask>, tiles.work_)
+                                           : decltype(windows)(std::in_place_type<TileWindows>, tiles.work_)),
+      taken(static_cast<std::size_t>(tiles.work_.sequence_length / 64 + 1)) {}
+
 void WindowTiles::read(std::int64_t tile, Reader& reader) const {
   const auto first = static_cast<std::size_t>(tile * kMaskedRows);
   const auto& by_slot = query_rows_.empty() ? of_position_ : of_key_slot_;
-  reader.windows.load(std::span(by_slot).subspan(first, static_cast<std::size_t>(query_count(tile))));
+  const auto queries = std::span(by_slot).subspan(first, static_cast<std::size_t>(query_count(tile)));
   reader.slots.clear();
-  reader.windows.for_each_key([&](std::int32_t position) {
-    reader.slots.push_back(k_slots_.empty() ? position : k_slots_[static_cast<std::size_t>(position)]);
-  });
+  std::visit(
+      [&](auto& windows) {
+        windows.load(queries);
+        windows.for_each_key([&](std::int32_t position) {
+          reader.slots.push_back(k_slots_.empty() ? position : k_slots_[static_cast<std::size_t>(position)]);
+        });
+      },
+      reader.windows);
   if (tiles_ == KeyTiles::aligned)
     widen_to_blocks(reader.slots, work_.sequence_length);
   else if (!k_slots_.empty())
-    std::sort(reader.slots.begin(), reader.slots.end());
+    sort_slots(reader.slots, reader.taken);
 }
 
 bool WindowTiles::read_mask(const Reader& reader, std::size_t first, BlockMask& mask) const {
   const auto& by_slot = of_key_slot_.empty() ? of_position_ : of_key_slot_;
   const std::size_t count = std::min<std::size_t>(kMaskedKeys, reader.slots.size() - first);
   bool partial = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    mask[i] = reader.windows.seen_by(by_slot[static_cast<std::size_t>(reader.slots[first + i])]);
-    partial = partial || mask[i] != reader.windows.all();
-  }
+  std::visit(
+      [&](const auto& windows) {
+        for (std::size_t i = 0; i < count; ++i) {
+          mask[i] = windows.seen_by(by_slot[static_cast<std::size_t>(reader.slots[first + i])]);
+          partial = partial || mask[i] != windows.all();
+        }
+      },
+      reader.windows);
   std::fill(mask.begin() + static_cast<std::ptrdiff_t>(count), mask.end(), KeyMask{});
   return partial;
 }

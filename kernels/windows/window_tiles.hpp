@@ -1,13 +1,14 @@
-// The tiles of windows on a grid: runs of the slots of Q, and for each the keys that it reads, as slots of K
-// in ascending sequence. Exact counts of them need no hardware.
+// The tiles of windows, on a grid or by a mask: runs of the slots of Q, and for each the keys that it reads,
+// as slots of K in ascending sequence. Exact counts of them need no hardware.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <variant>
 #include <vector>
 
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
+#include "kernels/windows/tile_mask.hpp"
 #include "kernels/windows/tile_windows.hpp"
 
 namespace hilbench {
@@ -26,10 +27,10 @@ class WindowTiles {
 
   // What one thread needs to read tiles.
   struct Reader {
-    explicit Reader(const WindowTiles& tiles) : windows(tiles.work_) {}
-    TileWindows windows;
-    std::vector<Coordinates> queries;
-    std::vector<std::int32_t> slots;  // of the keys that the tile reads
+    explicit Reader(const WindowTiles& tiles);
+    std::variant<TileWindows, TileMask> windows;
+    std::vector<std::int32_t> slots;   // of the keys that the tile reads
+    std::vector<std::uint64_t> taken;  // scratch: a bit for each slot
   };
   // Sets reader.slots and loads reader.windows.
   void read(std::int64_t tile, Reader& reader) const;
@@ -41,7 +42,7 @@ class WindowTiles {
   const KeyTiles tiles_;
   std::vector<std::int32_t> k_slots_;     // by position; empty: position order
   std::vector<std::int32_t> query_rows_;  // by slot
-  std::vector<Coordinates> of_position_;
+  std::vector<Coordinates> of_position_;  // with a mask the position alone, as the last coordinate
   std::vector<Coordinates> of_key_slot_;  // empty: those of positions
 };
 

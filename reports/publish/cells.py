@@ -55,15 +55,22 @@ def window_text(grid, window):
 
 
 def has_windows(case):
-    """Of an id of a case."""
-    return case.startswith("g")
+    """Of an id of a case: windows on a grid, or a mask of blocks."""
+    return case.split("-")[1].startswith(("win", "m"))
+
+
+def mask_text(positions, block, digits):
+    """`positions`: "8192" or, of a grid, "64x128"."""
+    return f"{'grid' if 'x' in positions else 'n'} {positions}, mask {digits} of {block}"
 
 
 def place_text(case):
     """Length and branches of an id of a case, or grid and window: g32x48x80-win18x24x24-... as "grid 32x48x80, window
-    18x24x24"."""
+    18x24x24"; or the mask: n8192-m64.a7f5f064-... as "n 8192, mask a7f5f064 of 64"."""
     if has_windows(case):
         grid, window = case.split("-")[:2]
+        if window.startswith("m"):
+            return mask_text(grid[1:], *window[1:].split("."))
         return window_text(grid[1:], window[3:])
     length, segments, dilations = (part[1:] for part in case.split("-")[:3])
     return f"n {length}, {pattern_text(segments.split('.'), dilations.split('.'))}"
@@ -71,6 +78,9 @@ def place_text(case):
 
 def parameters_text(params):
     """The same of the parameters of a record."""
+    if params.get("mask"):
+        positions = params["grid"] or [params["sequence_length"]]
+        return mask_text("x".join(map(str, positions)), params["mask_block"], params["mask"][:8])
     if params.get("grid"):
         return window_text(*("x".join(map(str, params[name])) for name in ("grid", "window")))
     return f"n {params['sequence_length']}, {pattern_text(params['segments'], params['dilations'])}"

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
+#include "kernels/base/text.hpp"
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"
 #include "reports/records/record_member.hpp"
@@ -49,16 +52,20 @@ std::vector<Branch> branches_from(const json& params) {
   return pattern;
 }
 
-// A record that was stored before there were windows has no `grid`.
-bool of_windows(const json& params) {
-  return params.contains("grid") && !params["grid"].is_null();
+// A record that was stored before there were windows has no `grid`, one of before there were masks no `mask`.
+PatternKind kind_of(const json& params) {
+  const auto has = [&](const char* name) { return params.contains(name) && !params[name].is_null(); };
+  if (has("mask")) return PatternKind::mask;
+  return has("grid") ? PatternKind::windows : PatternKind::branches;
 }
 
 std::vector<WindowDimension> windows_from(const json& params) {
   std::vector<WindowDimension> windows(array_at(params, "grid").size());
   if (windows.size() < 2 || windows.size() > kMostDimensions)
     refuse_record(fmt::format("'grid' has {} entries", windows.size()));
-  for (const Field<WindowDimension>& field : window_fields()) {
+  const std::size_t fields =
+      kind_of(params) == PatternKind::mask ? 1 : window_fields().size();  // the grid alone
+  for (const Field<WindowDimension>& field : window_fields().first(fields)) {
     const json& list = array_at(params, field.name);
     if (list.size() != windows.size())
       refuse_record(fmt::format("'grid' and '{}' differ in length", field.name));
@@ -76,11 +83,24 @@ std::vector<WindowDimension> windows_from(const json& params) {
   return windows;
 }
 
-Case case_from(const json& params, const json& asked) {
-  Case work;
+// Without the bits.
+MaskBlocks mask_from(const json& params, std::int64_t length) {
+  const std::int64_t block = integer_at(params, "mask_block");
+  if (block < 1 || block > kLongestMaskBlock) refuse_record(fmt::format("'mask_block' is {}", block));
+  const json& text = params["mask"];
+  if (!text.is_string()) refuse_record("'mask' is no text");
+  MaskBlocks mask{.block = block, .blocks = blocks_of_length(length, block)};
+  const std::string digits = text.get<std::string>();
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), mask.hash, 16);
+  if (error != std::errc() || digits != mask_text(mask))
+    refuse_record(fmt::format("'mask' is '{}', not 16 hexadecimal digits", one_line(digits, 40)));
+  return mask;
+}
+
+// What case_fields() list.
+void read_fields(const json& params, const json& asked, PatternKind kind, Case& work) {
   for (const Field<Case>& field : case_fields())
-    if (of_pattern(field.name, of_windows(params)) &&
-        (!came_later(field.name) || params.contains(field.name)))
+    if (of_pattern(field.name, kind) && (!came_later(field.name) || params.contains(field.name)))
       read_field(params, field, work);
   work.threads = positive_at(asked, "threads");
   const Case unset;
@@ -93,11 +113,19 @@ Case case_from(const json& params, const json& asked) {
   if (work.kv_heads > work.heads)
     refuse_record(fmt::format("'kv_heads' is {} and 'heads' {}", work.kv_heads, work.heads));
   if (work.ring_size > 1 && work.kv_heads == 0) refuse_record("'kv_heads' of a ring is 0");
-  if (!of_windows(params)) {
+}
+
+Case case_from(const json& params, const json& asked) {
+  Case work;
+  const PatternKind kind = kind_of(params);
+  read_fields(params, asked, kind, work);
+  if (kind == PatternKind::branches) {
     work.pattern = branches_from(params);
     return work;
   }
-  work.windows = windows_from(params);
+  if (kind == PatternKind::mask) work.mask_blocks = mask_from(params, work.sequence_length);
+  if (kind == PatternKind::windows || (params.contains("grid") && !params["grid"].is_null()))
+    work.windows = windows_from(params);
   work.pattern = {{work.sequence_length, 1}};
   if (const std::string why = why_not_windows(work); !why.empty()) refuse_record(why);
   return work;

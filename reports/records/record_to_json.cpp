@@ -1,6 +1,7 @@
 // A record as JSON: all keys are always present; null if unknown or not finite.
 #include <cmath>
 
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 #include "reports/records/record.hpp"
 #include "reports/records/record_names.hpp"
@@ -39,7 +40,8 @@ json field_json(const Field<T>& field, const T& owner) {
   return field_text(field, value);
 }
 
-// `segments` and `dilations`, or the lists of windows; null are those that the pattern does not have.
+// `segments` and `dilations`, or the lists of windows, or the mask; null are those that the pattern does not
+// have.
 void add_pattern(const Case& work, json& params) {
   for (const char* name : {"segments", "dilations"})
     params[name] = has_windows(work) ? json(nullptr) : json::array();
@@ -49,16 +51,20 @@ void add_pattern(const Case& work, json& params) {
     params["dilations"].push_back(branch.dilation);
   }
   for (const Field<WindowDimension>& field : window_fields()) {
-    json& list = params[field.name] = has_windows(work) ? json::array() : json(nullptr);
+    const bool applies = has_grid(work) && (!has_mask_blocks(work) || field.name == "grid");
+    json& list = params[field.name] = applies ? json::array() : json(nullptr);
+    if (!applies) continue;
     for (const WindowDimension& dimension : work.windows) list.push_back(field_json(field, dimension));
   }
+  params["mask"] = has_mask_blocks(work) ? json(mask_text(work.mask_blocks)) : json(nullptr);
+  params["mask_block"] = has_mask_blocks(work) ? json(work.mask_blocks.block) : json(nullptr);
 }
 
 json params_json(const Record& record) {
   json params;
   const Case& work = record.work;
   for (const Field<Case>& field : case_fields())
-    params[field.name] = of_pattern(field.name, has_windows(work)) ? field_json(field, work) : json(nullptr);
+    params[field.name] = of_pattern(field.name, pattern_kind(work)) ? field_json(field, work) : json(nullptr);
   params["threads"] = record.threads;
   add_pattern(work, params);
   params["kernel"] = record.kernel;

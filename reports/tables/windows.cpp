@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -51,9 +52,20 @@ std::optional<double> computed_over_needed(const Record& record) {
   return said->get<double>();
 }
 
+// Of all heads. A record holds the hash of a mask alone; its FLOPs tell the pairs.
+double needed_pairs(const CaseView& of_case) {
+  const Case& work = *of_case.work;
+  if (!has_mask_blocks(work))
+    return window_pairs(work) * static_cast<double>(work.batch) * static_cast<double>(work.heads);
+  for (const Record* record : of_case.records)
+    if (record->pairs) return record->pairs->needed;
+  for (const Record* record : of_case.records)
+    if (record->flops && record->verify) return *record->flops / (4 * static_cast<double>(work.head_dim));
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 void add_windows(const CaseView& of_case, const Record* raster, std::vector<WindowRow>& rows) {
-  const double needed = window_pairs(*of_case.work) * static_cast<double>(of_case.work->batch) *
-                        static_cast<double>(of_case.work->heads);
+  const double needed = needed_pairs(of_case);
   for (const Record* record : of_case.records) {
     if (!timed(*record)) continue;
     WindowRow row{.of_case = &of_case, .record = record, .needed = needed};

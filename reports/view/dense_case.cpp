@@ -7,6 +7,7 @@ namespace hilbench {
 const CaseView* dense_case(const View& view, const Case& windowed) {
   Case wanted = windowed;
   wanted.windows.clear();
+  wanted.mask_blocks = {};
   wanted.edges = Edges::shift;
   wanted.pattern = {{windowed.sequence_length, 1}};
   const auto found = std::find_if(view.cases.begin(), view.cases.end(),

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
@@ -81,6 +82,12 @@ std::string rate_text(double flops_per_s) {
 }
 
 std::string pattern_text(const Case& work) {
+  if (has_mask_blocks(work)) {
+    const std::string positions = has_grid(work) ? "grid " + list_text(window_fields()[0], work.windows)
+                                                 : fmt::format("n {}", work.sequence_length);
+    return fmt::format("{}, mask {} of {}", positions, mask_text(work.mask_blocks).substr(0, 8),
+                       work.mask_blocks.block);
+  }
   if (has_windows(work)) {
     std::vector<std::string> parts;
     const WindowDimension defaults;

@@ -32,6 +32,15 @@ def read(path, case, heads):
     return values
 
 
+def read_mask(path, case):
+    """Rows of the mask, a byte for each block of keys."""
+    blocks = -(-case["sequence_length"] // case["mask_block"])
+    with open(path, "rb") as file:
+        data = file.read()
+    assert len(data) == blocks * blocks and set(data) <= {0, 1}
+    return [list(data[first:first + blocks]) for first in range(0, len(data), blocks)]
+
+
 class Rival:
     def hello(self, protocol):
         if FAULT == "hangs_at_hello":
@@ -45,6 +54,8 @@ class Rival:
             answer["rings"] = True if FAULT == "rings" else "yes"
         if FAULT in ("windows", "lies_about_windows", "bad_permutation"):
             answer["windows"] = "yes" if FAULT == "lies_about_windows" else True
+        if FAULT == "masks":
+            answer |= {"windows": True, "masks": True}
         if FAULT == "on_gpu":
             answer |= {"devices": ["cuda"], "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
         if FAULT == "other_protocol":
@@ -61,7 +72,7 @@ class Rival:
             answer["flags"] = "-O0" * 5000
         return answer
 
-    def load(self, case, option, q, k, v):
+    def load(self, case, option, q, k, v, mask=None):
         if FAULT == "intrudes":  # on whatever else it was given
             for fd in range(3, 64):
                 try:
@@ -84,9 +95,13 @@ class Rival:
             raise ValueError("two lines\nof trouble")
         if FAULT == "unsupported" or option not in ("", "twice"):
             return {"unsupported": f"no option '{option}'"}
+        if mask is not None:
+            case["mask"] = read_mask(mask, case)
         self.o, self.lse = attention(case, read(q, case, case["heads"]), read(k, case, case["kv_heads"]),
                                      read(v, case, case["kv_heads"]))
         self.executions = 0
+        if FAULT == "masks":
+            return {"timer": "fake_clock", "asked": {key: case[key] for key in sorted(case) if key != "mask"}}
         if FAULT in ("windows", "bad_permutation"):
             return {"timer": "fake_clock", "permute_ns": 750.5 if FAULT == "windows" else -1, "asked": case}
         if FAULT == "rings":

@@ -31,6 +31,18 @@ def keys_of_windows(params, t):
     return [s for s in keys if not params["causal"] or s <= t]
 
 
+def keys_of_mask(params, t):
+    """The same by a mask of blocks: params["mask"] has its rows."""
+    block, last = params["mask_block"], t if params["causal"] else params["sequence_length"] - 1
+    return [s for s in range(last + 1) if params["mask"][t // block][s // block]]
+
+
+def keys_of(params, t, h):
+    if params.get("mask_block"):
+        return keys_of_mask(params, t)
+    return keys_of_windows(params, t) if params.get("grid") else keys_of_branches(params, t, h)
+
+
 def keys_of_branches(params, t, h):
     """Positions that position t of head h sees; a position once for each branch that selects it."""
     heads, kv_heads = params["heads"], params["kv_heads"]
@@ -58,7 +70,7 @@ def attention(params, q, k, v):
         for t in range(n):
             for h in range(heads):
                 g = h * kv_heads // heads
-                keys = keys_of_windows(params, t) if params.get("grid") else keys_of_branches(params, t, h)
+                keys = keys_of(params, t, h)
                 at = ((b * n + t) * heads + h) * d
                 rows = [((b * n + s) * kv_heads + g) * d for s in keys]
                 scores = [sum(q[at + e] * k[row + e] for e in range(d)) / math.sqrt(d) for row in rows]

@@ -43,6 +43,7 @@ constexpr ForwardFacts kFacts = {
 // Why the order does not cut the grid into whole boxes of a tile's size, or "".
 std::string why_not_boxes(const Case& work, const Variant& variant) {
   if (!has_windows(work)) return "it computes windows on grids only";
+  if (has_mask_blocks(work)) return "it computes windows on grids, no mask";
   if (variant.order != "boxes" || variant.order_box.size() != work.windows.size())
     return "its tiles are the boxes of an order boxes.A.B[.C]";
   std::int64_t positions = 1;

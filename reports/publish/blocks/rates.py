@@ -21,8 +21,8 @@ def rates_of(folder, sweep):
 
 
 def is_dense(params):
-    """Without gaps; windows are never dense."""
-    return not params.get("grid") and all(dilation == 1 for dilation in params["dilations"])
+    """Without gaps; windows and masks are never dense."""
+    return params["segments"] is not None and all(dilation == 1 for dilation in params["dilations"])
 
 
 def block_rates(folder, sweep):

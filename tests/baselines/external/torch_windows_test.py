@@ -25,12 +25,13 @@ PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
 DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
 GPUS = os.environ.copy()  # before program.py hides the GPUs from what tests start
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
-from plain_attention import attention, keys_of_windows  # noqa: E402
+from plain_attention import attention, keys_of, keys_of_windows  # noqa: E402
 from program import Program  # noqa: E402
 
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 GRIDS = 200
 RANDOM_CASES = 40
+WINDOWS = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges")
 NO_COMPILER = "flex: does not compile: "
 
 SWEEP = """
@@ -38,6 +39,7 @@ name: torch_windows
 cases:
   - {grid: [9, 12], window: [5, 3], window_dilation: [1, 2], heads: 4, kv_heads: 2, head_dim: 16, threads: 1}
   - {grid: [4, 6, 5], window: [3, 2, 3], edges: cut, heads: 2, head_dim: 16, threads: 1, causal: true}
+  - {mask: near.npy, mask_block: 8, sequence_length: 30, heads: 2, head_dim: 16, threads: 1}
 variants: [{kernel: dilated, order: linear}]
 baselines: [torch_windows, torch_windows.natten]
 measure: {budget_s: 0.05, min_rounds: 3}
@@ -89,6 +91,16 @@ def random_windows(rng, largest):
         for name, value in zip(lists, (n, w, d, rng.randint(1, w), rng.random() < 0.2)):
             lists[name].append(value)
     return {**lists, "edges": edges, "causal": rng.random() < 0.2, "sequence_length": math.prod(lists["grid"])}
+
+
+def random_mask(rng):
+    """A mask of blocks, of which some see nothing, over a sequence or a grid."""
+    length, block = rng.randint(1, 90), rng.choice([1, 7, 16, 64])
+    blocks = -(-length // block)
+    rows = [[int(q % 4 != 1 and rng.random() < 0.4) for _ in range(blocks)] for q in range(blocks)]
+    rows[0][0] = 1
+    grid = {"grid": [1, length]} if rng.random() < 0.3 else {}
+    return {**grid, "sequence_length": length, "mask_block": block, "mask": rows, "causal": rng.random() < 0.3}
 
 
 def random_case(rng):
@@ -177,8 +189,13 @@ class ProtocolTest(unittest.TestCase):
         return [LOAD[case["dtype"]](data) for data in stored]
 
     def load(self, case, option, rng):
+        case = dict(case)
+        mask = case.pop("mask", None)
         tensors = [self.write_tensor(name, case, case["heads" if name == "q" else "kv_heads"], rng) for name in "qkv"]
         files = {name: str(self.folder / name) for name in "qkv"}
+        if mask:
+            files["mask"] = str(self.folder / "mask")
+            (self.folder / "mask").write_bytes(bytes(sum(mask, [])))
         return tensors, self.script.ask(do="load", case=case, option=option, **files)
 
     def check_output(self, case, tensors):
@@ -191,17 +208,21 @@ class ProtocolTest(unittest.TestCase):
         got_o, got_lse = (array.array("f", file.read_bytes()) for file in files.values())
         o, lse = attention(case, *tensors)
         self.assertEqual(len(got_o), len(o))
+        self.assertFalse(any(map(math.isnan, got_o)))
         self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), TOLERANCE[case["dtype"]] * max(map(abs, o)))
         self.assertEqual(len(got_lse), len(lse) if has_lse else 0)
         if has_lse:
-            self.assertLess(max(abs(a - b) for a, b in zip(got_lse, lse)), 2e-2 if DEVICE == "cuda" else 1e-3)
+            self.assertEqual([a == -math.inf for a in got_lse], [b == -math.inf for b in lse])
+            off = [abs(a - b) for a, b in zip(got_lse, lse) if b != -math.inf]
+            self.assertLess(max(off), 2e-2 if DEVICE == "cuda" else 1e-3)
         return has_lse
 
     def needed(self, case):
-        return sum(len(keys_of_windows(case, t)) for t in range(case["sequence_length"]))
+        return sum(len(keys_of(case, t, 0)) for t in range(case["sequence_length"]))
 
     def test_hello_asks_for_windows(self):
-        self.assertEqual((self.hello["protocol"], self.hello["name"], self.hello["windows"]), (1, "torch_windows", True))
+        self.assertEqual((self.hello["protocol"], self.hello["name"]), (1, "torch_windows"))
+        self.assertEqual((self.hello["windows"], self.hello["masks"]), (True, True))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
 
     def test_a_stored_mask(self):
@@ -214,6 +235,24 @@ class ProtocolTest(unittest.TestCase):
                 self.assertNotIn("permute_ns", answer)
                 self.assertAlmostEqual(answer["computed_over_needed"], case["sequence_length"]**2 / self.needed(case))
                 self.assertEqual(self.check_output(case, tensors), answer["backends"] != ["math"])
+
+    def test_masks_of_blocks(self):
+        rng = random.Random(6)
+        for number in range(RANDOM_CASES):
+            case = {name: value for name, value in random_case(rng).items() if name not in WINDOWS} | random_mask(rng)
+            for option in ("", "flex") if number < 4 else ("",):
+                with self.subTest(number=number, option=option, case=case):
+                    tensors, answer = self.load(case, option, rng)
+                    if answer.get("unsupported", "").startswith(NO_COMPILER):
+                        self.skipTest(answer["unsupported"])
+                    self.assertIn("timer", answer)
+                    if not option:
+                        all_pairs = case["sequence_length"]**2
+                        self.assertAlmostEqual(answer["computed_over_needed"], all_pairs / self.needed(case))
+                    self.check_output(case, tensors)
+        for option in ("flex_boxes", "natten"):
+            _, answer = self.load(case, option, rng)
+            self.assertEqual(answer, {"unsupported": f"{option}: computes windows on grids, no mask of blocks"})
 
     def test_flex(self):
         """Grids whose boxes are whole, and cut; windows of every kind."""
@@ -275,13 +314,16 @@ class ThroughTheProgramTest(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
+        header = b"{'descr': '|b1', 'fortran_order': False, 'shape': (4, 4), }\n"
+        rows = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
+        (self.program.folder / "near.npy").write_bytes(b"\x93NUMPY\x01\0" + bytes([len(header), 0]) + header + rows)
 
     def test_every_option(self):
         if ABSENCE:
             self.skipTest(ABSENCE)
         self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external")
         records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
-        self.assertEqual(len(records), 4)
+        self.assertEqual(len(records), 6)
         for record in records:
             with self.subTest(case=record["case"], variant=record["variant"]):
                 if record["variant"] == "torch_windows.natten":
@@ -313,7 +355,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external", "--filter", "torch_windows$",
                          env={**os.environ, "HILBENCH_PYTHON": str(bare)})
         records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
-        self.assertEqual(len(records), 2)
+        self.assertEqual(len(records), 3)
         for record in records:
             self.assertEqual(record["status"], "skipped")
             self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")

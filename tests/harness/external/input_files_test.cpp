@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/case/mask_blocks.hpp"
 
 namespace hilbench {
 namespace {
@@ -26,6 +29,21 @@ TEST(InputFiles, HoldTheTensorsInTheCasesDtype) {
   Case half = work;
   half.dtype = Dtype::bf16;
   EXPECT_EQ(InputFiles(InputTensors(half, {}, 7), half, 1).k.bytes(), files.k.bytes() / 2);
+}
+
+TEST(InputFiles, HoldTheBlocksOfAMask) {
+  Case work = {.sequence_length = 40, .pattern = {{40, 1}}, .heads = 1, .kv_heads = 1, .head_dim = 8};
+  EXPECT_EQ(InputFiles(InputTensors(work, {}, 7), work, 1).mask.bytes(), 0u);
+  BlockBits bits(4);
+  bits.set(0, 3);
+  bits.set(2, 1);
+  work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 10);
+  const InputFiles files(InputTensors(work, {}, 7), work, 1);
+  ASSERT_EQ(files.mask.bytes(), 16u);
+  std::ifstream in(files.mask.path(), std::ios::binary);
+  std::string bytes(16, '?');
+  in.read(bytes.data(), 16);
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(bytes[i], i == 3 || i == 9 ? 1 : 0) << i;
 }
 
 TEST(InputFiles, CannotBeChangedByAProgram) {

@@ -2,8 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/base/error.hpp"
+#include "kernels/case/mask_blocks.hpp"
+
 namespace hilbench {
 namespace {
+
+Record masked_record(std::int64_t block_seen) {
+  Record record;
+  record.work = {.sequence_length = 200, .heads = 2, .kv_heads = 2, .device = DeviceKind::cpu};
+  BlockBits bits(4);
+  bits.set(1, block_seen);
+  record.work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 64);
+  record.work.pattern = {{200, 1}};
+  record.variant_id = "dilated/linear";
+  record.case_id = case_id(record.work);
+  record.kernel = "dilated_cpu";
+  record.threads = 1;
+  return record;
+}
 
 Record sample_record(const std::string& order) {
   Record record;
@@ -24,6 +41,21 @@ ComparisonTask through_text(const ComparisonTask& task) {
 }
 TaskEvent through_text(const TaskEvent& event) {
   return event_from_json(nlohmann::json::parse(to_json(event).dump()));
+}
+
+TEST(ComparisonTask, BringsTheBitsOfAMask) {
+  const ComparisonTask task{.records = {masked_record(2), masked_record(2)}};
+  const ComparisonTask back = through_text(task);
+  for (const Record& record : back.records) {
+    EXPECT_EQ(record.work, task.records[0].work);
+    EXPECT_TRUE(bits_of(record.work).selects(1, 2));
+    EXPECT_FALSE(bits_of(record.work).selects(1, 1));
+  }
+  nlohmann::json other = to_json(task);
+  other["mask"] = to_json(ComparisonTask{.records = {masked_record(3)}})["mask"];
+  EXPECT_THROW(task_from_json(other), EnvironmentError);
+  other["mask"] = nullptr;
+  EXPECT_THROW(task_from_json(other), UsageError);
 }
 
 TEST(ComparisonTask, SurvivesTheTripToAWorker) {

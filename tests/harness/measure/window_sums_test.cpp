@@ -21,9 +21,9 @@ std::vector<std::int32_t> random_slots(Random& random, std::int64_t length) {
 
 // Sums of the rows of V that each row sees, key by key.
 TEST(WindowSums, AreThoseOfTheDefinition) {
-  for (std::uint64_t seed = 0; seed < (kSanitized ? 10 : 80); ++seed) {
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 20 : 160); ++seed) {
     Random random(seed);
-    const Case work = random_windows(random, 12);
+    const Case work = random_windows_or_mask(random, 12);
     const InputTensors inputs = InputTensors::key_probe(work, seed);
     std::vector<std::int32_t> slots;  // of a `tokens` order
     if (seed % 3 == 0) slots = random_slots(random, work.sequence_length);
@@ -56,7 +56,7 @@ TEST(WindowSums, AreThoseOfTheDefinition) {
 TEST(WindowSums, TellOneKeyFromAnother) {
   Case work{.heads = 1, .kv_heads = 1, .head_dim = 32, .device = DeviceKind::cpu};
   work.windows = {{.extent = 18, .window = 9}, {.extent = 25, .window = 11}};
-  fill_in_grid(work);
+  fill_in_windows(work);
   const InputTensors inputs = InputTensors::key_probe(work, 3);
   const KeyProbe probe = make_key_probe(work, inputs, {}, 5, 2);
   ASSERT_EQ(std::ssize(probe.rows), work.sequence_length);

@@ -5,6 +5,7 @@
 #include "harness/plan/plan.hpp"
 #include "harness/plan/plan_tables.hpp"
 #include "harness/run/make_task.hpp"
+#include "harness/sweep/embedded.hpp"
 
 namespace hilbench {
 namespace {
@@ -25,6 +26,7 @@ struct Planned {
                               "]\nbaselines: [gemm, peak]\n",
                           "plan.yaml")),
         plan(make_plan(sweep, site)) {}
+  Planned(const Sweep& parsed, const Site& site) : sweep(parsed), plan(make_plan(sweep, site)) {}
   const Comparison& comparison() const { return plan.comparisons.at(0); }
   const PlannedVariant& variant(const std::string& id) const {
     for (const PlannedVariant& planned : comparison().variants)
@@ -85,6 +87,48 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
             "order boxes cuts a grid; the case has a sequence without one");
 }
 
+// The masks of sweeps/windows/points.yaml, which the program holds.
+Planned points(const std::string& more, const std::string& variants) {
+  const std::string text = "name: plan\ncases: [{mask: points-raster.npy, heads: 2, head_dim: 16" + more +
+                           ", device: cpu}]\nvariants: [" + variants + "]\nbaselines: [gemm, peak]\n";
+  return Planned(parse_embedded({.file = "sweeps/windows/points.yaml", .text = text}), test_site());
+}
+
+TEST(WindowPlan, CountsThePairsOfAMask) {
+  const Planned planned = points("", "{kernel: dilated, order: [linear, random], order_tensors: qkv}");
+  const PlannedVariant& linear = planned.variant("dilated/linear.qkv");
+  ASSERT_TRUE(linear.pairs);
+  const double needed = 2 * 64 * 64 * 2146.0;  // blocks of the mask, as points.py prints their share
+  EXPECT_EQ(linear.pairs->needed, needed);
+  EXPECT_EQ(linear.flops, 4 * 16 * needed);
+  EXPECT_GE(linear.pairs->computed, needed);
+  EXPECT_LT(linear.pairs->computed, 1.2 * needed);
+  EXPECT_GT(planned.variant("dilated/random.qkv").pairs->density, 0.95);
+}
+
+TEST(WindowPlan, SkipsWhatCannotComputeAMask) {
+  const Planned planned =
+      points("",
+             "{kernel: dilated, order: [linear, hilbert, hilbert.512, boxes.8.8]}, {kernel: "
+             "dilated, order: hilbert, key_visit: slot}");
+  EXPECT_EQ(planned.variant("gemm").skip, "windows: not on gemm");
+  EXPECT_FALSE(planned.variant("dilated/hilbert").skip);
+  EXPECT_FALSE(planned.variant("dilated/hilbert.512").skip);
+  EXPECT_EQ(planned.variant("dilated/boxes.8.8").skip,
+            "order boxes cuts a grid; the case has a sequence without one");
+  EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
+            "key_visit: tiles of windows always read their keys by slot");
+  const Planned grid = points(", grid: [64, 128]", "{kernel: dilated, order: [residue, boxes.8.8]}");
+  EXPECT_FALSE(grid.variant("dilated/boxes.8.8").skip);
+  EXPECT_EQ(grid.variant("dilated/residue").skip, "order residue has no form on grids");
+  const Planned ring = points(", ring_size: 2", "{kernel: dilated}");
+  EXPECT_EQ(ring.variant("dilated/linear").skip, "windows: a ring exchanges the keys of branches only");
+  const Planned backward = points(", pass: backward", "{kernel: dilated}");
+  EXPECT_EQ(backward.variant("dilated/linear").skip, "dilated_cpu has no backward pass");
+  EXPECT_NE(longest_table(planned.sweep, test_site()).find("mask: its blocks give the length"),
+            std::string::npos);
+}
+
 TEST(WindowPlan, KernelsOfGpusComputeWindowsOrSayWhyNot) {
   Site site = test_site();
   site.gpu =
@@ -129,6 +173,15 @@ TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
   EXPECT_EQ(variants.at(2).skip, "boxes_wgmma: boxes of 64 do not divide 96 positions of the grid");
   EXPECT_EQ(variants.at(3).skip, "boxes_wgmma: its tiles are the boxes of an order boxes.A.B[.C]");
   EXPECT_EQ(variants.at(4).skip, "boxes_wgmma: its queries are boxes too: write order_tensors: qkv");
+  const Sweep masked = parse_embedded(
+      {.file = "sweeps/windows/points.yaml",
+       .text =
+           "name: plan\ncases: [{mask: points-raster.npy, grid: [64, 128], heads: 2, head_dim: 64, dtype: "
+           "bf16, "
+           "device: cuda}]\nvariants: [{kernel: boxes_wgmma, order: boxes.8.16, order_tensors: qkv, tiles: "
+           "aligned}]\n"});
+  EXPECT_EQ(make_plan(masked, site).comparisons.at(0).variants.at(0).skip,
+            "boxes_wgmma: it computes windows on grids, no mask");
 }
 
 // The lists of a raster take more than those of a curve; what does not fit is skipped before it is counted.

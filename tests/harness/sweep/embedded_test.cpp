@@ -38,7 +38,7 @@ TEST(EmbeddedSweeps, AreFoundByPathAndByName) {
     EXPECT_TRUE(names.insert(sweep.name()).second) << sweep.file << ": two sweeps have this name";
     EXPECT_EQ(find_embedded_sweep(sweep.name()), &sweep);
     EXPECT_EQ(find_embedded_sweep(sweep.path()), &sweep);
-    EXPECT_NO_THROW((void)parse_sweep(std::string(sweep.text), "a.yaml")) << sweep.file;
+    EXPECT_NO_THROW((void)parse_embedded(sweep)) << sweep.file;
   }
   const EmbeddedSweep* found = find_embedded_sweep("cache/cpu-order");
   ASSERT_NE(found, nullptr);

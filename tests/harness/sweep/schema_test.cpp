@@ -64,7 +64,7 @@ std::set<std::string> keys_of(const json& object) {
 
 TEST(Schema, FollowsTheParametersOfACase) {
   const json schema = read_schema();
-  std::set<std::string> expected = {"segments", "dilations", "patterns"};
+  std::set<std::string> expected = {"segments", "dilations", "patterns", "mask", "mask_block"};
   for (const Field<Case>& field : case_fields()) {
     const std::string name(field.name);
     expected.insert(name);
@@ -81,6 +81,8 @@ TEST(Schema, FollowsTheParametersOfACase) {
     EXPECT_EQ(schema["properties"]["cases"]["items"]["properties"][name], reference(name)) << name;
   }
   EXPECT_EQ(keys_of(schema["properties"]["cases"]["items"]["properties"]), expected);
+  const json& sizes = schema["$defs"]["mask_block"]["anyOf"][0];
+  EXPECT_EQ(sizes["maximum"], kLongestMaskBlock);
 }
 
 TEST(Schema, FollowsTheOptionsOfAVariant) {

@@ -166,6 +166,32 @@ TEST_F(Npy, RefusesHostileShapes) {
   EXPECT_SAYS(floats_refusal(array(dict("<f4", "(" + deep + ")"), "")), "32 dimensions");
 }
 
+TEST_F(Npy, BooleansComeInBothOrders) {
+  const std::string data = raw<char>({1, 0, 0, 0, 1, 1});
+  write(array(dict("|b1", "(2, 3)"), data));
+  EXPECT_EQ(read_npy_booleans(file_, 6).shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(read_npy_booleans(file_, 6).values, (std::vector<bool>{true, false, false, false, true, true}));
+  write(array("{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3), }\n", data));
+  EXPECT_EQ(read_npy_booleans(file_, 6).values, (std::vector<bool>{true, false, true, false, false, true}));
+}
+
+TEST_F(Npy, RefusesWhatIsNoArrayOfBooleans) {
+  const auto booleans = [&](const std::string& bytes) {
+    write(bytes);
+    return refusal([&] { read_npy_booleans(file_, 4); });
+  };
+  EXPECT_SAYS(booleans(array(dict("|u1", "(1, 1)"), "a")), "dtype '|u1' where booleans are wanted");
+  EXPECT_SAYS(booleans(array(dict("|u1", "(1, 1)"), "a")), "a.astype(bool)");
+  EXPECT_SAYS(booleans(array(dict("|b2", "(1, 1)"), "ab")), "'|b2' is not read");
+  EXPECT_SAYS(booleans(array(dict("|b1", "(1,)"), raw<char>({1}))), "two dimensions");
+  EXPECT_SAYS(booleans(array(dict("|b1", "(1, 5)"), raw<char>({1, 1, 1, 1, 1}))),
+              "shape (1, 5) is too large");
+  EXPECT_SAYS(booleans(array(dict("|b1", "(2, 2)"), raw<char>({1, 0, 2, 1}))), "byte 2 in booleans");
+  EXPECT_SAYS(booleans(array(dict("|b1", "(2, 2)"), raw<char>({1, 0, 1}))), "truncated");
+  EXPECT_SAYS(booleans("not one"), "not a .npy file");
+  EXPECT_SAYS(refusal([&] { read_npy_booleans(folder_ / "none.npy", 4); }), "no such file");
+}
+
 TEST_F(Npy, RefusesOtherTypesAndFortranOrder) {
   EXPECT_SAYS(floats_refusal(array("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }\n", "abcd")),
               "Fortran order");

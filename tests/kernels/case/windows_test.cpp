@@ -16,7 +16,7 @@ Case grid(const std::vector<std::int64_t>& extents, const std::vector<std::int64
   Case work{.heads = 1, .kv_heads = 1, .device = DeviceKind::cpu};
   for (std::size_t d = 0; d < extents.size(); ++d)
     work.windows.push_back({.extent = extents[d], .window = windows[d]});
-  fill_in_grid(work);
+  fill_in_windows(work);
   return work;
 }
 

@@ -1,4 +1,4 @@
-// dilated_cpu on windows on grids, against the oracle.
+// dilated_cpu on windows, on grids and by masks, against the oracle.
 #include <gtest/gtest.h>
 
 #include "kernels/cpu/dilated_cpu.hpp"
@@ -13,6 +13,7 @@ Variant random_variant(Random& random, std::int64_t dimensions) {
   Variant variant;
   variant.kernel = "dilated_cpu";
   variant.order = one_of<std::string>(random, {"linear", "snake", "morton", "hilbert", "boxes", "random"});
+  if (variant.order == "boxes" && dimensions == 0) variant.order = "hilbert";
   if (variant.order == "boxes")
     for (std::int64_t d = 0; d < dimensions; ++d) variant.order_box.push_back(between(random, 1, 6));
   variant.order_tensors = one_of(random, {OrderTensors::kv, OrderTensors::qkv});
@@ -40,6 +41,40 @@ TEST_P(WindowsOnTheCpu, EqualTheOracle) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, WindowsOnTheCpu, testing::Range(0, 25));
 
+class MasksOnTheCpu : public testing::TestWithParam<int> {};
+
+// The same for masks of blocks: rows without a key, and tiles without one, among them.
+TEST_P(MasksOnTheCpu, EqualTheOracle) {
+  for (int i = 0; i < 20; i += kSanitized ? 10 : 1) {
+    const auto seed = static_cast<std::uint64_t>(2000 + GetParam() * 20 + i);
+    Random random(seed);
+    const AttentionProblem problem(random_mask(random, 400), random);
+    const Variant variant = random_variant(random, std::ssize(problem.work.windows));
+    const int threads = static_cast<int>(between(random, 1, 3));
+    const ExpectedRows expected(problem, every_row(problem.work));
+    on_every_target(problem.work.dtype, [&](Bf16Products) {
+      EXPECT_EQ(expected.mismatch(problem.work, problem.run(kDilatedCpu, variant, threads)), "")
+          << "seed " << seed << ", " << case_id(problem.work) << ", " << variant_id(variant);
+    });
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, MasksOnTheCpu, testing::Range(0, 6));
+
+TEST(MasksOnTheCpu, RowsWithoutAKeyAreZero) {
+  Random random(3);
+  Case work{.sequence_length = 300, .heads = 1, .kv_heads = 1, .head_dim = 16, .device = DeviceKind::cpu};
+  BlockBits bits(5);
+  bits.set(0, 3);  // blocks 1 to 4 see nothing: part of the first tile of 128, and all of the two others
+  work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 64);
+  fill_in_windows(work, Length::given);
+  const AttentionProblem problem(work, random);
+  const AttentionOutput output = problem.run(kDilatedCpu, {.kernel = "dilated_cpu"}, 1);
+  for (std::size_t t = 0; t < 300; ++t) {
+    EXPECT_EQ(std::isinf(output.lse[t]), t >= 64) << t;
+    for (std::size_t d = 0; d < 16; ++d) EXPECT_EQ(output.o[t * 16 + d] == 0, t >= 64) << t;
+  }
+}
+
 // An order and the form of the tiles change nothing but roundings: the same rows, whatever the layout.
 TEST(WindowsOnTheCpuAlike, InEveryOrder) {
   Random random(5);
@@ -48,7 +83,7 @@ TEST(WindowsOnTheCpuAlike, InEveryOrder) {
   work.windows = {{.extent = 6, .window = 3, .causal = true},
                   {.extent = 12, .window = 5, .stride = 2},
                   {.extent = 14, .window = 4, .dilation = 3}};
-  fill_in_grid(work);
+  fill_in_windows(work);
   const AttentionProblem problem(work, random);
   const ExpectedRows expected(problem, every_row(work));
   for (const char* order : {"linear", "snake", "morton", "hilbert", "random"})

@@ -24,7 +24,7 @@ OrderCheck check_of(const OrderRequest& request) {
 Case grid_case(const Extents& extents) {
   Case work;
   for (const std::int64_t extent : extents) work.windows.push_back({.extent = extent, .window = 1});
-  fill_in_grid(work);
+  fill_in_windows(work);
   return work;
 }
 

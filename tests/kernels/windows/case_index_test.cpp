@@ -28,9 +28,9 @@ std::vector<std::int64_t> inverse(const std::vector<std::int32_t>& slots, std::i
 
 // The pairs that the index of a case says are seen, against the definition: each row of each head once.
 TEST(CaseIndex, OfWindowsHoldsTheirPairs) {
-  for (std::uint64_t seed = 0; seed < (kSanitized ? 10 : 60); ++seed) {
+  for (std::uint64_t seed = 0; seed < (kSanitized ? 20 : 120); ++seed) {
     Random random(seed);
-    const Case work = random_windows(random, 20);
+    const Case work = random_windows_or_mask(random, 20);
     const Variant variant = random_variant(random);
     const Index index = case_index(work, variant, kMaskedRows);
     ASSERT_EQ(index.branches.size(), 1u);
@@ -72,7 +72,7 @@ TEST(CaseIndex, OfWindowsHoldsTheirPairs) {
 TEST(CaseIndex, StoresEqualMasksOnce) {
   Case work{.heads = 1, .kv_heads = 1};
   work.windows = {{.extent = 128, .window = 13}, {.extent = 128, .window = 13}};
-  fill_in_grid(work);
+  fill_in_windows(work);
   Variant variant;  // raster: every tile is a row, and all rows see their keys alike
   const Index index = case_index(work, variant, kMaskedRows);
   const TileCounts counts = count_tiles(WindowTiles(work, variant));
@@ -87,7 +87,7 @@ TEST(CaseIndex, BytesBoundTheIndex) {
     for (const KeyTiles tiles : {KeyTiles::united, KeyTiles::aligned}) {
       Case work{.heads = 3, .kv_heads = 3};
       work.windows = {{.extent = 40, .window = 7}, {.extent = 50, .window = 9}};
-      fill_in_grid(work);
+      fill_in_windows(work);
       Variant variant;
       variant.order = order;
       variant.order_tensors = OrderTensors::qkv;
@@ -111,7 +111,7 @@ TEST(CaseIndex, OfAMillionPositionsIsSmall) {
   if (kSanitized) GTEST_SKIP() << "only the size matters";
   Case work{.heads = 1, .kv_heads = 1};
   work.windows = {{.extent = 64, .window = 7}, {.extent = 128, .window = 13}, {.extent = 128, .window = 13}};
-  fill_in_grid(work);
+  fill_in_windows(work);
   for (const char* order : {"linear", "hilbert"}) {
     Variant variant;
     variant.order = order;

@@ -233,6 +233,13 @@ class Windows(BlocksTest):
         self.assertEqual([cells.dtype_of(each) for each in (case, "n4096-w4096-r1-h8-d64-fp16-p1-cuda")],
                          ["bf16", "fp16"])
         self.assertEqual(picture.case_text(case), "grid 64x64, window 13x13")
+        self.assertEqual(cells.work("n8192-m64.a7f5f064-h4-d64-bf16-p1-cuda-causal.true"),
+                         "n 8192, mask a7f5f064 of 64, h 4, d 64, bf16, causal true")
+        self.assertEqual(picture.case_text("g64x128-m16.a7f5f064-h4-d64-fp32-p1-cpu"),
+                         "grid 64x128, mask a7f5f064 of 16")
+        params = {"mask": "a7f5f0640123abcd", "mask_block": 64, "grid": None, "sequence_length": 8192, "segments": None}
+        self.assertEqual(cells.parameters_text(params), "n 8192, mask a7f5f064 of 64")
+        self.assertFalse(rates.is_dense(params))
         self.assertEqual(picture.case_text("n4096-w2048.4096-r1.2-h8-d64-fp32-p1-cpu"),
                          "4096 positions, 2048/1 + 4096/2")
 

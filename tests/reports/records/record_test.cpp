@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/base/error.hpp"
+#include "kernels/case/mask_blocks.hpp"
 #include "kernels/case/windows.hpp"
 
 namespace hilbench {
@@ -346,6 +347,8 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "window_dilation",
                                                         "window_stride",
                                                         "window_causal",
+                                                        "mask",
+                                                        "mask_block",
                                                         "edges",
                                                         "tiles",
                                                         "order_box"}));
@@ -568,7 +571,7 @@ Record window_record() {
   record.work = {.heads = 4, .kv_heads = 4, .device = DeviceKind::cpu, .edges = Edges::cut};
   record.work.windows = {{.extent = 6, .window = 3, .causal = true},
                          {.extent = 8, .window = 9, .dilation = 2, .stride = 4}};
-  fill_in_grid(record.work);
+  fill_in_windows(record.work);
   record.variant = {.kernel = "dilated", .order = "boxes", .order_box = {2, 4}, .tiles = KeyTiles::aligned};
   record.variant_id = variant_id(record.variant);
   record.order_chunk = 0;
@@ -593,6 +596,50 @@ TEST(WindowRecord, ComesBackFromJson) {
   EXPECT_EQ(made["pairs"]["ratio"], 1.5);
   for (const char* key : {"segments", "dilations", "queries", "head_offset", "branch_heads"})
     EXPECT_TRUE(made["params"].at(key).is_null()) << key;
+}
+
+Record mask_record() {
+  Record record = window_record();
+  record.work.windows = {{.extent = 6}, {.extent = 8}};
+  BlockBits bits(3);
+  bits.set(2, 1);
+  record.work.mask_blocks = mask_of_bits(std::make_shared<const BlockBits>(bits), 16);
+  record.work.edges = Edges::shift;
+  record.case_id = case_id(record.work);
+  return record;
+}
+
+TEST(RecordJson, OfAMaskHoldsItsHash) {
+  const Record record = mask_record();
+  const json made = to_json(record);
+  EXPECT_EQ(made["params"]["mask"], mask_text(record.work.mask_blocks));
+  EXPECT_EQ(made["params"]["mask_block"], 16);
+  EXPECT_EQ(made["params"]["grid"], json({6, 8}));
+  for (const char* key : {"window", "window_causal", "edges", "segments", "queries"})
+    EXPECT_TRUE(made["params"][key].is_null()) << key;
+  const Record back = record_from_json(made);
+  EXPECT_EQ(back.work, record.work);
+  EXPECT_EQ(back.work.mask_blocks.bits, nullptr);
+  EXPECT_EQ(case_id(back.work), record.case_id);
+  EXPECT_EQ(to_json(back), made);
+  json flat = made;
+  flat["params"]["grid"] = nullptr;
+  EXPECT_TRUE(record_from_json(flat).work.windows.empty());
+  EXPECT_TRUE(to_json(window_record())["params"]["mask"].is_null());
+}
+
+TEST(RecordJson, RejectsWhatIsNoMask) {
+  const auto refused = [](auto change) {
+    json made = to_json(mask_record());
+    change(made["params"]);
+    EXPECT_THROW(record_from_json(made), UsageError) << made["params"].dump();
+  };
+  refused([](json& params) { params["mask"] = 7; });
+  refused([](json& params) { params["mask"] = "12"; });
+  refused([](json& params) { params["mask"] = "000000000000000g"; });
+  refused([](json& params) { params["mask_block"] = 0; });
+  refused([](json& params) { params["mask_block"] = nullptr; });
+  refused([](json& params) { params["grid"] = {6, 9}; });
 }
 
 // Keys of windows are there for branches too, without a value; older records do not have them.

@@ -6,6 +6,7 @@
 
 #include "reports/tables/window_times.hpp"
 #include "reports/view/dense_case.hpp"
+#include "reports/view/format.hpp"
 #include "tests/reports/windows_records.hpp"
 
 namespace hilbench {
@@ -41,6 +42,30 @@ TEST(DenseCase, IsLikeTheWindowedOneInAllElse) {
   other = sample::windowed();
   other.mask = Mask::causal;
   EXPECT_EQ(dense_case(stored.view, other), nullptr);
+}
+
+// A record holds a mask's hash alone: its pairs are counted before it is stored.
+TEST(Windows, MasksStandBesideDenseAttentionToo) {
+  std::vector<Record> records = sample::windowed_records();
+  records.erase(records.begin() + 1, records.end() - 1);
+  Case& work = records[0].work;
+  work.windows = {{.extent = 64}, {.extent = 64}};
+  work.edges = Edges::shift;
+  work.mask_blocks = {.block = 64, .blocks = 64, .hash = 0xa7f5f064'01234567};
+  records[0].case_id = case_id(work);
+  const Stored stored(records);
+  EXPECT_EQ(pattern_text(work), "grid 64x64, mask a7f5f064 of 64");
+  const Table table = windows_table(stored.view);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(cell(table, 0, "case").substr(0, 21), "g64x64-m64.a7f5f064-h");
+  EXPECT_EQ(cell(table, 0, "needed_share"), "0.7 %") << "1e6 of 8 heads of 4096 x 4096 pairs";
+  EXPECT_EQ(cell(table, 1, "remark"), "all pairs: a different function");
+  work.windows.clear();
+  records[0].case_id = case_id(work);
+  records[0].pairs.reset();
+  records[0].flops = 4 * 64 * 2e6;
+  EXPECT_EQ(pattern_text(work), "n 4096, mask a7f5f064 of 64");
+  EXPECT_EQ(cell(windows_table(Stored(records).view), 0, "needed_share"), "1.5 %");
 }
 
 TEST(Windows, OrdersRivalsAndDenseAttentionStandBesideEachOther) {
