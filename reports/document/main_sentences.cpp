@@ -93,11 +93,31 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
          (control.cases == 0 ? linear.one_process() : "");
 }
 
-// Each kernel in linear order against each rival, over all cases; empty if there is no pair.
+// A kernel in linear order against a rival, over all cases: time of the rival / time of the kernel.
+struct AgainstRival {
+  std::string rival;
+  Tally tally;
+};
+
+// The strongest rival first: the one that comes nearest in some case, or is ahead.
+std::vector<AgainstRival> strongest_first(const std::map<std::string, Tally>& rivals) {
+  std::vector<AgainstRival> sorted;
+  for (const auto& [rival, tally] : rivals) sorted.push_back({rival, tally});
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.tally.low < b.tally.low; });
+  return sorted;
+}
+
+// Each kernel against each rival, the kernel that holds its own best first; empty if there is no pair.
 std::string rivals_sentence(const View& view) {
-  std::map<std::string, std::map<std::string, Tally>> kernels;
+  std::map<std::string, std::map<std::string, Tally>> tallies;
   for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
-    kernels[pair.kernel->kernel][pair.rival->variant_id].add(pair.ratio);
+    tallies[pair.kernel->kernel][pair.rival->variant_id].add(pair.ratio);
+  std::vector<std::pair<std::string, std::vector<AgainstRival>>> kernels;
+  for (const auto& [kernel, rivals] : tallies) kernels.emplace_back(kernel, strongest_first(rivals));
+  std::stable_sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {
+    return a.second.front().tally.low > b.second.front().tally.low;
+  });
   std::vector<std::string> parts;
   for (const auto& [kernel, rivals] : kernels) {
     std::vector<std::string> ratios;

@@ -146,6 +146,20 @@ TEST(FirstSentences, AnswerTheQuestionThatIsAsked) {
       << main_sentences(view).at(0);
 }
 
+TEST(FirstSentences, NameTheStrongestRivalFirst) {
+  ReportInput input;
+  const Case work = sample::work(8192, {{4096, 2}});
+  sample::add_comparison(input.records, work, 1);  // gemm takes 2.4 times as long as the kernel
+  Record strongest = sample::record(work, "torch_sdpa", "linear", true);
+  sample::time(strongest, 1, 1.2, 3);
+  sample::compare_with(strongest, input.records.front());
+  input.records.push_back(strongest);
+  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  const std::string said = main_sentences(view_of(input)).at(0);
+  EXPECT_NE(said.find("dilated_cpu: torch_sdpa 1.20 to 1.20"), std::string::npos) << said;
+  EXPECT_NE(said.find(", gemm 2.39"), std::string::npos) << said;
+}
+
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
   ReportInput input = sample::input();
   const auto asked = [&] { return question_of(view_of(input)); };

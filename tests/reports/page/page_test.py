@@ -151,7 +151,7 @@ def check_pointer(browser):
     tip = "document.querySelector('#figure-times .tip')"
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + 8, y=y + 4)
     told = browser.js(f"{tip}.hidden ? '' : {tip}.textContent")
-    expect("dilated/" in told and " ms" in told, f"the values of a point stand beside the pointer that comes near: {told!r}")
+    expect("dilated/" in told and " ms" in told, f"the pointer comes near a point and the tip shows its values: {told!r}")
     for kind in ("mousePressed", "mouseReleased"):
         browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
     expect(browser.js("document.getElementById('record').open"), "a click on a point opens its record")
