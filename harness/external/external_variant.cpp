@@ -38,6 +38,7 @@ class ExternalVariant final : public PreparedVariant {
       return {{"gpu_busy_ns", {.reason = reason.what()}}};
     }
   }
+  void end() override { program_->end(); }
   std::optional<double> permute_ns() const override { return program_->permute_ns(); }
 
  private:

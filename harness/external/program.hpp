@@ -48,6 +48,9 @@ class ExternalProgram {
   // Reads the output of the last execution. The result stays valid after further executions.
   OutputReader output();
 
+  // Lets the program exit, and does not wait for that. Nothing may be asked afterwards.
+  void end() { process_->end(); }
+
   int devices() const { return devices_; }             // number of devices that it may use
   const std::string& timer() const { return timer_; }  // "external:cuda_events"
   // What the program says that storing its inputs in its own order takes, once; nothing if it stores none so.

@@ -64,6 +64,8 @@ class PreparedVariant {
   virtual std::map<std::string, Counter> measured() = 0;
   // The slots of a `tokens` variant, which computes another function; otherwise empty.
   virtual std::span<const std::int32_t> token_slots() const { return {}; }
+  // Nothing more is asked of it. Does not wait for a program that ends now, so that several end side by side.
+  virtual void end() {}
   // Time to permute the inputs once (and a `tokens` output back). None for the linear order.
   virtual std::optional<double> permute_ns() const = 0;
 

@@ -96,7 +96,7 @@ ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& com
 }
 
 ChildProcess::~ChildProcess() {
-  to_.close_write();
+  end();
   if (reap(kPatience_ms)) return;
   ::kill(pid_, SIGKILL);
   reap(-1);

@@ -22,11 +22,14 @@ class ChildProcess {
   // environment. Throws EnvironmentError if the program cannot be started.
   ChildProcess(std::string name, const std::vector<std::string>& command, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables = {});
-  // Closes the program's input, waits a second for it to exit, then kills it; and kills what it left behind,
+  // end(), waits a second for it to exit, then kills it; and kills what it left behind,
   // in whatever session that is.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
+
+  // Closes the program's input, which tells it to exit, and does not wait for that.
+  void end() { to_.close_write(); }
 
   // Called now and then while an answer is awaited, with the time in s that hear() has waited. May throw.
   using Waiting = std::function<void(double seconds)>;

@@ -73,6 +73,7 @@ class TaskRun {
     // All variants count one set before the next set, because the profiler of a GPU restarts when the set
     // changes.
     for (const std::string& name : task_.counters) count_all(name);
+    for (VerifiedVariant& variant : verified_) variant.prepared->end();
     for (VerifiedVariant& variant : verified_) {
       describe(variant);
       variant.prepared.reset();  // if it damaged memory, this crashes while it is still the variant in flight

@@ -55,6 +55,17 @@ TEST(ChildProcess, HasEndedThoughWhatItStartedKeepsItsStreams) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
+TEST(ChildProcess, ExitsWhenItIsTold) {
+  const std::string ended = ::testing::TempDir() + "/hilbench-child-ended";
+  ::unlink(ended.c_str());
+  ChildProcess shell("shell", {"sh", "-c", "while read line; do echo $line; done; touch " + ended}, "");
+  EXPECT_EQ(shell.ask("go"), "go");
+  shell.end();
+  for (int look = 0; look < 1000 && ::access(ended.c_str(), F_OK) != 0; ++look) ::usleep(10000);
+  EXPECT_EQ(::access(ended.c_str(), F_OK), 0) << "while the object that started it lives on";
+  ::unlink(ended.c_str());
+}
+
 TEST(ChildProcess, ThatIsGoneIsSeenToBeByTheNextQuestionToo) {
   const auto start = std::chrono::steady_clock::now();
   ChildProcess shell("shell", {"sh", "-c", "sleep 20 0<&0 & read line; echo once"}, "");
