@@ -10,7 +10,7 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
-from blocks import calibration, claims, counts, machine, orders, picture, rates, windows  # noqa: E402
+from blocks import calibration, claims, counts, machine, orders, picture, rates, two_folders, windows  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -57,6 +57,37 @@ class BlocksTest(unittest.TestCase):
             records.append(record(length, dilation, "linear"))
             records += [record(length, dilation, order, *values) for order, values in measured.items()]
         return self.published(records)
+
+
+class TwoFolders(BlocksTest):
+    def against(self, mine, theirs):
+        """What is said of two folders side by side; each is {order: speedup} of one case."""
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        for name, speedups in (("mine", mine), ("theirs", theirs)):
+            place = pathlib.Path(held.name) / name / "data"
+            place.mkdir(parents=True)
+            records = [record(1024, 1, "linear")] + [record(1024, 1, order, ratio) for order, ratio in speedups.items()]
+            with gzip.open(place / "records.jsonl.gz", "wt") as file:
+                file.writelines(json.dumps(one) + "\n" for one in records)
+        return two_folders.block_against(Judged(pathlib.Path(held.name) / "mine"), "data", "theirs")
+
+    def test_a_table_holds_the_comparisons_that_end_otherwise(self):
+        said = self.against({"hilbert": 1.1, "random": 0.9, "alone": 1.5}, {"hilbert": 1.0, "random": 0.9})
+        self.assertIn("come to the same verdict in 1 of 2 comparisons of `data`; their ratios differ by at most 10 %.",
+                      said.replace("\n", " "))
+        rows = [line for line in said.splitlines() if line.startswith("| n 1024")]
+        self.assertEqual(rows, ["| n 1024, 1024/1, h 1, d 64, fp32 | dilated/hilbert | 1.100 [1.095, 1.105] | faster | "
+                                "1.000 [0.995, 1.005] | inconclusive |"])
+
+    def test_there_is_no_table_if_none_does(self):
+        self.assertNotIn("|", self.against({"hilbert": 1.1}, {"hilbert": 1.2}))
+
+    def test_what_the_other_folder_lacks_is_said(self):
+        self.assertEqual(self.against({"hilbert": 1.1}, {"random": 1.1}), "No comparison of `data` stands in `theirs` too.")
+        folder = self.study({(1024, 1): {"hilbert": (1.1, 64)}})
+        self.assertEqual(two_folders.block_against(folder, "cpu-order", "none"),
+                         "`cpu-order` of `none` has not been published yet.")
 
 
 class Calibration(BlocksTest):
