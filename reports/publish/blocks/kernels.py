@@ -48,7 +48,8 @@ def strongest_of(duels):
 
 def block_strongest(folder, sweep, kernel="dilated_wgmma"):
     """A sentence: in how many cases which rival is the strongest, and how it compares there."""
-    rows = [row for row in folder.rows("rivals", sweep) if row["variant"] == f"{kernel}/linear"]
+    rows = [row for row in folder.rows("rivals", sweep)
+            if row["kernel"] == kernel and row["variant"].partition("/")[2] == "linear"]
     by_case = grouped(rows, lambda row: row["case"])
     by_rival = grouped([strongest_of(group) for group in by_case.values()], lambda row: row["rival"])
     parts = [f"{RIVALS.get(rival, rival)} in {len(duels)} ({span((row['ratio'] for row in duels), '.2f')})"
