@@ -15,6 +15,7 @@
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/index/index.hpp"
+#include "kernels/index/walk.hpp"
 #include "kernels/machine/gpu.hpp"
 #include "kernels/traversals/fastest.hpp"
 
@@ -53,6 +54,23 @@ class Execution {
   virtual std::map<std::string, Counter> measured() { return {}; }
 };
 
+// A variant made ready for a launch that computes with keys of several sources (kernels/index/walk.hpp).
+class WalkExecution {
+ public:
+  virtual ~WalkExecution() = default;
+  // Brings the walk to the memory of the device. `walk` outlives the runs that follow.
+  virtual void load(const Walk& walk) = 0;
+  // Like Execution::run(). It may wait for chunks whose arrival is enqueued already.
+  virtual void run(const Operands& operands, const ReceivedShards& received) = 0;
+  // Once the device is idle: the source, as KeyStretch numbers it, for which a run waited in vain.
+  virtual std::optional<std::int32_t> missed() const = 0;
+};
+
+struct WalkLimits {
+  double timeout_s = 0;            // a run waits no longer for a chunk
+  int spared_multiprocessors = 0;  // which it must leave to others
+};
+
 struct Implementation {
   std::string_view name;
   std::string_view help;
@@ -86,6 +104,8 @@ struct Implementation {
   double (*own_flops)(const Case&, int threads) = nullptr;
   // `threads`: number of CPU threads to use, at least 1.
   std::unique_ptr<Execution> (*prepare)(const Case&, const Variant&, int threads) = nullptr;
+  // Null: it has no launch for keys of several sources.
+  std::unique_ptr<WalkExecution> (*prepare_walk)(const Case&, const Variant&, const WalkLimits&) = nullptr;
   // Library, version and flags of a rival; a null object for this project's kernels.
   nlohmann::json (*library)() = nullptr;
 };

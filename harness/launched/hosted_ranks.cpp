@@ -42,7 +42,8 @@ std::unique_ptr<RankResources> HostedRanks::joined_resources(const Record& recor
     return resources;
   }
   try {
-    resources = cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s());
+    resources =
+        cuda_rank_resources(transport_, *bench_->device, processes_.timeout_s(), record.variant.ring_launch);
     resources->join(0);
   } catch (const TransportError&) {
     throw;

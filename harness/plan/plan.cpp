@@ -77,6 +77,10 @@ std::optional<std::string> why_not(const Sweep& sweep, const Comparison& compari
       return reason;
   if (work.sequence_length > kMostPositions)
     return fmt::format("sequence_length {}: row indices are 32-bit", work.sequence_length);
+  if (work.ring_size > 1 && planned.implementation->prepare_walk == nullptr && !external &&
+      Ring(work, planned.variant).persistent())
+    return fmt::format("ring_launch persistent: {} computes in steps; dilated_wgmma has one launch a rank",
+                       planned.implementation->name);
   return why_not(*planned.implementation, external ? work : on_one_rank(work), planned.variant, gpu);
 }
 

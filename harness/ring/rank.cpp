@@ -94,6 +94,7 @@ RankAnswer RingRank::run(RingPart part, std::int64_t executions, bool cold) {
     before = sent();
     execution_->run(operands(), part);
     resources_.stop(index_);
+    execution_->expect_complete();
     answer.spans.push_back(resources_.span(index_));
   }
   const LevelBytes after = sent();
@@ -142,6 +143,7 @@ RankAnswer RingRank::count(const RankOrder& order) {
   const auto body = [&] {
     execution_->run(operands(), RingPart::all);
     device().synchronize();
+    execution_->expect_complete();
   };
   return counters_.answer(order, resources_.transport(index_), restore, body);
 }

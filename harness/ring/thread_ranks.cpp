@@ -53,7 +53,7 @@ std::unique_ptr<RankResources> resources_for(Bench& bench, const Record& record)
   }
   const bool nccl = record.variant.transport == TransportKind::nccl || lacks_peer_link(record);
   return cuda_rank_resources(ranks, devices_of(bench), nccl ? TransportKind::nccl : TransportKind::peer,
-                             kRingTimeout_s, link_of(record));
+                             kRingTimeout_s, link_of(record), record.variant.ring_launch);
 }
 
 class ThreadRanks final : public RingRanks {

@@ -23,6 +23,7 @@ constexpr std::span<const std::string_view> kAskedAlgorithms(kRingAlgorithms.dat
                                                              kRingAlgorithms.size() - 1);
 constexpr std::array<std::string_view, 4> kShardings = {"auto", "contiguous", "zigzag", "striped"};
 constexpr std::array<std::string_view, 2> kLinks = {"direct", "emulated_host"};
+constexpr std::array<std::string_view, 2> kLaunches = {"steps", "persistent"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
@@ -59,6 +60,8 @@ const std::array kFields = {
                    .set = [](Variant& variant, std::int64_t value) { variant.ring_groups = value; }},
     choice<&Variant::outer_link, OuterLink>(
         "outer_link", kLinks, "between ring_groups: as all links, or emulated by copies through host memory"),
+    choice<&Variant::ring_launch, RingLaunch>(
+        "ring_launch", kLaunches, "steps: a launch for each shard; persistent: one for all, as they arrive"),
     Field<Variant>{
         .name = "head_parts",
         .kind = FieldKind::integer,
@@ -103,7 +106,8 @@ std::string variant_id(const Variant& variant) {
   for (const Field<Variant>& field : kFields) {
     const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
                                 field.name == "ring_groups" || field.name == "outer_link" ||
-                                field.name == "head_parts" || field.name == "transport";
+                                field.name == "ring_launch" || field.name == "head_parts" ||
+                                field.name == "transport";
     if (said_elsewhere || field.get(variant) == field.get(defaults)) continue;
     id += fmt::format(".{}", field_text(field, field.get(variant)));
   }
@@ -115,11 +119,13 @@ std::string variant_id(const Variant& variant) {
   const bool grouped = variant.ring_groups != defaults.ring_groups;
   const bool emulated = variant.outer_link != defaults.outer_link;
   const bool parts = variant.head_parts != defaults.head_parts;
-  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || parts)
+  const bool persistent = variant.ring_launch != defaults.ring_launch;
+  if (variant.ring_algorithm != defaults.ring_algorithm || grouped || emulated || persistent || parts)
     id += fmt::format("/{}", to_string(variant.ring_algorithm));
   if (grouped) id += fmt::format(".{}", variant.ring_groups);
   if (parts) id += fmt::format(".parts{}", variant.head_parts);
   if (emulated) id += fmt::format(".{}", kLinks[static_cast<std::size_t>(variant.outer_link)]);
+  if (persistent) id += fmt::format(".{}", kLaunches[static_cast<std::size_t>(variant.ring_launch)]);
   return id;
 }
 
@@ -127,6 +133,7 @@ std::string one_rank_id(Variant variant) {
   variant.ring_algorithm = RingAlgorithm::automatic;
   variant.ring_groups = 0;
   variant.outer_link = OuterLink::direct;
+  variant.ring_launch = RingLaunch::steps;
   variant.head_parts = 0;
   variant.sharding = Sharding::automatic;
   variant.order_span = OrderSpan::shard;

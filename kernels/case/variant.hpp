@@ -43,6 +43,9 @@ enum class Sharding { automatic, contiguous, zigzag, striped };
 // How groups of ranks reach each other. emulated_host: as hosts do over a network, by copies through host
 // memory.
 enum class OuterLink { direct, emulated_host };
+// How a rank computes. steps: a launch for each shard, while the next one moves. persistent: one launch for
+// all shards, whose tiles wait for keys that have not arrived.
+enum class RingLaunch { steps, persistent };
 enum class OrderSpan { shard, global };  // the order inside each shard, or of the whole sequence
 enum class TransportKind { automatic, threads, mpi, nccl, peer };  // names of `list transports`
 
@@ -76,6 +79,7 @@ struct Variant {
   RingAlgorithm ring_algorithm = RingAlgorithm::automatic;
   std::int64_t ring_groups = 0;  // groups of neighbouring ranks; 0: the hosts, if there are several
   OuterLink outer_link = OuterLink::direct;
+  RingLaunch ring_launch = RingLaunch::steps;
   std::int64_t head_parts = 0;  // of ulysses: a rank's heads in as many parts; 0: up to kMostHeadParts
   Sharding sharding = Sharding::automatic;
   OrderSpan order_span = OrderSpan::shard;
@@ -87,10 +91,10 @@ struct Variant {
 // from this table.
 std::span<const Field<Variant>> variant_fields();
 
-// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.outer_link]]` without
-// trailing defaults; for a baseline its name alone. Options that are not at their default follow the order as
-// params: `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it changes
-// no result.
+// `kernel/order[.param]...[@tokens][/traversal][/ring_algorithm[.ring_groups][.partsN][.outer_link][.persistent]]`
+// without trailing defaults; for a baseline its name alone. Options that are not at their default follow the
+// order as params: `dilated/hilbert.4096.slot.fresh@tokens`. The transport is not part of the id, because it
+// changes no result.
 std::string variant_id(const Variant& variant);
 // The id without ring options: the same for all rings and ring sizes.
 std::string one_rank_id(Variant variant);

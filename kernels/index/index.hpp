@@ -28,6 +28,7 @@ struct IndexTile {
   std::int32_t kv_head = 0;
   bool keys_backwards = false;  // visit the keys from the last to the first
   bool merge = false;           // memory already holds O and LSE of these rows: combine with them
+  std::int32_t stretches = 0;   // of a walk over several sources (walk.hpp), else 0
   std::int64_t last_row() const { return query_row + std::int64_t{query_count - 1} * query_step; }
 };
 

@@ -61,33 +61,33 @@ std::int64_t packed_before(const Ring& ring, std::int64_t source, std::int64_t h
   return rows;
 }
 
-// Builds the index of one branch of one piece.
+// Builds the index of one branch, for keys of one source or of several.
 class BranchBuilder {
  public:
-  BranchBuilder(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
-                FirstPiece first, const PieceTiles& tiles)
+  BranchBuilder(const Ring& ring, std::int64_t rank, const std::vector<const PieceKeys*>& sources,
+                std::int64_t branch, FirstPiece first, const PieceTiles& tiles)
       : ring_(ring),
         work_(ring.work()),
         shards_(ring.shards()),
         rank_(rank),
-        source_(source),
+        sources_(sources),
         branch_(branch),
         first_(first == FirstPiece::yes),
         tile_rows_(tiles.rows),
         causal_(tiles.causal),
-        streams_(streams_of(ring, static_cast<std::size_t>(branch), source.packed)),
+        streams_(streams_of(ring, static_cast<std::size_t>(branch),
+                            std::any_of(sources.begin(), sources.end(),
+                                        [](const PieceKeys* source) { return source->packed; }))),
         segments_(static_cast<std::size_t>(segment_count(work_, pattern()))) {}
 
   BranchIndex build() {
-    const std::int64_t common =
-        shards_.sharding() == Sharding::striped ? std::gcd(pattern().dilation, ring_.ranks()) : 1;
-    index_.key_step = static_cast<std::int32_t>(
-        std::min(pattern().dilation / common, std::max<std::int64_t>(1, shards_.count(rank_))));
-    index_.begin.push_back(0);
-    for (std::size_t stream = 0; stream < streams_.list.size(); ++stream)
-      if (streams_.list[stream].offset >= 0) add_lists(stream);
-    add_tiles();
+    add_all(&BranchBuilder::read_list);
     return std::move(index_);
+  }
+
+  WalkBranch build_walk() {
+    add_all(&BranchBuilder::walk_lists);
+    return {std::move(index_), std::move(stretches_)};
   }
 
  private:
@@ -105,20 +105,37 @@ class BranchBuilder {
     return stream * segments_ + static_cast<std::size_t>(segment);
   }
 
-  void add_lists(std::size_t stream) {
-    lists_.resize(streams_.list.size() * segments_, kNone);
+  // Gives a tile its keys of these lists, at a place of each source.
+  using GiveKeys = void (BranchBuilder::*)(IndexTile&, std::size_t at);
+
+  void add_all(GiveKeys give_keys) {
+    const std::int64_t common =
+        shards_.sharding() == Sharding::striped ? std::gcd(pattern().dilation, ring_.ranks()) : 1;
+    index_.key_step = static_cast<std::int32_t>(
+        std::min(pattern().dilation / common, std::max<std::int64_t>(1, shards_.count(rank_))));
+    index_.begin.push_back(0);
+    const std::size_t places = streams_.list.size() * segments_;
+    for (const PieceKeys* const source : sources_) {
+      lists_.emplace_back(places, kNone);
+      for (std::size_t stream = 0; stream < streams_.list.size(); ++stream)
+        if (streams_.list[stream].offset >= 0) add_lists(*source, stream);
+    }
+    add_tiles(give_keys);
+  }
+
+  void add_lists(const PieceKeys& source, std::size_t stream) {
     std::int64_t packed_row =
-        source_.packed ? packed_before(ring_, source_.rank, streams_.list[stream].head_class, branch_) : 0;
+        source.packed ? packed_before(ring_, source.rank, streams_.list[stream].head_class, branch_) : 0;
     for (std::int64_t segment = 0; segment < static_cast<std::int64_t>(segments_); ++segment) {
       const std::int64_t begin = segment_begin(pattern(), segment);
       const std::int64_t end = segment_end(work_, pattern(), segment);
-      if (!ring_.global_order() && !touches(shards_, source_.rank, begin, end)) continue;
+      if (!ring_.global_order() && !touches(shards_, source.rank, begin, end)) continue;
       const Selection of = selection(stream, segment);
       const std::int64_t row = packed_row;
-      if (source_.packed)
+      if (source.packed)
         packed_row +=
-            needed_count(work_, shards_, of, source_.rank, needed_end(work_, shards_, of, source_.rank));
-      if (touches(shards_, rank_, begin, end)) add_list(of, row, place(stream, segment));
+            needed_count(work_, shards_, of, source.rank, needed_end(work_, shards_, of, source.rank));
+      if (touches(shards_, rank_, begin, end)) add_list(source, of, row, place(stream, segment));
     }
   }
 
@@ -132,21 +149,21 @@ class BranchBuilder {
     return end;
   }
 
-  void add_list(const Selection& of, std::int64_t packed_row, std::size_t at) {
+  void add_list(const PieceKeys& source, const Selection& of, std::int64_t packed_row, std::size_t at) {
     keys_.clear();
     const std::int64_t end = seen_end(of);
-    if (source_.packed)
-      for_each_key(ring_, of, source_.rank, end,
+    if (source.packed)
+      for_each_key(ring_, of, source.rank, end,
                    [&](std::int64_t, std::int64_t position) { add_key(packed_row++, position); });
     else if (ring_.global_order())
-      add_globally_ordered(of, end);
+      add_globally_ordered(source, of, end);
     else
-      for_each_key(ring_, of, source_.rank, end, [&](std::int64_t row, std::int64_t position) {
-        add_key(source_.slots.empty() ? row : source_.slots[static_cast<std::size_t>(row)], position);
+      for_each_key(ring_, of, source.rank, end, [&](std::int64_t row, std::int64_t position) {
+        add_key(source.slots.empty() ? row : source.slots[static_cast<std::size_t>(row)], position);
       });
     if (keys_.empty()) return;
     if (ring_.variant().key_visit == KeyVisit::slot) std::sort(keys_.begin(), keys_.end());
-    lists_[at] = static_cast<std::int64_t>(list_.size());
+    lists_.back()[at] = static_cast<std::int64_t>(list_.size());
     List& list = list_.emplace_back(List{.begin = static_cast<std::int64_t>(index_.key_slot.size()),
                                          .count = static_cast<std::int64_t>(keys_.size()),
                                          .lowest = keys_.front().second,
@@ -164,11 +181,11 @@ class BranchBuilder {
     index_.begin.push_back(static_cast<std::int64_t>(index_.key_slot.size()));
   }
 
-  void add_globally_ordered(const Selection& of, std::int64_t end) {
-    const std::int64_t first = ring_.first_slot(source_.rank), rows = ring_.kv_rows(source_.rank);
+  void add_globally_ordered(const PieceKeys& source, const Selection& of, std::int64_t end) {
+    const std::int64_t first = ring_.first_slot(source.rank), rows = ring_.kv_rows(source.rank);
     for (std::int64_t t = segment_begin(pattern(), of.segment) + of.offset; t < end;
          t += pattern().dilation) {
-      const std::int64_t slot = source_.slots.empty() ? t : source_.slots[static_cast<std::size_t>(t)];
+      const std::int64_t slot = source.slots.empty() ? t : source.slots[static_cast<std::size_t>(t)];
       if (slot >= first && slot < first + rows) add_key(slot - first, t);
     }
   }
@@ -179,7 +196,7 @@ class BranchBuilder {
   }
 
   // Columns of the grid: the tiles of each stretch of each segment, enough for the stream with most queries.
-  void add_tiles() {
+  void add_tiles(GiveKeys give_keys) {
     TileGrid grid{.rows = grid_rows(work_, branch_, streams_.of_head)};
     for (TileGrid::Row& row : grid.rows) row.merge = row.merge || !first_;
     struct Column {
@@ -205,15 +222,14 @@ class BranchBuilder {
       for (const Column& column : columns)
         grid.tiles.push_back(streams_.list[stream].offset < 0
                                  ? IndexTile{}
-                                 : tile_of(stream, column.segment, column.stretch, column.tile));
+                                 : tile_of(stream, column.segment, column.stretch, column.tile, give_keys));
     index_.tiles = visited_tiles(grid, ring_traversal(ring_, pattern(), causal_), &BranchBuilder::pairs);
     // A piece that merges needs no tiles without keys.
     std::erase_if(index_.tiles, [](const IndexTile& tile) { return tile.merge && tile.key_count == 0; });
-    for (const IndexTile& tile : index_.tiles)
-      if (tile.unmasked < tile.key_count) index_.keys_by_step = index_.keys_by_step && cut_by_step(tile);
   }
 
-  IndexTile tile_of(std::size_t stream, std::int64_t segment, std::int64_t stretch, std::int64_t tile) const {
+  IndexTile tile_of(std::size_t stream, std::int64_t segment, std::int64_t stretch, std::int64_t tile,
+                    GiveKeys give_keys) {
     const Stretch rows = query_rows(work_, shards_, selection(stream, segment), rank_, stretch);
     const std::int64_t first = tile * tile_rows_;
     IndexTile made;
@@ -221,13 +237,39 @@ class BranchBuilder {
     if (made.query_count == 0) return made;
     made.query_step = work_.queries == Queries::dense ? 1 : index_.key_step;
     made.query_row = static_cast<std::int32_t>(rows.row + first * rows.step);
-    if (lists_.empty() || lists_[place(stream, segment)] == kNone) return made;
-    const List& list = list_[static_cast<std::size_t>(lists_[place(stream, segment)])];
-    made.key_begin = list.begin;
-    made.key_count = seen(list, made.last_row());
-    const bool all_seen = work_.mask == Mask::full || list.highest <= made.query_row;
-    made.unmasked = list.ascends || all_seen ? seen(list, made.query_row) : 0;
+    (this->*give_keys)(made, place(stream, segment));
     return made;
+  }
+
+  void read_list(IndexTile& tile, std::size_t at) {
+    const KeyStretch keys = keys_of(tile, lists_.front()[at]);
+    tile.key_begin = keys.key_begin;
+    tile.key_count = keys.key_count;
+    tile.unmasked = keys.unmasked;
+  }
+
+  void walk_lists(IndexTile& tile, std::size_t at) {
+    tile.key_begin = std::ssize(stretches_);
+    for (std::size_t source = 0; source < sources_.size(); ++source) {
+      KeyStretch keys = keys_of(tile, lists_[source][at]);
+      if (keys.key_count == 0) continue;
+      keys.source = sources_[source]->number;
+      stretches_.push_back(keys);
+      ++tile.stretches;
+      tile.key_count += keys.key_count;
+      tile.unmasked += keys.unmasked;
+    }
+  }
+
+  // The keys of a list that queries of the tile see.
+  KeyStretch keys_of(const IndexTile& tile, std::int64_t number) {
+    if (number == kNone) return {};
+    const List& list = list_[static_cast<std::size_t>(number)];
+    KeyStretch keys{.key_begin = list.begin, .key_count = seen(list, tile.last_row())};
+    const bool all_seen = work_.mask == Mask::full || list.highest <= tile.query_row;
+    keys.unmasked = list.ascends || all_seen ? seen(list, tile.query_row) : 0;
+    if (keys.unmasked < keys.key_count) index_.keys_by_step = index_.keys_by_step && list.by_step;
+    return keys;
   }
 
   // How many leading keys of a list the query in `row` may see; it sees none after them.
@@ -244,17 +286,11 @@ class BranchBuilder {
     return 0.5 * tile.query_count * (static_cast<double>(tile.unmasked) + tile.key_count);
   }
 
-  bool cut_by_step(const IndexTile& tile) const {
-    const auto after = std::upper_bound(list_.begin(), list_.end(), tile.key_begin,
-                                        [](std::int64_t key, const List& list) { return key < list.begin; });
-    return (after - 1)->by_step;
-  }
-
   const Ring& ring_;
   const Case& work_;
   const Shards& shards_;
   std::int64_t rank_;
-  const PieceKeys& source_;
+  const std::vector<const PieceKeys*> sources_;
   std::int64_t branch_;
   bool first_;
   std::int64_t tile_rows_;
@@ -262,7 +298,8 @@ class BranchBuilder {
   Streams streams_;
   std::size_t segments_;
   BranchIndex index_;
-  std::vector<std::int64_t> lists_;  // [streams, segments]: into list_, or kNone
+  std::vector<KeyStretch> stretches_;
+  std::vector<std::vector<std::int64_t>> lists_;  // [sources][streams, segments]: into list_, or kNone
   std::vector<List> list_;
   std::vector<std::pair<std::int32_t, std::int32_t>> keys_;  // slot and position, of the current list
 };
@@ -271,7 +308,14 @@ class BranchBuilder {
 
 BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
                          FirstPiece first, const PieceTiles& tiles) {
-  return BranchBuilder(ring, rank, source, branch, first, tiles).build();
+  return BranchBuilder(ring, rank, {&source}, branch, first, tiles).build();
+}
+
+WalkBranch walk_branch(const Ring& ring, std::int64_t rank, const std::vector<PieceKeys>& sources,
+                       std::int64_t branch, const PieceTiles& tiles) {
+  std::vector<const PieceKeys*> all;
+  for (const PieceKeys& source : sources) all.push_back(&source);
+  return BranchBuilder(ring, rank, all, branch, FirstPiece::yes, tiles).build_walk();
 }
 
 }  // namespace hilbench

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/index/walk.hpp"
 #include "kernels/ring/ring_index.hpp"
 #include "kernels/ring/shard_keys.hpp"
 
@@ -15,6 +16,7 @@ struct PieceKeys {
   std::int64_t rank;                // whose shard
   std::vector<std::int32_t> slots;  // order_of; not read if packed
   bool packed = false;
+  std::int32_t number = 0;  // of the source in a walk, see KeyStretch
 
   PieceKeys(const Ring& of, std::int64_t computing, std::int64_t source)
       : ring(of), rank(source), packed(computing != source && of.packed(source)) {
@@ -30,5 +32,10 @@ struct PieceTiles {
 // An entry of ring_index's `branches`: without tiles if the rank has nothing to compute.
 BranchIndex piece_branch(const Ring& ring, std::int64_t rank, const PieceKeys& source, std::int64_t branch,
                          FirstPiece first, const PieceTiles& tiles);
+
+// The same for a launch that walks the keys of `sources`, the computing rank's own ones first. Tiles without
+// a key that would only merge are left out.
+WalkBranch walk_branch(const Ring& ring, std::int64_t rank, const std::vector<PieceKeys>& sources,
+                       std::int64_t branch, const PieceTiles& tiles);
 
 }  // namespace hilbench

@@ -52,6 +52,21 @@ std::optional<std::string> why_not_split(const Case& work, const Variant& varian
       work.heads, work.kv_heads, work.ring_size);
 }
 
+// One launch needs all keys of its heads: each shard in a buffer of its own, in the sequence of arrival.
+std::optional<std::string> why_not_persistent(const Case& work, const Variant& variant) {
+  if (variant.ring_launch != RingLaunch::persistent || work.ring_size == 1) return std::nullopt;
+  if (needs_groups(variant.ring_algorithm) || variant.ring_algorithm == RingAlgorithm::ulysses)
+    return fmt::format(
+        "ring_launch persistent: {} computes in steps; ring, allgather and their packed forms "
+        "have one launch a rank",
+        to_string(variant.ring_algorithm));
+  if (variant.traversal.starts_with("sawtooth"))
+    return "ring_launch persistent: shards are visited in the sequence in which they arrive, never backwards "
+           "as in traversal " +
+           variant.traversal;
+  return std::nullopt;
+}
+
 Variant with_sharding(const Case& work, Variant variant) {
   variant.sharding = sharding_of(work, variant);
   return variant;
@@ -72,6 +87,7 @@ std::optional<std::string> why_not_ring(const Case& work, const Variant& variant
   if (!global && variant.order == "file")
     return "an order file is of the whole sequence: order_span must be global";
   if (std::optional<std::string> reason = why_not_groups(work, variant)) return reason;
+  if (std::optional<std::string> reason = why_not_persistent(work, variant)) return reason;
   return why_not_split(work, variant);
 }
 
@@ -139,7 +155,14 @@ std::vector<std::int64_t> Ring::buffer_rows(std::int64_t rank) const {
       rows.resize(std::max(rows.size(), buffer + 1));
       rows[buffer] = std::max(rows[buffer], sent_rows(move.source));
     }
+  if (persistent()) std::fill(rows.begin(), rows.end(), longest_sent_rows());
   return rows;
+}
+
+std::int64_t Ring::longest_sent_rows() const {
+  std::int64_t longest = 0;
+  for (std::int64_t rank = 0; rank < ranks(); ++rank) longest = std::max(longest, sent_rows(rank));
+  return longest;
 }
 
 double Ring::moved_bytes(const ShardMove& move) const {
@@ -186,7 +209,7 @@ LevelBytes Ring::level_bytes() const {
 }
 
 bool Ring::merges() const {
-  const bool many_pieces = algorithm_ != RingAlgorithm::local && !splits_heads();
+  const bool many_pieces = algorithm_ != RingAlgorithm::local && !splits_heads() && !persistent();
   return many_pieces || (work_.pattern.size() > 1 && work_.branch_heads == BranchHeads::all);
 }
 

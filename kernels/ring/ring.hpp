@@ -81,6 +81,11 @@ class Ring {
   RingAlgorithm algorithm() const { return algorithm_; }
   const Shards& shards() const { return shards_; }  // of Q, O and LSE
   const HeadClasses& classes() const { return classes_; }
+  // True if one launch of a rank computes with all shards. Each that it receives has a buffer of its own
+  // then.
+  bool persistent() const {
+    return variant_.ring_launch == RingLaunch::persistent && algorithm_ != RingAlgorithm::local;
+  }
   bool global_order() const { return variant_.order_span == OrderSpan::global; }
 
   // Rows of K and V that a rank stores, and, in a global order, the first slot that they cover.
@@ -117,7 +122,10 @@ class Ring {
   // shard.
   Span moved_rows(const ShardMove& move) const;
   double moved_bytes(const ShardMove& move) const;  // of any payload
-  // Rows that each receive buffer of a rank must hold.
+  // The longest shard that is sent, of all ranks.
+  std::int64_t longest_sent_rows() const;
+  // Rows that each receive buffer of a rank must hold. If the ring is persistent they are all as long as the
+  // longest shard.
   std::vector<std::int64_t> buffer_rows(std::int64_t rank) const;
 
   // All bytes are `inside` if no groups are known. Without a rank: of all ranks.
@@ -131,6 +139,7 @@ class Ring {
 
  private:
   std::vector<RingStep> gathering_steps(std::int64_t rank) const;
+  std::vector<RingStep> persistent_steps(std::int64_t rank) const;
   std::vector<RingStep> passing_steps(std::int64_t rank) const;
   std::vector<RingStep> grouped_steps(std::int64_t rank) const;
   std::vector<RingStep> splitting_steps(std::int64_t rank) const;

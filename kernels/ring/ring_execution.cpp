@@ -6,46 +6,15 @@
 #include <utility>
 
 #include "kernels/base/nvtx.hpp"
+#include "kernels/ring/rank_case.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {
 namespace {
 
-// The rows and heads that a rank computes. It has at least one row here.
-Case computed_case(const Ring& ring, std::int64_t rank) {
-  Case computed = ring.work();
-  computed.sequence_length = std::max<std::int64_t>(1, ring.computed_rows(rank));
-  computed.heads = ring.piece_heads();
-  computed.kv_heads = ring.piece_kv_heads();
-  return computed;
-}
-
-// The case that a kernel is prepared for: the rank's rows, all in one segment. Everything else
-// is in the index.
-Case piece_case(const Ring& ring, std::int64_t rank, Mask mask) {
-  Case piece = computed_case(ring, rank);
-  piece.pattern = {{piece.sequence_length, 1}};
-  piece.branch_heads = BranchHeads::all;
-  piece.ring_size = 1;
-  piece.mask = mask;
-  return piece;
-}
-
-// Rows of a tile: as the kernel chooses on one rank, because the tiles of all ranks together do the work.
-std::int64_t rows_of_tile(const Ring& ring, std::int64_t rank, const Implementation& kernel) {
-  Case whole = ring.work();
-  whole.ring_size = 1;
-  whole.heads = ring.piece_heads();
-  whole.kv_heads = ring.piece_kv_heads();
-  return std::clamp<std::int64_t>(ring.computed_rows(rank), 1, kernel.tile_rows(whole));
-}
-
 // If every query of a piece sees all keys of its tile, the piece needs no mask.
 Mask mask_of(const Index& index) {
-  for (const BranchIndex& branch : index.branches)
-    for (const IndexTile& tile : branch.tiles)
-      if (tile.unmasked < tile.key_count) return Mask::causal;
-  return Mask::full;
+  return std::any_of(index.branches.begin(), index.branches.end(), cuts_keys) ? Mask::causal : Mask::full;
 }
 
 }  // namespace
@@ -56,7 +25,7 @@ double hidden_share(double computation_ns, double exchange_ns, double total_ns) 
 }
 
 RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, RingDevice& device,
-                             Transport& transport, int threads)
+                             Transport& transport, int threads, const ChunkSizes& sizes)
     : ring_(ring),
       kernel_(kernel),
       device_(device),
@@ -64,6 +33,10 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
       rank_(transport.rank()),
       threads_(threads),
       tile_rows_(rows_of_tile(ring, rank_, kernel)) {
+  if (ring_.persistent()) {
+    persistent_ = std::make_unique<PersistentRun>(ring_, kernel_, device_, transport_, tile_rows_, sizes);
+    return;
+  }
   allocate_buffers();
   add_parts();
   for (const RingStep& step : ring_.steps(rank_)) {
@@ -119,26 +92,15 @@ void RingExecution::add_piece(Step& step, const RingStep::Source& source) {
   piece.index = ring_index(ring_, rank_, source.rank, first, tile_rows_,
                            {.head_part = source.head_part, .causal = kernel_.causal_traversal});
   if (device_.clears_and_rounds())
-    note_row_writes(piece.index, parts_[static_cast<std::size_t>(source.head_part)].row_writes);
+    for (BranchIndex& branch : piece.index.branches)
+      note_row_writes(branch, ring_.piece_heads(),
+                      parts_[static_cast<std::size_t>(source.head_part)].row_writes);
+  std::erase_if(piece.index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
   if (piece.index.branches.empty()) return;
   const Case work = piece_case(ring_, rank_, mask_of(piece.index));
   piece.execution = kernel_.prepare(work, ring_.variant(), threads_);
   piece.execution->load(piece.index);
   step.pieces.push_back(std::move(piece));
-}
-
-// Removes tiles without keys, and notes what the other tiles do to their rows.
-void RingExecution::note_row_writes(Index& index, std::vector<RowWrites>& row_writes) const {
-  for (BranchIndex& branch : index.branches) {
-    std::erase_if(branch.tiles, [](const IndexTile& tile) { return tile.key_count == 0; });
-    for (const IndexTile& tile : branch.tiles)
-      for (std::int64_t i = 0; i < tile.query_count; ++i) {
-        const std::int64_t row = tile.query_row + i * tile.query_step;
-        RowWrites& writes = row_writes[static_cast<std::size_t>(row * ring_.piece_heads() + tile.head)];
-        if (writes == RowWrites::untouched) writes = tile.merge ? RowWrites::merged : RowWrites::stored;
-      }
-  }
-  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
 }
 
 std::size_t RingExecution::row_bytes() const {
@@ -220,7 +182,16 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
                        piece.index);
 }
 
+double RingExecution::buffer_bytes() const {
+  return persistent_ != nullptr ? persistent_->buffer_bytes() : buffer_bytes_;
+}
+
+void RingExecution::expect_complete() const {
+  if (persistent_ != nullptr) persistent_->expect_complete();
+}
+
 void RingExecution::run(const Operands& own, RingPart part) {
+  if (persistent_ != nullptr) return persistent_->run(own, part);
   if (packed_ != nullptr && part != RingPart::computation) pack(own);
   const bool clears_and_rounds = device_.clears_and_rounds() && part != RingPart::exchange;
   const auto round = [&](std::size_t number) {

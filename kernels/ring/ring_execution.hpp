@@ -8,14 +8,13 @@
 
 #include "kernels/implementation.hpp"
 #include "kernels/ring/head_exchange.hpp"
+#include "kernels/ring/persistent_run.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
+#include "kernels/ring/ring_part.hpp"
 #include "kernels/ring/transport/transport.hpp"
 
 namespace hilbench {
-
-// What a run does: all, or one part, whose time shows how much of the exchange is hidden.
-enum class RingPart { all, exchange, computation };
 
 // 1 - (time that the exchange adds to the computation) / (time of the exchange alone), between 0 and 1; 1 if
 // nothing is exchanged.
@@ -24,19 +23,21 @@ double hidden_share(double computation_ns, double exchange_ns, double total_ns);
 class RingExecution {
  public:
   // Allocates buffers and builds the index of every piece. `device`, `transport` and `kernel` outlive this.
-  // `transport.size()` is the ring's size. A rank may hold no row.
+  // `transport.size()` is the ring's size. A rank may hold no row. `sizes`: of what a persistent ring moves.
   RingExecution(const Ring& ring, const Implementation& kernel, RingDevice& device, Transport& transport,
-                int threads);
+                int threads, const ChunkSizes& sizes = {});
 
   // q, k, v, o, lse are the rank's own rows, as stored_q_positions and stored_kv_positions list them; o and
   // lse by row. All ranks run together. A single part leaves o and lse undefined; `computation` reads what
   // the last exchange received.
   void run(const Operands& own, RingPart part);
   void run(const Operands& own) { run(own, RingPart::all); }
+  // Once the device is idle. Throws TransportError, and ends the ring, if a run has waited in vain for keys.
+  void expect_complete() const;
 
   // The most query rows in a tile of this rank's pieces.
   std::int64_t tile_rows() const { return tile_rows_; }
-  double buffer_bytes() const { return buffer_bytes_; }  // allocated, fp32 output included
+  double buffer_bytes() const;  // allocated, fp32 output included
 
  private:
   struct Piece {
@@ -65,7 +66,6 @@ class RingExecution {
   void allocate_buffers();
   void add_parts();
   void add_piece(Step& step, const RingStep::Source& source);
-  void note_row_writes(Index& index, std::vector<RowWrites>& row_writes) const;
   std::size_t row_bytes() const;                      // of K, and as many of V
   std::size_t sent_bytes(std::int64_t source) const;  // the same of a shard
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
@@ -86,6 +86,7 @@ class RingExecution {
   std::int64_t rank_;
   int threads_;
   std::int64_t tile_rows_ = 1;
+  std::unique_ptr<PersistentRun> persistent_;  // if one launch computes with all shards: then it runs instead
   double buffer_bytes_ = 0;
   std::vector<std::shared_ptr<void>> memory_;
   std::vector<void*> buffers_;

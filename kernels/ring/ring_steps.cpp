@@ -17,6 +17,7 @@ std::vector<RingStep> Ring::steps(std::int64_t rank) const {
   if (algorithm_ == RingAlgorithm::hierarchical || algorithm_ == RingAlgorithm::hierarchical_packed)
     return grouped_steps(rank);
   if (splits_heads()) return splitting_steps(rank);
+  if (persistent()) return persistent_steps(rank);
   return gathers(algorithm_) ? gathering_steps(rank) : passing_steps(rank);
 }
 
@@ -58,6 +59,32 @@ std::vector<RingStep> Ring::passing_steps(std::int64_t rank) const {
     if (s + 1 < ranks() && hops(next) > s)
       step.receives.push_back({(rank - 1 + ranks()) % ranks(), next, static_cast<int>(s % 2)});
     if (s == 0 || sees(rank, source)) step.sources.push_back({source, buffer});
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+// The shards of the ranks before this one, nearest first, each in a buffer of its own: as passing_steps()
+// says they are passed on, or each comes from its owner, as in gathering_steps(). Step s computes with the
+// shard that is received in step s - 1.
+std::vector<RingStep> Ring::persistent_steps(std::int64_t rank) const {
+  const bool direct = gathers(algorithm_);
+  const bool to_all = algorithm_ == RingAlgorithm::allgather;
+  const auto at = [&](std::int64_t place) { return (place % ranks() + ranks()) % ranks(); };
+  const auto goes = [&](std::int64_t source, std::int64_t hop) {
+    if (!direct) return hops(source) >= hop;
+    return sent_rows(source) > 0 && (to_all || sees(at(source + hop), source));
+  };
+  std::vector<RingStep> steps;
+  int buffer = kOwnRows;  // of the shard that was received last
+  for (std::int64_t s = 0; s < ranks(); ++s) {
+    const std::int64_t source = at(rank - s), sent = direct ? rank : source;
+    RingStep step;
+    if (s == 0 || sees(rank, source)) step.sources.push_back({source, buffer});
+    if (s + 1 < ranks() && goes(sent, s + 1))
+      step.sends.push_back({at(rank + (direct ? s + 1 : 1)), sent, direct ? kOwnRows : buffer});
+    if (s + 1 < ranks() && goes(at(source - 1), s + 1))
+      step.receives.push_back({direct ? at(source - 1) : at(rank - 1), at(source - 1), ++buffer});
     steps.push_back(step);
   }
   return steps;

@@ -33,7 +33,7 @@ std::vector<std::int32_t> order_of(const Ring& ring, std::int64_t rank) {
 
 Traversal ring_traversal(const Ring& ring, const Branch& branch, CausalTraversal causal) {
   Case piece = ring.work();
-  piece.sequence_length = ring.splits_heads()
+  piece.sequence_length = ring.splits_heads() || ring.persistent()  // tiles visit the keys of all shards
                               ? piece.sequence_length
                               : std::max<std::int64_t>(1, piece.sequence_length / ring.ranks());
   piece.heads = ring.piece_heads();

@@ -483,8 +483,8 @@ class RingTest(unittest.TestCase):
         self.assertEqual(len(alone), 2 * 2 * 3)
         for record in alone:
             self.assertEqual(record["comm_bytes"], 0)
-            for name in ("ring_algorithm", "ring_groups", "outer_link", "head_parts", "sharding", "order_span",
-                         "transport"):
+            for name in ("ring_algorithm", "ring_groups", "outer_link", "ring_launch", "head_parts", "sharding",
+                         "order_span", "transport"):
                 self.assertIsNone(record["params"][name])
             self.assertNotIn("ring_bytes", record["counters"])
 
@@ -518,6 +518,8 @@ class RingTest(unittest.TestCase):
         self.assertIn("index must be cached", reasons("index: computed"))
         self.assertIn("no order_scope tokens", reasons("order_scope: tokens"))
         self.assertIn("ring_groups must say how many", reasons("outer_link: emulated_host"))
+        persistent = "ring_launch: persistent"
+        self.assertIn("dilated_cpu computes in steps", reasons(persistent, "ring_size: 2, causal: true, dilations: 1"))
         self.assertIn("order_span must be shard", reasons("order: hilbert, order_span: global, ring_algorithm: ring_packed"))
 
     def test_larger_rings_are_predicted_and_checked(self):

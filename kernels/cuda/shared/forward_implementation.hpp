@@ -13,6 +13,7 @@
 
 #include "kernels/cuda/shared/forward_execution.hpp"
 #include "kernels/cuda/shared/forward_shape.hpp"
+#include "kernels/cuda/shared/walk_execution.hpp"
 #include "kernels/cuda/shared/window_execution.hpp"
 #include "kernels/implementation.hpp"
 
@@ -24,6 +25,7 @@ struct ForwardCode {
   std::int32_t (*tile_rows)(const ForwardShape&) = nullptr;  // queries of a tile; 0: no tile fits this GPU
   MakeForwardKernel make = nullptr;                          // of branches
   MakeWindowKernel make_windows = nullptr;                   // of windows on grids
+  MakeWalkKernel make_walk = nullptr;                        // of branches over several sources
   std::string_view absence = {};
 };
 
@@ -72,6 +74,10 @@ constexpr Implementation forward_implementation() {
       return std::unique_ptr<Execution>();  // why_not() refuses it
     };
   }
+  if constexpr (kFacts.code.make_walk != nullptr)
+    implementation.prepare_walk = [](const Case& work, const Variant& variant, const WalkLimits& limits) {
+      return walk_execution(work, variant, limits, kFacts.code.make_walk);
+    };
   return implementation;
 }
 

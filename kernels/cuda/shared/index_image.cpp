@@ -1,6 +1,7 @@
 #include "kernels/cuda/shared/index_image.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/case/pattern.hpp"
 
@@ -8,11 +9,12 @@ namespace hilbench::cuda {
 
 static_assert(sizeof(ForwardTile) == kDeviceTileBytes, "what the plan counts");
 
-std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows,
+                                        const std::vector<std::size_t>& lists) {
   if (rows == KeyRows::gathered) return std::nullopt;
   std::optional<std::int32_t> stride;
-  for (std::size_t stretch = 0; stretch + 1 < branch.begin.size(); ++stretch) {
-    for (std::int64_t key = branch.begin[stretch] + 1; key < branch.begin[stretch + 1]; ++key) {
+  for (const std::size_t list : lists) {
+    for (std::int64_t key = branch.begin[list] + 1; key < branch.begin[list + 1]; ++key) {
       const auto at = static_cast<std::size_t>(key);
       const std::int32_t step = branch.key_slot[at] - branch.key_slot[at - 1];
       if (step < 1 || (stride && *stride != step)) return std::nullopt;
@@ -20,6 +22,12 @@ std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows)
     }
   }
   return stride.value_or(1);
+}
+
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows) {
+  std::vector<std::size_t> lists(branch.begin.empty() ? 0 : branch.begin.size() - 1);
+  std::iota(lists.begin(), lists.end(), 0);
+  return slot_stride(branch, rows, lists);
 }
 
 std::vector<ForwardTile> forward_tiles(const BranchIndex& branch) {

@@ -18,6 +18,10 @@ namespace hilbench::cuda {
 // `residue` orders give 1 .. dilation.
 std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows);
 
+// The same for the lists numbered `lists` of the branch.
+std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows,
+                                        const std::vector<std::size_t>& lists);
+
 // The tiles of a branch, in the sequence of its traversal.
 std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
 

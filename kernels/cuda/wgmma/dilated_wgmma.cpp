@@ -8,6 +8,8 @@ namespace cuda {
 // In dilated_wgmma.cu.
 std::int32_t dilated_wgmma_tile_rows(const ForwardShape& shape);
 std::unique_ptr<ForwardKernel> make_dilated_wgmma(const ForwardShape& shape);
+// In walk_wgmma.cu.
+std::unique_ptr<WalkKernel> make_walk_wgmma(const ForwardShape& shape);
 // In windows_wgmma.cu.
 std::unique_ptr<WindowKernel> make_windows_wgmma(const ForwardShape& shape);
 
@@ -26,7 +28,7 @@ constexpr ForwardCode code() {
   if constexpr (kArchitectures.empty())
     return {.absence = kAbsence};
   else
-    return {kArchitectures, dilated_wgmma_tile_rows, make_dilated_wgmma, make_windows_wgmma};
+    return {kArchitectures, dilated_wgmma_tile_rows, make_dilated_wgmma, make_windows_wgmma, make_walk_wgmma};
 }
 
 constexpr ForwardFacts kFacts = {

@@ -1,12 +1,10 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
 
 namespace hilbench::cuda {
 namespace {
@@ -15,34 +13,16 @@ constexpr std::size_t kCached = 64;
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// Found at run time, so that the program does not link against the driver library.
-Encode encoder() {
-  static const Encode function = [] {
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-    HILBENCH_CUDA(
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
-#else
-    HILBENCH_CUDA(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry, cudaEnableDefault, &found));
-#endif
-    if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
-      throw std::runtime_error("this driver has no cuTensorMapEncodeTiled");
-    }
-    return reinterpret_cast<Encode>(entry);
-  }();
-  return function;
-}
-
 // A map of 16-bit elements in five dimensions, the fastest first; `strides` in bytes.
 CUtensorMap encode(Dtype dtype, const void* tensor, const cuuint64_t (&dims)[5],
                    const cuuint64_t (&strides)[4], const cuuint32_t (&box)[5]) {
   const cuuint32_t unit[5] = {1, 1, 1, 1, 1};
   const auto type = dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  static const Encode encoder = reinterpret_cast<Encode>(driver_function("cuTensorMapEncodeTiled"));
   CUtensorMap map;
-  const CUresult status = encoder()(&map, type, 5, const_cast<void*>(tensor), dims, strides, box, unit,
-                                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult status = encoder(&map, type, 5, const_cast<void*>(tensor), dims, strides, box, unit,
+                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) {
     throw std::runtime_error("cuTensorMapEncodeTiled: driver error " +
                              std::to_string(static_cast<int>(status)));
@@ -83,6 +63,27 @@ StridedRows encode(const ForwardShape& shape, const Tensor& tensor, std::int32_t
   return rows;
 }
 
+StridedMapKey key_of(const ForwardParams& params) {
+  const bool strided = params.key_slots == nullptr;
+  return {params.q_slots == nullptr ? params.q : nullptr,
+          strided ? params.k : nullptr,
+          strided ? params.v : nullptr,
+          params.o_fp32 == 0 ? params.o : nullptr,
+          params.kv_rows,
+          params.query_step,
+          params.key_slot_step};
+}
+
+StridedMaps encode(const ForwardShape& shape, const ForwardParams& params, const BoxRows& boxes) {
+  const auto [q, k, v, o, kv_rows, query_step, key_slot_step] = key_of(params);
+  StridedMaps maps{};
+  if (q != nullptr) maps.q = encode(shape, {q, shape.sequence, shape.heads, query_step}, boxes.q);
+  if (o != nullptr) maps.o = encode(shape, {o, shape.sequence, shape.heads, query_step}, boxes.o);
+  if (k != nullptr) maps.k = encode(shape, {k, kv_rows, shape.kv_heads, key_slot_step}, boxes.kv);
+  if (v != nullptr) maps.v = encode(shape, {v, kv_rows, shape.kv_heads, key_slot_step}, boxes.kv);
+  return maps;
+}
+
 CUtensorMap encode_boxes(const ForwardShape& shape, const void* tensor, std::int32_t heads,
                          const GridBoxes& grid) {
   const auto extent = [&](int d) { return static_cast<cuuint64_t>(grid.extents[d]); };
@@ -112,21 +113,29 @@ const StridedMaps& BoxMapCache::of(const ForwardShape& shape, const WindowForwar
 
 const StridedMaps& StridedMapCache::of(const ForwardShape& shape, const ForwardParams& params,
                                        const BoxRows& boxes) {
-  const void* q = params.q_slots == nullptr ? params.q : nullptr;
-  const void* o = params.o_fp32 == 0 ? params.o : nullptr;
-  const void* k = params.key_slots == nullptr ? params.k : nullptr;
-  const void* v = params.key_slots == nullptr ? params.v : nullptr;
-  const Key key(q, k, v, o, params.kv_rows, params.query_step, params.key_slot_step);
+  const StridedMapKey key = key_of(params);
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
-  StridedMaps& maps = maps_[key];
-  if (q != nullptr) maps.q = encode(shape, {q, shape.sequence, shape.heads, params.query_step}, boxes.q);
-  if (o != nullptr) maps.o = encode(shape, {o, shape.sequence, shape.heads, params.query_step}, boxes.o);
-  if (k != nullptr) {
-    maps.k = encode(shape, {k, params.kv_rows, shape.kv_heads, params.key_slot_step}, boxes.kv);
-    maps.v = encode(shape, {v, params.kv_rows, shape.kv_heads, params.key_slot_step}, boxes.kv);
-  }
+  return maps_[key] = encode(shape, params, boxes);
+}
+
+const WalkMaps& WalkMapCache::of(const ForwardShape& shape, const WalkForwardParams& params,
+                                 const BoxRows& boxes) {
+  const WalkTables& walk = params.walk;
+  const bool by_map = params.key_slots == nullptr && walk.sources > 0;
+  const Key key(key_of(params), by_map ? walk.k : nullptr, by_map ? walk.v : nullptr, walk.kv_rows,
+                walk.key_slot_step);
+  const auto found = maps_.find(key);
+  if (found != maps_.end()) return found->second;
+  if (maps_.size() >= kCached) maps_.clear();
+  WalkMaps& maps = maps_[key];
+  static_cast<StridedMaps&>(maps) = encode(shape, params, boxes);
+  if (!by_map) return maps;
+  ForwardShape received = shape;
+  received.batch = shape.batch * walk.sources;
+  maps.received_k = encode(received, {walk.k, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
+  maps.received_v = encode(received, {walk.v, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
   return maps;
 }
 

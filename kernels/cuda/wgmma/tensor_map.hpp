@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "kernels/cuda/shared/walk_kernel.hpp"
 #include "kernels/cuda/shared/window_kernel.hpp"
 
 namespace hilbench::cuda {
@@ -24,12 +25,23 @@ struct StridedMaps {
   StridedRows q, k, v, o;
 };
 
+// The own tensors, and the received shards one after another: shard s of batch entry b is entry s * batch +
+// b.
+struct WalkMaps : StridedMaps {
+  StridedRows received_k, received_v;
+};
+
 // What the boxes of a kernel hold: rows of 64 16-bit elements, in 128-byte swizzle.
 struct BoxRows {
   std::int32_t q = 0;
   std::int32_t kv = 0;
   std::int32_t o = 0;
 };
+
+// What maps of q, k, v and o depend on, beside the shape: the tensors, null if they have no map; the rows of
+// K and V; and the steps of queries and keys.
+using StridedMapKey =
+    std::tuple<const void*, const void*, const void*, const void*, std::int32_t, std::int32_t, std::int32_t>;
 
 // Maps that are already encoded, by what they depend on. A tensor without a row, K and V that are gathered, Q
 // with slots and O in fp32 have empty maps, which must not be used.
@@ -38,9 +50,17 @@ class StridedMapCache {
   const StridedMaps& of(const ForwardShape& shape, const ForwardParams& params, const BoxRows& boxes);
 
  private:
-  using Key = std::tuple<const void*, const void*, const void*, const void*, std::int32_t, std::int32_t,
-                         std::int32_t>;
-  std::map<Key, StridedMaps> maps_;
+  std::map<StridedMapKey, StridedMaps> maps_;
+};
+
+// The same with maps of received shards.
+class WalkMapCache {
+ public:
+  const WalkMaps& of(const ForwardShape& shape, const WalkForwardParams& params, const BoxRows& boxes);
+
+ private:
+  using Key = std::tuple<StridedMapKey, const void*, const void*, std::int32_t, std::int32_t>;
+  std::map<Key, WalkMaps> maps_;
 };
 
 // Maps of whole boxes of 128 positions of a grid, of 64 elements of a row each, over Q, K and V as [batch,

@@ -102,6 +102,9 @@ struct Consumer {
     int entry;         // of `next` in mask_of_block
     int next, number;  // the masks of the next block and of this one; below 0: all queries see all keys
     uint2 bits;        // of this thread
+    // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
+    const KeyStretch* stretch;
+    int left;  // blocks of the stretch, from that at `begin` on
   };
 
   __device__ __forceinline__ int row() const {
@@ -120,7 +123,34 @@ struct Consumer {
     rows.unmasked = rows.key_count;
     rows.limit[0] = rows.limit[1] = rows.key_count;
     if constexpr (S::kWindows) find_windows(rows);
+    if constexpr (S::kSources) enter(rows, p.walk.stretches + tile.key_begin);
     return rows;
+  }
+
+  __device__ __forceinline__ void enter(Rows& rows, const KeyStretch* stretch) const {
+    rows.stretch = stretch;
+    rows.key_count = uniform(__ldg(&stretch->key_count));
+    rows.left = (rows.key_count + S::kKeys - 1) / S::kKeys;
+    rows.begin = 0;
+    rows.unmasked = rows.limit[0] = rows.limit[1] = rows.key_count;
+  }
+
+  // Goes on to the next block.
+  __device__ __forceinline__ void advance(Rows& rows) const {
+    rows.begin += rows.step;
+    if constexpr (S::kSources) {
+      if (--rows.left > 0) return;
+      enter(rows, rows.stretch + 1);
+      find_limits(rows);
+    }
+  }
+
+  // What says which keys a block has: the tile, or one of its stretches.
+  __device__ __forceinline__ static const auto& keys_of(const Rows& rows) {
+    if constexpr (S::kSources)
+      return *rows.stretch;
+    else
+      return *rows.tile;
   }
 
   __device__ __forceinline__ void find_windows(Rows& rows) const {
@@ -147,10 +177,10 @@ struct Consumer {
   // After the products are under way, since the division takes long.
   __device__ __forceinline__ void find_limits(Rows& rows) const {
     if constexpr (S::kCausal) {
-      rows.unmasked = uniform(rows.tile->unmasked);
+      rows.unmasked = uniform(keys_of(rows).unmasked);
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const int ahead = rows.position + 8 * r * p.query_step - rows.tile->key_position;
+        const int ahead = rows.position + 8 * r * p.query_step - keys_of(rows).key_position;
         rows.limit[r] = ahead < 0 ? 0 : min(rows.key_count, ahead / p.key_step + 1);
       }
     }
@@ -162,7 +192,7 @@ struct Consumer {
       return;
     }
     if (rows.begin + S::kKeys > rows.unmasked)
-      mask_scores<S>(s, p, *rows.tile, rows.begin, rows.limit, rows.position);
+      mask_scores<S>(s, p, keys_of(rows), rows.begin, rows.limit, rows.position);
   }
 
   __device__ __forceinline__ std::uint32_t queries() const {
@@ -294,7 +324,7 @@ struct Consumer {
       multiply_values<S>(o, probabilities, v_at);
       wgmma_commit();
       if (turns) named_arrive(1 + (group + 1) % S::kConsumers, 2 * kGroupThreads);
-      rows.begin += rows.step;
+      advance(rows);
       wgmma_wait<1>();
       wgmma_pin(s);
       mask(s, rows);

@@ -7,14 +7,14 @@
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_attend.cuh"
 #include "kernels/cuda/wgmma/wgmma_clear.cuh"
-#include "kernels/cuda/wgmma/wgmma_load.cuh"
+#include "kernels/cuda/wgmma/wgmma_produce.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
 
 // `shared`: S::kSharedBytes of shared memory, at a multiple of 1024 bytes.
 template <class S>
-__device__ __forceinline__ void run_block(const typename S::Params& p, const StridedMaps& maps,
+__device__ __forceinline__ void run_block(const typename S::Params& p, const typename S::Maps& maps,
                                           unsigned char* shared) {
   const std::uint32_t base = shared_address(shared);
   if (threadIdx.x == 0) {

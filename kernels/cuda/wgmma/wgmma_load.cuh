@@ -298,26 +298,4 @@ __device__ __forceinline__ void produce_gathered(const typename S::Params& p, co
   }
 }
 
-template <class S>
-__device__ __forceinline__ void produce(const typename S::Params& p, const StridedMaps& maps,
-                                        unsigned char* shared, std::uint32_t base) {
-  if constexpr (S::kGathered) {
-    produce_gathered<S>(p, maps, shared, base);
-  } else {
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    if (warp == 0) {
-      if constexpr (S::kWindows) {
-        if (lane == 0) produce_blocks<S>(p, maps, shared, base);
-      } else {
-        if (lane == 0) produce_strided<S>(p, maps, shared, base);
-      }
-    } else if (warp == 1) {
-      produce_queries<S>(p, maps, shared, base);
-    } else {
-      clear_beside<S>(p, shared);
-    }
-  }
-}
-
 }  // namespace hilbench::cuda

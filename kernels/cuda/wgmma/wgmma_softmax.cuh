@@ -208,15 +208,15 @@ __device__ __forceinline__ void pack_scores(std::uint32_t (&p)[S::kKeys / 4],
 }
 
 // Sets the scores of keys that a row does not see to -infinity. `begin` is the first key of the block;
-// without a table of positions, each of a thread's two rows sees the keys below its `limit`.
-template <class S>
-__device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p,
-                                            const ForwardTile& tile, int begin, const int (&limit)[2],
-                                            int row_position) {
+// without a table of positions, each of a thread's two rows sees the keys below its `limit`. `keys` is the
+// tile, or a stretch of its keys.
+template <class S, class Keys>
+__device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const KernelParams& p, const Keys& keys,
+                                            int begin, const int (&limit)[2], int row_position) {
   const int column = begin + threadIdx.x % 4 * 2;
   if (S::kCausal && p.key_positions != nullptr) {
-    const std::int32_t* positions = p.key_positions + tile.key_begin;
-    const int key_count = tile.key_count;
+    const std::int32_t* positions = p.key_positions + keys.key_begin;
+    const int key_count = keys.key_count;
 #pragma unroll
     for (int i = 0; i < S::kKeys / 4; ++i) {
       const int key = column + i / 2 * 8 + i % 2;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/shared/walk_kernel.hpp"
 #include "kernels/cuda/shared/window_kernel.hpp"
 #include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_gather.cuh"
 
 namespace hilbench::cuda {
@@ -42,16 +44,36 @@ struct WindowParams : KernelParams {
   WindowTables windows;
 };
 
-// What a case is to an instance: branches, windows on a grid, or windows whose tiles and key blocks are boxes
-// of the grid. Tiles of windows have 128 rows, and their masks are in tables.
-enum class Over { branches, windows, boxes };
+struct WalkParams : KernelParams {
+  WalkTables walk;
+};
+
+// What a case is to an instance: branches, branches whose keys are in the shards of several sources, windows
+// on a grid, or windows whose tiles and key blocks are boxes of the grid. Tiles of windows have 128 rows, and
+// their masks are in tables.
+enum class Over { branches, sources, windows, boxes };
+
+template <Over kOver>
+struct ParamsOver {
+  using Type = WindowParams;
+};
+template <>
+struct ParamsOver<Over::branches> {
+  using Type = KernelParams;
+};
+template <>
+struct ParamsOver<Over::sources> {
+  using Type = WalkParams;
+};
 
 // Sizes of one instance, and the offsets of its parts in shared memory (bytes).
 template <typename Element, int kHeadDim, bool kMasked, bool kGather, Over kOver>
 struct Sizes {
   using T = Element;
-  using Params = std::conditional_t<kOver == Over::branches, KernelParams, WindowParams>;
-  static constexpr bool kWindows = kOver != Over::branches;
+  using Params = typename ParamsOver<kOver>::Type;
+  using Maps = std::conditional_t<kOver == Over::sources, WalkMaps, StridedMaps>;
+  static constexpr bool kWindows = kOver == Over::windows || kOver == Over::boxes;
+  static constexpr bool kSources = kOver == Over::sources;
   static constexpr bool kBoxes = kOver == Over::boxes;
   static constexpr int kDim = kHeadDim;
   static constexpr bool kCausal = kMasked;
@@ -114,6 +136,9 @@ struct Sizes {
 
 template <typename Element, int kHeadDim, bool kMasked, bool kGather>
 struct Shape : Sizes<Element, kHeadDim, kMasked, kGather, Over::branches> {};
+
+template <typename Element, int kHeadDim, bool kMasked, bool kGather>
+struct WalkShape : Sizes<Element, kHeadDim, kMasked, kGather, Over::sources> {};
 
 template <typename Element, int kHeadDim, bool kGather, bool kBoxes>
 struct WindowShape : Sizes<Element, kHeadDim, false, kGather, kBoxes ? Over::boxes : Over::windows> {};

@@ -47,15 +47,18 @@ std::shared_ptr<Transfer> InProcessGroup::tell(int source, int destination,
   const std::shared_ptr<Transfer> transfer = channel.front();
   channel.pop_front();
   (*transfer).*end = std::move(told);
-  if (const std::size_t sent = transfer->sent->message.bytes, expected = transfer->expected->message.bytes;
-      sent != expected)
+  const Transport::Message &from = transfer->sent->message, &to = transfer->expected->message;
+  if (const std::size_t sent = from.bytes, expected = to.bytes; sent != expected)
     fail(fmt::format("rank {} sends {} bytes to rank {}, which expects {}", source, sent, destination,
                      expected));
+  else if (from.lines != to.lines)
+    fail(fmt::format("rank {} sends {} lines to rank {}, which expects {}", source, from.lines, destination,
+                     to.lines));
   return transfer;
 }
 
 InProcessTransport::InProcessTransport(int rank, std::shared_ptr<InProcessGroup> group)
-    : Transport(rank, group->size_), group_(std::move(group)) {}
+    : Transport(rank, group->size_, group->timeout_s_), group_(std::move(group)) {}
 
 std::vector<std::string> InProcessTransport::gather(const std::string& mine) {
   Lock lock(group_->mutex_);
@@ -98,11 +101,14 @@ void InProcessTransport::leave() noexcept {
   if (!exchanges_.empty()) abort(fmt::format("rank {} left while it exchanged data", rank()));
 }
 
-void InProcessTransport::start(std::span<const Message> sends, std::span<const Message> receives) {
+void InProcessTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                               After after) {
   Lock lock(group_->mutex_);
   if (group_->failure_) raise(lock);
   try {
-    const std::shared_ptr<void> with = prepare();
+    const bool signals = std::any_of(receives.begin(), receives.end(),
+                                     [](const Message& message) { return message.arrival.flag != nullptr; });
+    const std::shared_ptr<void> with = prepare(after, signals);
     Exchange& exchange = exchanges_.emplace_back();
     for (const Message& message : sends)
       exchange.push_back(group_->tell(rank(), message.peer, &Transfer::sent, {message, with}));
@@ -110,7 +116,7 @@ void InProcessTransport::start(std::span<const Message> sends, std::span<const M
       exchange.push_back(group_->tell(message.peer, rank(), &Transfer::expected, {message, with}));
     if (group_->failure_) raise(lock);
     for (const std::shared_ptr<Transfer>& transfer : exchange)
-      if (transfer->sent && transfer->expected && transfer->state == Transfer::waiting) {
+      if (transfer->posted_by_both() && transfer->state == Transfer::waiting) {
         matched(*transfer);
         wake_ends(*transfer);
       }
@@ -118,6 +124,22 @@ void InProcessTransport::start(std::span<const Message> sends, std::span<const M
     end(lock, error.what());
     throw;
   }
+}
+
+void InProcessTransport::settle() {
+  Lock lock(group_->mutex_);
+  const Clock::time_point end = deadline();
+  const auto open_in = [](const Exchange& exchange) {
+    return std::find_if(exchange.begin(), exchange.end(),
+                        [](const auto& transfer) { return !transfer->posted_by_both(); });
+  };
+  for (const Exchange& exchange : exchanges_)
+    for (;;) {
+      if (group_->failure_) raise(lock);
+      const auto open = open_in(exchange);
+      if (open == exchange.end()) break;
+      sleep(lock, end, [&] { return awaited(**open, rank()); });
+    }
 }
 
 void InProcessTransport::finish() {

@@ -26,6 +26,7 @@ struct Transfer {
   std::optional<End> sent, expected;
   enum { waiting, moving, done } state = waiting;
   std::shared_ptr<void> moved;
+  bool posted_by_both() const { return sent && expected; }
 };
 
 // What the ranks share. `mutex_` guards all of it; buffers are accessed without it.
@@ -64,6 +65,8 @@ class InProcessTransport : public Transport {
   std::vector<std::string> gather(const std::string& mine) final;
   void abort(const std::string& why) noexcept final;
   std::string failure() final;
+  void settle() final;
+  bool signals() const final { return true; }
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
@@ -81,7 +84,8 @@ class InProcessTransport : public Transport {
  private:
   // All of these are called with the lock and hold it when they return.
   // The data `with` the messages of an exchange that is being posted.
-  virtual std::shared_ptr<void> prepare() { return nullptr; }
+  // `signals`: some message sets a flag when it arrives.
+  virtual std::shared_ptr<void> prepare(After after, bool signals) = 0;
   // Both ends of a transfer are posted, the second by this rank.
   virtual void matched(Transfer&) {}
   // Does a part of an exchange; false if there is nothing to do.
@@ -91,7 +95,7 @@ class InProcessTransport : public Transport {
   // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.
   virtual void release(Lock&) noexcept = 0;
 
-  void start(std::span<const Message> sends, std::span<const Message> receives) final;
+  void start(std::span<const Message> sends, std::span<const Message> receives, After after) final;
   void finish() final;
   [[noreturn]] void raise(Lock& lock);
   template <class Awaited>

@@ -83,8 +83,7 @@ class MpiTransport final : public Transport {
   // `number` distinguishes the ring from earlier ones.
   MpiTransport(int size, double timeout_s, std::size_t largest_bytes, int number,
                std::shared_ptr<MpiProgram::State> program)
-      : Transport(program->rank, size),
-        timeout_s_(timeout_s),
+      : Transport(program->rank, size, timeout_s),
         largest_bytes_(largest_bytes),
         first_tag_(number * kTags),
         program_(std::move(program)) {}
@@ -120,6 +119,8 @@ class MpiTransport final : public Transport {
     return texts;
   }
 
+  void settle() override {}  // no message of this transport sets a flag
+
   void abort(const std::string& why) noexcept override {
     const Lock lock(program_->mutex);
     end(why);
@@ -141,7 +142,7 @@ class MpiTransport final : public Transport {
     bool complete = false;
   };
 
-  void start(std::span<const Message> sends, std::span<const Message> receives) override {
+  void start(std::span<const Message> sends, std::span<const Message> receives, After) override {
     const Lock lock(program_->mutex);
     raise_if_ended();
     Exchange& exchange = exchanges_.emplace_back();
@@ -171,14 +172,14 @@ class MpiTransport final : public Transport {
   // Polls `done`, with the lock held, until it returns true. `awaited` names what is missing.
   template <class Done, class Awaited>
   void for_a_while(Done done, Awaited awaited) {
-    Patience patience(timeout_s_);
+    Patience patience(timeout_s());
     for (;; patience.sleep()) {
       const Lock lock(program_->mutex);
       raise_if_ended();
       try {
         if (done()) return;
         if (patience.over())
-          throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s_, awaited()));
+          throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s(), awaited()));
       } catch (const TransportError& error) {
         end(error.what());
         throw;
@@ -293,7 +294,6 @@ class MpiTransport final : public Transport {
     if (failure_) throw TransportError(*failure_);
   }
 
-  const double timeout_s_;
   const std::size_t largest_bytes_;
   const int first_tag_;
   const std::shared_ptr<MpiProgram::State> program_;

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "kernels/cuda/runtime/blocking_kernel.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
 #include "kernels/ring/transport/nccl_library.hpp"
@@ -32,6 +33,9 @@ using Lock = std::lock_guard<std::mutex>;
 constexpr std::chrono::milliseconds kWatchInterval{50};
 // The time on the GPU from the event before an exchange to the start of NCCL's kernel: at most 10 us.
 constexpr std::int64_t kHeadStartCycles = 20000;
+// Multiprocessors that kernels leave free which run while NCCL's kernels come and go, and the most blocks
+// that those then have: one multiprocessor each is enough for all of them to run.
+constexpr int kMultiprocessors = 8;
 
 // An exchange that may not be complete on the GPU.
 struct Flight {
@@ -45,8 +49,10 @@ struct Flight {
 
 class NcclTransport final : public Transport {
  public:
-  NcclTransport(std::shared_ptr<Transport> control, double timeout_s)
-      : Transport(control->rank(), control->size()), control_(std::move(control)), timeout_s_(timeout_s) {
+  NcclTransport(std::shared_ptr<Transport> control, double timeout_s, NcclBlocks blocks)
+      : Transport(control->rank(), control->size(), timeout_s),
+        control_(std::move(control)),
+        blocks_(blocks) {
     HILBENCH_CUDA(cudaGetDevice(&device_));
   }
 
@@ -71,16 +77,25 @@ class NcclTransport final : public Transport {
     std::memcpy(id.internal, first.data(), std::min(first.size(), sizeof id.internal));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
+    if (blocks_ == NcclBlocks::few) config.maxCTAs = kMultiprocessors;
     const Lock lock(mutex_);
     try {
       check(nccl().comm_init(&comm_, size(), id, rank(), &config), "ncclCommInitRankConfig");
-      settle("all GPUs to join");
+      finish_calls("all GPUs to join");
     } catch (const std::exception& error) {
       end(error.what());
       throw;
     }
     watcher_ = std::thread([this] { watch(); });
   }
+
+  // Exchanges run one after the other on one stream, so one that passes data on comes after its arrival.
+  void settle() override {
+    const Lock lock(mutex_);
+    raise_if_ended();
+  }
+  bool signals() const override { return true; }
+  int multiprocessors() const override { return kMultiprocessors; }
 
   void barrier() override {
     on_host([this] { control_->barrier(); });
@@ -97,7 +112,7 @@ class NcclTransport final : public Transport {
   std::string failure() override { return control_->failure(); }
 
  private:
-  void start(std::span<const Message> sends, std::span<const Message> receives) override {
+  void start(std::span<const Message> sends, std::span<const Message> receives, After) override {
     const Lock lock(mutex_);
     raise_if_ended();
     try {
@@ -136,8 +151,14 @@ class NcclTransport final : public Transport {
         flight.peers.insert(message.peer);
       }
     check(nccl().group_end(), "ncclGroupEnd");
-    settle(fmt::format("rank {} to take part in an exchange", fmt::join(flight.peers, ", ")));
+    finish_calls(fmt::format("rank {} to take part in an exchange", fmt::join(flight.peers, ", ")));
+    const bool signals = std::any_of(receives.begin(), receives.end(),
+                                     [](const Message& message) { return message.arrival.flag != nullptr; });
+    for (const Message& message : receives)
+      if (message.arrival.flag != nullptr)
+        cuda::write_value(message.arrival.flag, message.arrival.value, stream_.get());
     flight.done.set(stream_.get());
+    if (signals) return;  // kernels that wait for flags leave multiprocessors() free
     // If a kernel that fills the GPU started first, NCCL's kernel would have to wait for its end.
     flight.begun.hold(nullptr);
     cuda::hold(kHeadStartCycles, nullptr);
@@ -151,7 +172,7 @@ class NcclTransport final : public Transport {
   }
 
   // Waits until NCCL has finished its work on the host.
-  void settle(const std::string& what) const {
+  void finish_calls(const std::string& what) const {
     const Clock::time_point begin = Clock::now();
     ncclResult_t state = ncclInProgress;
     for (;;) {
@@ -159,8 +180,8 @@ class NcclTransport final : public Transport {
       check(state, "NCCL");
       if (state == ncclSuccess) return;
       if (const std::string why = control_->failure(); !why.empty()) throw TransportError(why);
-      if (seconds_since(begin) > timeout_s_)
-        throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s_, what));
+      if (seconds_since(begin) > timeout_s())
+        throw TransportError(fmt::format("rank {} waited {} s for {}", rank(), timeout_s(), what));
       std::this_thread::yield();
     }
   }
@@ -214,8 +235,8 @@ class NcclTransport final : public Transport {
       for (Flight& flight : flights_) {
         if (flight.done.passed()) continue;
         if (!flight.seen_ready && flight.ready.passed()) flight.seen_ready = Clock::now();
-        if (flight.seen_ready && seconds_since(*flight.seen_ready) > timeout_s_)
-          return fmt::format("rank {} waited {} s for an exchange with rank {}", rank(), timeout_s_,
+        if (flight.seen_ready && seconds_since(*flight.seen_ready) > timeout_s())
+          return fmt::format("rank {} waited {} s for an exchange with rank {}", rank(), timeout_s(),
                              fmt::join(flight.peers, ", "));
         break;  // exchanges run one after the other
       }
@@ -232,7 +253,7 @@ class NcclTransport final : public Transport {
         if (!flight.waited || !flight.done.passed())
           throw TransportError(fmt::format("rank {} left while it exchanged data", rank()));
       check(nccl().comm_finalize(comm_), "ncclCommFinalize");
-      settle("the other GPUs to leave");
+      finish_calls("the other GPUs to leave");
       check(nccl().comm_destroy(std::exchange(comm_, nullptr)), "ncclCommDestroy");
     } catch (const std::exception& error) {
       end(error.what());
@@ -240,7 +261,7 @@ class NcclTransport final : public Transport {
   }
 
   const std::shared_ptr<Transport> control_;
-  const double timeout_s_;
+  const NcclBlocks blocks_;
   int device_ = 0;
   cuda::SideStream stream_;
   std::mutex mutex_;  // guards what follows, and NCCL calls
@@ -253,9 +274,10 @@ class NcclTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s) {
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport> control, double timeout_s,
+                                          NcclBlocks blocks) {
   try {
-    auto transport = std::make_unique<NcclTransport>(control, timeout_s);
+    auto transport = std::make_unique<NcclTransport>(control, timeout_s, blocks);
     transport->open();
     return transport;
   } catch (const std::exception& error) {

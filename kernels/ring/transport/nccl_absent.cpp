@@ -10,7 +10,7 @@ std::string nccl_version() {
   throw TransportError(nccl_absence());
 }
 
-std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport>, double) {
+std::unique_ptr<Transport> nccl_transport(std::shared_ptr<Transport>, double, NcclBlocks) {
   throw TransportError(nccl_absence());
 }
 

@@ -1,7 +1,10 @@
 // The sender's side stream copies a message after both ends' marks on stream 0; after the copy, stream 0 of
 // both ends goes on. The end that posts second enqueues the copy, so that no GPU ever waits for something
-// that a host has not done yet. What crosses an emulated link goes in chunks through pinned host memory: the
-// sender's side stream fills a chunk, the receiver's landing stream empties it.
+// that a host has not done yet. Messages of an exchange that sets flags are copied by a stream of the
+// receiver instead, one for each sender, which writes the flags too: so they arrive from all senders at once,
+// and a kernel of the receiver may wait for them as soon as both ends have posted. What crosses an emulated
+// link goes in chunks through pinned host memory: the sender's side stream fills a chunk, the receiver's
+// landing stream empties it.
 #include "kernels/ring/transport/peer.hpp"
 
 #include <cuda_runtime_api.h>
@@ -10,14 +13,22 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <utility>
+#include <vector>
 
+#include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
 #include "kernels/ring/transport/in_process.hpp"
 
 namespace hilbench {
 namespace {
+
+// Streams of a receiver: with more senders several share one.
+constexpr int kMostArrivalStreams = 8;
+// What copies between buffers of one GPU, which may be kernels, get beside a kernel that waits for them.
+constexpr int kCopyMultiprocessors = 8;
 
 // Chunks of pinned host memory, which one rank fills in turn.
 class PinnedChunks {
@@ -48,27 +59,48 @@ class PinnedChunks {
 
 // What each end adds to a message.
 struct Post {
-  cuda::Mark ready;  // on stream 0, after the work before the exchange
+  cuda::Mark ready;                                  // on stream 0, after the work before the exchange
+  std::vector<std::shared_ptr<cuda::Mark>> arrived;  // on the streams of what must have arrived before it
   int device;
   cudaStream_t side;
   cudaStream_t landing;  // null without a link
   PinnedChunks* chunks;  // the same
+  // If the exchange sets flags: the streams of messages, [(receiver - sender) mod ranks - 1, modulo their
+  // number], and the senders' posts for which they have waited.
+  std::vector<cudaStream_t> arrivals;
+  std::set<std::shared_ptr<Post>> held;
+
+  void hold(cudaStream_t stream) const {
+    ready.hold(stream);
+    for (const auto& mark : arrived) mark->hold(stream);
+  }
 };
 
 class PeerTransport final : public InProcessTransport {
  public:
-  // The rank's device must be current.
-  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, EmulatedLink link)
-      : InProcessTransport(rank, std::move(group)), device_(device), link_(link) {
+  // The rank's device must be current. `alone`: no other rank uses it.
+  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, bool alone, EmulatedLink link)
+      : InProcessTransport(rank, std::move(group)), device_(device), alone_(alone), link_(link) {
     if (!link.present()) return;
     landing_ = std::make_unique<cuda::SideStream>();
     chunks_ = std::make_unique<PinnedChunks>();
   }
   ~PeerTransport() override { leave(); }
+  bool moves_lines() const override { return !link_.present(); }
+  int multiprocessors() const override { return alone_ ? 0 : kCopyMultiprocessors; }
 
  private:
-  std::shared_ptr<void> prepare() override {
+  std::shared_ptr<void> prepare(After after, bool signals) override {
     auto post = std::make_shared<Post>();
+    if (signals) {
+      while (std::ssize(arrivals_) < std::min(size() - 1, kMostArrivalStreams))
+        arrivals_.push_back(std::make_unique<cuda::SideStream>());
+      for (const auto& stream : arrivals_) post->arrivals.push_back(stream->get());
+    }
+    if (after == After::arrivals) {
+      for (const auto& stream : arrivals_) post->arrived.push_back(marked(device_, stream->get()));
+      if (landing_ != nullptr) post->arrived.push_back(marked(device_, landing_->get()));
+    }
     post->device = device_;
     post->side = side_.get();
     post->landing = landing_ != nullptr ? landing_->get() : nullptr;
@@ -81,10 +113,16 @@ class PeerTransport final : public InProcessTransport {
     const Message &from = transfer.sent->message, &to = transfer.expected->message;
     const auto source = std::static_pointer_cast<Post>(transfer.sent->with);
     const auto destination = std::static_pointer_cast<Post>(transfer.expected->with);
+    const bool crosses = link_.crossed_by(transfer.source, transfer.destination);
+    if (!destination->arrivals.empty() && !crosses) {
+      transfer.moved = pull(transfer, source, *destination);
+      transfer.state = Transfer::done;
+      return;
+    }
     const cuda::CurrentDevice current(source->device);
-    source->ready.hold(source->side);
-    destination->ready.hold(source->side);
-    if (link_.crossed_by(transfer.source, transfer.destination)) {
+    source->hold(source->side);
+    destination->hold(source->side);
+    if (crosses) {
       transfer.moved = cross(from, to, *source, *destination);
     } else {
       if (from.bytes > 0)
@@ -93,6 +131,27 @@ class PeerTransport final : public InProcessTransport {
       transfer.moved = marked(source->device, source->side);
     }
     transfer.state = Transfer::done;
+  }
+
+  std::shared_ptr<cuda::Mark> pull(const Transfer& transfer, const std::shared_ptr<Post>& source,
+                                   Post& destination) const {
+    const Message &from = transfer.sent->message, &to = transfer.expected->message;
+    const cuda::CurrentDevice current(destination.device);
+    const int apart = (transfer.destination - transfer.source - 1 + size()) % size();
+    const cudaStream_t stream =
+        destination.arrivals[static_cast<std::size_t>(apart) % destination.arrivals.size()];
+    if (destination.held.insert(source).second) {
+      source->hold(stream);
+      destination.hold(stream);
+    }
+    if (from.lines > 1)
+      HILBENCH_CUDA(cudaMemcpy2DAsync(to.data, to.step, from.data, from.step, from.bytes / from.lines,
+                                      from.lines, cudaMemcpyDefault, stream));
+    else if (from.bytes > 0)
+      HILBENCH_CUDA(
+          cudaMemcpyPeerAsync(to.data, destination.device, from.data, source->device, from.bytes, stream));
+    if (to.arrival.flag != nullptr) cuda::write_value(to.arrival.flag, to.arrival.value, stream);
+    return marked(destination.device, stream);
   }
 
   static std::shared_ptr<cuda::Mark> marked(int device, cudaStream_t stream) {
@@ -119,6 +178,10 @@ class PeerTransport final : public InProcessTransport {
       chunk.emptied = marked(destination.device, destination.landing);
     }
     marked(source.device, source.side)->hold(destination.landing);
+    if (to.arrival.flag != nullptr) {
+      const cuda::CurrentDevice current(destination.device);
+      cuda::write_value(to.arrival.flag, to.arrival.value, destination.landing);
+    }
     return marked(destination.device, destination.landing);
   }
 
@@ -147,8 +210,10 @@ class PeerTransport final : public InProcessTransport {
   }
 
   const int device_;
+  const bool alone_;
   const EmulatedLink link_;
   cuda::SideStream side_;
+  std::vector<std::unique_ptr<cuda::SideStream>> arrivals_;
   std::unique_ptr<cuda::SideStream> landing_;  // null without a link
   std::unique_ptr<PinnedChunks> chunks_;       // the same
 };
@@ -183,8 +248,9 @@ std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& 
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);
     const cuda::CurrentDevice current(device);
+    const bool alone = std::count(devices.begin(), devices.end(), device) == 1;
     transports.push_back(
-        std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device, link));
+        std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device, alone, link));
   }
   return transports;
 }

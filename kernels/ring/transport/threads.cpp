@@ -1,7 +1,9 @@
 #include "kernels/ring/transport/threads.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "kernels/ring/transport/in_process.hpp"
@@ -16,16 +18,39 @@ class ThreadTransport final : public InProcessTransport {
         link_(link),
         between_(link.present() ? kLinkChunkBytes : 0) {}
   ~ThreadTransport() override { leave(); }
+  bool moves_lines() const override { return !link_.present(); }
 
  private:
-  // Copies a message of any exchange, because the other rank may be waiting for one of a later exchange.
+  // The transfers of which this rank receives something that it may be about to pass on.
+  std::shared_ptr<void> prepare(After after, bool) override {
+    auto before = std::make_shared<Exchange>();
+    if (after == After::arrivals)
+      for (const Exchange& exchange : exchanges())
+        for (const std::shared_ptr<Transfer>& transfer : exchange)
+          if (transfer->destination == rank() && transfer->state != Transfer::done)
+            before->push_back(transfer);
+    return before;
+  }
+
+  static bool may_move(const Transfer& transfer) {
+    if (transfer.state != Transfer::waiting || !transfer.posted_by_both()) return false;
+    const auto before = std::static_pointer_cast<Exchange>(transfer.sent->with);
+    return std::all_of(before->begin(), before->end(),
+                       [](const auto& earlier) { return earlier->state == Transfer::done; });
+  }
+
+  // Copies a message of any exchange, because the other rank may be waiting for one of a later exchange. A
+  // message that sets a flag moves after all before it from the same rank.
   bool advance(Lock& lock) override {
+    std::set<std::pair<int, int>> open;
     for (const Exchange& exchange : exchanges())
-      for (const std::shared_ptr<Transfer>& transfer : exchange)
-        if (transfer->state == Transfer::waiting && transfer->sent && transfer->expected) {
-          copy(lock, *std::shared_ptr<Transfer>(transfer));
-          return true;
-        }
+      for (const std::shared_ptr<Transfer>& transfer : exchange) {
+        if (transfer->state == Transfer::done) continue;
+        const bool first = open.emplace(transfer->source, transfer->destination).second;
+        if (!may_move(*transfer) || (!first && transfer->expected->message.arrival.flag != nullptr)) continue;
+        copy(lock, *std::shared_ptr<Transfer>(transfer));
+        return true;
+      }
     return false;
   }
 
@@ -36,7 +61,11 @@ class ThreadTransport final : public InProcessTransport {
     if (link_.crossed_by(transfer.source, transfer.destination))
       cross(from, static_cast<std::byte*>(to.data));
     else if (from.bytes > 0)
-      std::memcpy(to.data, from.data, from.bytes);
+      for (std::size_t line = 0, bytes = from.bytes / from.lines; line < from.lines; ++line)
+        std::memcpy(static_cast<std::byte*>(to.data) + line * to.step,
+                    static_cast<const std::byte*>(from.data) + line * from.step, bytes);
+    if (to.arrival.flag != nullptr)
+      std::atomic_ref(*to.arrival.flag).store(to.arrival.value, std::memory_order_release);
     lock.lock();
     transfer.state = Transfer::done;
     wake_ends(transfer);

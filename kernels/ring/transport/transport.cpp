@@ -6,12 +6,17 @@
 
 namespace hilbench {
 
-void Transport::post(std::span<const Message> sends, std::span<const Message> receives) {
+void Transport::post(std::span<const Message> sends, std::span<const Message> receives, After after) {
   for (const std::span<const Message> messages : {sends, receives})
-    for (const Message& message : messages)
+    for (const Message& message : messages) {
       if (message.peer < 0 || message.peer >= size_)
         throw std::out_of_range(fmt::format("no rank {} in a ring of {}", message.peer, size_));
-  start(sends, receives);
+      if (message.lines > 1 && !moves_lines()) throw std::logic_error("this transport moves no lines");
+      if (message.arrival.flag != nullptr && !signals())
+        throw std::logic_error("this transport sets no flags");
+    }
+  if (after == After::arrivals && !signals()) throw std::logic_error("this transport waits for no arrivals");
+  start(sends, receives, after);
   for (const Message& message : sends)
     bytes_sent_to_[static_cast<std::size_t>(message.peer)] += message.bytes;
   ++posted_;

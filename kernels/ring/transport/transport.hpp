@@ -24,11 +24,23 @@ class TransportError : public std::runtime_error {
 // another's memory any more.
 class Transport {
  public:
+  // A word in the receiver's memory that gets a value after a message has arrived, and all messages before it
+  // from the same rank: a kernel may wait for it. The value is visible after the data.
+  struct Arrival {
+    std::uint32_t* flag = nullptr;  // null: none
+    std::uint32_t value = 0;
+  };
   struct Message {
     int peer = 0;  // may be the rank itself
     void* data = nullptr;
     std::size_t bytes = 0;  // the same at both ends; 0 is a message too
+    // Lines of bytes / lines bytes each, `step` bytes apart; as many at both ends.
+    std::size_t lines = 1, step = 0;
+    Arrival arrival = {};  // of a message that is received
   };
+  // When an exchange may begin. stream: on a GPU after all work that is on stream 0 already. arrivals: after
+  // all that this rank receives in earlier exchanges has arrived, so that it may be passed on.
+  enum class After { stream, arrivals };
 
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -38,8 +50,20 @@ class Transport {
 
   // Posts one exchange and returns at once. The n-th message from a to b is the n-th that b expects from a,
   // in whatever exchanges they are. Until wait() has returned for the exchange, do not change sent data and
-  // do not read received data. On a GPU the exchange comes after all work that is on stream 0 already.
-  void post(std::span<const Message> sends, std::span<const Message> receives);
+  // do not read received data, unless a flag has told of its arrival. Lines, flags and After::arrivals only
+  // if signals() is true. After::arrivals: call settle() before.
+  void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream);
+  // Returns when all ranks have posted their ends of this rank's exchanges, and whatever a host must do for
+  // them is done: a kernel that is enqueued on stream 0 from now on may wait for their flags. (Between
+  // threads the messages move in wait().)
+  virtual void settle() = 0;
+  // Whether messages may set flags.
+  virtual bool signals() const { return false; }
+  // Whether messages may have more than one line.
+  virtual bool moves_lines() const { return false; }
+  // Multiprocessors that must stay free of kernels which wait for flags, because exchanges need them.
+  virtual int multiprocessors() const { return 0; }
+  double timeout_s() const { return timeout_s_; }
   // Completes the oldest posted exchange that was not waited for. On a GPU the host does not wait: work that
   // is enqueued on stream 0 from now on comes after the exchange.
   void wait();
@@ -58,14 +82,15 @@ class Transport {
   std::uint64_t bytes_sent_to(int peer) const { return bytes_sent_to_[static_cast<std::size_t>(peer)]; }
 
  protected:
-  Transport(int rank, int size)
-      : rank_(rank), size_(size), bytes_sent_to_(static_cast<std::size_t>(size), 0) {}
+  Transport(int rank, int size, double timeout_s)
+      : rank_(rank), size_(size), timeout_s_(timeout_s), bytes_sent_to_(static_cast<std::size_t>(size), 0) {}
 
  private:
-  virtual void start(std::span<const Message> sends, std::span<const Message> receives) = 0;
+  virtual void start(std::span<const Message> sends, std::span<const Message> receives, After after) = 0;
   virtual void finish() = 0;  // the oldest exchange that was started
 
   int rank_, size_;
+  double timeout_s_;
   std::vector<std::uint64_t> bytes_sent_to_;  // [size]
   std::size_t posted_ = 0;                    // and not waited for
 };

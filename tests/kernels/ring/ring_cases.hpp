@@ -12,6 +12,10 @@ inline constexpr std::array kRingAlgorithms = {
     RingAlgorithm::allgather,        RingAlgorithm::ring,         RingAlgorithm::ring_packed,
     RingAlgorithm::allgather_packed, RingAlgorithm::hierarchical, RingAlgorithm::hierarchical_packed,
     RingAlgorithm::ulysses};
+// Those that one launch a rank computes.
+inline constexpr std::array kPersistentAlgorithms = {RingAlgorithm::allgather, RingAlgorithm::ring,
+                                                     RingAlgorithm::ring_packed,
+                                                     RingAlgorithm::allgather_packed};
 inline constexpr std::array kShardings = {Sharding::automatic, Sharding::contiguous, Sharding::zigzag,
                                           Sharding::striped};
 inline constexpr std::array<std::int64_t, 6> kRingSizes = {1, 2, 3, 4, 5, 8};

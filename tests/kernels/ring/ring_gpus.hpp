@@ -27,9 +27,9 @@ class Gpus {
     for (auto each = opened_.rbegin(); each != opened_.rend(); ++each) devices_.push_back(each->get());
   }
   const std::vector<Device*>& devices() const { return devices_; }
-  std::unique_ptr<RankResources> resources(int ranks, TransportKind transport,
-                                           double timeout_s = kPatience_s) const {
-    return cuda_rank_resources(ranks, devices_, transport, timeout_s);
+  std::unique_ptr<RankResources> resources(int ranks, TransportKind transport, double timeout_s = kPatience_s,
+                                           RingLaunch launch = RingLaunch::steps) const {
+    return cuda_rank_resources(ranks, devices_, transport, timeout_s, {}, launch);
   }
 
  private:
@@ -48,9 +48,12 @@ inline std::vector<const Implementation*> kernels_for(Case work) {
   return kernels;
 }
 
-// `cases` random cases of every mask and dtype, with every kernel.
+// Small enough for several chunks in a shard of a test.
+inline constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 1 << 14};
+
+// `cases` random cases of every mask and dtype, with every kernel that has such a launch.
 inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorithm, Sharding sharding,
-                                int cases) {
+                                int cases, RingLaunch launch = RingLaunch::steps) {
   Random random(static_cast<std::uint64_t>(resources.ranks() * 100 + static_cast<int>(algorithm) * 10 +
                                            static_cast<int>(sharding)));
   std::deque<AttentionProblem> problems;
@@ -69,9 +72,14 @@ inline void compare_with_oracle(RankResources& resources, RingAlgorithm algorith
         variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
         problems.emplace_back(work, random);
         expected.emplace_back(problems.back(), sampled_rows(work, random, 60));
+        variant.ring_launch = launch;
+        if (launch == RingLaunch::persistent && variant.traversal == "sawtooth") variant.traversal = "auto";
+        const bool persistent = Ring(work, variant).persistent();
         for (const Implementation* kernel : kernels_for(work)) {
+          if (persistent && kernel->prepare_walk == nullptr) continue;
           variant.kernel = kernel->name;
-          runs.push_back({problems.back(), variant, *kernel});
+          runs.push_back(
+              {.problem = problems.back(), .variant = variant, .kernel = *kernel, .chunks = kSmallChunks});
           problem_of.push_back(problems.size() - 1);
         }
       }

@@ -46,10 +46,13 @@ struct RingRun {
   Variant variant;
   const Implementation& kernel;
   RowsClearedBy cleared_by = RowsClearedBy::device;
+  ChunkSizes chunks = {};
+  // If not null: makes the device that takes the place of that in `resources`.
+  std::unique_ptr<RingDevice> (*device)(RingDevice&) = nullptr;
 };
 
 // A device in host memory that clears and rounds rows itself, as GPUs do.
-class ClearingDevice final : public RingDevice {
+class ClearingDevice : public RingDevice {
  public:
   explicit ClearingDevice(RingDevice& other) : other_(other) {}
   std::shared_ptr<void> allocate(std::size_t bytes) override { return other_.allocate(bytes); }
@@ -155,8 +158,10 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
   Transport& transport = resources.transport(rank);
   RankTensors tensors(run.problem, ring, resources.device(rank), rank);
   ClearingDevice clearing(resources.ring_device(rank));
-  RingDevice& device = run.cleared_by == RowsClearedBy::test ? clearing : resources.ring_device(rank);
-  RingExecution execution(ring, run.kernel, device, transport, threads);
+  const auto made = run.device != nullptr ? run.device(resources.ring_device(rank)) : nullptr;
+  RingDevice& own_device = made != nullptr ? *made : resources.ring_device(rank);
+  RingDevice& device = run.cleared_by == RowsClearedBy::test ? clearing : own_device;
+  RingExecution execution(ring, run.kernel, device, transport, threads, run.chunks);
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
   const std::uint64_t sent_before = transport.bytes_sent();
@@ -166,6 +171,7 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
     resources.start(rank);
     execution.run(tensors.operands());
     resources.stop(rank);
+    execution.expect_complete();
   }
   EXPECT_EQ(static_cast<double>(transport.bytes_sent() - sent_before), 2 * ring.sent_bytes(rank));
   const AttentionOutput own = tensors.output();

@@ -137,8 +137,8 @@ TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
   record.variant.ring_algorithm = RingAlgorithm::ring_packed;
   record.variant.sharding = Sharding::zigzag;
   record.variant_id = variant_id(record.variant);
-  for (const char* name :
-       {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport", "outer_link", "head_parts"})
+  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
+                           "outer_link", "ring_launch", "head_parts"})
     EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
   expect_round_trip(record);
   record.work.ring_size = 4;
@@ -180,7 +180,7 @@ TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
   record.work.ring_size = 4;
   record.ring_algorithm = "ring";
   json out = to_json(record);
-  for (const char* later : {"head_parts", "outer_link"})
+  for (const char* later : {"head_parts", "outer_link", "ring_launch"})
     out["asked"].erase(later), out["params"].erase(later);
   const Record older = record_from_json(out);
   EXPECT_EQ(older.variant.sharding, Sharding::automatic);
@@ -223,8 +223,8 @@ TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
 // A record as it was written before there were rings.
 TEST(RecordJson, RingOptionsMayBeMissing) {
   json out = to_json(kernel_record());
-  for (const char* name :
-       {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport", "outer_link", "head_parts"})
+  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
+                           "outer_link", "ring_launch", "head_parts"})
     out["asked"].erase(name);
   out["params"].erase("ring_groups");
   for (const char* name : {"comm_bytes_inside", "comm_bytes_between"}) out.erase(name);
@@ -332,6 +332,7 @@ TEST(RecordJson, HasTheKeysOfTheContractEvenWhenEmpty) {
                                                         "ring_algorithm",
                                                         "ring_groups",
                                                         "outer_link",
+                                                        "ring_launch",
                                                         "head_parts",
                                                         "sharding",
                                                         "transport",

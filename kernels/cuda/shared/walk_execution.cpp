@@ -1,0 +1,145 @@
+#include "kernels/cuda/shared/walk_execution.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/walk_image.hpp"
+#include "kernels/cuda/shared/walk_kernel.hpp"
+
+namespace hilbench::cuda {
+namespace {
+
+// A word of host memory that a kernel may write.
+class HostWord {
+ public:
+  HostWord() {
+    void* memory = nullptr;
+    HILBENCH_CUDA(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
+    word_ = static_cast<std::uint32_t*>(memory);
+    *word_ = 0;
+  }
+  HostWord(const HostWord&) = delete;
+  HostWord& operator=(const HostWord&) = delete;
+  ~HostWord() { report(cudaFreeHost(word_), "cudaFreeHost"); }
+  std::uint32_t* data() const { return word_; }
+  std::uint32_t value() const { return *static_cast<volatile std::uint32_t*>(word_); }
+
+ private:
+  std::uint32_t* word_ = nullptr;
+};
+
+// Tables of one branch on the current device.
+struct BranchTables {
+  BranchTables(const Case& work, const Variant& variant, const WalkBranch& branch)
+      : key_step(branch.key_step), tiles(walk_tiles(branch)), stretches(walk_stretches(branch)) {
+    if (!branch.tiles.empty()) query_step = branch.tiles.front().query_step;
+    for (const IndexTile& tile : branch.tiles) any_merge = any_merge || tile.merge;
+    if (const auto found = walk_strides(branch, variant.rows))
+      strides = *found;
+    else
+      key_slots = DeviceMemory<std::int32_t>(branch.key_slot);
+    if (work.mask == Mask::causal && !branch.keys_by_step)
+      key_positions = DeviceMemory<std::int32_t>(branch.key_position);
+  }
+
+  void describe(WalkForwardParams& params) const {
+    params.query_step = query_step;
+    params.key_step = key_step;
+    params.key_slot_step = strides.own;
+    params.walk.key_slot_step = strides.received;
+    params.key_slots = key_slots.data();
+    params.key_positions = key_positions.data();
+    params.tiles = tiles.data();
+    params.walk.stretches = stretches.data();
+    params.tile_count = static_cast<std::int32_t>(tiles.size());
+    params.any_merge = any_merge ? 1 : 0;
+  }
+
+  std::int32_t query_step = 1, key_step = 1;
+  bool any_merge = false;
+  WalkStrides strides;
+  DeviceMemory<ForwardTile> tiles;
+  DeviceMemory<KeyStretch> stretches;
+  DeviceMemory<std::int32_t> key_slots, key_positions;  // empty where not needed
+};
+
+class CudaWalkExecution final : public WalkExecution {
+ public:
+  CudaWalkExecution(const Case& work, const Variant& variant, const WalkLimits& limits,
+                    std::unique_ptr<WalkKernel> kernel)
+      : work_(work),
+        variant_(variant),
+        limits_(limits),
+        kernel_(std::move(kernel)),
+        counters_(std::vector<std::int32_t>(2, 0)) {}
+
+  void load(const Walk& walk) override {
+    std::vector<std::int32_t> slots = walk.q_slots;
+    if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {
+      slots.resize(static_cast<std::size_t>(work_.sequence_length));
+      std::iota(slots.begin(), slots.end(), 0);
+    }
+    q_slots_ = DeviceMemory<std::int32_t>(slots);
+    branches_.clear();
+    for (const WalkBranch& branch : walk.branches) branches_.emplace_back(work_, variant_, branch);
+    params_.kv_rows = static_cast<std::int32_t>(walk.kv_rows);
+    params_.scale = 1 / std::sqrt(static_cast<float>(work_.head_dim));
+    params_.q_slots = q_slots_.data();
+    params_.counters = counters_.data();
+    params_.spared_multiprocessors = limits_.spared_multiprocessors;
+    params_.walk.sources = static_cast<std::int32_t>(walk.sources);
+    params_.walk.kv_rows = static_cast<std::int32_t>(walk.received_rows);
+    params_.walk.chunks = {static_cast<std::int32_t>(walk.chunks.heads),
+                           static_cast<std::int32_t>(walk.chunks.rows),
+                           static_cast<std::int32_t>(walk.chunks.head_chunks),
+                           static_cast<std::int32_t>(walk.chunks.row_chunks)};
+    params_.walk.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
+    params_.walk.gave_up = gave_up_.data();
+  }
+
+  void run(const Operands& operands, const ReceivedShards& received) override {
+    WalkForwardParams params = params_;
+    params.q = operands.q;
+    params.k = operands.k;
+    params.v = operands.v;
+    params.o = operands.o_fp32 != nullptr ? operands.o_fp32 : operands.o;
+    params.o_fp32 = operands.o_fp32 != nullptr ? 1 : 0;
+    params.lse = operands.lse;
+    params.walk.k = received.k;
+    params.walk.v = received.v;
+    params.walk.arrived = received.arrived;
+    params.walk.first = received.first;
+    for (const BranchTables& branch : branches_) {
+      branch.describe(params);
+      if (params.tile_count > 0) kernel_->launch(params, nullptr);
+    }
+  }
+
+  std::optional<std::int32_t> missed() const override {
+    const std::uint32_t source = gave_up_.value();
+    return source == 0 ? std::nullopt : std::optional(static_cast<std::int32_t>(source));
+  }
+
+ private:
+  Case work_;
+  Variant variant_;
+  WalkLimits limits_;
+  std::unique_ptr<WalkKernel> kernel_;
+  HostWord gave_up_;
+  DeviceMemory<std::int32_t> counters_, q_slots_;
+  std::vector<BranchTables> branches_;
+  WalkForwardParams params_;  // what is the same for all branches and runs
+};
+
+}  // namespace
+
+std::unique_ptr<WalkExecution> walk_execution(const Case& work, const Variant& variant,
+                                              const WalkLimits& limits, MakeWalkKernel make) {
+  return std::make_unique<CudaWalkExecution>(work, variant, limits, make(forward_shape(work)));
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,232 @@
+// The producers of a launch that walks the keys of several sources: before they read keys of a received shard
+// they wait until its chunk has arrived.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/wgmma/hopper.cuh"
+#include "kernels/cuda/wgmma/tensor_map.hpp"
+#include "kernels/cuda/wgmma/wgmma_load.cuh"
+#include "kernels/cuda/wgmma/wgmma_tiling.cuh"
+
+namespace hilbench::cuda {
+
+// What was written to memory before the value, by copies of other devices as well, may be read after this.
+__device__ __forceinline__ std::uint32_t load_acquired(const std::uint32_t* flag) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// What one thread knows of the received shards. Most calls of wait() read no memory.
+class Arrivals {
+ public:
+  // Keys of `source` of this batch entry and K/V head come next.
+  __device__ __forceinline__ void enter(const WalkParams& p, int source, const ForwardTile& tile) {
+    const ArrivalChunks& chunks = p.walk.chunks;
+    source_ = source;
+    first_ = (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks;
+    // Own keys, or a shard that is complete: the flags of 31 shards fit in a word.
+    here_ = source == 0 || (complete_ >> min(source, 32) - 1 & 1) != 0 ? kAll : 0;
+  }
+
+  // Returns when the chunk with this slot has arrived, and all chunks before it.
+  __device__ __forceinline__ void wait_slot(const WalkParams& p, int slot) {
+    if (here_ != kAll) wait(p, first_ + slot / p.walk.chunks.rows + 1);
+  }
+  // The same for all slots.
+  __device__ __forceinline__ void wait_all(const WalkParams& p) {
+    if (here_ != kAll) wait(p, first_ + p.walk.chunks.row_chunks);
+  }
+
+ private:
+  static constexpr int kAll = 0x7FFFFFFF;
+  static constexpr int kTurns = 64;  // between two looks at the clock
+
+  // Waits for so many chunks.
+  __device__ __forceinline__ void wait(const WalkParams& p, int chunks) {
+    const std::uint32_t* flag = p.walk.arrived + (source_ - 1);
+    std::uint64_t begin = 0;
+    for (int turn = 0; here_ < chunks; ++turn) {
+      if (turn > 0) __nanosleep(turn < 8 ? 40 : 400);
+      here_ = static_cast<int>(load_acquired(flag) - p.walk.first);
+      if (turn % kTurns == 0) {
+        if (turn == 0) begin = nanoseconds();
+        const bool waits_too_long = nanoseconds() - begin > p.walk.patience_ns;
+        volatile std::uint32_t* gave_up = p.walk.gave_up;
+        if (turn > 0 && here_ < chunks && (waits_too_long || *gave_up != 0)) {
+          if (*gave_up == 0) *gave_up = source_;
+          complete_ = ~0u;  // waits no more, except for a moment for shards after the 32nd
+          here_ = kAll;
+        }
+      }
+    }
+    if (source_ < 32 && here_ >= p.batch * p.walk.chunks.head_chunks * p.walk.chunks.row_chunks)
+      complete_ |= 1u << (source_ - 1);
+    // Bulk copies read through another proxy than the load of the flag.
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+  }
+
+  std::uint32_t complete_ = 0;  // bit s - 1: all of source s has arrived
+  int source_ = 0;
+  int first_ = 0;  // chunks before those of the head
+  int here_ = 0;   // chunks of the source that are known to have arrived
+};
+
+// A block of strided keys of one source.
+struct WalkedBlock {
+  bool received;
+  int which;  // of two maps
+  int residue, row, batch;
+};
+
+template <class S>
+__device__ __forceinline__ void load_walked(const StridedRows& own, const StridedRows& received,
+                                            const WalkedBlock& block, int head, std::uint32_t target,
+                                            std::uint32_t full) {
+  const CUtensorMap* map = (block.received ? received.map : own.map) + block.which;
+  barrier_arrive_expect(full, S::kBlockBytes);
+  for (int c = 0; c < S::kDim / 64; ++c) {
+    tma_load(target + c * (S::kKeys * 128), map, full, kEvictLast, c * 64, block.residue, block.row, head,
+             block.batch);
+  }
+}
+
+// As produce_strided().
+template <class S>
+__device__ __forceinline__ void produce_walk(const WalkParams& p, const WalkMaps& maps, unsigned char* shared,
+                                             std::uint32_t base) {
+  Stages<S::kTileSlots> tiles;
+  Stages<S::kKStages> k;
+  Stages<S::kVStages> v;
+  Arrivals arrivals;
+  while (true) {
+    const ForwardTile& tile = next_tile<S>(shared, base, tiles);
+    if (tile.query_count == 0) return;
+    const int blocks = key_blocks<S>(tile);
+    const KeyStretch* next = p.walk.stretches + tile.key_begin;
+    WalkedBlock block{};
+    int left = 0, slot = 0, step = 1;  // keys of the stretch that are still to come; slot of the next one
+    for (int i = 0; i <= blocks; ++i) {
+      if (i == max(0, blocks - S::kClaimAhead)) barrier_arrive(base + S::kClaim);
+      const WalkedBlock before = block;
+      if (i < blocks) {
+        block.row += S::kKeys;
+        if (left <= 0) {
+          const int source = __ldg(&next->source);
+          slot = __ldg(&next->key_slot);
+          left = __ldg(&next->key_count);
+          ++next;
+          block.received = source != 0;
+          step = block.received ? p.walk.key_slot_step : p.key_slot_step;
+          block.residue = slot % step;
+          block.row = slot / step;
+          block.which = block.residue < (block.received ? p.walk.kv_rows : p.kv_rows) % step ? 1 : 0;
+          block.batch = tile.batch + max(0, source - 1) * p.batch;
+          arrivals.enter(p, source, tile);
+        }
+        arrivals.wait_slot(p, slot + (min(left, S::kKeys) - 1) * step);
+        slot += S::kKeys * step;
+        left -= S::kKeys;
+        barrier_wait(base + S::kKEmpty + 8 * k.stage, k.parity ^ 1);
+        load_walked<S>(maps.k, maps.received_k, block, tile.kv_head,
+                       base + S::kKAt + k.stage * S::kBlockBytes, base + S::kKFull + 8 * k.stage);
+        k.advance();
+      }
+      if (i > 0) {
+        barrier_wait(base + S::kVEmpty + 8 * v.stage, v.parity ^ 1);
+        load_walked<S>(maps.v, maps.received_v, before, tile.kv_head,
+                       base + S::kVAt + v.stage * S::kBlockBytes, base + S::kVFull + 8 * v.stage);
+        v.advance();
+      }
+    }
+    barrier_arrive(base + S::kTileEmpty + 8 * tiles.stage);
+    tiles.advance();
+  }
+}
+
+// As produce_gathered(). The slots of a stretch are in any sequence, so a tile waits for all that the shard
+// has of its head.
+template <class S>
+__device__ __forceinline__ void produce_gathered_walk(const WalkParams& p, const WalkMaps& maps,
+                                                      unsigned char* shared, std::uint32_t base) {
+  typename S::Gather rows(base + S::kSlotAt);
+  Arrivals arrivals;
+  std::uint32_t number = 0;  // of the tile
+  std::uint32_t block = 0;   // of all tiles
+  const KeyStretch* stretch = nullptr;
+  int begin = 0;
+  bool received = false, received_before = false;  // the block, and the one before it
+  const auto fetch = [&] {
+    rows.fetch(p.key_slots + __ldg(&stretch->key_begin), begin, __ldg(&stretch->key_count) - 1);
+  };
+  const auto fetch_first = [&](const ForwardTile& tile) {
+    stretch = p.walk.stretches + tile.key_begin;
+    begin = 0;
+    if (tile.key_count > 0) fetch();
+  };
+  const auto load_values = [&](bool from_received, std::uint32_t passed) {
+    const auto at = Stages<S::kVStages>::at(passed);
+    barrier_wait(base + S::kVEmpty + 8 * at.stage, at.parity ^ 1);
+    rows.load(from_received ? p.walk.v : p.v, passed, base + S::kVAt + at.stage * S::kBlockBytes);
+    barrier_arrive_copies(base + S::kVFull + 8 * at.stage);
+  };
+  const auto claim = [&](std::uint32_t passed) {
+    if (threadIdx.x == 0) Claims<S>{Stages<S::kTileSlots>::at(passed)}.claim(p, shared, base);
+    __syncwarp();
+  };
+  claim(0);
+  const ForwardTile* tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(0));
+  fetch_first(*tile);
+  while (uniform(tile->query_count) != 0) {
+    const auto q = Stages<S::kQStages>::at(number);
+    barrier_wait(base + S::kQEmpty + 8 * q.stage, q.parity ^ 1);
+    fetch_queries<S>(p, maps, *tile, base + S::kQAt + q.stage * S::kQBytes, base + S::kQFull + 8 * q.stage,
+                     uniform(threadIdx.x / 32), S::kProducerWarps);
+    const int blocks = uniform(key_blocks<S>(*tile));
+    for (int i = 0; i < blocks; ++i, ++block) {
+      const int source = uniform(__ldg(&stretch->source));
+      const std::uint32_t entry = tile->batch + max(0, source - 1) * p.batch;
+      received_before = received;
+      received = source != 0;
+      __syncwarp();  // all lanes have read what is overwritten now
+      rows.keep(block, entry * (received ? p.walk.kv_rows : p.kv_rows) * p.kv_heads + tile->kv_head,
+                p.kv_heads);
+      if (threadIdx.x % 32 == 0 && begin == 0) {
+        arrivals.enter(p, source, *tile);
+        arrivals.wait_all(p);
+      }
+      __syncwarp();
+      begin += S::kKeys;
+      if (begin >= uniform(__ldg(&stretch->key_count))) {
+        ++stretch;
+        begin = 0;
+      }
+      if (i + 1 < blocks) fetch();
+      const auto at = Stages<S::kKStages>::at(block);
+      barrier_wait(base + S::kKEmpty + 8 * at.stage, at.parity ^ 1);
+      rows.load(received ? p.walk.k : p.k, block, base + S::kKAt + at.stage * S::kBlockBytes);
+      barrier_arrive_copies(base + S::kKFull + 8 * at.stage);
+      if (i > 0)
+        load_values(received_before, block - 1);
+      else
+        claim(number + 1);
+    }
+    if (blocks == 0) claim(number + 1);
+    ++number;
+    tile = &next_tile<S>(shared, base, Stages<S::kTileSlots>::at(number));
+    fetch_first(*tile);
+    if (blocks > 0) load_values(received, block - 1);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+      barrier_arrive(base + S::kTileEmpty + 8 * Stages<S::kTileSlots>::at(number - 1).stage);
+  }
+}
+
+}  // namespace hilbench::cuda

@@ -1,0 +1,55 @@
+// The index of a launch whose tiles walk the keys of several sources: the own shard of a rank, and shards
+// that arrive from other ranks while the launch runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/index/index.hpp"
+
+namespace hilbench {
+
+// Keys of one source that a tile visits: `key_count` entries of the branch's lists from `key_begin` on, of
+// which `unmasked` leading ones are seen by every query of the tile.
+struct KeyStretch {
+  std::int64_t key_begin = 0;
+  std::int32_t key_count = 0;  // at least 1
+  std::int32_t unmasked = 0;
+  std::int32_t source = 0;  // 0: the own shard; s + 1: received shard s
+};
+
+// The slots of a list are those of its source. `key_begin` of a tile is the first of its `stretches`, which
+// it visits in sequence; `key_count` and `unmasked` are sums over them.
+struct WalkBranch : BranchIndex {
+  std::vector<KeyStretch> stretches;
+};
+
+// Received shards arrive in chunks: `heads` K/V heads of `rows` slots of a batch entry. Chunks of a shard are
+// numbered by batch entry, then heads, then slots, and arrive in this sequence. The last chunk of the heads,
+// and of the rows, may be smaller.
+struct ShardChunks {
+  std::int64_t heads = 1, rows = 1;
+  std::int64_t head_chunks = 1, row_chunks = 1;  // of a batch entry
+  std::int64_t count(std::int64_t batch) const { return batch * head_chunks * row_chunks; }
+};
+
+struct Walk {
+  std::int64_t q_rows = 0;            // rows of Q, O and LSE in a batch entry
+  std::int64_t kv_rows = 0;           // rows of K and V of the own shard in a batch entry
+  std::int64_t sources = 0;           // received shards
+  std::int64_t received_rows = 0;     // rows of K and V that each of them has room for in a batch entry
+  std::vector<std::int32_t> q_slots;  // slot of each row; empty: linear
+  ShardChunks chunks;
+  std::vector<WalkBranch> branches;  // one for each launch
+};
+
+// What a run finds on the device. k and v: [sources, batch, received_rows, kv_heads, head_dim].
+struct ReceivedShards {
+  const void* k = nullptr;
+  const void* v = nullptr;
+  // [sources]: after chunk n of a shard has arrived its flag is first + n + 1 or more, modulo 2^32.
+  std::uint32_t* arrived = nullptr;
+  std::uint32_t first = 0;
+};
+
+}  // namespace hilbench

@@ -1,0 +1,170 @@
+#include "kernels/ring/persistent_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/base/nvtx.hpp"
+#include "kernels/ring/rank_case.hpp"
+#include "kernels/ring/ring_walk.hpp"
+
+namespace hilbench {
+
+PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, RingDevice& device,
+                             Transport& transport, std::int64_t tile_rows, const ChunkSizes& sizes)
+    : ring_(ring),
+      device_(device),
+      transport_(transport),
+      rank_(transport.rank()),
+      steps_(ring.steps(rank_)),
+      shape_(transport.moves_lines() ? ChunkShape::heads : ChunkShape::rows),
+      chunks_(shard_chunks(ring, shape_, sizes)) {
+  if (kernel.prepare_walk == nullptr || !device.clears_and_rounds() || !transport.signals())
+    throw std::logic_error("a persistent launch without its kernel, device or transport");
+  for (const RingStep& step : steps_)
+    for (const ShardMove& move : step.receives) source_of_buffer_.push_back(move.source);
+  for (const ChunkExchange& exchange : chunk_exchanges(ring, chunks_, shape_)) {
+    const auto takes_part = [&](const ChunkExchange::Move& move) {
+      const RingStep& step = steps_[static_cast<std::size_t>(move.step)];
+      return !step.sends.empty() || !step.receives.empty();
+    };
+    if (std::any_of(exchange.moves.begin(), exchange.moves.end(), takes_part)) exchanges_.push_back(exchange);
+  }
+  allocate_buffers();
+  prepare_kernel(kernel, tile_rows);
+}
+
+void* PersistentRun::allocate(double bytes) {
+  if (bytes == 0) return nullptr;
+  buffer_bytes_ += bytes;
+  return memory_.emplace_back(device_.allocate(static_cast<std::size_t>(bytes))).get();
+}
+
+void PersistentRun::allocate_buffers() {
+  const Case& work = ring_.work();
+  const auto row = static_cast<double>(work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
+  double received = 0;
+  for (const std::int64_t rows : ring_.buffer_rows(rank_)) received += static_cast<double>(rows) * row;
+  received_k_ = static_cast<std::byte*>(allocate(received));
+  received_v_ = static_cast<std::byte*>(allocate(received));
+  if (ring_.packed(rank_) && ring_.sent_rows(rank_) > 0) {
+    const double own = static_cast<double>(ring_.sent_rows(rank_)) * row;
+    device_.load(packed_shard(ring_, rank_));
+    packed_k_ = static_cast<std::byte*>(allocate(own));
+    packed_v_ = static_cast<std::byte*>(allocate(own));
+  }
+  if (ring_.merges() && work.dtype != Dtype::fp32 && ring_.computed_rows(rank_) > 0)
+    o_fp32_ = static_cast<float*>(allocate(
+        4 * static_cast<double>(ring_.computed_rows(rank_) * work.batch * work.heads * work.head_dim)));
+  if (source_of_buffer_.empty()) return;
+  memory_.push_back(device_.allocate(source_of_buffer_.size() * sizeof(std::uint32_t)));
+  arrived_ = static_cast<std::uint32_t*>(memory_.back().get());
+}
+
+void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t tile_rows) {
+  walk_ = ring_walk(ring_, rank_, tile_rows, kernel.causal_traversal);
+  walk_.chunks = chunks_;
+  std::vector<RowWrites> row_writes(
+      static_cast<std::size_t>(ring_.computed_rows(rank_) * ring_.work().heads));
+  bool cuts = false;
+  for (WalkBranch& branch : walk_.branches) {
+    note_row_writes(branch, ring_.work().heads, row_writes);
+    cuts = cuts || cuts_keys(branch);
+  }
+  std::erase_if(walk_.branches, [](const WalkBranch& branch) { return branch.tiles.empty(); });
+  device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
+  if (walk_.branches.empty()) return;
+  execution_ = kernel.prepare_walk(
+      piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
+      {.timeout_s = transport_.timeout_s(), .spared_multiprocessors = transport_.multiprocessors()});
+  execution_->load(walk_);
+}
+
+void PersistentRun::pack(const Operands& own) {
+  if (packed_k_ == nullptr) return;
+  const Case& work = ring_.work();
+  const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
+  device_.pack(own.k, packed_k_, work.batch, ring_.kv_rows(rank_), head_bytes);
+  device_.pack(own.v, packed_v_, work.batch, ring_.kv_rows(rank_), head_bytes);
+}
+
+void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t chunk_number, bool sent,
+                        std::vector<Transport::Message>& to) const {
+  const Case& work = ring_.work();
+  const ShardChunk chunk = shard_chunk(ring_, chunks_, move.source, chunk_number);
+  if (chunk.lines() == 0) return;
+  const bool of_tensors = move.buffer == kOwnRows;
+  const std::int64_t room = of_tensors ? ring_.sent_rows(rank_) : ring_.longest_sent_rows();
+  const std::int64_t entry = (of_tensors ? 0 : move.buffer * work.batch) + chunk.batch;
+  const auto head_bytes = static_cast<std::size_t>(work.head_dim * dtype_bytes(work.dtype));
+  const std::size_t row_bytes = head_bytes * static_cast<std::size_t>(work.kv_heads);
+  const std::size_t at = static_cast<std::size_t>(entry * room + chunk.begin) * row_bytes +
+                         static_cast<std::size_t>(chunk.first_head) * head_bytes;
+  Transport::Message message{.peer = static_cast<int>(move.peer),
+                             .bytes = static_cast<std::size_t>(chunk.lines() * chunk.heads()) * head_bytes};
+  if (chunk.heads() < work.kv_heads) {
+    message.lines = static_cast<std::size_t>(chunk.lines());
+    message.step = row_bytes;
+  }
+  const auto* own_k = packed_k_ != nullptr ? packed_k_ : static_cast<const std::byte*>(own.k);
+  const auto* own_v = packed_v_ != nullptr ? packed_v_ : static_cast<const std::byte*>(own.v);
+  message.data = const_cast<std::byte*>((of_tensors ? own_k : received_k_) + at);
+  to.push_back(message);
+  message.data = const_cast<std::byte*>((of_tensors ? own_v : received_v_) + at);
+  if (!sent)
+    message.arrival = {.flag = arrived_ + move.buffer,
+                       .value = first() + static_cast<std::uint32_t>(chunk.number) + 1};
+  to.push_back(message);
+}
+
+std::uint32_t PersistentRun::first() const {
+  return exchanged_ * static_cast<std::uint32_t>(chunks_.count(ring_.work().batch) + 1);
+}
+
+void PersistentRun::post_all(const Operands& own) {
+  for (const ChunkExchange& exchange : exchanges_) {
+    std::vector<Transport::Message> sends, receives;
+    for (const ChunkExchange::Move& move : exchange.moves) {
+      const RingStep& step = steps_[static_cast<std::size_t>(move.step)];
+      for (const ShardMove& send : step.sends) add(own, send, move.chunk, true, sends);
+      for (const ShardMove& receive : step.receives) add(own, receive, move.chunk, false, receives);
+    }
+    if (exchange.after == Transport::After::arrivals) transport_.settle();
+    transport_.post(sends, receives, exchange.after);
+  }
+}
+
+void PersistentRun::run(const Operands& own, RingPart part) {
+  const bool exchanges = part != RingPart::computation, computes = part != RingPart::exchange;
+  if (exchanges) {
+    const NvtxRange in_posts("post");
+    pack(own);
+    ++exchanged_;
+    post_all(own);
+  }
+  if (computes) device_.clear(0, own.o, o_fp32_, own.lse);  // while the exchange begins
+  if (exchanges) transport_.settle();
+  if (computes && execution_ != nullptr) {
+    const NvtxRange in_launch("persistent launch");
+    Operands operands = own;
+    operands.o_fp32 = o_fp32_;
+    if (o_fp32_ != nullptr) operands.o = nullptr;
+    execution_->run(operands, {received_k_, received_v_, arrived_, first()});
+  }
+  if (computes && o_fp32_ != nullptr) device_.round(0, o_fp32_, own.o);
+  if (exchanges)
+    for (std::size_t i = 0; i < exchanges_.size(); ++i) transport_.wait();
+}
+
+void PersistentRun::expect_complete() const {
+  const std::optional<std::int32_t> missed = execution_ != nullptr ? execution_->missed() : std::nullopt;
+  if (!missed) return;
+  const std::string why =
+      fmt::format("rank {}: its kernel waited {} s for keys of rank {}", rank_, transport_.timeout_s(),
+                  source_of_buffer_.at(static_cast<std::size_t>(*missed - 1)));
+  transport_.abort(why);
+  throw TransportError(why);
+}
+
+}  // namespace hilbench

@@ -1,0 +1,66 @@
+// One rank's run with `ring_launch: persistent`: one launch for each branch computes with all shards, in the
+// sequence in which they arrive, and waits for chunks that have not arrived yet.
+//
+// Every exchange of a run is posted, and settled, before the launch. So a launch depends only on what was
+// enqueued before it, never on a kernel of another rank, and ranks may share a GPU, whose streams may share a
+// queue. Flags count on from run to run. A chunk that arrives may overwrite the buffers of the run before: it
+// comes after all that is on the receiver's stream 0, and stream 0 goes on after a run when all that the rank
+// sends has been read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/implementation.hpp"
+#include "kernels/ring/ring.hpp"
+#include "kernels/ring/ring_device.hpp"
+#include "kernels/ring/ring_part.hpp"
+#include "kernels/ring/shard_chunks.hpp"
+#include "kernels/ring/transport/transport.hpp"
+
+namespace hilbench {
+
+class PersistentRun {
+ public:
+  // As RingExecution. `ring` is persistent, `kernel` has prepare_walk, `device` clears and rounds.
+  PersistentRun(const Ring& ring, const Implementation& kernel, RingDevice& device, Transport& transport,
+                std::int64_t tile_rows, const ChunkSizes& sizes);
+  void run(const Operands& own, RingPart part);
+  void expect_complete() const;
+  double buffer_bytes() const { return buffer_bytes_; }
+
+ private:
+  void* allocate(double bytes);
+  void allocate_buffers();
+  void prepare_kernel(const Implementation& kernel, std::int64_t tile_rows);
+  void pack(const Operands& own);
+  std::uint32_t first() const;  // what flags are above once a chunk of this run has arrived
+  void post_all(const Operands& own);
+  // Adds the messages of K and V of a chunk.
+  void add(const Operands& own, const ShardMove& move, std::int64_t chunk, bool sent,
+           std::vector<Transport::Message>& to) const;
+
+  Ring ring_;
+  RingDevice& device_;
+  Transport& transport_;
+  std::int64_t rank_;
+  std::vector<RingStep> steps_;
+  std::vector<std::int64_t> source_of_buffer_;
+  ChunkShape shape_;
+  ShardChunks chunks_;
+  std::vector<ChunkExchange> exchanges_;  // of this rank: those without its messages are left out
+  double buffer_bytes_ = 0;
+  std::vector<std::shared_ptr<void>> memory_;
+  std::byte* received_k_ = nullptr;  // [buffers, batch, longest shard, kv_heads, head_dim]
+  std::byte* received_v_ = nullptr;
+  std::byte* packed_k_ = nullptr;  // own rows to send; null if they are sent from the tensors
+  std::byte* packed_v_ = nullptr;
+  std::uint32_t* arrived_ = nullptr;  // [buffers]
+  std::uint32_t exchanged_ = 0;       // runs so far that exchanged shards
+  float* o_fp32_ = nullptr;           // null if one launch makes the result
+  Walk walk_;
+  std::unique_ptr<WalkExecution> execution_;  // null if there is nothing to compute
+};
+
+}  // namespace hilbench

@@ -1,0 +1,65 @@
+#include "kernels/ring/shard_chunks.hpp"
+
+#include <algorithm>
+
+namespace hilbench {
+namespace {
+
+std::int64_t divided_up(std::int64_t x, std::int64_t by) {
+  return (x + by - 1) / by;
+}
+
+}  // namespace
+
+ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes) {
+  const Case& work = ring.work();
+  const std::int64_t rows = std::max<std::int64_t>(1, ring.longest_sent_rows());
+  const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
+  ShardChunks chunks{.heads = work.kv_heads, .rows = rows};
+  if (shape == ChunkShape::heads) {
+    const std::int64_t least = std::max(divided_up(sizes.least_line_bytes, head_bytes),
+                                        divided_up(sizes.least_bytes, head_bytes * rows));
+    chunks.heads = std::min(least, work.kv_heads);
+  } else {
+    const std::int64_t parts = divided_up(rows * work.kv_heads * head_bytes, sizes.row_bytes);
+    chunks.rows = divided_up(rows, parts);
+  }
+  chunks.head_chunks = divided_up(work.kv_heads, chunks.heads);
+  chunks.row_chunks = divided_up(rows, chunks.rows);
+  return chunks;
+}
+
+ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t source,
+                       std::int64_t number) {
+  const std::int64_t rows = ring.sent_rows(source);
+  const std::int64_t row_chunk = number % chunks.row_chunks;
+  const std::int64_t head_chunk = number / chunks.row_chunks % chunks.head_chunks;
+  return {.number = number,
+          .batch = number / chunks.row_chunks / chunks.head_chunks,
+          .begin = std::min(rows, row_chunk * chunks.rows),
+          .end = std::min(rows, (row_chunk + 1) * chunks.rows),
+          .first_head = head_chunk * chunks.heads,
+          .end_head = std::min(ring.work().kv_heads, (head_chunk + 1) * chunks.heads)};
+}
+
+std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks, ChunkShape shape) {
+  const bool passes_on =
+      ring.algorithm() == RingAlgorithm::ring || ring.algorithm() == RingAlgorithm::ring_packed;
+  const std::int64_t steps = ring.ranks() - 1, count = chunks.count(ring.work().batch);
+  std::vector<ChunkExchange> exchanges;
+  const auto add = [&](std::int64_t step, std::int64_t chunk) {
+    const bool apart = passes_on || shape == ChunkShape::rows;
+    if (apart || exchanges.empty()) exchanges.emplace_back();
+    if (passes_on && step > 0) exchanges.back().after = Transport::After::arrivals;
+    exchanges.back().moves.push_back({step, chunk});
+  };
+  if (shape == ChunkShape::heads)
+    for (std::int64_t chunk = 0; chunk < count; ++chunk)
+      for (std::int64_t step = 0; step < steps; ++step) add(step, chunk);
+  else
+    for (std::int64_t step = 0; step < steps; ++step)
+      for (std::int64_t chunk = 0; chunk < count; ++chunk) add(step, chunk);
+  return exchanges;
+}
+
+}  // namespace hilbench

@@ -1,0 +1,52 @@
+// How a persistent ring cuts shards into chunks, and when each chunk moves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/index/walk.hpp"
+#include "kernels/ring/ring.hpp"
+#include "kernels/ring/transport/transport.hpp"
+
+namespace hilbench {
+
+// What a transport moves in one message.
+enum class ChunkShape {
+  heads,  // some K/V heads of all rows: tiles of the first heads need no more to begin
+  rows,   // some rows of all heads, which are contiguous
+};
+
+struct ChunkSizes {
+  // heads: copy engines move short lines slowly, and each copy takes a few microseconds to begin.
+  std::int64_t least_line_bytes = 1 << 10;
+  std::int64_t least_bytes = 1 << 20;  // of K, and as many of V
+  // rows: of K, and as many of V; long enough for NCCL's rate, short enough for several in a shard.
+  std::int64_t row_bytes = 8 << 20;
+};
+
+// The same for all shards of a ring, and on all ranks.
+ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& sizes = {});
+
+// A chunk of a shard: rows [begin, end) and heads [first_head, end_head) of a batch entry. It may be empty.
+struct ShardChunk {
+  std::int64_t number = 0;
+  std::int64_t batch = 0, begin = 0, end = 0, first_head = 0, end_head = 0;
+  std::int64_t lines() const { return end - begin; }
+  std::int64_t heads() const { return end_head - first_head; }
+};
+ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t source, std::int64_t number);
+
+// One exchange: chunks of what the ring's steps move.
+struct ChunkExchange {
+  struct Move {
+    std::int64_t step = 0, chunk = 0;
+  };
+  std::vector<Move> moves;
+  Transport::After after = Transport::After::stream;
+};
+
+// All exchanges of a run, the same on every rank. Chunks of heads arrive from all ranks in turn, because a
+// tile needs its head of every shard; chunks of rows one shard after another, as tiles visit them.
+std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks, ChunkShape shape);
+
+}  // namespace hilbench

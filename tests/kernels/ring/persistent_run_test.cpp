@@ -1,0 +1,93 @@
+#include "kernels/ring/persistent_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/ring/transport/threads.hpp"
+#include "tests/kernels/ring/ring_cases.hpp"
+#include "tests/kernels/ring/walk_emulation.hpp"
+#include "tests/sanitized.hpp"
+
+namespace hilbench {
+namespace {
+
+constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 256};
+
+std::unique_ptr<RankResources> resources_for(const Case& work, const Variant& variant) {
+  std::vector<std::shared_ptr<Transport>> ends;
+  const auto ranks = static_cast<int>(work.ring_size);
+  EmulatedLink link;
+  if (variant.outer_link == OuterLink::emulated_host)
+    link.group_size = ranks / static_cast<int>(variant.ring_groups);
+  for (auto& end : thread_transports(ranks, kRingTimeout_s, link)) ends.push_back(std::move(end));
+  return cpu_rank_resources(std::move(ends), 1);
+}
+
+AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant) {
+  const Implementation kernel = emulated_walk_kernel();
+  const auto resources = resources_for(problem.work, variant);
+  return run_rings({{.problem = problem,
+                     .variant = variant,
+                     .kernel = kernel,
+                     .chunks = kSmallChunks,
+                     .device = StreamedDevice::make}},
+                   *resources, 1)
+      .front();
+}
+
+class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
+
+// Ring sizes, masks and dtypes as in RingEqualsOneRank; chunks of heads, or of rows if a link between groups
+// is emulated.
+TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
+  const auto [algorithm, sharding] = GetParam();
+  Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
+  for (const std::int64_t ranks : {2, 3, 4, 5, 8})
+    for (const Mask mask : {Mask::full, Mask::causal})
+      for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+        for (int i = 0; i < (kSanitized ? 1 : 4); ++i) {
+          if (kSanitized && (mask == Mask::causal) != (ranks % 2 == 0)) continue;
+          Case work = random_ring_case(random, ranks, 90, algorithm);
+          work.mask = mask;
+          work.dtype = dtype;
+          Variant variant = random_ring_variant(random, ranks, algorithm, sharding);
+          variant.ring_launch = RingLaunch::persistent;
+          if (variant.traversal == "sawtooth") variant.traversal = "auto";
+          if (!Ring(work, variant).persistent()) continue;
+          SCOPED_TRACE(described(work, variant));
+          const AttentionProblem problem(work, random);
+          const ExpectedRows expected(problem, every_row(work));
+          EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant)), "");
+          if (HasFailure()) return;
+        }
+}
+INSTANTIATE_TEST_SUITE_P(All, PersistentEqualsOneRank,
+                         testing::Combine(testing::ValuesIn(kPersistentAlgorithms),
+                                          testing::ValuesIn(kShardings)));
+
+// A rank that sends nothing: the kernel of the other gives up, and so does the ring.
+TEST(PersistentRun, EndsIfKeysNeverArrive) {
+  const Case work{
+      .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 2};
+  Variant variant{.kernel = "dilated_cpu"};
+  variant.ring_launch = RingLaunch::persistent;
+  Random random(1);
+  const AttentionProblem problem(work, random);
+  const Ring ring(work, variant);
+  const Implementation kernel = emulated_walk_kernel();
+  std::vector<std::unique_ptr<Transport>> ends = thread_transports(2, 0.2);
+  const auto errors = run_ranks(2, [&](int rank) {
+    const auto device = open_cpu_device(1);
+    RankTensors tensors(problem, ring, *device, rank);
+    const auto memory = cpu_ring_device(1);
+    StreamedDevice streamed(*memory);
+    RingExecution execution(ring, kernel, streamed, *ends[static_cast<std::size_t>(rank)], 1);
+    execution.run(tensors.operands(), RingPart::computation);  // before anything was exchanged
+    execution.expect_complete();
+  });
+  EXPECT_EQ(errors[0].substr(0, 4), "rank");
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("its kernel waited 0.2 s for keys of rank"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,155 @@
+#include "kernels/ring/shard_chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/kernels/ring/ring_cases.hpp"
+
+namespace hilbench {
+namespace {
+
+Ring ring_of_four(RingAlgorithm algorithm = RingAlgorithm::ring, Mask mask = Mask::full) {
+  const Case work{.sequence_length = 16384,
+                  .pattern = {{16384, 1}},
+                  .batch = 2,
+                  .heads = 16,
+                  .kv_heads = 16,
+                  .head_dim = 128,
+                  .dtype = Dtype::bf16,
+                  .mask = mask,
+                  .ring_size = 4};
+  Variant variant{.kernel = "dilated"};
+  variant.ring_algorithm = algorithm;
+  variant.ring_launch = RingLaunch::persistent;
+  variant.sharding = Sharding::contiguous;
+  return Ring(work, variant);
+}
+
+// 4096 rows of 4 heads of 256 bytes: lines of 1 KiB, and 4 MiB of K.
+TEST(ShardChunks, OfHeadsHaveLinesThatACopyEngineMovesFast) {
+  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::heads);
+  EXPECT_EQ(chunks.heads, 4);
+  EXPECT_EQ(chunks.rows, 4096);
+  EXPECT_EQ(chunks.head_chunks, 4);
+  EXPECT_EQ(chunks.row_chunks, 1);
+  EXPECT_EQ(chunks.count(2), 8);
+  EXPECT_EQ(
+      shard_chunks(ring_of_four(), ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 3 << 20}).heads,
+      3);
+}
+
+TEST(ShardChunks, OfRowsHaveAllHeads) {
+  const ShardChunks chunks = shard_chunks(ring_of_four(), ChunkShape::rows);  // 16 MiB of K
+  EXPECT_EQ(chunks.heads, 16);
+  EXPECT_EQ(chunks.rows, 2048);
+  EXPECT_EQ(chunks.head_chunks, 1);
+  EXPECT_EQ(chunks.row_chunks, 2);
+}
+
+// Every row of every head of every batch entry is in one chunk.
+TEST(ShardChunks, CoverEachShardOnce) {
+  Random random(4);
+  for (int i = 0; i < 300; ++i) {
+    Case work = random_ring_case(random, 3, 200);
+    Variant variant = random_ring_variant(
+        random, 3, one_of(random, {RingAlgorithm::ring, RingAlgorithm::ring_packed}), Sharding::zigzag);
+    variant.ring_launch = RingLaunch::persistent;
+    const Ring ring(work, variant);
+    const ChunkShape shape = one_of(random, {ChunkShape::heads, ChunkShape::rows});
+    const ShardChunks chunks =
+        shard_chunks(ring, shape, {1, between(random, 1, 5000), between(random, 1, 5000)});
+    for (std::int64_t source = 0; source < 3; ++source) {
+      const std::int64_t rows = ring.sent_rows(source);
+      std::vector<int> times(static_cast<std::size_t>(work.batch * rows * work.kv_heads), 0);
+      for (std::int64_t number = 0; number < chunks.count(work.batch); ++number) {
+        const ShardChunk chunk = shard_chunk(ring, chunks, source, number);
+        for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
+          for (std::int64_t head = chunk.first_head; head < chunk.end_head; ++head) {
+            ++times[static_cast<std::size_t>((chunk.batch * rows + row) * work.kv_heads + head)];
+            // As a kernel finds the chunk of a row.
+            EXPECT_EQ(number, (chunk.batch * chunks.head_chunks + head / chunks.heads) * chunks.row_chunks +
+                                  row / chunks.rows);
+          }
+      }
+      EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int count) { return count == 1; }));
+    }
+  }
+}
+
+TEST(ChunkExchanges, BringHeadsOfAllShardsInTurn) {
+  const Ring direct = ring_of_four(RingAlgorithm::allgather), passing = ring_of_four(RingAlgorithm::ring);
+  const ShardChunks chunks = shard_chunks(direct, ChunkShape::heads);
+  const auto at_once = chunk_exchanges(direct, chunks, ChunkShape::heads);
+  ASSERT_EQ(at_once.size(), 1u);
+  ASSERT_EQ(at_once[0].moves.size(), 8u * 3);
+  EXPECT_EQ(at_once[0].moves[3].step, 0);
+  EXPECT_EQ(at_once[0].moves[3].chunk, 1);
+  const auto one_by_one = chunk_exchanges(passing, chunks, ChunkShape::heads);
+  ASSERT_EQ(one_by_one.size(), 8u * 3);
+  EXPECT_EQ(one_by_one[3].moves[0].chunk, 1);
+  EXPECT_EQ(one_by_one[3].after, Transport::After::stream);
+  EXPECT_EQ(one_by_one[4].after, Transport::After::arrivals) << "it is passed on";
+}
+
+TEST(ChunkExchanges, BringRowsOfOneShardAfterAnother) {
+  const Ring ring = ring_of_four(RingAlgorithm::allgather);
+  const auto exchanges = chunk_exchanges(ring, shard_chunks(ring, ChunkShape::rows), ChunkShape::rows);
+  ASSERT_EQ(exchanges.size(), 3u * 4);
+  EXPECT_EQ(exchanges[3].moves[0].step, 0);
+  EXPECT_EQ(exchanges[3].moves[0].chunk, 3);
+  EXPECT_EQ(exchanges[4].moves[0].step, 1);
+  for (const ChunkExchange& exchange : exchanges) EXPECT_EQ(exchange.after, Transport::After::stream);
+}
+
+// The nearest rank's shard is the first, and each has a buffer of its own.
+TEST(PersistentRing, VisitsShardsInTheSequenceOfTheirArrival) {
+  for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
+    const Ring ring = ring_of_four(algorithm);
+    const auto steps = ring.steps(1);
+    ASSERT_EQ(steps.size(), 4u);
+    const std::int64_t sources[] = {1, 0, 3, 2};
+    for (std::size_t s = 0; s < 4; ++s) {
+      ASSERT_EQ(steps[s].sources.size(), 1u);
+      EXPECT_EQ(steps[s].sources[0].rank, sources[s]);
+      EXPECT_EQ(steps[s].sources[0].buffer, static_cast<int>(s) - 1);
+    }
+    EXPECT_EQ(ring.memory(1).buffers, 3 * 2 * 4096.0 * 2 * 16 * 256);
+    EXPECT_EQ(ring.memory(1).fp32_output, 0) << "one launch makes the result";
+    Variant in_steps = ring.variant();
+    in_steps.ring_launch = RingLaunch::steps;
+    EXPECT_EQ(ring.sent_bytes(), Ring(ring.work(), in_steps).sent_bytes());
+  }
+}
+
+// Rank 0 sees no other shard; rank 1 sees that of rank 0.
+TEST(PersistentRing, MovesNothingThatACausalMaskHides) {
+  const Ring passing = ring_of_four(RingAlgorithm::ring, Mask::causal);
+  EXPECT_EQ(passing.buffer_rows(0).size(), 0u);
+  EXPECT_EQ(passing.buffer_rows(1).size(), 1u);
+  EXPECT_EQ(ring_of_four(RingAlgorithm::allgather_packed, Mask::causal).buffer_rows(1).size(), 1u);
+  EXPECT_EQ(ring_of_four(RingAlgorithm::allgather, Mask::causal).buffer_rows(1).size(), 3u);
+}
+
+TEST(PersistentRing, RefusesWhatComputesInSteps) {
+  const Case work{.sequence_length = 64, .pattern = {{64, 1}}, .heads = 4, .kv_heads = 4, .ring_size = 4};
+  Variant variant{.kernel = "dilated"};
+  variant.ring_launch = RingLaunch::persistent;
+  EXPECT_EQ(why_not_ring(work, variant), std::nullopt);
+  variant.ring_groups = 2;
+  for (const RingAlgorithm algorithm :
+       {RingAlgorithm::hierarchical, RingAlgorithm::hierarchical_packed, RingAlgorithm::ulysses}) {
+    variant.ring_algorithm = algorithm;
+    const std::string reason = why_not_ring(work, variant).value_or("");
+    EXPECT_NE(
+        reason.find("ring_launch persistent: " + std::string(to_string(algorithm)) + " computes in steps"),
+        std::string::npos)
+        << reason;
+  }
+  variant.ring_algorithm = RingAlgorithm::ring;
+  variant.traversal = "sawtooth_tile";
+  EXPECT_NE(why_not_ring(work, variant).value_or("").find("never backwards"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hilbench

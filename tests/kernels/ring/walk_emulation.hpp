@@ -1,0 +1,200 @@
+// A kernel that walks the keys of several sources, on processors: it runs beside the thread that exchanges
+// the shards, as a launch on a GPU does, and waits for the same flags.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "kernels/case/rounding.hpp"
+#include "tests/kernels/ring/ring_problem.hpp"
+
+namespace hilbench {
+
+// Runs what is enqueued, in sequence, on a thread of its own.
+class EmulatedStream {
+ public:
+  EmulatedStream() : thread_([this] { serve(); }) {}
+  ~EmulatedStream() {
+    enqueue({});
+    thread_.join();
+  }
+  void enqueue(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    changed_.notify_all();
+  }
+  void synchronize() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.empty(); });
+  }
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty();
+  }
+  // Of the calling thread, which is that of a rank.
+  static EmulatedStream& own() {
+    thread_local EmulatedStream stream;
+    return stream;
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return !queue_.empty(); });
+      const std::function<void()> work = queue_.front();
+      if (work == nullptr) return;
+      lock.unlock();
+      work();
+      lock.lock();
+      queue_.pop_front();
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;  // the first one is running
+  std::thread thread_;
+};
+
+class EmulatedWalk final : public WalkExecution {
+ public:
+  EmulatedWalk(const Case& work, const WalkLimits& limits) : work_(work), limits_(limits) {}
+  void load(const Walk& walk) override { walk_ = &walk; }
+  void run(const Operands& operands, const ReceivedShards& received) override {
+    stream_.enqueue([=, this] {
+      for (const WalkBranch& branch : walk_->branches)
+        for (const IndexTile& tile : branch.tiles)
+          for (std::int32_t i = 0; i < tile.query_count; ++i)
+            attend(operands, received, branch, tile, tile.query_row + i * tile.query_step);
+    });
+  }
+  std::optional<std::int32_t> missed() const override {
+    stream_.synchronize();
+    return missed_ == 0 ? std::nullopt : std::optional(missed_);
+  }
+
+ private:
+  void attend(const Operands& operands, const ReceivedShards& received, const WalkBranch& branch,
+              const IndexTile& tile, std::int32_t row) {
+    const std::int64_t q_slot = walk_->q_slots.empty() ? row : walk_->q_slots[static_cast<std::size_t>(row)];
+    const std::vector<float> q =
+        elements(operands.q, (tile.batch * walk_->q_rows + q_slot) * work_.heads + tile.head);
+    std::vector<double> sum(q.size(), 0.0);
+    double weights = 0, top = -INFINITY;
+    for (std::int32_t s = 0; s < tile.stretches; ++s) {
+      const KeyStretch& keys = branch.stretches[static_cast<std::size_t>(tile.key_begin + s)];
+      for (std::int32_t j = 0; j < keys.key_count; ++j) {
+        const auto key = static_cast<std::size_t>(keys.key_begin + j);
+        if (j >= keys.unmasked && work_.mask == Mask::causal && branch.key_position[key] > row) continue;
+        const std::int64_t slot = branch.key_slot[key];
+        if (keys.source > 0) wait(received, keys.source, tile, slot);
+        const std::int64_t at =
+            keys.source == 0 ? tile.batch * walk_->kv_rows + slot
+                             : ((keys.source - 1) * work_.batch + tile.batch) * walk_->received_rows + slot;
+        const void* k = keys.source == 0 ? operands.k : received.k;
+        const void* v = keys.source == 0 ? operands.v : received.v;
+        const std::vector<float> key_row = elements(k, at * work_.kv_heads + tile.kv_head);
+        double score = 0;
+        for (std::size_t d = 0; d < q.size(); ++d) score += double{q[d]} * key_row[d];
+        score /= std::sqrt(static_cast<double>(work_.head_dim));
+        const double shrink = score > top ? std::exp(top - score) : 1.0;
+        top = std::max(top, score);
+        const double weight = std::exp(score - top);
+        const std::vector<float> value = elements(v, at * work_.kv_heads + tile.kv_head);
+        for (std::size_t d = 0; d < q.size(); ++d) sum[d] = sum[d] * shrink + weight * value[d];
+        weights = weights * shrink + weight;
+      }
+    }
+    store(operands, tile, row, sum, weights, top);
+  }
+
+  // Waits as a tile does: until the chunk of the slot has arrived.
+  void wait(const ReceivedShards& received, std::int32_t source, const IndexTile& tile, std::int64_t slot) {
+    const ShardChunks& chunks = walk_->chunks;
+    const std::int64_t chunk =
+        (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
+        slot / chunks.rows;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]);
+    while (missed_ == 0 &&
+           static_cast<std::int32_t>(flag.load(std::memory_order_acquire) - received.first) < chunk + 1) {
+      std::this_thread::yield();
+      if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(limits_.timeout_s))
+        missed_ = source;
+    }
+  }
+
+  std::vector<float> elements(const void* tensor, std::int64_t row) const {
+    std::vector<float> values(static_cast<std::size_t>(work_.head_dim));
+    const std::int64_t bytes = work_.head_dim * dtype_bytes(work_.dtype);
+    widen(work_.dtype, static_cast<const std::byte*>(tensor) + row * bytes, std::span(values));
+    return values;
+  }
+
+  void store(const Operands& operands, const IndexTile& tile, std::int32_t row, std::vector<double> sum,
+             double weights, double top) const {
+    const std::int64_t at = (tile.batch * walk_->q_rows + row) * work_.heads + tile.head;
+    double lse = weights > 0 ? top + std::log(weights) : -INFINITY;
+    for (double& x : sum) x = weights > 0 ? x / weights : 0;
+    float* const fp32 = operands.o_fp32 != nullptr ? operands.o_fp32 + at * work_.head_dim : nullptr;
+    void* const o = static_cast<std::byte*>(operands.o) + at * work_.head_dim * dtype_bytes(work_.dtype);
+    std::vector<float> result(sum.begin(), sum.end());
+    if (tile.merge) {
+      const double before = operands.lse[at], both = std::max(before, lse);
+      if (both == -INFINITY) return;
+      const double a = std::exp(before - both), b = std::exp(lse - both);
+      std::vector<float> earlier(sum.size());
+      if (fp32 != nullptr)
+        std::copy_n(fp32, earlier.size(), earlier.begin());
+      else
+        widen(work_.dtype, o, std::span(earlier));
+      for (std::size_t d = 0; d < sum.size(); ++d)
+        result[d] = static_cast<float>((earlier[d] * a + sum[d] * b) / (a + b));
+      lse = both + std::log(a + b);
+    }
+    operands.lse[at] = static_cast<float>(lse);
+    if (fp32 != nullptr)
+      std::copy(result.begin(), result.end(), fp32);
+    else
+      narrow(work_.dtype, std::span<const float>(result), o);
+  }
+
+  const Case work_;
+  const WalkLimits limits_;
+  const Walk* walk_ = nullptr;
+  EmulatedStream& stream_ = EmulatedStream::own();
+  std::int32_t missed_ = 0;
+};
+
+// Rounds after what is on the stream.
+class StreamedDevice final : public ClearingDevice {
+ public:
+  using ClearingDevice::ClearingDevice;
+  void round(std::size_t part, float* o_fp32, void* o) override {
+    const auto work = [=, this] { ClearingDevice::round(part, o_fp32, o); };
+    if (EmulatedStream::own().idle())  // as after a rank that computes nothing
+      work();
+    else
+      EmulatedStream::own().enqueue(work);
+  }
+  static std::unique_ptr<RingDevice> make(RingDevice& other) {
+    return std::make_unique<StreamedDevice>(other);
+  }
+};
+
+inline Implementation emulated_walk_kernel() {
+  return {.name = "emulated_walk",
+          .tile_rows = [](const Case&) { return std::int64_t{7}; },
+          .prepare_walk = [](const Case& work, const Variant&, const WalkLimits& limits)
+              -> std::unique_ptr<WalkExecution> { return std::make_unique<EmulatedWalk>(work, limits); }};
+}
+
+}  // namespace hilbench
