@@ -165,11 +165,14 @@ inline void run_rank(const RingRun& run, RankResources& resources, int rank, int
   const RankBytes planned = ring.memory(rank);
   EXPECT_EQ(execution.buffer_bytes(), planned.buffers + planned.fp32_output);
   const std::uint64_t sent_before = transport.bytes_sent();
-  // Twice, because one run must not change the next.
+  // Twice, because one run must not change the next. The first one has K and V exchanged, so that what it
+  // leaves in buffers is wrong for the second.
   for (int time = 0; time < 2; ++time) {
     tensors.poison();
     resources.start(rank);
-    execution.run(tensors.operands());
+    Operands operands = tensors.operands();
+    if (time == 0) std::swap(operands.k, operands.v);
+    execution.run(operands);
     resources.stop(rank);
     execution.expect_complete();
   }

@@ -190,6 +190,33 @@ class StreamedDevice final : public ClearingDevice {
   }
 };
 
+// Its messages come late, so that whoever does not wait for them reads something else.
+class LateTransport final : public Transport {
+ public:
+  explicit LateTransport(std::unique_ptr<Transport> other)
+      : Transport(other->rank(), other->size(), other->timeout_s()), other_(std::move(other)) {}
+  void settle() override { other_->settle(); }
+  bool signals() const override { return other_->signals(); }
+  bool moves_lines() const override { return other_->moves_lines(); }
+  void barrier() override { other_->barrier(); }
+  std::vector<std::string> gather(const std::string& mine) override { return other_->gather(mine); }
+  void abort(const std::string& why) noexcept override { other_->abort(why); }
+  std::string failure() override { return other_->failure(); }
+
+ private:
+  void start(std::span<const Message> sends, std::span<const Message> receives, After after) override {
+    other_->post(sends, receives, after);
+    late_ = true;
+  }
+  void finish() override {
+    if (std::exchange(late_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    other_->wait();
+  }
+
+  const std::unique_ptr<Transport> other_;
+  bool late_ = false;
+};
+
 inline Implementation emulated_walk_kernel() {
   return {.name = "emulated_walk",
           .tile_rows = [](const Case&) { return std::int64_t{7}; },

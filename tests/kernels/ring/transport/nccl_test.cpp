@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/ring/transport/threads.hpp"
+#include "tests/kernels/ring/transport/arrivals.hpp"
 #include "tests/kernels/ring/transport/gpu_exercise.hpp"
 #include "tests/kernels/ring/transport/run_ranks.hpp"
 
@@ -42,6 +43,10 @@ TEST_P(NcclRanks, ExchangeRandomMessages) {
     expect_no_errors(run_gpus(ranks(), kPatience_s, [&](Transport& transport) {
       exercise_exchanges<GpuMemory>(transport, 12, 1 + static_cast<int>(seed), seed);
     }));
+}
+
+TEST_P(NcclRanks, TellOfArrivals) {
+  expect_no_errors(run_gpus(ranks(), kPatience_s, exercise_arrivals<GpuMemory>));
 }
 
 TEST_P(NcclRanks, Gather) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/runtime/status.hpp"
+#include "tests/kernels/ring/transport/arrivals.hpp"
 #include "tests/kernels/ring/transport/gpu_exercise.hpp"
 #include "tests/kernels/ring/transport/run_ranks.hpp"
 
@@ -49,6 +50,11 @@ TEST_P(PeerRanks, CrossAnEmulatedLink) {
         },
         link));
   }
+}
+
+TEST_P(PeerRanks, TellOfArrivals) {
+  for (const EmulatedLink link : {EmulatedLink{}, EmulatedLink{.group_size = 1}})
+    expect_no_errors(run_peers(GetParam(), kPatience_s, exercise_arrivals<GpuMemory>, link));
 }
 
 TEST_P(PeerRanks, Gather) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "tests/kernels/ring/transport/arrivals.hpp"
 #include "tests/kernels/ring/transport/exercise.hpp"
 #include "tests/kernels/ring/transport/run_ranks.hpp"
 
@@ -45,6 +46,11 @@ TEST_P(ThreadRanks, CrossAnEmulatedLink) {
         },
         link));
   }
+}
+
+TEST_P(ThreadRanks, TellOfArrivals) {
+  for (const EmulatedLink link : {EmulatedLink{}, EmulatedLink{.group_size = 1}})
+    expect_no_errors(run_threads(GetParam(), kPatience_s, exercise_arrivals<HostMemory>, link));
 }
 
 TEST_P(ThreadRanks, Gather) {
@@ -171,6 +177,21 @@ TEST(Threads, SizesThatDifferAreTold) {
     transport.wait();
   });
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 4 bytes to rank 1, which expects 8");
+}
+
+TEST(Threads, LinesThatDifferAreTold) {
+  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
+    int values[4] = {};
+    const Transport::Message sends[] = {{.peer = 1, .data = values, .bytes = 8, .lines = 2, .step = 8}};
+    const Transport::Message receives[] = {{.peer = 0, .data = values, .bytes = 8}};
+    if (transport.rank() == 0)
+      transport.post(sends, {});
+    else
+      transport.post({}, receives);
+    transport.wait();
+  });
+  for (const std::string& error : errors)
+    EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
 }
 
 TEST(Threads, AbortWakesEveryone) {
