@@ -178,6 +178,8 @@ struct Consumer {
   __device__ __forceinline__ void find_limits(Rows& rows) const {
     if constexpr (S::kCausal) {
       rows.unmasked = uniform(keys_of(rows).unmasked);
+      // All queries of the tile see the whole stretch: its positions need not be a step apart.
+      if (S::kSources && rows.unmasked == rows.key_count) return;
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const int ahead = rows.position + 8 * r * p.query_step - keys_of(rows).key_position;
