@@ -62,7 +62,7 @@ class Arrivals {
         volatile std::uint32_t* gave_up = p.walk.gave_up;
         if (turn > 0 && here_ < chunks && (waits_too_long || *gave_up != 0)) {
           if (*gave_up == 0) *gave_up = source_;
-          complete_ = ~0u;  // waits no more, except for a moment for shards after the 32nd
+          complete_ = ~0u;  // bit 31 is for all further sources: this thread waits no more
           here_ = kAll;
         }
       }

@@ -90,7 +90,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
   if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
   const AttentionProblem problem(work, random);
   const Ring ring(work, variant);
-  const auto late = gpus.resources(2, TransportKind::peer, 0.5, RingLaunch::persistent);
+  const auto late = gpus.resources(2, TransportKind::peer, 1, RingLaunch::persistent);
   const auto errors = run_ranks(2, [&](int rank) {
     late->join(rank);
     Transport& transport = late->transport(rank);
@@ -98,12 +98,12 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
       RankTensors tensors(problem, ring, late->device(rank), rank);
       RingExecution execution(ring, *kernel, late->ring_device(rank), transport, 1);
       transport.barrier();
-      if (rank == 1) cuda::hold(4'000'000'000, nullptr);  // about 2 s
+      if (rank == 1) cuda::hold(6'000'000'000, nullptr);  // about 3 s
       execution.run(tensors.operands());
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
       if (rank == 0) {
         EXPECT_THROW(execution.expect_complete(), TransportError);
-        EXPECT_EQ(transport.failure(), "rank 0: its kernel waited 0.5 s for keys of rank 1");
+        EXPECT_EQ(transport.failure(), "rank 0: its kernel waited 1 s for keys of rank 1");
       }
     }
     try {
@@ -114,7 +114,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
     }
   });
   for (const std::string& error : errors)
-    EXPECT_EQ(error, "rank 0: its kernel waited 0.5 s for keys of rank 1");
+    EXPECT_EQ(error, "rank 0: its kernel waited 1 s for keys of rank 1");
   const ExpectedRows expected(problem, sampled_rows(work, random, 24));
   const auto resources = gpus.resources(2, TransportKind::peer, kPatience_s, RingLaunch::persistent);
   EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *resources, 1).front()), "");
