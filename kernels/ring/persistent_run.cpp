@@ -73,7 +73,7 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
     cuts = cuts || cuts_keys(branch);
   }
   std::erase_if(walk_.branches, [](const WalkBranch& branch) { return branch.tiles.empty(); });
-  device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
+  on_device_ = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
   if (walk_.branches.empty()) return;
   execution_ = kernel.prepare_walk(
       piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
@@ -143,7 +143,7 @@ void PersistentRun::run(const Operands& own, RingPart part) {
     ++exchanged_;
     post_all(own);
   }
-  if (computes) device_.clear(0, own.o, o_fp32_, own.lse);  // while the exchange begins
+  if (computes) device_.clear(on_device_, own.o, o_fp32_, own.lse);  // while the exchange begins
   if (exchanges) transport_.settle();
   if (computes && execution_ != nullptr) {
     const NvtxRange in_launch("persistent launch");
@@ -152,7 +152,7 @@ void PersistentRun::run(const Operands& own, RingPart part) {
     if (o_fp32_ != nullptr) operands.o = nullptr;
     execution_->run(operands, {received_k_, received_v_, arrived_, first()});
   }
-  if (computes && o_fp32_ != nullptr) device_.round(0, o_fp32_, own.o);
+  if (computes && o_fp32_ != nullptr) device_.round(on_device_, o_fp32_, own.o);
   if (exchanges)
     for (std::size_t i = 0; i < exchanges_.size(); ++i) transport_.wait();
 }

@@ -58,6 +58,7 @@ class PersistentRun {
   std::byte* packed_v_ = nullptr;
   std::uint32_t* arrived_ = nullptr;  // [buffers]
   std::uint32_t exchanged_ = 0;       // runs so far that exchanged shards
+  std::size_t on_device_ = 0;         // the number of its output there
   float* o_fp32_ = nullptr;           // null if one launch makes the result
   Walk walk_;
   std::unique_ptr<WalkExecution> execution_;  // null if there is nothing to compute

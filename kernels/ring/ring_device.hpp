@@ -36,11 +36,14 @@ class RingDevice {
   virtual void copy_rows(RowsFrom from, RowsTo to, std::size_t row_bytes, std::int64_t rows) = 0;
 
   // True if the device clears and rounds rows itself; kernels then get no empty tiles and round nothing, and
-  // the functions below work. Each part of the heads has its own output and row_writes; parts count from 0.
+  // the functions below work. Each part of the heads of a run has its own output and row_writes.
   virtual bool clears_and_rounds() const { return false; }
-  // Stores row_writes [rows, heads] of the next part, the same for every batch entry, on the device.
-  virtual void load(const Case& /*work*/, std::int64_t /*rows*/,
-                    const std::vector<RowWrites>& /*row_writes*/) {}
+  // Stores row_writes [rows, heads] of a part, the same for every batch entry, on the device. Returns the
+  // number by which the functions below know the part.
+  virtual std::size_t load(const Case& /*work*/, std::int64_t /*rows*/,
+                           const std::vector<RowWrites>& /*row_writes*/) {
+    return 0;
+  }
   // Sets O = 0 and LSE = -infinity in rows that are untouched or merged into first. If `o_fp32` is not null,
   // all rows except the untouched ones are in it.
   virtual void clear(std::size_t /*part*/, void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}

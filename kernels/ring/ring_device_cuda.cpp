@@ -46,13 +46,14 @@ class CudaRingDevice final : public RingDevice {
 
   bool clears_and_rounds() const override { return true; }
 
-  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
+  std::size_t load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
     Part& part = parts_.emplace_back();
     part.shape = cuda::forward_shape(work);
     part.shape.sequence = static_cast<std::int32_t>(rows);
     part.row_writes = cuda::DeviceMemory<RowWrites>(row_writes);
     part.clears = std::any_of(row_writes.begin(), row_writes.end(),
                               [](RowWrites writes) { return writes != RowWrites::stored; });
+    return parts_.size() - 1;
   }
 
   void clear(std::size_t part, void* o, float* o_fp32, float* lse) override {

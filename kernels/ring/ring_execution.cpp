@@ -49,8 +49,8 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
   for (Piece* const piece : last)
     if (piece != nullptr) piece->last = true;
   if (device_.clears_and_rounds())
-    for (const Part& part : parts_)
-      device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), part.row_writes);
+    for (Part& part : parts_)
+      part.on_device = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), part.row_writes);
 }
 
 void* RingExecution::allocate(double bytes) {
@@ -196,7 +196,8 @@ void RingExecution::run(const Operands& own, RingPart part) {
   const bool clears_and_rounds = device_.clears_and_rounds() && part != RingPart::exchange;
   const auto round = [&](std::size_t number) {
     const Part& of = parts_[number];
-    if (clears_and_rounds && of.o_fp32 != nullptr) device_.round(number, of.o_fp32, computed(own, of).o);
+    if (clears_and_rounds && of.o_fp32 != nullptr)
+      device_.round(of.on_device, of.o_fp32, computed(own, of).o);
   };
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     const NvtxRange in_step(fmt::format("step {}", number));
@@ -206,7 +207,7 @@ void RingExecution::run(const Operands& own, RingPart part) {
     if (clears_and_rounds && number == 0)  // during the first exchange
       for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Operands to = computed(own, parts_[i]);
-        device_.clear(i, to.o, parts_[i].o_fp32, to.lse);
+        device_.clear(parts_[i].on_device, to.o, parts_[i].o_fp32, to.lse);
       }
     if (part != RingPart::exchange)
       for (const Piece& piece : step.pieces) {

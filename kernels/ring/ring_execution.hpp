@@ -59,6 +59,7 @@ class RingExecution {
   struct Part {
     std::unique_ptr<HeadExchange> heads;  // null if the ring does not split heads
     float* o_fp32 = nullptr;
+    std::size_t on_device = 0;          // its number there
     std::vector<RowWrites> row_writes;  // [rows, heads]; empty if kernels clear and round rows
   };
 

@@ -65,10 +65,11 @@ class ClearingDevice : public RingDevice {
     other_.copy_rows(from, to, row_bytes, rows);
   }
   bool clears_and_rounds() const override { return true; }
-  void load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
-    ASSERT_EQ(std::ssize(row_writes), rows * work.heads);
+  std::size_t load(const Case& work, std::int64_t rows, const std::vector<RowWrites>& row_writes) override {
+    EXPECT_EQ(std::ssize(row_writes), rows * work.heads);
     work_ = work;
     row_writes_.push_back(row_writes);
+    return row_writes_.size() - 1;
   }
   void clear(std::size_t part, void* o, float* o_fp32, float* lse) override {
     for_each_row(part, [&](std::size_t row, RowWrites writes) {
