@@ -518,8 +518,10 @@ class RingTest(unittest.TestCase):
         self.assertIn("index must be cached", reasons("index: computed"))
         self.assertIn("no order_scope tokens", reasons("order_scope: tokens"))
         self.assertIn("ring_groups must say how many", reasons("outer_link: emulated_host"))
-        persistent = "ring_launch: persistent"
-        self.assertIn("dilated_cpu computes in steps", reasons(persistent, "ring_size: 2, causal: true, dilations: 1"))
+        self.assertIn("hierarchical computes in steps",
+                      reasons("ring_launch: persistent, ring_algorithm: hierarchical, ring_groups: 2"))
+        # Of three shards, segments cross the borders.
+        self.assertIn("dilated_cpu computes in steps", reasons("ring_launch: persistent", "ring_size: 3"))
         self.assertIn("order_span must be shard", reasons("order: hilbert, order_span: global, ring_algorithm: ring_packed"))
 
     def test_larger_rings_are_predicted_and_checked(self):

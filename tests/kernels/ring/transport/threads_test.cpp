@@ -190,8 +190,7 @@ TEST(Threads, LinesThatDifferAreTold) {
       transport.post({}, receives);
     transport.wait();
   });
-  for (const std::string& error : errors)
-    EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
+  for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
 }
 
 TEST(Threads, AbortWakesEveryone) {
