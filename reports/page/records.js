@@ -71,7 +71,7 @@ function chosenRecords(state, texts, columns) {
 
 function recordRow(record, columns) {
   const opener = el("button", {type: "button", class: "open", title: "opens samples, environment and command",
-                               click: () => openRecord(record)}, record.id);
+                               click: () => openRecord(record)}, ...breakable(record.id));
   return el("tr", {}, el("td", {}, opener), ...columns.slice(1).map((one) => {
     const value = one.value(record), shown = one.show ? one.show(record) : String(value ?? "");
     const form = typeof value === "number" ? "num" : shown.length > 40 ? "wide" : "";
