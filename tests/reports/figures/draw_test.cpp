@@ -20,7 +20,8 @@ nlohmann::json data_of(const ReportInput& input) {
   return report_data(view_of(input), {});
 }
 
-// Puts `more` behind every text of `value` that comes from records, however deep. The rest chooses what is drawn.
+// Puts `more` behind every text of `value` that comes from records, however deep. The rest chooses what is
+// drawn.
 void add_to_texts(nlohmann::json& value, const std::string& more) {
   if (value.is_string()) value = value.get<std::string>() + more;
   if (value.is_array())
