@@ -1,5 +1,5 @@
 # hilbench in a container:
-#   docker build --target cpu -t hilbench .            docker run --rm -v "$PWD:/data" hilbench run quick.yaml
+#   docker build --target cpu -t hilbench .            docker run --rm -v "$PWD:/data" hilbench run quick
 #   docker build --target cuda -t hilbench:cuda .      docker run --rm --gpus all -v "$PWD:/data" hilbench:cuda doctor
 # The packages are those of packages.txt, as for quickstart.sh. The context keeps .git: records name their commit.
 ARG CUDA_IMAGE=nvidia/cuda:13.0.0

@@ -11,7 +11,7 @@
 #include "reports/compare_document.hpp"
 #include "reports/gate_runs.hpp"
 #include "reports/page/page.hpp"
-#include "reports/report.hpp"
+#include "reports/site/new_folder.hpp"
 #include "reports/view/results.hpp"
 
 namespace hilbench {
@@ -54,11 +54,12 @@ ExitCode compare_command(const CompareArguments& arguments) {
   const Document document =
       compare_document(runs, arguments.fail_above ? reasons_of(result) : std::vector<std::string>{});
   if (!arguments.output.empty()) {
-    make_folder(arguments.output);
-    write_file(arguments.output / "compare.html", to_html(document));
-    write_file(arguments.output / "compare.md", to_markdown(document));
-    write_file(arguments.output / "compare.csv", to_csv(compare_table(runs)));
-    write_file(arguments.output / "gate.csv", gate_csv(result));
+    add_to_folder(arguments.output, [&](const std::filesystem::path& made) {
+      write_file(made / "compare.html", to_html(document));
+      write_file(made / "compare.md", to_markdown(document));
+      write_file(made / "compare.csv", to_csv(compare_table(runs)));
+      write_file(made / "gate.csv", gate_csv(result));
+    });
   }
   fmt::print("{}", arguments.format == "markdown" ? to_markdown(document) : to_text(document));
   if (arguments.fail_above) return exit_code(result);

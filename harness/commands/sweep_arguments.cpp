@@ -61,9 +61,8 @@ std::int64_t checked_processes(std::int64_t processes) {
 void add_sweep_options(Options& options, SweepArguments& arguments, Budget budget) {
   options.optional_argument("SWEEP", arguments.file,
                             "sweep file, or the name of a sweep of this program (`hilbench list sweeps`)");
-  options.text(
-      "--claim", arguments.claim,
-      "in the place of a file: the sweep of this build that answers the claim (`hilbench list claims`)");
+  options.text("--claim", arguments.claim,
+               "instead of a file: the sweep of this build that answers the claim (`hilbench list claims`)");
   options.text("--filter", arguments.filter,
                "keep only variants whose CASE/VARIANT contains a match of this regular expression");
   options.texts("--axis", arguments.axes,
@@ -74,10 +73,10 @@ void add_sweep_options(Options& options, SweepArguments& arguments, Budget budge
   if (budget == Budget::of_comparison) {
     options.duration(
         "--budget", arguments.budget_s,
-        "time for timing one comparison (90, 90s, 3m), in place of the sweep's budget_s; it holds even if "
+        "time for timing one comparison (90, 90s, 3m), instead of the sweep's budget_s; it holds even if "
         "few rounds are left, and the rows say so");
     options.integer("--processes", arguments.processes,
-                    "measure every case in this many fresh processes, in place of the sweep's processes; "
+                    "measure every case in this many fresh processes, instead of the sweep's processes; "
                     "published results have 5 on GPUs and 10 on processors");
   }
   options.number("--execution-limit", arguments.execution_limit_s,

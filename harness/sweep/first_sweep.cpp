@@ -74,7 +74,7 @@ reference: dilated/linear              # ratio = time of this / time of the vari
 
 measure:
   budget_s: 5                          # seconds of timing a case, all processes together
-  interval: 0.02                       # or less, if every 95 % interval is within 2 % of its ratio before
+  interval: 0.02                       # timing ends earlier if every 95 % interval is within 2 % of its ratio
   processes: 1                         # more show how processes differ: 5 on a GPU, 10 on a processor to publish
 counters: [default]                    # hardware counters after the timing (`hilbench list counters`); [] for none
 )",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "reports/document/document.hpp"
+#include "reports/view/format.hpp"
 
 namespace hilbench {
 namespace {
@@ -17,7 +18,7 @@ struct Renderer {
   std::string operator()(const Heading& block) const {
     return fmt::format("### {}\n", markdown_text(block.text));
   }
-  std::string operator()(const Command& block) const { return fenced(block.text); }
+  std::string operator()(const Command& block) const { return fenced(printable(block.text)); }
   std::string operator()(const Table& block) const {
     return (block.caption.empty() ? "" : fmt::format("**{}**\n\n", markdown_text(block.caption))) +
            to_markdown(block);

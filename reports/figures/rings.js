@@ -84,7 +84,7 @@ function ringFigure({title, axis, valueOf, predictedOf, caption}, family) {
     y: axis,
     series: [...withMedians(series), ...predictions],
     caption: predictions.length ?
-        `${caption} Large and hollow: predicted by a model fitted on 1 and 2 ranks; the text below says how well ` +
+        `${caption} Large hollow points are predicted by a model fitted on 1 and 2 ranks; the text below says how well ` +
         `it fits.` :
         caption
   };

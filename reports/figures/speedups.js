@@ -30,7 +30,7 @@ function speedupBy(key, name, records) {
         "Time of the reference / time of the variant, without the time to permute. Bars: 95 % intervals, cut at " +
         "the edge. " +
         `Lines join the medians of the cases. Points of one ${
-            name} are drawn side by side. random is the negative control: an ` +
+            name} are drawn side by side. random is the control: an ` +
         "effect that random has too is no effect of another order. @tokens computes a different function."
   };
 }
@@ -67,8 +67,7 @@ function speedupByWorkingSet(records, marks) {
                  marks.map(([bytes, name]) => `${name} ${inUnit(BYTES, bytes, 3)}`)
                      .join(", ")}. A case with dilation reads ` +
         "only part of K and V, one segment after another; the order decides on which lines and pages this part " +
-        "lies. random is the " +
-        "negative control."
+        "lies. random is the control."
   };
 }
 

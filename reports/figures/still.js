@@ -72,6 +72,8 @@ const STILLS = {
   times: () => (timed.length ? timesOfCases() : null),
 };
 
+// XML has no other characters, not even escaped.
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 const escaped = (text) => text.replace(/[<>&]/g, (letter) => ({"<": "&lt;", ">": "&gt;", "&": "&amp;"})[letter]);
 
 async function pictureOf(figure) {
@@ -82,7 +84,8 @@ async function pictureOf(figure) {
       vega.parse(specification, null, {ast: true}), {expr: vega.expressionInterpreter, renderer: "none", logger});
   const svg = await view.toSVG();
   if (faults.length) throw faults[0];
-  return svg.replace(/<svg[^>]*>/, (opening) => `${opening}<title>${escaped(figure.title)}</title>`);
+  const titled = svg.replace(/<svg[^>]*>/, (opening) => `${opening}<title>${escaped(figure.title)}</title>`);
+  return titled.replace(NOT_IN_XML, "\ufffd");
 }
 
 async function drawStill(name, describe) {

@@ -41,9 +41,14 @@ std::string verdict_text(const GateRow& row) {
   return row.reference ? "reference, not judged" : "rival, not judged";
 }
 
+// A share for other programs, to a millionth: the digits behind it are noise.
+std::string share_data(double share) {
+  return data_text(std::round(share * 1e6) / 1e6);
+}
+
 Table gate_table(const std::vector<GateRow>& rows) {
   using Row = GateRow;
-  const auto share = [](double ln) { return data_text(std::expm1(ln)); };
+  const auto share = [](double ln) { return share_data(std::expm1(ln)); };
   const std::vector<ColumnOf<Row>> columns = {
       {{"case", "case"}, [](const Row& r) { return Cell{r.case_id}; }},
       {{"variant", "variant"}, [](const Row& r) { return Cell{r.variant_id}; }},
@@ -60,7 +65,8 @@ Table gate_table(const std::vector<GateRow>& rows) {
        [share](const Row& r) { return Cell{share(interval_of(r).low)}; }},
       {{"slowdown_high", "", Align::right, Show::data},
        [share](const Row& r) { return Cell{share(interval_of(r).high)}; }},
-      {{"smallest_seen", "", Align::right, Show::data}, [](const Row& r) { return Cell{data_text(r.seen)}; }},
+      {{"smallest_seen", "", Align::right, Show::data},
+       [](const Row& r) { return Cell{share_data(r.seen)}; }},
       {{"processes", "pairs", Align::right}, [](const Row& r) { return Cell{std::to_string(r.processes)}; }},
       {{"second_round", "", Align::left, Show::data},
        [](const Row& r) { return Cell{r.second_round ? "true" : "false"}; }},

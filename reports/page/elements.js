@@ -12,6 +12,11 @@ function el(tag, attributes, ...children) {
   return element;
 }
 
+// A name as text nodes, which a narrow column breaks between its parts: dilated_|wgmma/|hilbert@|tokens.
+function breakable(name) {
+  return name.split(/(?<=[/_@])(?=.)/s).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+}
+
 // A <select> with a label. `changed` gets the chosen value, or "" for all.
 function select(label, options, changed, all = "all") {
   const box = el("select", {change: () => changed(box.value)});

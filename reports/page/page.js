@@ -12,11 +12,28 @@ async function drawAll() {
   document.documentElement.dataset.drawn = "yes";
 }
 
-function openNamedRecord() {
-  const name = /^#record=(.+)$/.exec(location.hash)?.[1];
-  const wanted = name && decodeURIComponent(name);
-  const record = wanted && DATA.records.find((one) => `${one.of.id}/${one.id}` === wanted);
+// "" if it is no address.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+// True if the page holds the record.
+function openNamedRecord(hash) {
+  const wanted = decoded(/^#record=(.+)$/.exec(hash)?.[1] ?? "");
+  const record = DATA.records.find((one) => `${one.of.id}/${one.id}` === wanted);
   if (record) openRecord(record);
+  return Boolean(record);
+}
+
+// Directly, not by the address: it may still be that of a record that closes just now.
+function openLinkedRecord(event) {
+  const link = event.target.closest("a[href^='#record=']");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (openNamedRecord(link.hash)) event.preventDefault();
 }
 
 addEventListener("recolour", redrawAll);
@@ -32,7 +49,8 @@ enhanceTables();
 document.getElementById("explorer").replaceWith(recordsSection());
 fillNavigation();
 if (hasCharts) document.body.append(el("footer", {}, "Charts are drawn by Vega (BSD 3-Clause licence), which these pages contain."));
-addEventListener("hashchange", openNamedRecord);
-openNamedRecord();
+addEventListener("hashchange", () => openNamedRecord(location.hash));
+document.addEventListener("click", openLinkedRecord);
+openNamedRecord(location.hash);
 document.documentElement.dataset.ready = "yes";
 if (hasCharts) drawAll();

@@ -65,7 +65,10 @@ function counterFacts(record) {
       [readable(DATA.counters[place].name), `not read: ${DATA.reasons[why] || "no reason given"}`])]);
 }
 
+let leaveRecord = () => {};
+
 function openRecord(record) {
+  leaveRecord();
   const dialog = document.getElementById("record"), before = drawn.length, command = commandOf(record);
   const copy = el("button", {type: "button", click: async () => {
     await navigator.clipboard?.writeText(command).catch(() => {});
@@ -81,12 +84,14 @@ function openRecord(record) {
     ...record.counters || record.unread ? titled("Counters", counterFacts(record)) : [],
     ...titled("Environment", facts([...flattened(record.passing), ...flattened(DATA.environments[record.environment])])));
   history.replaceState(null, "", `#record=${encodeURIComponent(`${record.of.id}/${record.id}`)}`);
-  dialog.onclose = () => {
+  leaveRecord = () => {
+    leaveRecord = () => {};
     for (const entry of drawn.splice(before)) entry.close();
     dialog.replaceChildren();
     history.replaceState(null, "", location.pathname + location.search);
   };
-  dialog.showModal();
+  dialog.onclose = () => { if (!dialog.open) leaveRecord(); };  // the event comes late, maybe after the next record
+  if (!dialog.open) dialog.showModal();
   if (hasCharts) for (const entry of drawn.slice(before)) entry.draw();
   dialog.scrollTop = 0;
 }

@@ -71,7 +71,7 @@ function chosenRecords(state, texts, columns) {
 
 function recordRow(record, columns) {
   const opener = el("button", {type: "button", class: "open", title: "opens samples, environment and command",
-                               click: () => openRecord(record)}, record.id);
+                               click: () => openRecord(record)}, ...breakable(record.id));
   return el("tr", {}, el("td", {}, opener), ...columns.slice(1).map((one) => {
     const value = one.value(record), shown = one.show ? one.show(record) : String(value ?? "");
     const form = typeof value === "number" ? "num" : shown.length > 40 ? "wide" : "";
@@ -120,8 +120,8 @@ function recordsSection() {
   return sectionOf("records", "Every record",
     el("p", {}, "A click on a variant opens its record: samples, verification, counters, environment, and the command that ",
        "repeats it. Speedup is the time of the reference / the time of the variant, paired round by round. Above 1, the variant is ",
-       "faster; if the interval holds 1, no difference is shown. The sign is not settled if one process measured and the interval ",
-       "comes within 1 % of 1. The name dilated stands for the kernel that the column `kernel that ran` names, so ",
+       "faster; if the interval holds 1, no difference is shown. If one process measured and the interval comes within 1 % of 1, ",
+       "it is not settled which of the two is faster. The name dilated stands for the kernel that the column `kernel that ran` names, so ",
        "dilated/linear may run the same code as another row.",
        held < of ? ` This page holds the first ${held} of ${of} records; tables/comparison.csv holds all.` : ""),
     controls, count, el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Records"}, table), more);

@@ -78,7 +78,7 @@ std::string rivals_html(const std::vector<Place>& places) {
        [](R r) { return Cell{std::to_string(r.entry.faster)}; }},
       {{"slower", "kernel slower in", Align::right},
        [](R r) { return Cell{std::to_string(r.entry.slower)}; }},
-      {{"sweep", "sweep of the lowest"},
+      {{"sweep", "sweep with the lowest ratio"},
        [](R r) {
          return Cell{r.place.sweep->name, Tone::plain, r.place.page() + "#rivals"};
        }},

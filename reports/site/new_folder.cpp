@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 
@@ -17,23 +18,24 @@ namespace fs = std::filesystem;
                    {"the folder cannot be written", target.string(), std::move(why), "give another -o"});
 }
 
-// Removed with all that it holds. Beside the target, so that a rename is enough to put the content in place.
-class FolderBeside {
+// Removed with all that it holds. In a folder near the target, so that a rename is enough to put the content
+// in place.
+class FolderIn {
  public:
-  explicit FolderBeside(const fs::path& target) {
+  FolderIn(const fs::path& parent, const fs::path& target) {
     std::error_code error;
-    fs::create_directories(target.parent_path(), error);
+    fs::create_directories(parent, error);
     if (error) fail_to_write(error.value(), target);
-    std::string pattern = (target.parent_path() / ".hilbench-XXXXXX").string();
+    std::string pattern = (parent / ".hilbench-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(errno, target);
     path_ = pattern;
   }
-  ~FolderBeside() {
+  ~FolderIn() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
-  FolderBeside(const FolderBeside&) = delete;
-  FolderBeside& operator=(const FolderBeside&) = delete;
+  FolderIn(const FolderIn&) = delete;
+  FolderIn& operator=(const FolderIn&) = delete;
   const fs::path& path() const { return path_; }
 
  private:
@@ -62,13 +64,53 @@ void expect_replaceable(const fs::path& target, const std::function<bool(const f
                       "give a new folder, or one that this command made"});
 }
 
+// The outermost folder that has to be made for `place`; empty if there is none.
+fs::path first_missing(const fs::path& place) {
+  fs::path missing;
+  std::error_code ignored;
+  for (fs::path folder = place; !fs::exists(folder, ignored); folder = folder.parent_path()) missing = folder;
+  return missing;
+}
+
+// Nothing is moved if something of another kind is in the way.
+void move_files(const fs::path& from, const fs::path& to, const fs::path& target) {
+  std::error_code error;
+  const std::vector<fs::directory_entry> entries(fs::recursive_directory_iterator(from), {});
+  const auto place_of = [&](const fs::path& file) { return to / file.lexically_relative(from); };
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path place = place_of(entry.path());
+    if (fs::exists(place) && fs::is_directory(place) != entry.is_directory())
+      fail_to_write(entry.is_directory() ? ENOTDIR : EISDIR, target, place.string() + " is in the way");
+  }
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.is_directory())
+      fs::create_directory(place_of(entry.path()), error);
+    else
+      fs::rename(entry.path(), place_of(entry.path()), error);
+    if (error) fail_to_write(error.value(), target);
+  }
+}
+
 }  // namespace
+
+void add_to_folder(const fs::path& target, const std::function<void(const fs::path&)>& fill) {
+  const fs::path place = resolved(target), missing = first_missing(place);
+  try {
+    const FolderIn inside(place, target);
+    fill(inside.path());
+    move_files(inside.path(), place, target);
+  } catch (...) {
+    std::error_code ignored;
+    if (!missing.empty()) fs::remove_all(missing, ignored);
+    throw;
+  }
+}
 
 void replace_folder(const fs::path& target, const std::function<bool(const fs::path&)>& is_ours,
                     const std::function<void(const fs::path&)>& fill) {
   const fs::path place = resolved(target);
   expect_replaceable(place, is_ours);
-  const FolderBeside beside(place);
+  const FolderIn beside(place.parent_path(), place);
   const fs::path made = beside.path() / "made", before = beside.path() / "before";
   std::error_code error;
   if (!fs::create_directory(made, error)) fail_to_write(error.value(), target);

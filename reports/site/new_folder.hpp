@@ -1,4 +1,4 @@
-// A folder that appears as a whole or not at all.
+// A folder, or files in one, that appear as a whole or not at all.
 #pragma once
 
 #include <filesystem>
@@ -13,5 +13,11 @@ namespace hilbench {
 void replace_folder(const std::filesystem::path& target,
                     const std::function<bool(const std::filesystem::path&)>& is_ours,
                     const std::function<void(const std::filesystem::path&)>& fill);
+
+// Fills a new folder inside `target`, then moves its files to the same places of `target`, over what has
+// their names there. `target` is made if it is absent. Throws as replace_folder(), and leaves `target` as it
+// was if `fill` throws.
+void add_to_folder(const std::filesystem::path& target,
+                   const std::function<void(const std::filesystem::path&)>& fill);
 
 }  // namespace hilbench

@@ -144,7 +144,7 @@ std::vector<ColumnOf<VariantRow>> cost_columns() {
        [](R r) { return data(amortised_speedup(*r.record, 10)); }},
       {{"speedup_permuted_100", "", Align::right, Show::data},
        [](R r) { return data(amortised_speedup(*r.record, 100)); }},
-      {{"error", "largest error of allowed", Align::right, Show::page}, error_cell},
+      {{"error", "largest error of what is allowed", Align::right, Show::page}, error_cell},
       {{"max_abs", "", Align::right, Show::data},
        [](R r) { return data(r.record->verify ? std::optional(r.record->verify->max_abs) : std::nullopt); }},
       {{"tolerance", "", Align::right, Show::data},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace hilbench {
 namespace {
@@ -54,6 +53,11 @@ class Layout {
   std::string row(const TextRow& row) const {
     return line(row, number_ > 0 ? fmt::format("{}", row.number) : "");
   }
+  // "" if the group has none.
+  std::string group_note(const TextRow& row) const {
+    if (row.group_note.text.empty()) return "";
+    return std::string(kIndent, ' ') + note(row.group_note, kIndent) + "\n";
+  }
 
  private:
   // 0 if no row has such a cell.
@@ -98,16 +102,16 @@ class Layout {
     const std::size_t column = before_name() + name_ + kGap;
     const std::string gap = long_name ? "\n" + std::string(column, ' ')
                                       : std::string(name_ - display_width(row.name) + kGap, ' ');
-    return gap + note(row, column);
+    return gap + note(row.note, column);
   }
   std::string under(const TextRow& row) const {
     constexpr std::size_t kNoteIndent = 4;
     if (row.note.text.empty()) return "";
     const std::size_t column = before_name() + kNoteIndent;
-    return std::string(column, ' ') + note(row, column) + "\n";
+    return std::string(column, ' ') + note(row.note, column) + "\n";
   }
-  std::string note(const TextRow& row, std::size_t column) const {
-    return toned(wrapped(row.note.text, screen_.width, column, column), row.note.tone, screen_);
+  std::string note(const Cell& note, std::size_t column) const {
+    return toned(wrapped(note.text, screen_.width, column, column), note.tone, screen_);
   }
 
   const Titles& titles_;
@@ -123,17 +127,21 @@ std::string columns_text(const std::vector<TextRow>& rows, const Titles& titles,
                          const Screen& screen) {
   if (rows.empty()) return "";
   const Layout layout(rows, titles, headings, screen);
+  const bool numbered = headings == Headings::numbered;
   std::string text = layout.title();
-  std::map<std::size_t, std::string> groups;
-  std::string heading;
-  for (const TextRow& row : rows) {
-    groups[row.number] = row.heading;
-    if (headings == Headings::shown && row.heading != std::exchange(heading, row.heading))
+  std::map<std::size_t, const TextRow*> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const TextRow& row = rows[i];
+    const bool first = groups.try_emplace(row.number, &row).second;
+    const bool last = i + 1 == rows.size() || rows[i + 1].number != row.number;
+    if (headings == Headings::shown && first)
       text += bold(wrapped(row.heading, screen.width, 0), screen) + "\n";
     text += layout.row(row);
+    if (!numbered && last) text += layout.group_note(row);
   }
-  if (headings == Headings::numbered)
-    for (const auto& [number, group] : groups) text += fmt::format("  {}: {}\n", number, group);
+  if (!numbered) return text;
+  for (const auto& [number, row] : groups)
+    text += fmt::format("  {}: {}\n{}", number, row->heading, layout.group_note(*row));
   return text;
 }
 

@@ -18,9 +18,11 @@ struct TextRow {
   std::size_t number = 0;        // of the group, from 1
   std::vector<Cell> cells = {};  // kCellColumns, or none: the note stands in their place
   Cell note = {};                // under the row; "" if there is none
+  Cell group_note = {};          // the same in all rows of a group: under its last row, or behind its heading
 };
 
-// shown: above the first row of each group. numbered: a column in front, and a list of the groups at the end.
+// shown: above the first row of each group, whose rows follow each other. numbered: a column in front, and a
+// list of the groups at the end.
 enum class Headings { none, shown, numbered };
 
 // `titles`: of the name and of the cells. On a narrow screen, of 72 characters at least, the short time

@@ -175,13 +175,31 @@ Rows rows_of(const std::vector<Record>& records) {
 
 namespace {
 
+// Of each case whose variants were all timed in the same number of rounds, too few for the budget: what says
+// so.
+std::map<std::string_view, std::string> bent_cases(const Rows& rows) {
+  std::map<std::string_view, std::set<std::string>> said;
+  for (const Record* record : rows)
+    if (record->status == Status::ok && record->time) said[record->case_id].insert(bent_rounds_text(*record));
+  std::map<std::string_view, std::string> bent;
+  for (const auto& [case_id, texts] : said)
+    if (texts.size() == 1 && !texts.begin()->empty()) bent.emplace(case_id, *texts.begin());
+  return bent;
+}
+
 std::string text_of(const Rows& rows, const std::map<std::string_view, std::size_t>& numbers,
                     Headings headings, const Screen& screen) {
   const RateUnit unit = rate_unit(rows);
   const References references = references_of(rows);
+  const std::map<std::string_view, std::string> bent = bent_cases(rows);
   std::vector<TextRow> text;
-  for (const Record* record : rows)
+  for (const Record* record : rows) {
     text.push_back(text_row(*record, references, unit, numbers.at(record->case_id)));
+    const auto of_case = bent.find(record->case_id);
+    if (of_case == bent.end()) continue;
+    text.back().group_note = {"all variants: " + of_case->second, Tone::muted};
+    if (record->status == Status::ok) text.back().note = {};
+  }
   return columns_text(text,
                       {"variant", "time", "time [95 %]", "ratio [95 %]", "verdict", std::string(unit.name)},
                       headings, screen);

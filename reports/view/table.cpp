@@ -39,11 +39,23 @@ std::string classes(const Column& column, Tone tone) {
   return names.empty() ? "" : fmt::format(" class=\"{}\"", names);
 }
 
+// A name, which a narrow column breaks between its parts: dilated_|wgmma/|hilbert@|tokens.
+std::string name_html(std::string_view name) {
+  std::string html;
+  while (true) {
+    const std::size_t cut = std::min(name.find_first_of("/_@"), name.size());
+    if (cut + 1 >= name.size()) return html + html_text(name);
+    html += html_text(name.substr(0, cut + 1)) + "<wbr>";
+    name.remove_prefix(cut + 1);
+  }
+}
+
 // Of long text only the first words are shown; the rest opens by a click.
 std::string cell_html(const Column& column, const Cell& cell) {
   constexpr std::size_t kShown = 56, kFolded = 84;
   if (!cell.link.empty() && !cell.text.empty())
-    return fmt::format("<a href=\"{}\">{}</a>", html_text(cell.link), html_text(cell.text));
+    return fmt::format("<a href=\"{}\">{}</a>", html_text(cell.link), name_html(cell.text));
+  if (column.align == Align::left) return name_html(cell.text);
   if (column.align != Align::wrapped || cell.text.size() <= kFolded) return html_text(cell.text);
   std::size_t cut = cell.text.rfind(' ', kShown);
   if (cut == std::string::npos || cut == 0) return html_text(cell.text);

@@ -43,14 +43,23 @@ echo "== run"
 in_root hilbench --version
 in_root hilbench list orders | grep -q hilbert
 in_root hilbench plan /usr/share/hilbench/sweeps/quick.yaml --device cpu | grep -q 'dilated/hilbert'
-cat >"$scratch/root/tmp/small.yaml" <<'SWEEP'
-name: small
-axes: {sequence_length: 33, segments: [[16]], dilations: [[2]], heads: 2, head_dim: 16, threads: 1, device: cpu}
-variants: [{kernel: dilated, order: [linear, hilbert]}]
-measure: {budget_s: 0.05, min_rounds: 4}
-SWEEP
-in_root hilbench run /tmp/small.yaml -o /tmp/out >"$scratch/run.log" 2>&1 || { cat "$scratch/run.log"; exit 1; }
-in_root hilbench export /tmp/out --format csv | grep -q 'dilated/hilbert'
+in_empty_folder() { in_root bash -c 'mkdir -p /tmp/empty && cd /tmp/empty && exec hilbench "$@"' bash "$@"; }
+measure() { in_empty_folder "$@" >"$scratch/run.log" 2>&1 || { cat "$scratch/run.log"; exit 1; }; }
+measure run quick --budget 0.1
+in_empty_folder export results/quick --format csv | grep -q 'dilated/hilbert'
+measure report results/quick
+grep -q 'libjs-vega' "$scratch/run.log" || { cat "$scratch/run.log"; echo "FAILED: nothing says what figures need"; exit 1; }
+echo "== with what it recommends"
+in_apt install -y --no-install-recommends $(dpkg-deb -f "$package" Recommends | tr -d ,)
+measure run quick --fresh --budget 0.1
+measure report results/quick
+for figure in rates times speedup_length; do
+  for kind in svg png; do
+    [ -s "$scratch/root/tmp/empty/results/quick/figures/$figure.$kind" ] ||
+      { cat "$scratch/run.log"; echo "FAILED: no figure $figure.$kind"; exit 1; }
+  done
+done
+grep -q 'const vega' "$scratch/root/tmp/empty/results/quick/report.html" || { echo "FAILED: no charts"; exit 1; }
 for file in share/man/man1/hilbench.1 share/bash-completion/completions/hilbench share/hilbench/sweeps/sweep.schema.json \
   share/doc/hilbench/docs/sweeps.md share/doc/hilbench/LICENSE; do
   ls "$scratch/root/usr/$file"* >/dev/null || { echo "FAILED: no /usr/$file"; exit 1; }

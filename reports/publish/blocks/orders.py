@@ -29,11 +29,11 @@ def effects_said(pairs):
 
 
 def range_cells(pairs):
-    """Number of cases, their speedups and their dilations."""
+    """Number of cases, their speedups and their dilations, which windows and masks have none of."""
     if not pairs:
         return [0, "", ""]
-    cases = {(pair.params["dilations"][0], pair.params["sequence_length"]) for pair in pairs}
-    dilations = sorted({dilation for dilation, _ in cases})
+    cases = {pair.record["case"] for pair in pairs}
+    dilations = sorted({pair.params["dilations"][0] for pair in pairs if pair.params["dilations"]})
     return [len(cases), span(pair.ratio for pair in pairs), ", ".join(map(str, dilations))]
 
 

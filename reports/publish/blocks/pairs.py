@@ -15,7 +15,7 @@ class Pair:
         self.ratio, (self.low, self.high) = speedup["ratio"], speedup["ci"]
         self.variant = record["variant"].split("/", 1)[1]
         self.kv = kv_bytes(self.params)
-        self.keys = keys_of(self.params)
+        self.keys = keys_of(record)
         self.margin = speedup["margin"]
         self.gains, self.loses = speedup["verdict"] == "faster", speedup["verdict"] == "slower"
 
@@ -33,8 +33,12 @@ def kv_bytes(params):
     return 2 * params["batch"] * params["sequence_length"] * params["kv_heads"] * params["head_dim"] * size
 
 
-def keys_of(params):
-    """Keys that a query reads, of its longest branch; of windows, what it sees far from the ends of the grid."""
+def keys_of(record):
+    """Keys that a query reads, of its longest branch; of windows, what it sees far from the ends of the grid; of a mask
+    of blocks, their mean over the queries, rounded."""
+    params = record["params"]
+    if params.get("mask"):
+        return round(record["pairs"]["needed"] / math.prod(params[name] for name in ("batch", "heads", "sequence_length")))
     if params.get("grid"):
         return math.prod(params["window"])
     branches = zip(params["segments"], params["dilations"])

@@ -16,7 +16,7 @@ def rates_of(folder, sweep):
         params = record["params"]
         shape = tuple(params[name] for name in ("head_dim", "threads", "heads"))
         pattern = parameters_text(params), is_dense(params)
-        rates.setdefault((shape, pattern, keys_of(params)), {})[params["dtype"]] = record["tflops"]
+        rates.setdefault((shape, pattern, keys_of(record)), {})[params["dtype"]] = record["tflops"]
     return rates
 
 

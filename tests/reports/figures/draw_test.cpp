@@ -20,6 +20,23 @@ nlohmann::json data_of(const ReportInput& input) {
   return report_data(view_of(input), {});
 }
 
+// Puts `more` behind every text of `value` that comes from records, however deep. The rest chooses what is
+// drawn.
+void add_to_texts(nlohmann::json& value, const std::string& more) {
+  if (value.is_string()) value = value.get<std::string>() + more;
+  if (value.is_array())
+    for (nlohmann::json& one : value) add_to_texts(one, more);
+  if (value.is_object())
+    for (const auto& [key, one] : value.items())
+      if (key != "status" && key != "dtype" && key != "pages") add_to_texts(one, more);
+}
+
+std::string escaped(std::string text) {
+  for (const auto& [from, to] : {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})
+    text = std::regex_replace(text, std::regex(from), to);
+  return text;
+}
+
 // A program of a folder that does what `script` says.
 std::string program(const fs::path& folder, const char* name, const char* script) {
   std::ofstream(folder / name) << "#!/bin/sh\n" << script << '\n';
@@ -108,6 +125,32 @@ TEST(Draw, DrawsOneIfAsked) {
   EXPECT_EQ(drawn.figures[0].name, "figure");
   EXPECT_TRUE(fs::exists(folder.path() / "figure.png"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
+}
+
+TEST(Draw, NoTextBecomesAnElement) {
+  if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
+  const ReportInput input = sample::input();
+  const View view = view_of(input);
+  nlohmann::json data = report_data(view, answer_claims(load_claims({}), view));
+  data["rivals"].push_back(data["rivals"].at(0));
+  data["rivals"].back()["rival"] = "other";
+  add_to_texts(data, std::string(sample::kHostile) + "\x01\x1b\v\n\u2028\ufffe");
+  Folder folder;
+  const Drawn drawn = draw(data, find_chart_library({}), folder.path());
+  EXPECT_EQ(drawn.notes, std::vector<std::string>{});
+  EXPECT_EQ(drawn.figures.size(), 7u);
+  std::size_t hostile_titles = 0;
+  for (const Figure& figure : drawn.figures) {
+    const std::string svg = read(folder.path() / (figure.name + ".svg"));
+    EXPECT_EQ(svg.find("<script"), std::string::npos) << figure.name;
+    EXPECT_NE(svg.find("&lt;script&gt;"), std::string::npos) << figure.name;
+    EXPECT_EQ(svg.find('\x01'), std::string::npos) << figure.name << ": XML has no such character";
+    EXPECT_TRUE(fs::exists(folder.path() / (figure.name + ".png"))) << figure.name << ": not well-formed";
+    hostile_titles += figure.title.find("<script>") != std::string::npos;
+    const std::string title = figure.title.substr(0, figure.title.find('\x01'));
+    EXPECT_NE(svg.find("<title>" + escaped(title)), std::string::npos) << figure.name;
+  }
+  EXPECT_GT(hostile_titles, 0u);
 }
 
 TEST(Draw, SaysWhichProgramIsMissing) {

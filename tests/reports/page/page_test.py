@@ -5,17 +5,20 @@ records as requested. Exits with 77 if there is no Chromium.
 """
 
 import csv
+import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chromium  # noqa: E402
 
-ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script> & \x01\x1b[31m\u2028"
 faults = []
 
 
@@ -168,8 +171,17 @@ def check_keyboard(browser, file):
     address = browser.js("location.hash")
     browser.key("Escape")
     expect(not browser.js("document.getElementById('record').open"), "Escape closes it")
+    for wrong in ("#record=%", "#record=%zz", "#record=no/record", "#record="):
+        browser.open(file, wrong)
+        expect(not browser.js("document.getElementById('record').open"), f"{wrong} opens nothing")
+        quiet(browser, file, wrong)
     browser.open(file, address)
     expect(browser.js("document.getElementById('record').open"), "the address opens it again")
+    browser.js("""(() => { const dialog = document.getElementById('record'), link = document.createElement('a');
+      link.href = location.hash; dialog.close(); document.body.append(link); link.click(); link.remove(); })()""")
+    browser.js("new Promise((then) => setTimeout(then, 100))")
+    expect(browser.js("document.querySelectorAll('#record[open] .stage').length") == 2,
+           "a link opens the record that closed just before")
     browser.key("Escape")
     expect(drawn(browser), "figures are drawn beside an open record")
     browser.js("document.querySelector('#figure-times .stage').focus()")
@@ -188,23 +200,46 @@ def check_keyboard(browser, file):
     quiet(browser, file, "keyboard")
 
 
+def attacked(value):
+    """Every text of a part of a record, however deep, with an attack behind it; a source says what a counter is."""
+    if isinstance(value, dict):
+        return {key: one if key == "source" else attacked(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [attacked(one) for one in value]
+    return value + ATTACK if isinstance(value, str) else value
+
+
+def check_static_figures(folder):
+    """Each picture is well-formed and has no element or handler that a name brought in."""
+    pictures = glob.glob(os.path.join(folder, "figures/*.svg"))
+    expect(pictures or not shutil.which("node"), "hostile names: static figures are drawn")
+    for picture in pictures:
+        try:
+            elements = list(xml.etree.ElementTree.parse(picture).getroot().iter())
+        except xml.etree.ElementTree.ParseError as fault:
+            expect(False, f"hostile names: {picture}: {fault}")
+            continue
+        made = [one.tag for one in elements if one.tag.split("}")[-1] not in ("svg", "title", "g", "path", "text", "rect",
+                "line", "defs", "clipPath") or any(name.startswith("on") for name in one.attrib)]
+        expect(made == [], f"hostile names: {picture} has {made[:3]}")
+
+
 def check_hostile(browser, hilbench, lines):
     with tempfile.TemporaryDirectory() as folder:
         records = [json.loads(line) for line in lines]
         for record in records:
-            record["sweep"] = ATTACK
-            record["environment"]["host"]["cpu"] = ATTACK
-            record["reason"] = record["reason"] and ATTACK
-            record["case"] += ATTACK
-            record["variant"] += ATTACK
+            record.update({key: attacked(record[key]) for key in
+                           ("sweep", "case", "variant", "reason", "time_ns", "environment", "counters", "speedup")})
+            record["params"]["kernel"] += ATTACK
             record["counters"][ATTACK] = {"value": 1.5, "unit": ATTACK, "source": ATTACK, "passes": 1, "reason": None}
-            if record["speedup"]:
-                record["speedup"]["against"] += ATTACK
         with open(os.path.join(folder, "records.jsonl"), "w") as out:
             out.writelines(json.dumps(record) + "\n" for record in records)
         with open(os.path.join(folder, "meta.json"), "w") as out:
             json.dump({"sweep": ATTACK, "title": ATTACK, "command": ATTACK, "sweep_file": ATTACK}, out)
         file, _ = report(hilbench, folder)
+        check_static_figures(folder)
+        markdown = open(os.path.join(folder, "report.md")).read()
+        expect("\x1b" not in markdown, "hostile names: report.md has control characters")
         browser.window(1440)
         browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.alarms = 0; window.alert = () => { ++window.alarms; };")
         browser.open(file)

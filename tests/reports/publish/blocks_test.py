@@ -158,6 +158,16 @@ class Orders(BlocksTest):
         self.assertIn("| `random` | 1 | 1.210 | 4 | 1 | 0.800 | 4 |", said)
         self.assertIn("Random order, the control, reaches 1 of the 2 gains of other orders.", said)
 
+    def test_windows_and_masks_are_listed_beside_branches(self):
+        records = [record(4096, 4, "linear"), record(4096, 4, "residue", 1.2), windows_record("linear"),
+                   windows_record("residue", 1.2), masked_record("linear"), masked_record("residue", 1.2)]
+        folder = self.published(records)
+        table = orders.block_orders(folder, "cpu-order").split("\n")
+        self.assertIn("| n 8192, mask a7f5f064 of 64, h 4, d 64, fp32, threads 1 | 4 MiB | 129 | 1 | 1.200 [1.195, 1.205] |",
+                      table)
+        said = orders.block_order_said(folder, "cpu-order")
+        self.assertIn("| `residue` | 3 | 1.200 | 4 | 0 |  |  |", said)
+
     def test_working_sets_are_placed_by_the_cache_that_holds_them(self):
         places = {1 << 20: "within L2 of a core", 2 << 20: "within the reach of a core's data TLB",
                   1 << 25: "within L3", 1 << 26: "beyond L3"}
@@ -200,6 +210,23 @@ class Rates(BlocksTest):
             records.append({**one, "tflops": rate})
         table = rates.block_rates(self.published(records), "cpu-order").split("\n")
         self.assertIn("| grid 16x32x32, window 4x8x8, h 1, d 64, threads 1 | 256 | 0.08 | 0.2 | 2.50 |  |  |  |  |", table)
+
+    def test_masks_have_the_mean_of_their_keys(self):
+        records = [{**masked_record("linear", grid=grid), "tflops": rate}
+                   for grid, rate in ((None, 0.08), ([64, 128], 0.06))]
+        table = rates.block_rates(self.published(records), "cpu-order").split("\n")
+        self.assertIn("| n 8192, mask a7f5f064 of 64, h 4, d 64, threads 1 | 129 | 0.08 |  |  |  |", table)
+        self.assertIn("| grid 64x128, mask a7f5f064 of 64, h 4, d 64, threads 1 | 129 | 0.06 |  |  |  |", table)
+
+
+def masked_record(order, ratio=None, grid=None):
+    """A record of a mask of blocks, with 128.6 keys a query on average."""
+    one = record(8192, 1, order, ratio)
+    one["params"].update(threads=1, heads=4, grid=grid, window=None, mask="a7f5f0640123abcd", mask_block=64,
+                         segments=None, dilations=None)
+    place = "n8192" if grid is None else "g64x128"
+    return {**one, "case": f"{place}-m64.a7f5f064-h4-d64-fp32-p1-cpu-threads.1",
+            "pairs": {"needed": 128.6 * 4 * 8192, "computed": 140 * 4 * 8192}}
 
 
 def windows_record(order, ratio=None, dtype="fp32"):

@@ -103,6 +103,43 @@ TEST(NewFolder, AppearsAsAWholeOrNotAtAll) {
   EXPECT_THROW(replace_folder(target / "thesis.txt", is_ours, fill), UsageError);
 }
 
+TEST(NewFolder, FilesAreAddedTogetherOrNotAtAll) {
+  Folder folder;
+  const fs::path target = folder.path() / "a/b";
+  const auto fill = [](const fs::path& made) {
+    fs::create_directory(made / "tables");
+    std::ofstream(made / "tables/one.csv") << "new";
+    std::ofstream(made / "page.html") << "new";
+  };
+  const auto names = [&] {
+    std::string found;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      found += entry.path().lexically_relative(folder.path()).string() + " ";
+    return found;
+  };
+  const auto fails = [&](const fs::path& made) {
+    fill(made);
+    throw EnvironmentError({"no space", "", "", ""});
+  };
+  EXPECT_THROW(add_to_folder(target, fails), EnvironmentError);
+  EXPECT_EQ(names(), "") << "folders that were made for it are gone";
+  fs::create_directories(target);
+  std::ofstream(target / "page.html") << "old";
+  EXPECT_THROW(add_to_folder(target, fails), EnvironmentError);
+  EXPECT_EQ(read(target / "page.html"), "old");
+  EXPECT_FALSE(fs::exists(target / "tables"));
+  fs::create_directories(target / "tables/one.csv");
+  EXPECT_NE(message_of([&] { add_to_folder(target, fill); }).find("tables/one.csv is in the way"),
+            std::string::npos);
+  EXPECT_EQ(read(target / "page.html"), "old");
+  fs::remove(target / "tables/one.csv");
+  std::ofstream(target / "mine.txt") << "mine";
+  add_to_folder(target, fill);
+  EXPECT_EQ(read(target / "page.html") + read(target / "tables/one.csv") + read(target / "mine.txt"),
+            "newnewmine");
+  EXPECT_EQ(std::distance(fs::directory_iterator(target), fs::directory_iterator()), 3) << names();
+}
+
 TEST(MarkdownHtml, PassesOnNeitherElementsNorForeignLinks) {
   const auto page_of = [](std::string_view link) {
     return link == "quick/" ? std::optional<std::string>("quick/index.html") : std::nullopt;

@@ -18,7 +18,7 @@ sys.path.insert(0, str(TREE / "tests/reports/page"))
 import chromium  # noqa: E402
 
 ATTACK = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
-MOST_PAGE, MOST_INDEX, MOST_SECONDS = 2e6, 500e3, 60
+MOST_PAGE, MOST_INDEX, MOST_SECONDS, MOST_TO_OPEN = 2e6, 500e3, 60, 1
 faults = []
 
 
@@ -69,11 +69,7 @@ def check_page(browser, root, page, pictures):
         browser.window(width, 900, scheme)
         seconds = min(open_page(browser, root / page) for _ in range(3))  # what else the machine does only ever adds
         quiet(browser, root, where)
-        expect(seconds < 1, f"{where}: interactive after {seconds:.2f} s")
-        expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{where}: the scripts end")
-        expect(browser.js("document.documentElement.scrollWidth") <= width, f"{where}: the page scrolls sideways")
-        foot = browser.js("document.querySelector('.answer').getBoundingClientRect().bottom")
-        expect(foot <= 900, f"{where}: the answer ends at {foot}")
+        expect(seconds < MOST_TO_OPEN, f"{where}: interactive after {seconds:.2f} s")
         dark = browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 23)"
         expect(dark == (scheme == "dark"), f"{where}: follows the preferred colours")
         if pictures:
@@ -82,6 +78,28 @@ def check_page(browser, root, page, pictures):
     if page == "index.html" or browser.js("document.querySelector('main td') !== null"):
         sticky = browser.js("getComputedStyle(document.querySelector('main .scroll td')).position")
         expect(sticky == "sticky", f"{page}: the first column moves away at 390 pixels: {sticky}")
+
+
+def check_first_screen(browser, root, page):
+    """What every page owes its reader: it is there at once, it fits, and its first sentence stands on the first screen."""
+    for width in (1440, 390):
+        where = f"{page.relative_to(root)}, {width} pixels"
+        browser.window(width, 844 if width < 600 else 900)
+        seconds = open_page(browser, page)
+        if seconds > MOST_TO_OPEN:
+            seconds = min(open_page(browser, page) for _ in range(3))  # what else the machine does only ever adds
+        quiet(browser, root, where)
+        expect(seconds < MOST_TO_OPEN, f"{where}: interactive after {seconds:.2f} s")
+        expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{where}: the scripts end")
+        expect(browser.js("document.documentElement.scrollWidth") <= width, f"{where}: the page scrolls sideways")
+        foot, height = browser.js("[document.querySelector('.answer')?.getBoundingClientRect().bottom ?? 0, innerHeight]")
+        expect(foot <= height, f"{where}: the answer ends at {foot:.0f}, below the first screen of {height}")
+
+
+def in_time(browser, condition):
+    """Whether it comes true within five seconds, as a busy machine may need."""
+    return browser.js(f"""(async () => {{ for (let i = 0; i < 100 && !({condition}); ++i)
+      await new Promise((then) => setTimeout(then, 50)); return Boolean({condition}); }})()""")
 
 
 def links_of(browser):
@@ -119,8 +137,7 @@ def check_claims(browser, root):
         expect(browser.js(f"{links}.length") > 0, f"{page}: judged rows do not link to records")
         browser.js(f"{links}[0].focus()")
         browser.key("Enter")
-        browser.js("new Promise((then) => setTimeout(then, 50))")
-        expect(browser.js("document.getElementById('record').open"), f"{page}: Enter on a judged row opens no record")
+        expect(in_time(browser, "document.getElementById('record').open"), f"{page}: Enter on a judged row opens no record")
         browser.key("Escape")
 
 
@@ -196,6 +213,8 @@ def check_published(browser, hilbench, place, pictures):
     expect(seconds < MOST_SECONDS, f"all published results take {seconds:.1f} s")
     expect(max(sizes.values()) < MOST_PAGE, f"a page has {max(sizes.values())} bytes")
     expect(sizes[out / "index.html"] < MOST_INDEX, f"the index has {sizes[out / 'index.html']} bytes")
+    for page in pages:
+        check_first_screen(browser, out, page)
     check_claims(browser, out)
     check_tables(browser, out)
     for page in ("index.html", "machines/h200/index.html", "machines/h200/gpu-peak/index.html",

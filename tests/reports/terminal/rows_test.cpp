@@ -129,6 +129,29 @@ TEST(Rows, SayWhenTheBudgetLeftFewRounds) {
   EXPECT_NE(text.find("\n      2 of 6 rounds: the budget was spent\n"), std::string::npos) << text;
 }
 
+TEST(Rows, SayOnceThatTheBudgetLeftAllVariantsFewRounds) {
+  std::vector<Record> records = one_comparison();
+  sample::add_comparison(records, sample::work(16384, {{4096, 1}}), 4);
+  for (Record& record : records)
+    if (record.time && record.case_id == records[0].case_id) {
+      record.environment["processes"] = {{{"seed", 1}, {"rounds_wanted", 6}}};
+      record.time->samples_ns.resize(2);
+      record.time->process_rounds = {2};
+    }
+  const std::string said = "all variants: 2 of 6 rounds: the budget was spent\n";
+  const auto times = [](const std::string& text) {
+    const std::vector<std::string> lines = lines_of(text);
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const std::string& line) { return line.find("2 of 6") != std::string::npos; });
+  };
+  const std::string text = rows_text(rows_of(records), RowOrder::by_case, {.width = 100});
+  EXPECT_EQ(times(text), 1) << text;
+  EXPECT_NE(text.find("it ran\n  " + said + "n16384"), std::string::npos) << text;
+  const std::string sorted = rows_text(rows_of(records), RowOrder::time, {.width = 100});
+  EXPECT_EQ(times(sorted), 1) << sorted;
+  EXPECT_NE(sorted.find("  1: " + records[0].case_id + "\n  " + said), std::string::npos) << sorted;
+}
+
 TEST(Rows, TheLegendNamesReferenceEvidenceAndMargin) {
   const std::vector<Record> records = one_comparison();
   EXPECT_EQ(legend_text(rows_of(records), {}),

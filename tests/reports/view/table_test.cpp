@@ -57,6 +57,13 @@ TEST(Table, HtmlEscapesAndMarksTones) {
   EXPECT_EQ(html.find("1,5"), std::string::npos);
 }
 
+TEST(Table, HtmlNamesBreakBetweenTheirParts) {
+  Table table = small();
+  table.rows[0][0].text = "dilated_mma/<i>@tokens/";
+  const std::string html = to_html(table);
+  EXPECT_NE(html.find(">dilated_<wbr>mma/<wbr>&lt;i&gt;@<wbr>tokens/</td>"), std::string::npos) << html;
+}
+
 TEST(Format, NumbersKeepTheirDigitsAndUnits) {
   EXPECT_EQ(number_text(0.99871), "0.9987");
   EXPECT_EQ(number_text(12.3456), "12.35");
