@@ -49,7 +49,7 @@ class Arrivals {
   static constexpr int kAll = 0x7FFFFFFF;
   static constexpr int kTurns = 64;  // between two looks at the clock
 
-  // Waits for so many chunks.
+  // Waits until this number of chunks of the shard has arrived.
   __device__ __forceinline__ void wait(const WalkParams& p, int chunks) {
     const std::uint32_t* flag = p.walk.arrived + (source_ - 1);
     std::uint64_t begin = 0;
