@@ -4,17 +4,19 @@
 #   --packages     stop after installing
 #   --setup        stop after installing and building
 #   --tests        install what the tests need and build them too
+#   --unity        compile the sources of a folder as one if there is no build yet: faster, but not after a change
 set -euo pipefail
 cd "$(dirname "$0")"
 
-install=yes until=report tests=OFF
+install=yes until=report tests=OFF unity=()
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
     --packages) until=packages ;;
     --setup) until=setup ;;
     --tests) tests=ON ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --unity) unity=(-DHILBENCH_UNITY=ON) ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
@@ -81,7 +83,7 @@ fi
 
 echo "== building"
 generator=()
-[ -f build/CMakeCache.txt ] || generator=(-G Ninja)
+[ -f build/CMakeCache.txt ] || generator=(-G Ninja "${unity[@]}")
 cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=$tests >build-setup.log 2>&1 ||
   { tail -20 build-setup.log >&2; exit 4; }
 cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 || { grep -E 'error|Error' build-setup.log | head -20 >&2; tail -5 build-setup.log >&2; exit 4; }

@@ -2,37 +2,55 @@
 # Installs what the tests need, builds them, and runs every test that this machine can run. Ends with CTest's summary.
 #   --sanitizers   run the tests under the address, undefined-behaviour and thread sanitizers first
 #   --no-install   install nothing; say what is missing
+#   --unity        compile the sources of a folder as one if there is no build yet: faster, but not after a change
 set -euo pipefail
 cd "$(dirname "$0")"
 
-setup=() sanitizers=()
+install=() unity=() sanitizers=()
 for argument in "$@"; do
   case $argument in
-    --no-install) setup+=(--no-install) ;;
+    --no-install) install=(--no-install) ;;
+    --unity) unity=(--unity) ;;
     --sanitizers) sanitizers=(asan tsan) ;;
-    -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "test.sh: unknown option '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-./quickstart.sh --setup --tests "${setup[@]}"
-
 jobs=$(nproc)
 failed=()
+tested=()    # the sanitizer whose tests run in the background, and their process
 
-# sanitize PRESET: builds the tests under this preset, without CUDA code, and runs them. Tests with these labels are left
+# The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle. The
+# build is nice, so that it does not slow them down. None of them checks times.
+finish_tests() {
+  [ ${#tested[@]} -gt 0 ] || return 0
+  echo "== tests under ${tested[0]}"
+  wait "${tested[1]}" || failed+=("${tested[0]}")
+  grep -vE '^ *[0-9]+/[0-9]+ .*Passed|^ +Start ' "build/${tested[0]}-tests.log" || true
+  tested=()
+}
+
+# sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are left
 # out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's programs),
 # and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
 sanitize() {
   echo "== sanitizer: $1"
-  if ! { cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1; then
+  local built=yes
+  { cmake --preset "$1" && nice cmake --build --preset "$1" --parallel "$jobs"; } >"build/$1.log" 2>&1 || built=no
+  finish_tests
+  if [ $built = no ]; then
     tail -20 "build/$1.log" >&2
     failed+=("$1 (build)")
     return
   fi
-  ctest --preset "$1" --parallel "$jobs" 2>&1 | tee "build/$1-tests.log" |
-    grep -vE '^ *[0-9]+/[0-9]+ .*Passed|^ +Start ' || failed+=("$1")
+  ctest --preset "$1" --parallel "$jobs" >"build/$1-tests.log" 2>&1 &
+  tested=("$1" $!)
 }
 
+if [ ${#sanitizers[@]} -gt 0 ]; then
+  ./quickstart.sh --packages --tests "${install[@]}"
+  mkdir -p build
+fi
 for sanitizer in "${sanitizers[@]}"; do
   if command -v clang++ >/dev/null; then
     sanitize "$sanitizer"
@@ -41,6 +59,11 @@ for sanitizer in "${sanitizers[@]}"; do
   fi
 done
 
+status=0
+nice ./quickstart.sh --setup --tests "${install[@]}" "${unity[@]}" || status=$?
+finish_tests
+[ $status = 0 ] || exit $status
+
 echo "== tests that need a GPU and are not run here:"
 ctest --test-dir build -N -L gpu | sed -n 's/^ *Test *#[0-9]*: /  /p'
 ctest --test-dir build -N -L gpu | tail -1
@@ -48,6 +71,9 @@ ctest --test-dir build -N -L gpu | tail -1
 echo "== tests"
 ctest --preset cpu --parallel "$jobs" || failed+=(tests)
 if [ ${#failed[@]} -gt 0 ]; then
+  for sanitizer in "${sanitizers[@]}"; do
+    sed -n "/tests FAILED/,\$s/^/$sanitizer: /p" "build/$sanitizer-tests.log" >&2 || true
+  done
   echo "test.sh: failed: ${failed[*]}" >&2
   exit 1
 fi

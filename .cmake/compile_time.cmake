@@ -16,3 +16,39 @@ add_library(hilbench_precompiled INTERFACE)
 target_compile_options(hilbench_precompiled INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+
+# With HILBENCH_UNITY, which the sanitizers' presets and `./test.sh --unity` set, the sources of a folder are compiled as one: their headers are
+# read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore differ within a folder.
+# Compiled alone: sources that Highway includes once for each target, sources with flags of their own, and those that test
+# programs replace (hilbench_replaced_by_tests).
+option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
+function(hilbench_unity_of_folders target)
+  if(NOT HILBENCH_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(target_folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(source ${source} ABSOLUTE BASE_DIR ${target_folder})
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${source} generated)
+    if(generated)
+      set(group generated)
+    else()
+      file(STRINGS ${source} once_a_target REGEX "foreach_target" LIMIT_COUNT 1)
+      if(once_a_target)
+        continue()
+      endif()
+      get_filename_component(folder ${source} DIRECTORY)
+      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+      string(MAKE_C_IDENTIFIER ${folder} group)
+    endif()
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
+# hilbench_replaced_by_tests(sources...): each stays an object of its own, which the linker leaves out of a program that
+# defines the same functions.
+function(hilbench_replaced_by_tests)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

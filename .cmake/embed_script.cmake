@@ -3,7 +3,7 @@ if(FORM STREQUAL "bytes")
   file(READ ${SOURCE} digits HEX)
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," numbers "${digits}")
   string(REGEX REPLACE "('[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,'[^,]*,)" "\\1\n" numbers "${numbers}")
-  file(WRITE ${OUTPUT} "#include <string_view>\n\nnamespace hilbench {\n\nstatic const char kBytes[] = {\n${numbers}};\n\nstd::string_view embedded_${NAME}();\nstd::string_view embedded_${NAME}() {\n  return {kBytes, sizeof kBytes};\n}\n\n}  // namespace hilbench\n")
+  file(WRITE ${OUTPUT} "#include <string_view>\n\nnamespace hilbench {\n\nstatic const char k_${NAME}[] = {\n${numbers}};\n\nstd::string_view embedded_${NAME}();\nstd::string_view embedded_${NAME}() {\n  return {k_${NAME}, sizeof k_${NAME}};\n}\n\n}  // namespace hilbench\n")
   return()
 endif()
 

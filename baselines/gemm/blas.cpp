@@ -59,10 +59,10 @@ const Library& library() {
 // Loads the library in a child process, where it may crash or hang.
 std::string ask_for_absence() {
   choose_core_type();
-  const Finding finding = probe(
+  const ProbeFinding finding = probe(
       [] {
         setenv("OPENBLAS_NUM_THREADS", "1", 1);  // a child must not start threads
-        return Finding{true, library().absence};
+        return ProbeFinding{true, library().absence};
       },
       kPatience_s);
   if (finding.works) return finding.text;

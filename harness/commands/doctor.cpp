@@ -36,11 +36,11 @@ namespace {
 
 constexpr double kPatience_s = 20;
 
-Finding missing(const LoadedLibrary& library, std::string_view remedy) {
+ProbeFinding missing(const LoadedLibrary& library, std::string_view remedy) {
   return {.text = fmt::format("{}; {}", library.why(), remedy)};
 }
 
-Finding look_at_cpu() {
+ProbeFinding look_at_cpu() {
   const Host host = inspect_host();
   std::string caches;
   for (const CacheLevel& cache : host.data_caches)
@@ -57,7 +57,7 @@ Finding look_at_cpu() {
 }
 
 // Asks for 2 MiB pages, and looks at what the system gives.
-Finding look_at_huge_pages() {
+ProbeFinding look_at_huge_pages() {
   constexpr std::size_t kTried = std::size_t{32} << 20;
   const HugePages system = inspect_huge_pages();
   if (const auto reason = why_not_pages(PageSize::of_2m, system)) return {.text = *reason};
@@ -70,7 +70,7 @@ Finding look_at_huge_pages() {
                       system.defrag.empty() ? "unknown" : system.defrag)};
 }
 
-Finding look_at_blas() {
+ProbeFinding look_at_blas() {
   if (!blas_absence().empty()) return {.text = blas_absence()};
   const nlohmann::json& blas = blas_record();
   const std::string note = blas.value("note", "");
@@ -80,7 +80,7 @@ Finding look_at_blas() {
 }
 
 // Tries to count every event of a counter set, with no work in between.
-Finding look_at_counters(std::string_view name, CounterTarget target) {
+ProbeFinding look_at_counters(std::string_view name, CounterTarget target) {
   const CounterSet set = counter_set(name, target);
   const auto counters = count(
       set, 1, [] {}, [] {});
@@ -105,14 +105,14 @@ bool in_path(const std::string& program) {
   return false;
 }
 
-Finding look_at_still_figures() {
+ProbeFinding look_at_still_figures() {
   if (!in_path("node"))
     return {.text = "node is not in PATH, so reports have no SVG figures; install nodejs"};
   if (in_path("rsvg-convert")) return {true, "SVG and PNG figures in reports"};
   return {true, "SVG figures in reports; without PNG: no rsvg-convert in PATH; install librsvg2-bin"};
 }
 
-Finding look_at_driver() {
+ProbeFinding look_at_driver() {
   const LoadedLibrary library({"libcuda.so.1"});
   if (!library) return missing(library, "install NVIDIA's driver if there is an NVIDIA GPU");
   const auto init = library.find<int(unsigned)>("cuInit");
@@ -149,7 +149,7 @@ std::string split_gpus(const LoadedLibrary& nvml) {
   return text;
 }
 
-Finding look_at_nvml() {
+ProbeFinding look_at_nvml() {
   const LoadedLibrary library({"libnvidia-ml.so.1"});
   if (!library) return missing(library, "it comes with NVIDIA's driver");
   if (!nvml_absence().empty()) return {.text = nvml_absence()};
@@ -160,7 +160,7 @@ Finding look_at_nvml() {
   return {true, fmt::format("driver {}{}", text.data(), split_gpus(library))};
 }
 
-Finding look_at_cupti() {
+ProbeFinding look_at_cupti() {
   std::ifstream in("/proc/driver/nvidia/params");
   const std::string permission = profiling_permission({std::istreambuf_iterator<char>(in), {}});
   const CudaDriver& driver = CudaDriver::get();
@@ -168,24 +168,24 @@ Finding look_at_cupti() {
     return {.text =
                 fmt::format("nothing to count on: {}",
                             driver.unavailable().empty() ? "device 0 has no context" : driver.unavailable())};
-  Finding finding = look_at_counters("default", counter_target(DeviceKind::cuda));
+  ProbeFinding finding = look_at_counters("default", counter_target(DeviceKind::cuda));
   if (!permission.empty()) finding.text += "; " + permission;
   return finding;
 }
 
 // Loads the library behind a baseline and looks up every function that the baseline calls.
-Finding look_at_rival(std::string_view baseline) {
+ProbeFinding look_at_rival(std::string_view baseline) {
   const nlohmann::json library = find_implementation(baseline, DeviceKind::cuda)->library();
   if (library.contains("note")) return {.text = library.at("note").get<std::string>()};
   return {true, fmt::format("{} {}", library.value("name", "?"), library.value("version", "?"))};
 }
 
-Finding look_at_nccl() {
+ProbeFinding look_at_nccl() {
   if (const std::string why = nccl_absence(); !why.empty()) return {.text = why};
   return {true, fmt::format("NCCL {}", nccl_version())};
 }
 
-Finding look_at_mpi() {
+ProbeFinding look_at_mpi() {
   if (const std::string why = mpi_absence(); !why.empty()) return {.text = why};
   if (!in_path("mpirun") && !in_path("srun"))
     return {.text = fmt::format("{}, but neither mpirun nor srun is in PATH; install openmpi-bin",
@@ -195,7 +195,7 @@ Finding look_at_mpi() {
 
 struct Part {
   std::string_view name;
-  Finding (*look)();
+  ProbeFinding (*look)();
 };
 
 constexpr auto kParts = std::to_array<Part>({
@@ -207,7 +207,8 @@ constexpr auto kParts = std::to_array<Part>({
     {"Vega",
      [] {
        const ChartLibrary charts = find_chart_library({});
-       return Finding{!charts.script.empty(), charts.note.empty() ? "charts in report.html" : charts.note};
+       return ProbeFinding{!charts.script.empty(),
+                           charts.note.empty() ? "charts in report.html" : charts.note};
      }},
     {"Node.js, rsvg-convert", look_at_still_figures},
 });
@@ -226,7 +227,7 @@ template <std::size_t size>
 std::string section(const std::array<Part, size>& parts) {
   std::string text;
   for (const Part& part : parts) {
-    const Finding finding = probe(part.look, kPatience_s);
+    const ProbeFinding finding = probe(part.look, kPatience_s);
     text += fmt::format("  {:<7} {:<21} {}\n", finding.works ? "works" : "absent", part.name,
                         one_line(finding.text, 1000));
   }

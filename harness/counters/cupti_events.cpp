@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 // The last library of CUDA 12 first, then older ones. CUDA 13's has the functions but supports none
 // of these devices.
-const LoadedLibrary& library() {
+const LoadedLibrary& cupti_events_library() {
   static const LoadedLibrary loaded({"libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
                                      "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"});
   return loaded;
@@ -29,21 +29,21 @@ template <class Value>
 Value group_attribute(CUpti_EventGroup group, CUpti_EventGroupAttribute attribute) {
   Value value{};
   std::size_t bytes = sizeof value;
-  HILBENCH_CUPTI(library(), cuptiEventGroupGetAttribute, group, attribute, &bytes, &value);
+  HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupGetAttribute, group, attribute, &bytes, &value);
   return value;
 }
 
 std::vector<CUpti_EventID> events_of(CUpti_EventGroup group) {
   std::vector<CUpti_EventID> events(group_attribute<std::uint32_t>(group, CUPTI_EVENT_GROUP_ATTR_NUM_EVENTS));
   std::size_t bytes = events.size() * sizeof events[0];
-  HILBENCH_CUPTI(library(), cuptiEventGroupGetAttribute, group, CUPTI_EVENT_GROUP_ATTR_EVENTS, &bytes,
-                 events.data());
+  HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupGetAttribute, group, CUPTI_EVENT_GROUP_ATTR_EVENTS,
+                 &bytes, events.data());
   return events;
 }
 
 void count_all_instances(CUpti_EventGroup group) {
   std::uint32_t all = 1;
-  HILBENCH_CUPTI(library(), cuptiEventGroupSetAttribute, group,
+  HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupSetAttribute, group,
                  CUPTI_EVENT_GROUP_ATTR_PROFILE_ALL_DOMAIN_INSTANCES, sizeof all, &all);
 }
 
@@ -53,12 +53,12 @@ std::uint64_t read_event(CUpti_EventGroup group, CUpti_EventID event, CUdevice d
   const auto domain = group_attribute<CUpti_EventDomainID>(group, CUPTI_EVENT_GROUP_ATTR_EVENT_DOMAIN_ID);
   std::uint32_t total = 0;
   std::size_t bytes = sizeof total;
-  HILBENCH_CUPTI(library(), cuptiDeviceGetEventDomainAttribute, device, domain,
+  HILBENCH_CUPTI(cupti_events_library(), cuptiDeviceGetEventDomainAttribute, device, domain,
                  CUPTI_EVENT_DOMAIN_ATTR_TOTAL_INSTANCE_COUNT, &bytes, &total);
   std::vector<std::uint64_t> values(counted);
   bytes = values.size() * sizeof values[0];
-  HILBENCH_CUPTI(library(), cuptiEventGroupReadEvent, group, CUPTI_EVENT_READ_FLAG_NONE, event, &bytes,
-                 values.data());
+  HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupReadEvent, group, CUPTI_EVENT_READ_FLAG_NONE, event,
+                 &bytes, values.data());
   std::uint64_t sum = 0;
   for (const std::uint64_t value : values) sum += value;
   return counted == 0 ? 0 : sum * total / counted;
@@ -67,7 +67,8 @@ std::uint64_t read_event(CUpti_EventGroup group, CUpti_EventID event, CUdevice d
 double number(CUpti_MetricID metric, CUpti_MetricValue value) {
   CUpti_MetricValueKind kind{};
   std::size_t bytes = sizeof kind;
-  HILBENCH_CUPTI(library(), cuptiMetricGetAttribute, metric, CUPTI_METRIC_ATTR_VALUE_KIND, &bytes, &kind);
+  HILBENCH_CUPTI(cupti_events_library(), cuptiMetricGetAttribute, metric, CUPTI_METRIC_ATTR_VALUE_KIND,
+                 &bytes, &kind);
   switch (kind) {
     case CUPTI_METRIC_VALUE_KIND_DOUBLE:
       return value.metricValueDouble;
@@ -90,14 +91,14 @@ double number(CUpti_MetricID metric, CUpti_MetricValue value) {
 class GroupSets {
  public:
   GroupSets(void* context, std::vector<CUpti_MetricID> metrics) {
-    HILBENCH_CUPTI(library(), cuptiMetricCreateEventGroupSets, static_cast<CUcontext>(context),
+    HILBENCH_CUPTI(cupti_events_library(), cuptiMetricCreateEventGroupSets, static_cast<CUcontext>(context),
                    metrics.size() * sizeof metrics[0], metrics.data(), &sets_);
   }
   GroupSets(const GroupSets&) = delete;
   GroupSets& operator=(const GroupSets&) = delete;
   ~GroupSets() {
     try {
-      HILBENCH_CUPTI(library(), cuptiEventGroupSetsDestroy, sets_);
+      HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupSetsDestroy, sets_);
     } catch (const CuptiError& error) {
       fmt::print(stderr, "hilbench: {}\n", error.what());
     }
@@ -120,7 +121,7 @@ class EventCounters : public CuptiCounters {
     guarded([&] {
       CUpti_EventGroupSet& groups = (*groups_)[pass];
       for (std::uint32_t i = 0; i < groups.numEventGroups; ++i) count_all_instances(groups.eventGroups[i]);
-      HILBENCH_CUPTI(library(), cuptiEventGroupSetEnable, &groups);
+      HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupSetEnable, &groups);
       began_ = Clock::now();
     });
   }
@@ -136,7 +137,7 @@ class EventCounters : public CuptiCounters {
           events_.push_back(event);
           values_.push_back(read_event(groups.eventGroups[i], event, CudaDriver::get().device()));
         }
-      HILBENCH_CUPTI(library(), cuptiEventGroupSetDisable, &groups);
+      HILBENCH_CUPTI(cupti_events_library(), cuptiEventGroupSetDisable, &groups);
     });
   }
 
@@ -149,11 +150,11 @@ class EventCounters : public CuptiCounters {
  private:
   void open() {
     const CudaDriver& driver = in_use_driver();
-    if (!library())
+    if (!cupti_events_library())
       throw CuptiError(fmt::format("{}; install the CUPTI of CUDA 11 or 12 or put it on LD_LIBRARY_PATH",
-                                   library().why()));
-    HILBENCH_CUPTI(library(), cuptiSetEventCollectionMode, static_cast<CUcontext>(driver.context()),
-                   CUPTI_EVENT_COLLECTION_MODE_KERNEL);
+                                   cupti_events_library().why()));
+    HILBENCH_CUPTI(cupti_events_library(), cuptiSetEventCollectionMode,
+                   static_cast<CUcontext>(driver.context()), CUPTI_EVENT_COLLECTION_MODE_KERNEL);
     std::vector<CUpti_MetricID> found;
     for (const CounterEvent& event : set_.events) {
       metrics_.push_back(find_metric(driver.device(), event.event));
@@ -164,7 +165,8 @@ class EventCounters : public CuptiCounters {
   }
 
   static std::optional<CUpti_MetricID> find_metric(CUdevice device, const std::string& name) {
-    const auto find = library().find<decltype(cuptiMetricGetIdFromName)>("cuptiMetricGetIdFromName");
+    const auto find =
+        cupti_events_library().find<decltype(cuptiMetricGetIdFromName)>("cuptiMetricGetIdFromName");
     CUpti_MetricID id = 0;
     const CUptiResult status = find ? find(device, name.c_str(), &id) : CUPTI_ERROR_NOT_SUPPORTED;
     if (status == CUPTI_ERROR_INVALID_METRIC_NAME) return std::nullopt;
@@ -177,7 +179,7 @@ class EventCounters : public CuptiCounters {
     if (!metrics_[i]) return {.reason = fmt::format("this device has no metric {}", set_.events[i].event)};
     CUpti_MetricValue value{};
     try {
-      HILBENCH_CUPTI(library(), cuptiMetricGetValue, CudaDriver::get().device(), *metrics_[i],
+      HILBENCH_CUPTI(cupti_events_library(), cuptiMetricGetValue, CudaDriver::get().device(), *metrics_[i],
                      events_.size() * sizeof(CUpti_EventID), events_.data(),
                      values_.size() * sizeof(std::uint64_t), values_.data(), duration_ns_, &value);
       return finite(number(*metrics_[i], value));

@@ -25,14 +25,14 @@ constexpr double kAnswerWithin_s = 10;
 }
 
 // Programs that are no hilbench may crash, hang or print anything.
-Finding ask_in_child(const std::filesystem::path& program) {
+ProbeFinding ask_in_child(const std::filesystem::path& program) {
   adopt_orphans();
   const std::set<pid_t> before = own_children();
-  const Finding finding = probe(
+  const ProbeFinding finding = probe(
       [&] {
         ChildProcess child(program.filename().string(), {program.string(), "describe-build"},
                            std::filesystem::current_path());
-        return Finding{true, child.ask("{}")};
+        return ProbeFinding{true, child.ask("{}")};
       },
       kAnswerWithin_s);
   end_children_except(before);  // what a program that hangs has started
@@ -53,7 +53,7 @@ std::string describe_this_build() {
 Build inspect_build(const std::filesystem::path& program) {
   const std::filesystem::path whole = std::filesystem::absolute(program);
   if (::access(whole.c_str(), X_OK) != 0) refuse(program, "it is not a program that may be run");
-  const Finding finding = ask_in_child(whole);
+  const ProbeFinding finding = ask_in_child(whole);
   if (!finding.works) refuse(program, one_line(finding.text, 200));
   const nlohmann::json answer = nlohmann::json::parse(finding.text, nullptr, false);
   if (!answer.is_object() || answer.value("program", nlohmann::json()) != "hilbench")

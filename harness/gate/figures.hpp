@@ -23,7 +23,7 @@ inline constexpr std::string_view kRegisters = "registers", kSpilledBytes = "spi
 }  // namespace figure
 
 // Less is better for every figure. A figure that is not known has the reason, and is never 0.
-struct Figure {
+struct FigureValue {
   std::optional<double> value;
   std::string reason;
 };
@@ -32,7 +32,7 @@ struct Figure {
 struct FigureRow {
   std::string group;  // case id, or "sm_90a"
   std::string name;   // variant id, or the kernel as C++ writes it
-  std::map<std::string, Figure, std::less<>> figures;
+  std::map<std::string, FigureValue, std::less<>> figures;
   std::string skip;          // why the plan skips the variant
   bool needs_a_gpu = false;  // then a skip may be due to this machine
   std::string text() const { return group + "/" + name; }

@@ -88,7 +88,7 @@ class Comparing {
     return found != accepted.figures.end() && found->second.value.has_value();
   }
 
-  void compare_figure(const FigureRow& now, const std::string& name, const Figure& accepted) {
+  void compare_figure(const FigureRow& now, const std::string& name, const FigureValue& accepted) {
     if (!accepted.value) return;
     const bool instructions = name == figure::kInstructions;
     if (instructions && !no_instructions_.empty()) {

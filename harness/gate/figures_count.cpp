@@ -109,11 +109,11 @@ nlohmann::json ask_for_counts(const ComparisonTask& task, const InstructionCount
 }
 
 struct Counts {
-  std::map<std::string, Figure> of_variants;
+  std::map<std::string, FigureValue> of_variants;
   std::string instruction_set, bf16_products;
 };
 
-Figure figure_of(const nlohmann::json& answer, const std::filesystem::path& parts) {
+FigureValue figure_of(const nlohmann::json& answer, const std::filesystem::path& parts) {
   if (answer.contains("instructions")) return {answer.at("instructions").get<double>(), ""};
   if (!answer.contains("part")) return {.reason = answer.value("reason", "no answer")};
   const std::string file = fmt::format("{}.{}", parts.string(), answer.at("part").get<int>());
@@ -164,7 +164,7 @@ void enter(FigureTable& table, const std::string& case_id, const Counts& counts)
 
 void give_reason(FigureTable& table, const InstructionCounter& counter) {
   for (FigureRow& row : table.variants) {
-    Figure& figure = row.figures[std::string(figure::kInstructions)];
+    FigureValue& figure = row.figures[std::string(figure::kInstructions)];
     if (figure.value) continue;
     if (!row.skip.empty())
       figure.reason = row.skip;

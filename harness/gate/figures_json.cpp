@@ -114,7 +114,8 @@ class Reader {
       const bool known = value.is_number() && value.get<double>() >= 0 && std::isfinite(value.get<double>());
       if (!known && !value.is_null())
         damaged(fmt::format("'{}' of '{}' is no figure", one_line(name, 60), row.text()));
-      row.figures[one_line(name)] = known ? Figure{value.get<double>(), ""} : Figure{{}, "was not known"};
+      row.figures[one_line(name)] =
+          known ? FigureValue{value.get<double>(), ""} : FigureValue{{}, "was not known"};
     }
     return row;
   }

@@ -3,7 +3,7 @@
 namespace hilbench {
 namespace {
 
-Figure planned_figure(const std::optional<double>& value) {
+FigureValue planned_figure(const std::optional<double>& value) {
   return {value, value ? "" : "the plan does not know it"};
 }
 
@@ -12,7 +12,7 @@ FigureRow row_of(const Comparison& comparison, const PlannedVariant& planned) {
                 .name = planned.id,
                 .skip = planned.skip.value_or(""),
                 .needs_a_gpu = comparison.work.device == DeviceKind::cuda};
-  const auto add = [&](std::string_view name, Figure figure) {
+  const auto add = [&](std::string_view name, FigureValue figure) {
     if (planned.skip && !row.needs_a_gpu) figure = {.reason = *planned.skip};  // it costs nothing
     row.figures.emplace(std::string(name), std::move(figure));
   };

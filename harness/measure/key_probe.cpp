@@ -27,9 +27,8 @@ constexpr std::int64_t kProbedRows = 1 << 14;
 constexpr std::int64_t kEnds = 128;         // of them the first and the last rows of all
 constexpr std::int64_t kLseRows = 1 << 16;  // read at a time
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kFp32 = 0x1p-24;
 
-std::vector<RowId> choose_rows(const Case& work, std::uint64_t seed) {
+std::vector<RowId> choose_probed_rows(const Case& work, std::uint64_t seed) {
   const OutputRows all = all_rows(work);
   std::vector<std::int64_t> picks;
   if (all.count <= kProbedRows) {
@@ -130,7 +129,7 @@ RowKeys keys_of(const Case& work, const KeyProbe& probe, const RowId& row) {
 // ln n in fp32: a few roundings of the logarithm, and two of every merge of partial results.
 double lse_tolerance(const Case& work, std::int64_t keys) {
   const double size = std::max(1.0, std::log(static_cast<double>(std::max<std::int64_t>(keys, 1))));
-  return lse_roundings(work) * kFp32 * size;
+  return lse_roundings(work) * unit_roundoff(Dtype::fp32) * size;
 }
 
 ProbedRow compare_lse(const Case& work, const KeyProbe& probe, const RowId& row, float lse) {
@@ -226,7 +225,7 @@ VisibleKeys visible_range(const Case& work, std::int64_t head, std::int64_t bran
 KeyProbe make_key_probe(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
                         std::uint64_t seed, int threads,
                         const std::function<bool(std::int64_t position)>& owned) {
-  KeyProbe probe{.slots = {slots.begin(), slots.end()}, .rows = choose_rows(work, seed)};
+  KeyProbe probe{.slots = {slots.begin(), slots.end()}, .rows = choose_probed_rows(work, seed)};
   if (owned) std::erase_if(probe.rows, [&](const RowId& row) { return !owned(row.position); });
   std::vector<std::int32_t> position_of(slots.size());
   for (std::size_t t = 0; t < slots.size(); ++t)

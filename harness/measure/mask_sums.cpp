@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-using Sums = std::vector<std::int32_t>;  // of the elements of a row of V
+using RowSums = std::vector<std::int32_t>;  // of the elements of a row of V
 
 // The rows of V of one (batch, K/V head).
 class Values {
@@ -19,7 +19,7 @@ class Values {
          std::int64_t batch, std::int64_t kv_head)
       : work_(work), inputs_(inputs), position_of_(position_of), batch_(batch), kv_head_(kv_head) {}
 
-  void add(std::int64_t first, std::int64_t end, Sums& sums) const {
+  void add(std::int64_t first, std::int64_t end, RowSums& sums) const {
     std::vector<float> v(sums.size());
     for (std::int64_t slot = first; slot < end; ++slot) {
       const std::int64_t position =
@@ -37,9 +37,10 @@ class Values {
   std::int64_t batch_, kv_head_;
 };
 
-std::vector<Sums> sums_of_blocks(const Case& work, const Values& values, int threads) {
+std::vector<RowSums> sums_of_blocks(const Case& work, const Values& values, int threads) {
   const std::int64_t block = work.mask_blocks.block, count = bits_of(work).blocks();
-  std::vector<Sums> sums(static_cast<std::size_t>(count), Sums(static_cast<std::size_t>(work.head_dim)));
+  std::vector<RowSums> sums(static_cast<std::size_t>(count),
+                            RowSums(static_cast<std::size_t>(work.head_dim)));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t b = 0; b < count; ++b)
     values.add(b * block, std::min((b + 1) * block, work.sequence_length), sums[static_cast<std::size_t>(b)]);
@@ -68,7 +69,7 @@ std::vector<std::vector<ProbedQuery>> queries_by_block(const Case& work, const K
   return queries;
 }
 
-void write_sums(const Sums& sums, std::size_t row, KeyProbe& probe) {
+void write_sums(const RowSums& sums, std::size_t row, KeyProbe& probe) {
   for (std::size_t e = 0; e < sums.size(); ++e) {
     probe.sums[row * sums.size() + e] = static_cast<float>(sums[e]);
     probe.sizes[row * sums.size() + e] = static_cast<float>(std::abs(sums[e]));
@@ -76,17 +77,17 @@ void write_sums(const Sums& sums, std::size_t row, KeyProbe& probe) {
 }
 
 // All queries of one block. Under a causal mask each adds the keys of its own block up to its own.
-void add_block(const Case& work, const Values& values, const std::vector<Sums>& of_blocks,
+void add_block(const Case& work, const Values& values, const std::vector<RowSums>& of_blocks,
                const std::vector<ProbedQuery>& queries, KeyProbe& probe) {
   const BlockBits& bits = bits_of(work);
   const bool causal = work.mask == Mask::causal;
   const std::int64_t own = queries.front().slot / work.mask_blocks.block;
-  Sums shared(static_cast<std::size_t>(work.head_dim));
+  RowSums shared(static_cast<std::size_t>(work.head_dim));
   for (std::int64_t b = 0; b < (causal ? own : bits.blocks()); ++b)
     if (bits.selects(own, b))
       for (std::size_t e = 0; e < shared.size(); ++e) shared[e] += of_blocks[static_cast<std::size_t>(b)][e];
   for (const ProbedQuery& query : queries) {
-    Sums sums = shared;
+    RowSums sums = shared;
     if (causal && bits.selects(own, own)) values.add(own * work.mask_blocks.block, query.slot + 1, sums);
     write_sums(sums, query.row, probe);
   }
@@ -99,7 +100,7 @@ void add_mask_sums(const Case& work, const InputTensors& inputs, const std::vect
   for (std::int64_t batch = 0; batch < work.batch; ++batch)
     for (std::int64_t kv_head = 0; kv_head < work.kv_heads; ++kv_head) {
       const Values values(work, inputs, position_of, batch, kv_head);
-      const std::vector<Sums> of_blocks = sums_of_blocks(work, values, threads);
+      const std::vector<RowSums> of_blocks = sums_of_blocks(work, values, threads);
       const auto queries = queries_by_block(work, probe, batch, kv_head);
       const std::int64_t count = std::ssize(queries);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)

@@ -23,7 +23,7 @@ RowId row_at(const Case& work, std::int64_t i) {
           .position = i / work.heads % work.sequence_length};
 }
 
-std::vector<RowId> choose_rows(const Case& work, std::uint64_t seed) {
+std::vector<RowId> choose_compared_rows(const Case& work, std::uint64_t seed) {
   const std::int64_t total = work.batch * work.sequence_length * work.heads;
   const bool all = total <= kSampledRows || (total <= kFullRows && flops(work) / 4 <= kFullMultiplyAdds);
   std::vector<std::int64_t> picks;
@@ -189,7 +189,7 @@ class OracleWork {
 Oracle make_oracle(const Case& work, const InputTensors& inputs, std::span<const std::int32_t> slots,
                    std::uint64_t seed, int threads, const std::function<bool(std::int64_t position)>& owned) {
   Oracle oracle;
-  oracle.rows = choose_rows(work, seed);
+  oracle.rows = choose_compared_rows(work, seed);
   if (owned) std::erase_if(oracle.rows, [&](const RowId& row) { return !owned(row.position); });
   OracleWork(work, inputs, slots, threads).compute(oracle);
   return oracle;

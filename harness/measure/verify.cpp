@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/measure/inputs.hpp"
+#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {
@@ -48,11 +49,6 @@ RowErrors compare_row(const RowId& row, const ReferenceRow& expected, const Plai
   if (lse && *lse != expected.lse) errors.lse = larger_error(0, std::abs(*lse - expected.lse));
   return errors;
 }
-
-double unit_of(Dtype dtype) {
-  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-11;
-}
-constexpr double kFp32 = 0x1p-24;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -171,9 +167,9 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, co
 }
 
 RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
-    : unit_(unit_of(work.dtype)),
+    : unit_(unit_roundoff(work.dtype)),
       lse_roundings_(lse_roundings(work)),
-      score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * kFp32) {
+      score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)) {
   std::vector<double> o, lse;
   double square = 0, size = 0, largest_score = 0;
   for (const RowErrors& row : rows) {
@@ -188,19 +184,20 @@ RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
   median_o_ = median_of(std::move(o));
   median_lse_ = median_of(std::move(lse));
   const double rounding = work.dtype == Dtype::fp32 ? unit_ : unit_ / 2;  // the largest; here rows average it
-  relative_ = 4 * (rounding + kFp32 * largest_score) + (size > 0 ? 2 * std::sqrt(square / size) : 0);
+  relative_ = 4 * (rounding + unit_roundoff(Dtype::fp32) * largest_score) +
+              (size > 0 ? 2 * std::sqrt(square / size) : 0);
 }
 
 double RowTolerances::o(const RowErrors& row) const {
   return 2 * std::max(row.plain.o, median_o_ * row.size_o) +
-         4 * (unit_ + kFp32 * row.exact_lse) * row.size_o + score_unit_ * row.score_o +
+         4 * (unit_ + unit_roundoff(Dtype::fp32) * row.exact_lse) * row.size_o + score_unit_ * row.score_o +
          2 * row.lost * row.size_o;
 }
 
 double RowTolerances::lse(const RowErrors& row) const {
   const double size = size_of_lse(row);
-  return 2 * std::max(row.plain.lse, median_lse_ * size) + lse_roundings_ * kFp32 * size +
-         score_unit_ * row.score_lse + 2 * row.lost;
+  return 2 * std::max(row.plain.lse, median_lse_ * size) +
+         lse_roundings_ * unit_roundoff(Dtype::fp32) * size + score_unit_ * row.score_lse + 2 * row.lost;
 }
 
 VerifyResult judge_output(const Case& work, const OutputErrors& errors) {

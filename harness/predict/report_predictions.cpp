@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/predict/prediction.hpp"
+#include "harness/predict/text.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/view/format.hpp"
 
@@ -15,10 +16,6 @@ namespace hilbench {
 namespace {
 
 constexpr std::size_t kMostPredictions = 2000;  // each needs a jackknife over the comparisons
-
-std::string error_text(const Errors& errors) {
-  return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
-}
 
 // Notes how the model was fitted, and how well it predicts rings that it was not fitted on.
 void note_fit(const RingFit& fit, std::vector<std::string>& notes) {

@@ -21,10 +21,6 @@ Cell cell(std::string text) {
   return {std::move(text), Tone::plain};
 }
 
-std::string error_text(const Errors& errors) {
-  return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
-}
-
 Table coefficient_table_of(const RingFit& fit) {
   Table table{.name = "coefficients",
               .caption = "",
@@ -277,6 +273,10 @@ std::string as_json(const PredictionReport& report) {
 }
 
 }  // namespace
+
+std::string error_text(const Errors& errors) {
+  return fmt::format("median {}, worst {}", percent_text(errors.median), percent_text(errors.worst));
+}
 
 std::string rendered(const PredictionReport& report, PredictionFormat format) {
   if (format == PredictionFormat::json) return as_json(report);

@@ -29,4 +29,7 @@ struct PredictionReport {
 enum class PredictionFormat { text, markdown, json };
 std::string rendered(const PredictionReport& report, PredictionFormat format);
 
+// "median 3 %, worst 11 %".
+std::string error_text(const Errors& errors);
+
 }  // namespace hilbench

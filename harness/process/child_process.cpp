@@ -77,7 +77,7 @@ ChildProcess::ChildProcess(std::string name, const std::vector<std::string>& com
   const std::vector<char*> arguments = pointers(command), environment = pointers(lines);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ < 0) throw EnvironmentError({.what = "cannot start a process", .why = std::strerror(errno)});
+  if (pid_ < 0) throw_errno("cannot start a process");
   if (pid_ == 0)
     become(arguments.data(), environment.data(), folder.empty() ? "." : folder.c_str(),
            {to_.read_end(), from_.write_end(), errors_.write_end()}, trouble.write_end(), parent);
@@ -142,9 +142,7 @@ std::string ChildProcess::ask(std::string_view line, const Waiting& waiting) {
 ChildProcess::Heard ChildProcess::listen(int timeout_ms) {
   std::array<pollfd, 2> watched = {{{from_.read_end(), POLLIN, 0}, {errors_.read_end(), POLLIN, 0}}};
   const int ready = ::poll(watched.data(), watched.size(), timeout_ms);
-  if (ready < 0 && errno != EINTR)
-    throw EnvironmentError(
-        {.what = fmt::format("cannot read from '{}'", name_), .why = std::strerror(errno)});
+  if (ready < 0 && errno != EINTR) throw_errno(fmt::format("cannot read from '{}'", name_));
   if (ready <= 0) return Heard::nothing;
   std::array<char, 65536> chunk;
   if (watched[1].revents != 0) {

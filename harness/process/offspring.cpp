@@ -128,8 +128,7 @@ std::set<pid_t> marked(const std::string& line) {
 }  // namespace
 
 void adopt_orphans() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-    throw EnvironmentError({.what = "cannot adopt processes", .why = std::strerror(errno)});
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) throw_errno("cannot adopt processes");
 }
 
 std::set<pid_t> own_children() {

@@ -4,16 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "kernels/base/error.hpp"
 
 namespace hilbench {
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw EnvironmentError({.what = what, .why = std::strerror(errno)});
-}
 
 void close_end(int& fd) {
   if (fd >= 0) ::close(fd);
@@ -29,7 +24,7 @@ std::string read_all(int fd) {
     const ssize_t got = ::read(fd, chunk, sizeof chunk);
     if (got == 0) return text;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read from a pipe");
+    if (got < 0) throw_errno("cannot read from a pipe");
     text.append(chunk, static_cast<std::size_t>(got));
   }
 }
@@ -38,13 +33,13 @@ void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(fd, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail("cannot write to a pipe");
+    if (put < 0) throw_errno("cannot write to a pipe");
     text.remove_prefix(static_cast<std::size_t>(put));
   }
 }
 
 Pipe::Pipe() {
-  if (::pipe2(ends_, O_CLOEXEC) != 0) fail("cannot make a pipe");
+  if (::pipe2(ends_, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
 }
 
 Pipe::~Pipe() {

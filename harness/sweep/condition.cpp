@@ -17,7 +17,7 @@ namespace hilbench {
 namespace {
 
 constexpr int kDeepest = 50;
-constexpr std::size_t kLongest = 10'000;
+constexpr std::size_t kLongestCondition = 10'000;
 
 // What a comparison reads: a field of the case, or a parameter that comes from the pattern.
 enum class Subject { field, segment_length, dilation, branches, window, dimensions, mask_block };
@@ -268,8 +268,9 @@ class Parser {
 }  // namespace
 
 Condition Condition::parse(std::string_view text, const std::string& where) {
-  if (text.size() > kLongest)
-    throw UsageError({"condition too long", where, fmt::format("at most {} characters", kLongest), ""});
+  if (text.size() > kLongestCondition)
+    throw UsageError(
+        {"condition too long", where, fmt::format("at most {} characters", kLongestCondition), ""});
   Condition condition;
   condition.root_ = Parser(text, where).parse();
   condition.text_ = text;

@@ -10,11 +10,11 @@
 namespace hilbench {
 namespace {
 
-constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kLongestExternalName = 40;
 
 // Lower-case letters, digits and _: such a word can be part of a variant's id and of a folder's name.
 bool plain_word(const std::string& text) {
-  return !text.empty() && text.size() <= kLongestName &&
+  return !text.empty() && text.size() <= kLongestExternalName &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
@@ -60,7 +60,7 @@ Externals parse_externals(const YamlValue& value, const std::filesystem::path& f
   for (const auto& [name, entry] : value.entries()) {
     if (!plain_word(name))
       entry.fail(fmt::format("'{}' cannot name a baseline", one_line(name, 80)),
-                 fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestName));
+                 fmt::format("expects 1 to {} of a-z, 0-9 and _", kLongestExternalName));
     if (holds(kernel_names(), name) || holds(baseline_names(), name))
       entry.fail(fmt::format("'{}' is a name of this build", name), "", "choose another");
     externals.emplace(name, parse_external(entry, folder));

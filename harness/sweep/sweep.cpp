@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Entries = std::map<std::string, YamlValue>;
 
 constexpr double kLongestSeconds = 1e7;
-constexpr std::size_t kLongestName = 100;
+constexpr std::size_t kLongestSweepName = 100;
 
 Entries entries_of(const YamlValue& map, const std::vector<std::string>& allowed) {
   Entries entries;
@@ -41,7 +41,7 @@ std::optional<YamlValue> entry(const Entries& entries, const std::string& name) 
 std::string parse_sweep_name(const YamlValue& value) {
   const std::string name = value.text();
   const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
-  if (name.empty() || name.size() > kLongestName || !plain)
+  if (name.empty() || name.size() > kLongestSweepName || !plain)
     value.fail(fmt::format("name '{}' cannot name a folder", one_line(name, 80)),
                "expects 1 to 100 of a-z, 0-9, _ and -");
   return name;

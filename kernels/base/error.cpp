@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "kernels/base/text.hpp"
 
@@ -32,6 +33,10 @@ void throw_file_error(int error, Problem problem) {
   if (problem.why.empty()) problem.why = std::strerror(error);
   if (is_of_the_machine(error)) throw EnvironmentError(problem);
   throw UsageError(problem);
+}
+
+void throw_errno(std::string what) {
+  throw EnvironmentError({.what = std::move(what), .why = std::strerror(errno)});
 }
 
 }  // namespace hilbench

@@ -48,5 +48,7 @@ bool is_of_the_machine(int error);
 // Throws what errno value `error` of a file or folder means: EnvironmentError for a permission, space or disk
 // problem, UsageError if another path would work. An empty problem.why becomes the system's message.
 [[noreturn]] void throw_file_error(int error, Problem problem);
+// Throws EnvironmentError with the message of errno.
+[[noreturn]] void throw_errno(std::string what);
 
 }  // namespace hilbench

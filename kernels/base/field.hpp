@@ -37,6 +37,33 @@ struct Field {
   void (*set)(T&, std::int64_t);
 };
 
+template <class T, class Value>
+T class_of_member(Value T::*member);
+
+// The field that is the member `Member` of a T, a whole number.
+template <auto Member, class T = decltype(class_of_member(Member))>
+constexpr Field<T> number_field(std::string_view name, std::string_view help,
+                                std::int64_t maximum = std::int64_t{1} << 40) {
+  return {.name = name,
+          .kind = FieldKind::integer,
+          .help = help,
+          .maximum = maximum,
+          .get = [](const T& of) { return of.*Member; },
+          .set = [](T& of, std::int64_t value) { of.*Member = value; }};
+}
+
+// The same of type Enum, whose values have the names `choices`.
+template <auto Member, class Enum, class T = decltype(class_of_member(Member))>
+constexpr Field<T> choice_field(std::string_view name, std::span<const std::string_view> choices,
+                                std::string_view help) {
+  return {.name = name,
+          .kind = FieldKind::choice,
+          .help = help,
+          .choices = choices,
+          .get = [](const T& of) { return static_cast<std::int64_t>(of.*Member); },
+          .set = [](T& of, std::int64_t value) { of.*Member = static_cast<Enum>(value); }};
+}
+
 // `value` as text: the name of a choice, "true" or "false", the digits of an integer, the fewest digits that
 // give a real back.
 template <class T>

@@ -16,8 +16,8 @@
 namespace hilbench {
 namespace {
 
-[[noreturn]] void report_and_leave(const std::function<Finding()>& look, int pipe_end) {
-  Finding finding;
+[[noreturn]] void report_and_leave(const std::function<ProbeFinding()>& look, int pipe_end) {
+  ProbeFinding finding;
   try {
     finding = look();
   } catch (const std::exception& error) {
@@ -48,7 +48,7 @@ std::optional<std::string> read_until_closed(int pipe_end, double timeout_s) {
 
 }  // namespace
 
-Finding probe(const std::function<Finding()>& look, double timeout_s) {
+ProbeFinding probe(const std::function<ProbeFinding()>& look, double timeout_s) {
   int ends[2];
   if (pipe(ends) != 0) return {.text = fmt::format("could not be tried: {}", std::strerror(errno))};
   const pid_t parent = getpid(), child = fork();

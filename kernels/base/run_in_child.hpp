@@ -6,7 +6,7 @@
 
 namespace hilbench {
 
-struct Finding {
+struct ProbeFinding {
   bool works = false;
   std::string text;  // what was found, or why it does not work and what to do about it
 };
@@ -14,6 +14,6 @@ struct Finding {
 // Runs `look` in a forked child and returns its finding. If the child crashes, throws or takes longer than
 // `timeout_s`, the finding says so; the child is killed, also if this process ends first. `look` must not
 // start a thread.
-Finding probe(const std::function<Finding()>& look, double timeout_s);
+ProbeFinding probe(const std::function<ProbeFinding()>& look, double timeout_s);
 
 }  // namespace hilbench

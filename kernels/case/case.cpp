@@ -12,8 +12,6 @@
 namespace hilbench {
 namespace {
 
-using Names = std::span<const std::string_view>;
-
 constexpr std::array<std::string_view, 3> kDtypes = {"fp32", "bf16", "fp16"};
 constexpr std::array<std::string_view, 2> kQueries = {"dilated", "dense"};
 constexpr std::array<std::string_view, 3> kHeadOffsets = {"modulo", "contiguous", "none"};
@@ -24,47 +22,28 @@ constexpr std::array<std::string_view, 2> kEdges = {"shift", "cut"};
 constexpr std::array<std::string_view, 4> kData = {"normal", "heavy_tails", "dominating_key", "equal_rows"};
 constexpr std::array<std::string_view, 3> kPages = {"default", "4k", "2m"};
 
-template <auto Member>
-constexpr Field<Case> number(std::string_view name, std::string_view help,
-                             std::int64_t maximum = std::int64_t{1} << 40) {
-  return {.name = name,
-          .kind = FieldKind::integer,
-          .help = help,
-          .maximum = maximum,
-          .get = [](const Case& work) { return work.*Member; },
-          .set = [](Case& work, std::int64_t value) { work.*Member = value; }};
-}
-
-template <auto Member, class Enum>
-constexpr Field<Case> choice(std::string_view name, Names choices, std::string_view help) {
-  return {.name = name,
-          .kind = FieldKind::choice,
-          .help = help,
-          .choices = choices,
-          .get = [](const Case& work) { return static_cast<std::int64_t>(work.*Member); },
-          .set = [](Case& work, std::int64_t value) { work.*Member = static_cast<Enum>(value); }};
-}
-
-const std::array kFields = {
-    number<&Case::sequence_length>("sequence_length", "positions in the sequence"),
-    number<&Case::batch>("batch", "sequences in the batch"),
-    number<&Case::heads>("heads", "query heads"),
-    number<&Case::kv_heads>("kv_heads", "key and value heads; default: heads"),
-    number<&Case::head_dim>("head_dim", "elements of one head's row"),
-    choice<&Case::dtype, Dtype>("dtype", kDtypes, "storage type of Q, K, V and O"),
+const std::array kCaseFields = {
+    number_field<&Case::sequence_length>("sequence_length", "positions in the sequence"),
+    number_field<&Case::batch>("batch", "sequences in the batch"),
+    number_field<&Case::heads>("heads", "query heads"),
+    number_field<&Case::kv_heads>("kv_heads", "key and value heads; default: heads"),
+    number_field<&Case::head_dim>("head_dim", "elements of one head's row"),
+    choice_field<&Case::dtype, Dtype>("dtype", kDtypes, "storage type of Q, K, V and O"),
     Field<Case>{
         .name = "causal",
         .kind = FieldKind::boolean,
         .help = "mask keys after the query's position",
         .get = [](const Case& work) { return std::int64_t{work.mask == Mask::causal}; },
         .set = [](Case& work, std::int64_t value) { work.mask = value != 0 ? Mask::causal : Mask::full; }},
-    choice<&Case::pass, Pass>("pass", kPasses, "forward or backward"),
-    choice<&Case::queries, Queries>("queries", kQueries, "queries of a segment: the selected ones or all"),
-    choice<&Case::head_offset, HeadOffset>("head_offset", kHeadOffsets, "start of a head's dilated stream"),
-    choice<&Case::branch_heads, BranchHeads>("branch_heads", kBranchHeads, "branches that a head runs"),
-    number<&Case::ring_size>("ring_size", "ranks that share the sequence"),
-    choice<&Case::device, DeviceKind>("device", kDevices, "where the case runs"),
-    number<&Case::threads>("threads", "CPU threads; default: OMP_NUM_THREADS, else all cores", 4096),
+    choice_field<&Case::pass, Pass>("pass", kPasses, "forward or backward"),
+    choice_field<&Case::queries, Queries>("queries", kQueries,
+                                          "queries of a segment: the selected ones or all"),
+    choice_field<&Case::head_offset, HeadOffset>("head_offset", kHeadOffsets,
+                                                 "start of a head's dilated stream"),
+    choice_field<&Case::branch_heads, BranchHeads>("branch_heads", kBranchHeads, "branches that a head runs"),
+    number_field<&Case::ring_size>("ring_size", "ranks that share the sequence"),
+    choice_field<&Case::device, DeviceKind>("device", kDevices, "where the case runs"),
+    number_field<&Case::threads>("threads", "CPU threads; default: OMP_NUM_THREADS, else all cores", 4096),
     Field<Case>{.name = "score_scale",
                 .kind = FieldKind::real,
                 .help = "factor of Q: about the standard deviation of the scores",
@@ -72,9 +51,11 @@ const std::array kFields = {
                 .above = 0.001,
                 .get = [](const Case& work) { return bits_of_real(work.score_scale); },
                 .set = [](Case& work, std::int64_t value) { work.score_scale = real_of_bits(value); }},
-    choice<&Case::data, DataKind>("data", kData, "what the random inputs are like"),
-    choice<&Case::pages, PageSize>("pages", kPages, "size of the pages that hold a processor's buffers"),
-    choice<&Case::edges, Edges>("edges", kEdges, "windows at an end of the grid: moved inwards, or cut off"),
+    choice_field<&Case::data, DataKind>("data", kData, "what the random inputs are like"),
+    choice_field<&Case::pages, PageSize>("pages", kPages,
+                                         "size of the pages that hold a processor's buffers"),
+    choice_field<&Case::edges, Edges>("edges", kEdges,
+                                      "windows at an end of the grid: moved inwards, or cut off"),
 };
 
 // True if the fixed part of an id holds the parameter.
@@ -130,7 +111,7 @@ std::string_view to_string(PageSize pages) {
 }
 
 std::span<const Field<Case>> case_fields() {
-  return kFields;
+  return kCaseFields;
 }
 
 std::string case_id(const Case& work) {
@@ -138,7 +119,7 @@ std::string case_id(const Case& work) {
                                to_string(work.dtype), work.ring_size, to_string(work.device));
   Case defaults;
   defaults.kv_heads = work.heads;
-  for (const Field<Case>& field : kFields) {
+  for (const Field<Case>& field : kCaseFields) {
     if (in_fixed_part(field.name) || field.get(work) == field.get(defaults)) continue;
     id += fmt::format("-{}.{}", field.name, field_text(field, field.get(work)));
   }

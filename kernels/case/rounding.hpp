@@ -11,6 +11,11 @@ namespace hilbench {
 // `value` after storing it in `dtype` and reading it back.
 float round_to(Dtype dtype, float value);
 
+// Half the distance of 1 to the next larger value of `dtype`: the largest relative error of round_to().
+constexpr double unit_roundoff(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 0x1p-24 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-11;
+}
+
 // Whole tensors: narrow converts fp32 to `dtype`, widen converts back. The void pointers point to
 // elements of `dtype`.
 void narrow(Dtype dtype, std::span<const float> from, void* to);

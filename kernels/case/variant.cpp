@@ -27,30 +27,21 @@ constexpr std::array<std::string_view, 2> kLaunches = {"steps", "persistent"};
 constexpr std::array<std::string_view, 2> kSpans = {"shard", "global"};
 constexpr std::array<std::string_view, 5> kTransports = {"auto", "threads", "mpi", "nccl", "peer"};
 
-template <auto Member, class Enum>
-constexpr Field<Variant> choice(std::string_view name, std::span<const std::string_view> choices,
-                                std::string_view help) {
-  return {.name = name,
-          .kind = FieldKind::choice,
-          .help = help,
-          .choices = choices,
-          .get = [](const Variant& variant) { return static_cast<std::int64_t>(variant.*Member); },
-          .set = [](Variant& variant, std::int64_t value) { variant.*Member = static_cast<Enum>(value); }};
-}
-
-const std::array kFields = {
-    choice<&Variant::order_scope, OrderScope>("order_scope", kScopes,
-                                              "memory: layout only; tokens: another function"),
-    choice<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
-    choice<&Variant::key_visit, KeyVisit>("key_visit", kVisits, "sequence in which a tile visits its keys"),
-    choice<&Variant::rows, KeyRows>("rows", kRows,
-                                    "auto: at a stride if possible; gathered: always by a table"),
-    choice<&Variant::tiles, KeyTiles>("tiles", kTiles,
-                                      "keys of a tile of windows: a list (auto, union), or aligned blocks"),
-    choice<&Variant::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
-    choice<&Variant::index, IndexUse>("index", kIndexes, "maps and tile lists: kept, or built every time"),
-    choice<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
-                                                    "how ranks obtain each other's keys (auto: ring)"),
+const std::array kVariantFields = {
+    choice_field<&Variant::order_scope, OrderScope>("order_scope", kScopes,
+                                                    "memory: layout only; tokens: another function"),
+    choice_field<&Variant::order_tensors, OrderTensors>("order_tensors", kTensors, "tensors stored permuted"),
+    choice_field<&Variant::key_visit, KeyVisit>("key_visit", kVisits,
+                                                "sequence in which a tile visits its keys"),
+    choice_field<&Variant::rows, KeyRows>("rows", kRows,
+                                          "auto: at a stride if possible; gathered: always by a table"),
+    choice_field<&Variant::tiles, KeyTiles>(
+        "tiles", kTiles, "keys of a tile of windows: a list (auto, union), or aligned blocks"),
+    choice_field<&Variant::buffers, Buffers>("buffers", kBuffers, "workspace: kept, or allocated every time"),
+    choice_field<&Variant::index, IndexUse>("index", kIndexes,
+                                            "maps and tile lists: kept, or built every time"),
+    choice_field<&Variant::ring_algorithm, RingAlgorithm>("ring_algorithm", kAskedAlgorithms,
+                                                          "how ranks obtain each other's keys (auto: ring)"),
     Field<Variant>{.name = "ring_groups",
                    .kind = FieldKind::integer,
                    .help = "groups of neighbouring ranks, as if each were a host (0: the hosts of the ranks)",
@@ -58,9 +49,9 @@ const std::array kFields = {
                    .maximum = 256,
                    .get = [](const Variant& variant) { return variant.ring_groups; },
                    .set = [](Variant& variant, std::int64_t value) { variant.ring_groups = value; }},
-    choice<&Variant::outer_link, OuterLink>(
+    choice_field<&Variant::outer_link, OuterLink>(
         "outer_link", kLinks, "between ring_groups: as all links, or emulated by copies through host memory"),
-    choice<&Variant::ring_launch, RingLaunch>(
+    choice_field<&Variant::ring_launch, RingLaunch>(
         "ring_launch", kLaunches, "steps: a launch for each shard; persistent: one for all, as they arrive"),
     Field<Variant>{
         .name = "head_parts",
@@ -70,11 +61,11 @@ const std::array kFields = {
         .maximum = 64,
         .get = [](const Variant& variant) { return variant.head_parts; },
         .set = [](Variant& variant, std::int64_t value) { variant.head_parts = value; }},
-    choice<&Variant::sharding, Sharding>(
+    choice_field<&Variant::sharding, Sharding>(
         "sharding", kShardings, "which positions a rank owns (auto: zigzag if it balances causal work)"),
-    choice<&Variant::order_span, OrderSpan>("order_span", kSpans,
-                                            "the order inside each shard, or of the whole sequence"),
-    choice<&Variant::transport, TransportKind>(
+    choice_field<&Variant::order_span, OrderSpan>("order_span", kSpans,
+                                                  "the order inside each shard, or of the whole sequence"),
+    choice_field<&Variant::transport, TransportKind>(
         "transport", kTransports,
         "how ranks exchange data (auto: threads or peer, under mpirun mpi or nccl)"),
 };
@@ -92,7 +83,7 @@ std::string_view to_string(TransportKind transport) {
 }
 
 std::span<const Field<Variant>> variant_fields() {
-  return kFields;
+  return kVariantFields;
 }
 
 std::string variant_id(const Variant& variant) {
@@ -103,7 +94,7 @@ std::string variant_id(const Variant& variant) {
   for (const std::int64_t extent : variant.order_box) id += fmt::format(".{}", extent);
   if (variant.chunk_in_id && !variant.order_param) id += fmt::format(".{}", variant.order_chunk);
   if (!variant.order_file.empty()) id += fmt::format(".{:08x}", variant.order_file_hash);
-  for (const Field<Variant>& field : kFields) {
+  for (const Field<Variant>& field : kVariantFields) {
     const bool said_elsewhere = field.name == "order_scope" || field.name == "ring_algorithm" ||
                                 field.name == "ring_groups" || field.name == "outer_link" ||
                                 field.name == "ring_launch" || field.name == "head_parts" ||

@@ -10,21 +10,14 @@
 namespace hilbench {
 namespace {
 
-template <auto Member>
-constexpr Field<WindowDimension> number(std::string_view name, std::string_view help) {
-  return {.name = name,
-          .kind = FieldKind::integer,
-          .help = help,
-          .maximum = kLongestExtent,
-          .get = [](const WindowDimension& dimension) { return dimension.*Member; },
-          .set = [](WindowDimension& dimension, std::int64_t value) { dimension.*Member = value; }};
-}
-
-const std::array kFields = {
-    number<&WindowDimension::extent>("grid", "positions along each dimension, the slowest first"),
-    number<&WindowDimension::window>("window", "keys of a query along each dimension"),
-    number<&WindowDimension::dilation>("window_dilation", "distance of neighbouring keys of a window"),
-    number<&WindowDimension::stride>("window_stride", "neighbouring queries that share a window"),
+const std::array kDimensionFields = {
+    number_field<&WindowDimension::extent>("grid", "positions along each dimension, the slowest first",
+                                           kLongestExtent),
+    number_field<&WindowDimension::window>("window", "keys of a query along each dimension", kLongestExtent),
+    number_field<&WindowDimension::dilation>("window_dilation", "distance of neighbouring keys of a window",
+                                             kLongestExtent),
+    number_field<&WindowDimension::stride>("window_stride", "neighbouring queries that share a window",
+                                           kLongestExtent),
     Field<WindowDimension>{
         .name = "window_causal",
         .kind = FieldKind::boolean,
@@ -81,7 +74,7 @@ std::string_view misplaced(std::string_view parameter, const Case& work) {
 }  // namespace
 
 std::span<const Field<WindowDimension>> window_fields() {
-  return kFields;
+  return kDimensionFields;
 }
 
 char list_separator(const Field<WindowDimension>& field) {

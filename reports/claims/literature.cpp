@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kAll = "literature";
 constexpr std::array<std::string_view, 5> kPaperKeys = {"id", "title", "arxiv", "obtained", "claims"};
-constexpr std::array<std::string_view, 4> kClaimKeys = {"says", "claimed", "test", "untestable"};
+constexpr std::array<std::string_view, 4> kPaperClaimKeys = {"says", "claimed", "test", "untestable"};
 constexpr std::array<std::string_view, 7> kTestKeys = {"compares", "case",  "variant", "against",
                                                        "control",  "dense", "quantity"};
 constexpr std::array<std::string_view, 2> kQuantities = {"time", "misses"};
@@ -75,7 +75,7 @@ PaperTest test_of(const YamlValue& value) {
 }
 
 PaperClaim claim_of(const YamlValue& value, PaperClaim claim) {
-  check_keys(value, kClaimKeys);
+  check_keys(value, kPaperClaimKeys);
   claim.says = text_of(value, "says");
   if (value.find("claimed")) claim.claimed = positive_number(value, "claimed");
   if (const auto test = value.find("test")) claim.test = test_of(*test);

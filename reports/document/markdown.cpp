@@ -13,7 +13,7 @@ std::string fenced(const std::string& text) {
   return fmt::format("{0}\n{1}\n{0}\n", fence, text);
 }
 
-struct Renderer {
+struct MarkdownRenderer {
   std::string operator()(const Paragraph& block) const { return markdown_text(block.text) + "\n"; }
   std::string operator()(const Heading& block) const {
     return fmt::format("### {}\n", markdown_text(block.text));
@@ -44,7 +44,8 @@ std::string to_markdown(const Document& document) {
   for (const Tile& tile : document.tiles) text += fmt::format("| {} | {} |\n", tile.label, tile.value);
   for (const Section& section : document.sections) {
     text += fmt::format("\n## {}\n", markdown_text(section.title));
-    for (const Block& block : section.blocks) text += fmt::format("\n{}", std::visit(Renderer{}, block));
+    for (const Block& block : section.blocks)
+      text += fmt::format("\n{}", std::visit(MarkdownRenderer{}, block));
   }
   return text;
 }

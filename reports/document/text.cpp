@@ -43,7 +43,7 @@ std::string table_text(const Table& table) {
   return text;
 }
 
-struct Renderer {
+struct TextRenderer {
   std::string operator()(const Paragraph& block) const { return printable(block.text) + "\n"; }
   std::string operator()(const Heading& block) const { return printable(block.text) + "\n"; }
   std::string operator()(const Command& block) const { return "  " + printable(block.text) + "\n"; }
@@ -65,7 +65,7 @@ std::string to_text(const Document& document) {
   for (const std::string& sentence : document.answer) text += printable(sentence) + "\n";
   for (const Section& section : document.sections) {
     text += fmt::format("\n== {}\n", printable(section.title));
-    for (const Block& block : section.blocks) text += std::visit(Renderer{}, block);
+    for (const Block& block : section.blocks) text += std::visit(TextRenderer{}, block);
   }
   return text;
 }

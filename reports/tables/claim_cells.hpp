@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reports/claims/answers.hpp"
 #include "reports/claims/claim_records.hpp"
@@ -31,5 +32,19 @@ std::string record_address(const ClaimAnswer& answer, const Record* ClaimRecords
 
 Cell ratio_cell(const std::optional<Measured>& measured);
 Cell end_cell(const std::optional<Measured>& measured, double Interval::*end);
+
+template <class Answer>
+ColumnOf<Answer> why_column(const char* title) {
+  return {{"why", title, Align::wrapped}, [](const Answer& answer) { return Cell{answer.why}; }};
+}
+
+// The answers that are judged, or the others.
+template <class Answer>
+std::vector<Answer> answers_where(const std::vector<Answer>& answers, bool judged) {
+  std::vector<Answer> chosen;
+  for (const Answer& answer : answers)
+    if ((answer.verdict != ClaimVerdict::not_testable) == judged) chosen.push_back(answer);
+  return chosen;
+}
 
 }  // namespace hilbench

@@ -26,7 +26,7 @@ std::string claimed_text(const ClaimRow& claim) {
   return claim.claimed ? number_text(*claim.claimed, 3) : "";
 }
 
-Cell verdict_cell(A a) {
+Cell claim_verdict_cell(A a) {
   return {std::string(to_string(a.verdict)), tone_of(a.verdict)};
 }
 
@@ -68,21 +68,11 @@ ColumnOf<ClaimAnswer> claimed_column() {
 ColumnOf<ClaimAnswer> provenance_column() {
   return {{"provenance", "obtained"}, [](A a) { return Cell{a.claim->provenance}; }};
 }
-ColumnOf<ClaimAnswer> why_column(const char* title) {
-  return {{"why", title, Align::wrapped}, [](A a) { return Cell{a.why}; }};
-}
 ColumnOf<ClaimAnswer> case_column() {
   return {{"case", "case"}, [](A a) { return Cell{a.where ? a.where->case_id : ""}; }};
 }
 ColumnOf<ClaimAnswer> source_column() {
   return {{"source", "source"}, [](A a) { return Cell{a.claim->source}; }};
-}
-
-std::vector<ClaimAnswer> answers_where(const std::vector<ClaimAnswer>& answers, bool judged) {
-  std::vector<ClaimAnswer> chosen;
-  for (A answer : answers)
-    if ((answer.verdict != ClaimVerdict::not_testable) == judged) chosen.push_back(answer);
-  return chosen;
 }
 
 }  // namespace
@@ -99,7 +89,7 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"measured", ""}, [](A a) { return ratio_cell(a.measured); }},
       {{"measured_low", ""}, [](A a) { return end_cell(a.measured, &Interval::low); }},
       {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
-      {{"verdict", ""}, verdict_cell},
+      {{"verdict", ""}, claim_verdict_cell},
       {{"gain", ""}, [](A a) { return Cell{is_about_a_gain(a) ? "true" : "false"}; }},
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
@@ -122,7 +112,7 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
       {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},
       {{"tokens_high", ""}, [](A a) { return end_cell(a.tokens, &Interval::high); }},
-      why_column(""),
+      why_column<ClaimAnswer>(""),
       case_column(),
       source_column(),
       {{"note", ""}, [](A a) { return Cell{a.claim->note}; }},
@@ -153,7 +143,7 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
          return Cell{measured_text(a.tokens), Tone::muted, record_address(a, &ClaimRecords::tokens)};
        }},
       provenance_column(),
-      why_column("basis"),
+      why_column<ClaimAnswer>("basis"),
       stated_column(),
       configuration_column(),
       source_column(),
@@ -163,9 +153,15 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
 }
 
 Table untestable_claims_table(const std::vector<ClaimAnswer>& answers) {
-  const Columns columns = {claim_column(),   work_column(),          compares_column(),
-                           claimed_column(), why_column("why"),      provenance_column(),
-                           stated_column(),  configuration_column(), source_column()};
+  const Columns columns = {claim_column(),
+                           work_column(),
+                           compares_column(),
+                           claimed_column(),
+                           why_column<ClaimAnswer>("why"),
+                           provenance_column(),
+                           stated_column(),
+                           configuration_column(),
+                           source_column()};
   return make_table<ClaimAnswer>("claims-untestable", "", columns, answers_where(answers, false));
 }
 

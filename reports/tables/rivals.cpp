@@ -89,13 +89,13 @@ Table rivals_page_table(const View& view) {
     if (rows.empty() || rows.back()->kernel != pair.kernel) rows.push_back(&pair);
   }
   using R = const RivalPair* const&;
-  using Columns = std::vector<ColumnOf<const RivalPair*>>;
-  Columns columns = {{{"work", "case (segment/dilation)", Align::wrapped},
-                      [](R r) { return Cell{masked_case_text(*r->where->work)}; }}};
+  using RivalColumns = std::vector<ColumnOf<const RivalPair*>>;
+  RivalColumns columns = {{{"work", "case (segment/dilation)", Align::wrapped},
+                           [](R r) { return Cell{masked_case_text(*r->where->work)}; }}};
   for (const std::string& rival : rivals)
     columns.push_back({{rival, rival, Align::right},
                        [&pairs, rival](R r) { return ratio_cell(pairs, *r->kernel, rival); }});
-  const Columns absolute = {
+  const RivalColumns absolute = {
       {{"variant", "kernel"}, [](R r) { return Cell{kernel_text(*r->kernel)}; }},
       {{"time", "time", Align::right}, [](R r) { return Cell{time_text(r->kernel->time->median_ns)}; }},
       {{"rate", "rate", Align::right}, [](R r) { return Cell{rate_of(*r->kernel)}; }},

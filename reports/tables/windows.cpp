@@ -26,7 +26,7 @@ struct WindowRow {
   std::optional<Measured> with_permutation;
 };
 
-bool timed(const Record& record) {
+bool timed_and_verified(const Record& record) {
   return record.status == Status::ok && record.time && record.verify;
 }
 
@@ -38,7 +38,7 @@ double all_pairs(const Case& work) {
 // The kernel in raster order with everything else at its default: the first, as the sweep lists them.
 const Record* raster_of(const CaseView& of_case) {
   for (const Record* record : of_case.records)
-    if (record->pairs && record->variant.order == "linear" && timed(*record)) return record;
+    if (record->pairs && record->variant.order == "linear" && timed_and_verified(*record)) return record;
   return nullptr;
 }
 
@@ -67,7 +67,7 @@ double needed_pairs(const CaseView& of_case) {
 void add_windows(const CaseView& of_case, const Record* raster, std::vector<WindowRow>& rows) {
   const double needed = needed_pairs(of_case);
   for (const Record* record : of_case.records) {
-    if (!timed(*record)) continue;
+    if (!timed_and_verified(*record)) continue;
     WindowRow row{.of_case = &of_case, .record = record, .needed = needed};
     row.over_needed = computed_over_needed(*record);
     if (raster != nullptr && raster != record) {
@@ -84,7 +84,8 @@ void add_dense(const View& view, const CaseView& of_case, const Record* raster,
   if (dense == nullptr) return;
   const double needed = rows.back().needed;
   for (const Record* record : dense->records) {
-    if (!timed(*record) || (!record->variant.baseline && record->variant.order != "linear")) continue;
+    if (!timed_and_verified(*record) || (!record->variant.baseline && record->variant.order != "linear"))
+      continue;
     WindowRow row{.of_case = &of_case, .record = record, .dense = true, .needed = needed};
     row.over_needed = all_pairs(*of_case.work) / needed;
     if (raster != nullptr) row.ratio = unpaired_time_ratio(*raster, *record);

@@ -15,23 +15,23 @@ namespace hilbench {
 namespace {
 
 TEST(Probe, BringsAFindingFromTheChild) {
-  const Finding good = probe([] { return Finding{true, "all is well"}; }, 10);
+  const ProbeFinding good = probe([] { return ProbeFinding{true, "all is well"}; }, 10);
   EXPECT_TRUE(good.works);
   EXPECT_EQ(good.text, "all is well");
-  const Finding bad = probe([] { return Finding{.text = "not there"}; }, 10);
+  const ProbeFinding bad = probe([] { return ProbeFinding{.text = "not there"}; }, 10);
   EXPECT_FALSE(bad.works);
   EXPECT_EQ(bad.text, "not there");
 }
 
 TEST(Probe, TurnsAnExceptionIntoAFinding) {
-  const Finding finding = probe([]() -> Finding { throw std::runtime_error("broken"); }, 10);
+  const ProbeFinding finding = probe([]() -> ProbeFinding { throw std::runtime_error("broken"); }, 10);
   EXPECT_FALSE(finding.works);
   EXPECT_EQ(finding.text, "broken");
 }
 
 TEST(Probe, OutlivesACrash) {
-  const Finding finding = probe(
-      []() -> Finding {
+  const ProbeFinding finding = probe(
+      []() -> ProbeFinding {
         raise(SIGKILL);
         return {true, ""};
       },
@@ -42,8 +42,8 @@ TEST(Probe, OutlivesACrash) {
 
 TEST(Probe, OutlivesAHang) {
   const auto begin = std::chrono::steady_clock::now();
-  const Finding finding = probe(
-      []() -> Finding {
+  const ProbeFinding finding = probe(
+      []() -> ProbeFinding {
         for (;;) pause();
       },
       0.2);

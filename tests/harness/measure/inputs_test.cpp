@@ -13,18 +13,13 @@
 #include "kernels/base/npy.hpp"
 #include "kernels/case/pattern.hpp"
 #include "kernels/case/rounding.hpp"
+#include "tests/harness/measure/whole_tensor.hpp"
 
 namespace hilbench {
 namespace {
 
 Case small_case(Dtype dtype) {
   return {.sequence_length = 1000, .heads = 4, .kv_heads = 2, .head_dim = 32, .dtype = dtype};
-}
-
-std::vector<float> whole(const InputTensors& inputs, Tensor which) {
-  std::vector<float> values(static_cast<std::size_t>(inputs.size(which)));
-  inputs.read(which, 0, values);
-  return values;
 }
 
 std::vector<float> stored(const InputTensors& inputs, Tensor which, Dtype dtype, int threads) {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tests/harness/measure/right_output.hpp"
+#include "tests/harness/measure/whole_tensor.hpp"
 
 namespace hilbench {
 namespace {
@@ -134,12 +135,6 @@ TEST_F(VerifyTest, TokensOrderIsAnotherFunctionBroughtBackToPositions) {
   const Oracle plain = make_oracle(dense, inputs_, {}, 1, 1);
   const Output right = right_output(dense, plain);
   EXPECT_FALSE(verify(dense, make_oracle(dense, inputs_, slots, 1, 1), right).fault);
-}
-
-std::vector<float> whole(const InputTensors& inputs, Tensor which) {
-  std::vector<float> values(static_cast<std::size_t>(inputs.size(which)));
-  inputs.read(which, 0, values);
-  return values;
 }
 
 // Equal keys have equal errors of scores: the LSE has that of one score. 1.5 sqrt(d) 2^-24 of a score's size

@@ -10,7 +10,7 @@
 namespace hilbench {
 namespace {
 
-Site test_site() {
+Site windows_site() {
   Site site;
   site.host.cores = 4;
   site.host.available_memory_bytes = std::int64_t{4} << 30;
@@ -21,7 +21,7 @@ Site test_site() {
 struct Planned {
   Sweep sweep;
   Plan plan;
-  Planned(const std::string& cases, const std::string& variants, const Site& site = test_site())
+  Planned(const std::string& cases, const std::string& variants, const Site& site = windows_site())
       : sweep(parse_sweep("name: plan\ncases: [{" + cases + ", device: cpu}]\nvariants: [" + variants +
                               "]\nbaselines: [gemm, peak]\n",
                           "plan.yaml")),
@@ -91,7 +91,7 @@ TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
 Planned points(const std::string& more, const std::string& variants) {
   const std::string text = "name: plan\ncases: [{mask: points-raster.npy, heads: 2, head_dim: 16" + more +
                            ", device: cpu}]\nvariants: [" + variants + "]\nbaselines: [gemm, peak]\n";
-  return Planned(parse_embedded({.file = "sweeps/windows/points.yaml", .text = text}), test_site());
+  return Planned(parse_embedded({.file = "sweeps/windows/points.yaml", .text = text}), windows_site());
 }
 
 TEST(WindowPlan, CountsThePairsOfAMask) {
@@ -125,12 +125,12 @@ TEST(WindowPlan, SkipsWhatCannotComputeAMask) {
   EXPECT_EQ(ring.variant("dilated/linear").skip, "windows: a ring exchanges the keys of branches only");
   const Planned backward = points(", pass: backward", "{kernel: dilated}");
   EXPECT_EQ(backward.variant("dilated/linear").skip, "dilated_cpu has no backward pass");
-  EXPECT_NE(longest_table(planned.sweep, test_site()).find("mask: its blocks give the length"),
+  EXPECT_NE(longest_table(planned.sweep, windows_site()).find("mask: its blocks give the length"),
             std::string::npos);
 }
 
 TEST(WindowPlan, KernelsOfGpusComputeWindowsOrSayWhyNot) {
-  Site site = test_site();
+  Site site = windows_site();
   site.gpu =
       Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
   const Sweep sweep = parse_sweep(
@@ -152,7 +152,7 @@ TEST(WindowPlan, KernelsOfGpusComputeWindowsOrSayWhyNot) {
 }
 
 TEST(WindowPlan, BoxesOfTheRasterMustBeTiles) {
-  Site site = test_site();
+  Site site = windows_site();
   site.gpu =
       Gpu{.name = "a GPU", .compute_capability = 90, .multiprocessors = 100, .memory_bytes = 1ll << 36};
   const Sweep sweep = parse_sweep(
@@ -189,13 +189,13 @@ TEST(WindowPlan, KnowsTheMemory) {
   const Planned planned(kGrid, "{kernel: dilated, order: [linear, hilbert], order_tensors: qkv}");
   const double lists = 4 * 212992;
   EXPECT_GT(planned.variant("dilated/linear.qkv").own.device, lists);
-  Site small = test_site();
+  Site small = windows_site();
   small.host.available_memory_bytes = std::int64_t{1} << 20;
   const Planned unfit(kGrid, "{kernel: dilated}", small);
   ASSERT_TRUE(unfit.variant("dilated/linear").skip);
   EXPECT_NE(unfit.variant("dilated/linear").skip->find("does not fit"), std::string::npos);
   EXPECT_FALSE(unfit.variant("dilated/linear").pairs);
-  EXPECT_NE(longest_table(planned.sweep, test_site()).find("windows: the grid gives the length"),
+  EXPECT_NE(longest_table(planned.sweep, windows_site()).find("windows: the grid gives the length"),
             std::string::npos);
 }
 

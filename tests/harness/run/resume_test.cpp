@@ -10,27 +10,17 @@
 #include <set>
 
 #include "kernels/base/error.hpp"
+#include "tests/harness/run/run_sweep.hpp"
 
 namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-Sweep parse(const std::string& keys) {
-  return parse_sweep("name: run\n" + keys, "run.yaml");
-}
-
 Sweep base_sweep() {
   return parse(
       "cases:\n  - {sequence_length: 4096, segments: [2048]}\n"
       "variants: [{kernel: dilated, order: [linear, hilbert]}]\n");
-}
-
-Site test_site() {
-  Site site;
-  site.host.cores = 2;
-  site.host.available_memory_bytes = std::int64_t{1} << 34;
-  return site;
 }
 
 std::string fingerprint_of(const Sweep& sweep) {

@@ -11,22 +11,12 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "reports/records/store.hpp"
+#include "tests/harness/run/run_sweep.hpp"
 
 namespace hilbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-Sweep parse(const std::string& keys) {
-  return parse_sweep("name: run\n" + keys, "run.yaml");
-}
-
-Site test_site() {
-  Site site;
-  site.host.cores = 2;
-  site.host.available_memory_bytes = std::int64_t{1} << 34;
-  return site;
-}
 
 class RunnerTest : public testing::Test {
  protected:

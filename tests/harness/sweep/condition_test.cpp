@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/base/error.hpp"
+#include "tests/harness/sweep/sweep_text.hpp"
 
 namespace hilbench {
 namespace {
@@ -19,7 +20,7 @@ bool holds(std::string_view text) {
   return Condition::parse(text, "a.yaml:9, skip_when").matches(kWork);
 }
 
-std::string refusal(std::string_view text) {
+std::string condition_refusal(std::string_view text) {
   try {
     Condition::parse(text, "a.yaml:9, skip_when");
   } catch (const UsageError& error) {
@@ -27,8 +28,6 @@ std::string refusal(std::string_view text) {
   }
   return "(accepted)";
 }
-
-#define EXPECT_SAYS(message, part) EXPECT_NE((message).find(part), std::string::npos) << (message)
 
 TEST(Condition, MatchesNothingByDefault) {
   EXPECT_FALSE(Condition().matches(kWork));
@@ -91,40 +90,40 @@ TEST(Condition, AndBindsTighterThanOrAndNotTightest) {
 }
 
 TEST(Condition, UnknownParameterNamesTheNearest) {
-  EXPECT_SAYS(refusal("heads == 8 and head_dmi == 64"), "unknown parameter 'head_dmi'");
-  EXPECT_SAYS(refusal("heads == 8 and head_dmi == 64"), "did you mean 'head_dim'?");
-  EXPECT_SAYS(refusal("heads == 8 and head_dmi == 64"), "a.yaml:9, skip_when, column 16");
+  EXPECT_SAYS(condition_refusal("heads == 8 and head_dmi == 64"), "unknown parameter 'head_dmi'");
+  EXPECT_SAYS(condition_refusal("heads == 8 and head_dmi == 64"), "did you mean 'head_dim'?");
+  EXPECT_SAYS(condition_refusal("heads == 8 and head_dmi == 64"), "a.yaml:9, skip_when, column 16");
 }
 
 TEST(Condition, TypesMustAgree) {
-  EXPECT_SAYS(refusal("head_dim == fp32"), "expects a number");
-  EXPECT_SAYS(refusal("dtype == 32"), "one of fp32, bf16, fp16");
-  EXPECT_SAYS(refusal("dtype == fp31"), "did you mean 'fp32'?");
-  EXPECT_SAYS(refusal("dtype < fp32"), "expects == or !=");
-  EXPECT_SAYS(refusal("causal > false"), "expects == or !=");
-  EXPECT_SAYS(refusal("causal == 1"), "one of false, true");
-  EXPECT_SAYS(refusal("heads == causal"), "expects a number");
+  EXPECT_SAYS(condition_refusal("head_dim == fp32"), "expects a number");
+  EXPECT_SAYS(condition_refusal("dtype == 32"), "one of fp32, bf16, fp16");
+  EXPECT_SAYS(condition_refusal("dtype == fp31"), "did you mean 'fp32'?");
+  EXPECT_SAYS(condition_refusal("dtype < fp32"), "expects == or !=");
+  EXPECT_SAYS(condition_refusal("causal > false"), "expects == or !=");
+  EXPECT_SAYS(condition_refusal("causal == 1"), "one of false, true");
+  EXPECT_SAYS(condition_refusal("heads == causal"), "expects a number");
 }
 
 TEST(Condition, SyntaxErrorsNameWhatWasExpected) {
-  EXPECT_SAYS(refusal(""), "comparison missing");
-  EXPECT_SAYS(refusal("heads"), "unexpected end");
-  EXPECT_SAYS(refusal("heads =="), "unexpected end");
-  EXPECT_SAYS(refusal("heads = 8"), "expects ==");
-  EXPECT_SAYS(refusal("heads == 8 heads == 9"), "expects and, or, or the end");
-  EXPECT_SAYS(refusal("(heads == 8"), "')' missing");
-  EXPECT_SAYS(refusal("heads == 8)"), "unexpected ')'");
-  EXPECT_SAYS(refusal("heads == 8 and"), "comparison missing");
-  EXPECT_SAYS(refusal("heads == 8 &&"), "unexpected '&'");
-  EXPECT_SAYS(refusal("heads == 8x"), "unexpected '8x'");
+  EXPECT_SAYS(condition_refusal(""), "comparison missing");
+  EXPECT_SAYS(condition_refusal("heads"), "unexpected end");
+  EXPECT_SAYS(condition_refusal("heads =="), "unexpected end");
+  EXPECT_SAYS(condition_refusal("heads = 8"), "expects ==");
+  EXPECT_SAYS(condition_refusal("heads == 8 heads == 9"), "expects and, or, or the end");
+  EXPECT_SAYS(condition_refusal("(heads == 8"), "')' missing");
+  EXPECT_SAYS(condition_refusal("heads == 8)"), "unexpected ')'");
+  EXPECT_SAYS(condition_refusal("heads == 8 and"), "comparison missing");
+  EXPECT_SAYS(condition_refusal("heads == 8 &&"), "unexpected '&'");
+  EXPECT_SAYS(condition_refusal("heads == 8x"), "unexpected '8x'");
 }
 
 TEST(Condition, DepthAndLengthAreLimited) {
-  EXPECT_SAYS(refusal(std::string(5000, '(')), "nested too deep");
+  EXPECT_SAYS(condition_refusal(std::string(5000, '(')), "nested too deep");
   std::string nots;
   for (int i = 0; i < 2000; ++i) nots += "not ";
-  EXPECT_SAYS(refusal(nots + "heads == 8"), "nested too deep");
-  EXPECT_SAYS(refusal(std::string(20'000, ' ')), "too long");
+  EXPECT_SAYS(condition_refusal(nots + "heads == 8"), "nested too deep");
+  EXPECT_SAYS(condition_refusal(std::string(20'000, ' ')), "too long");
   std::string chain = "heads == 1";
   for (int i = 0; i < 600; ++i) chain += " or heads == 1";
   EXPECT_FALSE(holds(chain));

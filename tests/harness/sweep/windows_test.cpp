@@ -12,8 +12,8 @@ std::string text_of(const std::string& cases, const std::string& variants) {
   return kHead + cases + "\nvariants: [" + variants + "]\n";
 }
 
-Sweep sweep_of(const std::string& cases, const SweepOverrides& overrides = {},
-               const std::string& variants = "{kernel: dilated}") {
+Sweep windows_sweep(const std::string& cases, const SweepOverrides& overrides = {},
+                    const std::string& variants = "{kernel: dilated}") {
   return parse(text_of(cases, variants), overrides);
 }
 
@@ -32,7 +32,7 @@ Ids ids(const Sweep& sweep) {
 }
 
 TEST(SweepWindows, ListsOfDimensionsMakeCases) {
-  const Sweep sweep = sweep_of("axes: {grid: [32, 48, 80], window: [18, 24, 24], heads: 2}");
+  const Sweep sweep = windows_sweep("axes: {grid: [32, 48, 80], window: [18, 24, 24], heads: 2}");
   ASSERT_EQ(sweep.cases.size(), 1u);
   const Case& work = sweep.cases[0].work;
   EXPECT_EQ(work.sequence_length, 122880);
@@ -44,23 +44,23 @@ TEST(SweepWindows, ListsOfDimensionsMakeCases) {
 }
 
 TEST(SweepWindows, ListsOfListsMultiply) {
-  EXPECT_EQ(
-      ids(sweep_of("axes: {grid: [[16, 16], [8, 32]], window: [[3, 3], [5, 7]], window_dilation: [1, 1], "
-                   "window_causal: [[true, false], [false, false]], edges: cut}"))
-          .size(),
-      8u);
-  EXPECT_EQ(
-      ids(sweep_of("axes: {grid: [16, 8], window: [5, 4], window_dilation: [2, 1], window_stride: [1, 3], "
-                   "window_causal: [false, true], edges: [shift, cut], causal: true}")),
-      (std::vector<std::string>{
-          "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-window_dilation.2x1-window_stride.1x3-"
-          "window_causal.false.true",
-          "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-edges.cut-window_dilation.2x1-"
-          "window_stride.1x3-window_causal.false.true"}));
+  EXPECT_EQ(ids(windows_sweep(
+                    "axes: {grid: [[16, 16], [8, 32]], window: [[3, 3], [5, 7]], window_dilation: [1, 1], "
+                    "window_causal: [[true, false], [false, false]], edges: cut}"))
+                .size(),
+            8u);
+  EXPECT_EQ(ids(windows_sweep(
+                "axes: {grid: [16, 8], window: [5, 4], window_dilation: [2, 1], window_stride: [1, 3], "
+                "window_causal: [false, true], edges: [shift, cut], causal: true}")),
+            (std::vector<std::string>{
+                "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-window_dilation.2x1-window_stride.1x3-"
+                "window_causal.false.true",
+                "g16x8-win5x4-h8-d64-fp32-p1-cpu-causal.true-edges.cut-window_dilation.2x1-"
+                "window_stride.1x3-window_causal.false.true"}));
 }
 
 TEST(SweepWindows, PointsAndAxesMayDiffer) {
-  const Sweep sweep = sweep_of(
+  const Sweep sweep = windows_sweep(
       "axes: {sequence_length: 64, segments: [32], dilations: [2]}\n"
       "cases: [{grid: [8, 8], window: [3, 3]}, {sequence_length: 128}, {grid: [4, 4, 4], window: [3, 3, 3], "
       "sequence_length: 64}]");
@@ -71,10 +71,10 @@ TEST(SweepWindows, PointsAndAxesMayDiffer) {
 
 TEST(SweepWindows, TheCommandLineReplacesLists) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  EXPECT_EQ(ids(sweep_of(cases, {.axes = {"window=5x5,7x3", "window_causal=true.false"}})),
+  EXPECT_EQ(ids(windows_sweep(cases, {.axes = {"window=5x5,7x3", "window_causal=true.false"}})),
             (std::vector<std::string>{"g16x16-win5x5-h8-d64-fp32-p1-cpu-window_causal.true.false",
                                       "g16x16-win7x3-h8-d64-fp32-p1-cpu-window_causal.true.false"}));
-  EXPECT_EQ(ids(sweep_of("axes: {grid: [[16, 16], [8, 8]], window: [3, 3]}", {.axes = {"grid=4x4"}})),
+  EXPECT_EQ(ids(windows_sweep("axes: {grid: [[16, 16], [8, 8]], window: [3, 3]}", {.axes = {"grid=4x4"}})),
             (std::vector<std::string>{"g4x4-win3x3-h8-d64-fp32-p1-cpu"}));
   EXPECT_SAYS(refusal_of(cases, {.axes = {"segments=8.16"}}), "branches and windows do not mix in one case");
   EXPECT_SAYS(refusal_of(cases, {.axes = {"sequence_length=100"}}), "is not that of the grid");
@@ -106,22 +106,23 @@ TEST(SweepWindows, RefusesWhatIsNoWindow) {
 
 TEST(SweepWindows, ConditionsKnowThem) {
   const std::string axes = "axes: {grid: [[16, 16], [8, 8]], window: [[3, 3], [9, 3]]}\n";
-  const Sweep sweep = sweep_of(axes + "skip_when: window > 8 and grid == 8");
+  const Sweep sweep = windows_sweep(axes + "skip_when: window > 8 and grid == 8");
   ASSERT_EQ(sweep.cases.size(), 4u);
   for (const SweepCase& each : sweep.cases)
     EXPECT_EQ(each.skipped, each.work.windows[0].extent == 8 && each.work.windows[0].window == 9);
-  EXPECT_TRUE(sweep_of(axes + "skip_when: dimensions == 2 or window > 8").cases[0].skipped);
+  EXPECT_TRUE(windows_sweep(axes + "skip_when: dimensions == 2 or window > 8").cases[0].skipped);
+  EXPECT_FALSE(windows_sweep("cases: [{sequence_length: 64}]\nskip_when: dimensions > 0 or window >= 1")
+                   .cases[0]
+                   .skipped);
   EXPECT_FALSE(
-      sweep_of("cases: [{sequence_length: 64}]\nskip_when: dimensions > 0 or window >= 1").cases[0].skipped);
-  EXPECT_FALSE(
-      sweep_of("cases: [{grid: [8, 8], window: [3, 3]}]\nskip_when: segment_length >= 1 or branches > 0")
+      windows_sweep("cases: [{grid: [8, 8], window: [3, 3]}]\nskip_when: segment_length >= 1 or branches > 0")
           .cases[0]
           .skipped);
 }
 
 TEST(SweepWindows, OrdersOfBoxes) {
   const std::string cases = "cases: [{grid: [16, 16], window: [3, 3]}]";
-  const Sweep sweep = sweep_of(cases, {}, "{kernel: dilated, order: [linear, boxes.8.16, boxes.4.4.4]}");
+  const Sweep sweep = windows_sweep(cases, {}, "{kernel: dilated, order: [linear, boxes.8.16, boxes.4.4.4]}");
   ASSERT_EQ(sweep.variants.size(), 3u);
   EXPECT_EQ(sweep.variants[1].order_box, (std::vector<std::int64_t>{8, 16}));
   EXPECT_EQ(variant_id(sweep.variants[1]), "dilated/boxes.8.16");

@@ -35,7 +35,7 @@ class Files : public testing::Test {
   const fs::path file_ = folder_ / "a.txt";
 };
 
-std::string refusal(const fs::path& file, std::size_t most_bytes = 100) {
+std::string letter_refusal(const fs::path& file, std::size_t most_bytes = 100) {
   try {
     read_text(file, "letter", most_bytes);
   } catch (const UsageError& error) {
@@ -52,17 +52,17 @@ TEST_F(Files, TextComesBackAsWritten) {
 }
 
 TEST_F(Files, WhatIsNoFileIsRefusedUnread) {
-  EXPECT_EQ(refusal(file_).find("no such letter ("), 0u);
-  EXPECT_EQ(refusal(folder_).find("not a letter ("), 0u);
-  EXPECT_EQ(refusal("/dev/zero").find("not a letter ("), 0u);
+  EXPECT_EQ(letter_refusal(file_).find("no such letter ("), 0u);
+  EXPECT_EQ(letter_refusal(folder_).find("not a letter ("), 0u);
+  EXPECT_EQ(letter_refusal("/dev/zero").find("not a letter ("), 0u);
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_EQ(refusal(file_).find("not a letter ("), 0u);
+  EXPECT_EQ(letter_refusal(file_).find("not a letter ("), 0u);
 }
 
 TEST_F(Files, LargeFilesAreRefused) {
   write_file(file_, std::string((3 << 20) + 1, 'x'));
   EXPECT_EQ(read_text(file_, "letter", (3 << 20) + 1).size(), (3u << 20) + 1);
-  EXPECT_NE(refusal(file_, 3 << 20).find("letter too large"), std::string::npos);
+  EXPECT_NE(letter_refusal(file_, 3 << 20).find("letter too large"), std::string::npos);
 }
 
 TEST_F(Files, WritersOfOneFileDoNotMeet) {

@@ -9,7 +9,7 @@
 namespace hilbench {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string json_refusal(const std::string& text) {
   try {
     parse_json(text, "the answer");
   } catch (const UsageError& error) {
@@ -28,24 +28,24 @@ TEST(JsonText, ReadsWhatIsJson) {
 }
 
 TEST(JsonText, SaysWhatCannotBeRead) {
-  EXPECT_EQ(refusal("{").rfind("the answer cannot be read: parse error", 0), 0u) << refusal("{");
-  EXPECT_NE(refusal(""), "");
-  EXPECT_NE(refusal("{} {}"), "");
+  EXPECT_EQ(json_refusal("{").rfind("the answer cannot be read: parse error", 0), 0u) << json_refusal("{");
+  EXPECT_NE(json_refusal(""), "");
+  EXPECT_NE(json_refusal("{} {}"), "");
 }
 
 TEST(JsonText, BoundsTheDepth) {
-  EXPECT_EQ(refusal(nested(kDeepestJson + 1)),
+  EXPECT_EQ(json_refusal(nested(kDeepestJson + 1)),
             "the answer cannot be read: its JSON is nested deeper than 100 levels");
-  EXPECT_NE(refusal(std::string(1'000'000, '[')).find("nested deeper"), std::string::npos);
-  EXPECT_NE(refusal(R"({"a": )" + nested(1'000'000) + "}").find("nested deeper"), std::string::npos);
+  EXPECT_NE(json_refusal(std::string(1'000'000, '[')).find("nested deeper"), std::string::npos);
+  EXPECT_NE(json_refusal(R"({"a": )" + nested(1'000'000) + "}").find("nested deeper"), std::string::npos);
 }
 
 TEST(JsonText, RefusesAKeyThatIsThereTwice) {
-  EXPECT_EQ(refusal(R"({"a": 1, "b": {"c": 1, "d": [{"c": 2}], "c": 3}})"),
+  EXPECT_EQ(json_refusal(R"({"a": 1, "b": {"c": 1, "d": [{"c": 2}], "c": 3}})"),
             "the answer cannot be read: its JSON has the key 'c' twice in one object");
-  EXPECT_NE(refusal(R"({"a": 1, "\u0061": 1})"), "");
-  EXPECT_NE(refusal(R"({"": 1, "": 1})"), "");
-  EXPECT_EQ(refusal(R"([{"a": {"a": 1}}, {"a": 2}, "a", "a"])"), "");
+  EXPECT_NE(json_refusal(R"({"a": 1, "\u0061": 1})"), "");
+  EXPECT_NE(json_refusal(R"({"": 1, "": 1})"), "");
+  EXPECT_EQ(json_refusal(R"([{"a": {"a": 1}}, {"a": 2}, "a", "a"])"), "");
 }
 
 TEST(JsonText, BracketsInStringsDoNotCount) {

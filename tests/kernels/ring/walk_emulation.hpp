@@ -145,7 +145,9 @@ class EmulatedWalk final : public WalkExecution {
     double lse = weights > 0 ? top + std::log(weights) : -INFINITY;
     for (double& x : sum) x = weights > 0 ? x / weights : 0;
     float* const fp32 = operands.o_fp32 != nullptr ? operands.o_fp32 + at * work_.head_dim : nullptr;
-    void* const o = static_cast<std::byte*>(operands.o) + at * work_.head_dim * dtype_bytes(work_.dtype);
+    const auto o = [&] {
+      return static_cast<std::byte*>(operands.o) + at * work_.head_dim * dtype_bytes(work_.dtype);
+    };
     std::vector<float> result(sum.begin(), sum.end());
     if (tile.merge) {
       const double before = operands.lse[at], both = std::max(before, lse);
@@ -155,7 +157,7 @@ class EmulatedWalk final : public WalkExecution {
       if (fp32 != nullptr)
         std::copy_n(fp32, earlier.size(), earlier.begin());
       else
-        widen(work_.dtype, o, std::span(earlier));
+        widen(work_.dtype, o(), std::span(earlier));
       for (std::size_t d = 0; d < sum.size(); ++d)
         result[d] = static_cast<float>((earlier[d] * a + sum[d] * b) / (a + b));
       lse = both + std::log(a + b);
@@ -164,7 +166,7 @@ class EmulatedWalk final : public WalkExecution {
     if (fp32 != nullptr)
       std::copy(result.begin(), result.end(), fp32);
     else
-      narrow(work_.dtype, std::span<const float>(result), o);
+      narrow(work_.dtype, std::span<const float>(result), o());
   }
 
   const Case work_;

@@ -15,10 +15,10 @@ namespace {
 std::string paper(const std::string& claim) {
   return "papers: [{id: p, title: T, arxiv: '1', obtained: measured, claims: [" + claim + "]}]";
 }
-std::string claim(const std::string& claimed, const std::string& test) {
+std::string paper_claim(const std::string& claimed, const std::string& test) {
   return paper("{says: s, claimed: " + claimed + ", test: {compares: c, " + test + "}}");
 }
-const std::string kHilbert =
+const std::string kHilbertTest =
     "variant: dilated/hilbert.qkv, against: dilated/linear, control: dilated/random.qkv";
 
 std::string refusal(const std::string& text) {
@@ -60,25 +60,27 @@ TEST(Literature, EveryClaimOfTheFileHasATestOrSaysWhyNot) {
 
 TEST(Literature, AFileThatIsNoneIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(paper("{says: s, claimed: 2, untestable: u}")), "(accepted)");
-  EXPECT_EQ(refusal(claim("2", "case: {grid: [64, 64]}, " + kHilbert)), "(accepted)");
+  EXPECT_EQ(refusal(paper_claim("2", "case: {grid: [64, 64]}, " + kHilbertTest)), "(accepted)");
   EXPECT_NE(refusal("claims: []").find("not a file of papers"), std::string::npos);
   EXPECT_NE(refusal(paper("{says: s, claimed: 2}")).find("either 'test' or 'untestable'"), std::string::npos);
-  EXPECT_NE(refusal(claim("0", "case: {grid: [64, 64]}, " + kHilbert)).find("'claimed'"), std::string::npos);
-  EXPECT_NE(refusal(claim("2", "case: {gird: [64, 64]}, " + kHilbert)).find("'gird' is no parameter"),
+  EXPECT_NE(refusal(paper_claim("0", "case: {grid: [64, 64]}, " + kHilbertTest)).find("'claimed'"),
             std::string::npos);
-  EXPECT_NE(refusal(claim("2", kHilbert)).find("a test without case"), std::string::npos);
+  EXPECT_NE(
+      refusal(paper_claim("2", "case: {gird: [64, 64]}, " + kHilbertTest)).find("'gird' is no parameter"),
+      std::string::npos);
+  EXPECT_NE(refusal(paper_claim("2", kHilbertTest)).find("a test without case"), std::string::npos);
   EXPECT_NE(refusal(paper("{says: s, claimed: 2, test: {varant: a}}")).find("did you mean 'variant'?"),
             std::string::npos);
 }
 
 TEST(Literature, TimesOfOneCaseAreJudgedLikeTheClaimsOfTheSeeds) {
-  const std::string test = "case: {grid: [64, 64], window: [13, 13], edges: cut}, " + kHilbert;
-  const PaperAnswer reproduced = answer_to(claim("2", test), sample::windowed_records());
+  const std::string test = "case: {grid: [64, 64], window: [13, 13], edges: cut}, " + kHilbertTest;
+  const PaperAnswer reproduced = answer_to(paper_claim("2", test), sample::windowed_records());
   EXPECT_EQ(reproduced.verdict, ClaimVerdict::reproduced) << reproduced.why;
   EXPECT_NEAR(reproduced.measured->ratio, 2, 0.02);
   EXPECT_NEAR(reproduced.with_permutation->ratio, 1.5, 0.02);
   EXPECT_NEAR(reproduced.against_control->ratio, 8, 0.1);
-  EXPECT_EQ(answer_to(claim("18", test), sample::windowed_records()).verdict,
+  EXPECT_EQ(answer_to(paper_claim("18", test), sample::windowed_records()).verdict,
             ClaimVerdict::smaller_than_claimed);
 }
 
@@ -88,38 +90,38 @@ TEST(Literature, AnOrderThatIsSlowerThanItsControlContradicts) {
     sample::time(records[row], 1, factor, row);
     sample::compare_with(records[row], records.front());
   }
-  const std::string test = "case: {grid: [64, 64]}, " + kHilbert;
-  EXPECT_EQ(answer_to(claim("2", test), records).verdict, ClaimVerdict::contradicted);
+  const std::string test = "case: {grid: [64, 64]}, " + kHilbertTest;
+  EXPECT_EQ(answer_to(paper_claim("2", test), records).verdict, ClaimVerdict::contradicted);
 }
 
 TEST(Literature, DenseAttentionIsOfTheCaseOnTheSameTokens) {
   const std::string test =
       "case: {grid: [64, 64]}, variant: dilated/hilbert.qkv, against: dilated/linear, dense: true";
   std::vector<Record> records = sample::windowed_records();
-  const PaperAnswer answer = answer_to(claim("10", test), records);
+  const PaperAnswer answer = answer_to(paper_claim("10", test), records);
   EXPECT_NEAR(answer.measured->ratio, 10, 0.1) << "not 2, which raster order with windows gives";
   EXPECT_FALSE(answer.with_permutation);
   EXPECT_NE(answer.why.find("cases of their own"), std::string::npos);
   records.pop_back();
-  const PaperAnswer without = answer_to(claim("10", test), records);
+  const PaperAnswer without = answer_to(paper_claim("10", test), records);
   EXPECT_EQ(without.verdict, ClaimVerdict::not_testable);
   EXPECT_EQ(without.why, "no record of dilated/linear in the case with dense attention on these tokens");
 }
 
 TEST(Literature, WhatAStoreLacksIsSaid) {
-  const std::string other = "case: {grid: [64, 64], window: [31, 31]}, " + kHilbert;
-  EXPECT_EQ(answer_to(claim("2", other), sample::windowed_records()).why, "no such case in this store");
+  const std::string other = "case: {grid: [64, 64], window: [31, 31]}, " + kHilbertTest;
+  EXPECT_EQ(answer_to(paper_claim("2", other), sample::windowed_records()).why, "no such case in this store");
   std::vector<Record> records = sample::windowed_records();
   records[1].status = Status::skipped;
   records[1].reason = "does not fit";
-  const std::string test = "case: {grid: [64, 64]}, " + kHilbert;
-  EXPECT_EQ(answer_to(claim("2", test), records).why, "dilated/hilbert.qkv is skipped: does not fit");
+  const std::string test = "case: {grid: [64, 64]}, " + kHilbertTest;
+  EXPECT_EQ(answer_to(paper_claim("2", test), records).why, "dilated/hilbert.qkv is skipped: does not fit");
   EXPECT_EQ(answer_to(paper("{says: s, claimed: 2, untestable: end to end}"), records).why, "end to end");
 }
 
 TEST(Literature, MissesAreJudgedByCounters) {
-  const std::string test = "case: {grid: [64, 64]}, quantity: misses, " + kHilbert;
-  const PaperAnswer answer = answer_to(claim("2", test), sample::windowed_records());
+  const std::string test = "case: {grid: [64, 64]}, quantity: misses, " + kHilbertTest;
+  const PaperAnswer answer = answer_to(paper_claim("2", test), sample::windowed_records());
   EXPECT_EQ(answer.verdict, ClaimVerdict::not_testable);
   EXPECT_EQ(answer.why.find("no counters"), 0u) << answer.why;
 }

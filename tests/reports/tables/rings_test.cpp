@@ -6,6 +6,7 @@
 #include "reports/claims/claims_file.hpp"
 #include "reports/document/document.hpp"
 #include "tests/reports/sample_records.hpp"
+#include "tests/reports/table_cell.hpp"
 
 namespace hilbench {
 namespace {
@@ -32,13 +33,6 @@ Record ring_record(const Case& work, std::string_view order, double factor, Ring
   made.counters["ring_compute_ns"] = {.value = 9e6, .unit = "ns", .source = "measured"};
   made.counters["ring_exchange_ns"] = {.reason = "nothing is exchanged"};
   return made;
-}
-
-std::string cell(const Table& table, std::size_t row, std::string_view key) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (table.columns[i].key == key) return table.rows.at(row).at(i).text;
-  ADD_FAILURE() << "no column " << key;
-  return "";
 }
 
 double number(const Table& table, std::size_t row, std::string_view key) {

@@ -7,17 +7,12 @@
 #include "reports/tables/window_times.hpp"
 #include "reports/view/dense_case.hpp"
 #include "reports/view/format.hpp"
+#include "tests/reports/table_cell.hpp"
 #include "tests/reports/windows_records.hpp"
 
 namespace hilbench {
 namespace {
 
-// Cells of one row by the column's key.
-std::string cell(const Table& table, std::size_t row, std::string_view key) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (table.columns[i].key == key) return table.rows.at(row).at(i).text;
-  throw std::out_of_range(std::string(key));
-}
 double value(const Table& table, std::size_t row, std::string_view key) {
   return std::stod(cell(table, row, key));
 }
