@@ -41,9 +41,9 @@ std::string verdict_text(const GateRow& row) {
   return row.reference ? "reference, not judged" : "rival, not judged";
 }
 
-// A share for other programs, to a millionth: the digits behind it are noise.
+// A share for other programs, to a hundredth of a percent, as it is printed: the digits behind it are noise.
 std::string share_data(double share) {
-  return data_text(std::round(share * 1e6) / 1e6);
+  return data_text(std::round(share * 1e4) / 1e4);
 }
 
 Table gate_table(const std::vector<GateRow>& rows) {

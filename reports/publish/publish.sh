@@ -42,7 +42,7 @@ publish_store() {
   tar xJf "$1" -C "$stores"
   "$HILBENCH" export "$stores/$name" --format jsonl >"$stores/records.jsonl"
   python3 "$here/store.py" meta "$stores/$name/results.sqlite" "$stores/meta.json"
-  gzip -9n "$stores/records.jsonl"
+  python3 "$here/store.py" records "$stores/records.jsonl" "$stores/records.jsonl.gz"
   mkdir -p "$folder/$name"
   mv "$stores/records.jsonl.gz" "$stores/meta.json" "$folder/$name/"
   rm -r "${stores:?}/$name"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Reads what a store of results holds beside its records.
+"""What is published of a store of results, a results.sqlite.
 
-store.py meta STORE FILE   writes what a report needs of a store beside its records, as JSON
-store.py name STORE        prints what a folder for results of the store's machine is called
-
-STORE is a results.sqlite.
+store.py meta STORE FILE       writes what a report needs of a store beside its records, as JSON
+store.py name STORE            prints what a folder for results of the store's machine is called
+store.py records JSONL FILE    writes exported records as they are published, compressed: numbers that are no integers
+                               have seven digits; those behind them are noise, and fill a quarter of the file
 """
 
+import gzip
 import json
 import pathlib
 import re
@@ -29,7 +30,32 @@ def machine_name(store):
     return "-".join(re.findall(r"[a-z0-9]+", words) + [f"{host['cores']}core"])
 
 
+def with_seven_digits(value):
+    if isinstance(value, float):
+        return value if value.is_integer() else float(f"{value:.7g}")
+    if isinstance(value, list):
+        return [with_seven_digits(each) for each in value]
+    if isinstance(value, dict):
+        return {key: with_seven_digits(each) for key, each in value.items()}
+    return value
+
+
+def records(lines):
+    """The same bytes for the same records."""
+    for line in lines:
+        yield json.dumps(with_seven_digits(json.loads(line)), separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def write_records(path, file):
+    with open(path, encoding="utf-8") as lines, open(file, "wb") as target:
+        with gzip.GzipFile("", "wb", 9, target, mtime=0) as packed:
+            for line in records(lines):
+                packed.write(line.encode())
+
+
 def main(command, path, *file):
+    if command == "records":
+        return write_records(path, *file)
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
         if command == "meta":
             pathlib.Path(*file).write_text(meta(store))
@@ -38,7 +64,7 @@ def main(command, path, *file):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != {"meta": 4, "name": 3}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
+    if len(sys.argv) != {"meta": 4, "name": 3, "records": 4}.get(sys.argv[1] if len(sys.argv) > 1 else ""):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:

@@ -106,11 +106,11 @@ std::string sentences_html(const std::vector<Place>& places, const std::string& 
 std::string cards_html(const std::vector<MachineOverview>& machines) {
   std::string html = "<div class=\"cards\">\n";
   for (const MachineOverview& machine : machines) {
-    html += fmt::format("<div><h3>{}</h3><p>{}</p><p>{} of {}{}</p></div>\n",
-                        link_html({machine.address + "/index.html", machine.name}),
-                        html_text(machine_parts(machine)), plural(record_count(machine), "record", "records"),
-                        plural(machine.sweeps.size(), "sweep", "sweeps"),
-                        days_text(machine).empty() ? "" : ", measured " + html_text(days_text(machine)));
+    html += fmt::format(
+        "<div><h3>{}</h3><p>{}</p><p>{} of {}{}</p></div>\n",
+        link_html({machine.address + "/index.html", machine.name}), html_text(machine_parts(machine)),
+        plural(record_count(machine), "record", "records"), plural(machine.sweeps.size(), "sweep", "sweeps"),
+        days_text(machine).empty() ? "" : ", measured <span>" + html_text(days_text(machine)) + "</span>");
   }
   return html + "</div>\n";
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the .deb of a build folder on a clean Debian 12, and runs the program there. Takes minutes, and packages from
-# the mirrors that this machine uses.
+# Installs the .deb of a build folder on a clean root of this release of Debian or Ubuntu, and runs the program there.
+# Takes minutes, and packages from the mirrors that this machine uses.
 # usage: deb_test.sh BUILD_FOLDER
 # Exit status: 0 passed, 1 failed, 77 skipped: not root, or no mmdebstrap.
 set -euo pipefail
@@ -17,11 +17,12 @@ trap 'rm -rf "$scratch"' EXIT
 package=$(ls "$scratch"/packed/*.deb)
 dpkg-deb --info "$package" | sed -n 's/^ \(Package\|Version\|Depends\|Recommends\):/  \1:/p'
 
-sources=/etc/apt/sources.list.d/debian.sources
+release=$(. /etc/os-release && echo "$ID $VERSION_CODENAME")
+sources=/etc/apt/sources.list.d/${release% *}.sources
 [ -s "$sources" ] || sources=/etc/apt/sources.list
-[ -s "$sources" ] || skip "apt has no sources of Debian here"
-echo "== a clean root"
-mmdebstrap --quiet --variant=minbase --mode=root bookworm "$scratch/root" - <"$sources" || skip "mmdebstrap failed here"
+[ -s "$sources" ] || skip "apt has no sources of $release here"
+echo "== a clean root of $release"
+mmdebstrap --quiet --variant=minbase --mode=root "${release#* }" "$scratch/root" - <"$sources" || skip "mmdebstrap failed here"
 
 cp "$package" "$scratch/root/tmp/hilbench.deb"
 for file in resolv.conf hosts; do cp "/etc/$file" "$scratch/root/etc/$file"; done

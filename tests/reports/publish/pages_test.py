@@ -3,6 +3,7 @@
 Usage: pages_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
+import gzip
 import json
 import os
 import pathlib
@@ -126,6 +127,17 @@ class Store(PublishTest):
     def test_meta_holds_what_a_report_needs(self):
         self.start("store.py", "meta", self.store, self.place / "meta.json")
         self.assertEqual(json.loads((self.place / "meta.json").read_text()), {"title": "A sweep"})
+
+    def test_records_keep_seven_digits_and_all_of_whole_numbers(self):
+        lines = self.place / "records.jsonl"
+        lines.write_text('{"b":[123456.789012,3.0,1e-9],"a":{"seed":2429058015832697728,"flops":33554432.0,"x":null}}\n')
+        packed = self.place / "records.jsonl.gz"
+        self.start("store.py", "records", lines, packed)
+        self.assertEqual(gzip.open(packed, "rt").read(), '{"b":[123456.8,3.0,1e-09],'
+                         '"a":{"seed":2429058015832697728,"flops":33554432.0,"x":null}}\n')
+        before = packed.read_bytes()
+        self.start("store.py", "records", lines, packed)
+        self.assertEqual(packed.read_bytes(), before)
 
 
 if __name__ == "__main__":
