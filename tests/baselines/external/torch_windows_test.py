@@ -17,7 +17,7 @@ import unittest.mock
 GPUS = os.environ.copy()  # before program.py hides the GPUs from what tests start
 import torch_rivals  # noqa: E402
 from plain_attention import keys_of, keys_of_windows  # noqa: E402 (torch_rivals adds its folder to the path)
-from program import Program  # noqa: E402
+from program import Program, npy  # noqa: E402
 
 DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
 GRIDS = 200
@@ -237,9 +237,8 @@ class ProtocolTest(torch_rivals.ProtocolTest):
 class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
     def setUp(self):
         super().setUp()
-        header = b"{'descr': '|b1', 'fortran_order': False, 'shape': (4, 4), }\n"
-        rows = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
-        (self.program.folder / "near.npy").write_bytes(b"\x93NUMPY\x01\0" + bytes([len(header), 0]) + header + rows)
+        mask = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
+        (self.program.folder / "near.npy").write_bytes(npy((4, 4), "|b1", mask))
 
     def test_every_option(self):
         self.skip_without_pytorch()
