@@ -7,8 +7,9 @@ Usage: bad_input_test.py HILBENCH [unittest arguments]
 import os
 import resource
 
-from command_line import (AXES, CommandLine, FULL, HEAD, ORDER_FILE, SMALL, TENSORS, TENSOR_FILES, axes, main, npy,
+from command_line import (AXES, CommandLine, FULL, HEAD, ORDER_FILE, SMALL, TENSORS, TENSOR_FILES, axes, main,
                           permutation, sweep, tensor, variants)
+from program import npy
 
 # Sweeps that `run` and `plan` refuse: what the message says, the sweep, other files in its folder.
 BAD_SWEEPS = [
@@ -61,7 +62,7 @@ BAD_SWEEPS = [
     (r"dtype", TENSORS, dict(TENSOR_FILES, **{"q.npy": npy((1, 64, 2, 16), "<i4", b"\0" * 8192)})),
     (r"big-endian", TENSORS, dict(TENSOR_FILES, **{"q.npy": npy((1, 64, 2, 16), ">f4", b"\0" * 8192)})),
     (r"Fortran order", TENSORS,
-     dict(TENSOR_FILES, **{"q.npy": npy((1, 64, 2, 16), "<f4", b"\0" * 8192, "True")})),
+     dict(TENSOR_FILES, **{"q.npy": npy((1, 64, 2, 16), "<f4", b"\0" * 8192, fortran_order=True)})),
     (r"anchors and aliases",
      "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n" + SMALL, {}),
     (r"nested too deep", "name: " + "[" * 20000 + "]" * 20000, {}),

@@ -10,6 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from program import npy
+
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # these tests are about processors: hide the GPUs
 
 # A sweep of one small case; tests replace or add parts of it.
@@ -30,12 +32,6 @@ def axes(text):
 
 def variants(text):
     return sweep(variants="variants: " + text + "\n")
-
-
-def npy(shape, descr, data, order="False"):
-    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, order, shape)
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def permutation(slots):

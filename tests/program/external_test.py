@@ -5,14 +5,12 @@ Usage: external_test.py PATH_OF_HILBENCH [unittest arguments]
 
 import contextlib
 import os
-import pathlib
 import signal
 import sys
 import unittest
 
-from program import Program, wait_until
+from program import Program, running_in, wait_until
 
-HERE = pathlib.Path(__file__).resolve().parent
 # Every key of windows at another value than its default, each in its own dimension.
 WINDOWS = ("grid: [4, 9, 5], window: [3, 4, 2], window_dilation: [1, 2, 1], window_stride: [1, 1, 2], "
            "window_causal: [true, false, false], heads: 2, head_dim: 16, threads: 1")
@@ -76,8 +74,7 @@ class ExternalCase(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
-        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
-            (self.program.folder / source.name).write_text(source.read_text())
+        self.program.add_rival()
 
     def sweep(self, faults, baselines=None, more="", timeout_s=60, extra="", point=POINT):
         declared = "".join(f"  {fault}: {{command: [{sys.executable}, rival.py, {fault}]}}\n" for fault in faults)
@@ -90,14 +87,7 @@ class ExternalCase(unittest.TestCase):
 
     def processes(self):
         """Process ids and command lines of all that runs in the folder: programs and what they started."""
-        found = {}
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder):
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-        return found
+        return running_in(self.program.folder)
 
     def check_right(self, record):
         self.assertEqual((record["kind"], record["params"]["kernel"]), ("baseline", "none"))

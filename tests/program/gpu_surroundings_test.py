@@ -12,7 +12,6 @@ import unittest
 
 from program import Program
 
-HERE = pathlib.Path(__file__).resolve().parent
 SWEEP = """
 name: surroundings
 cases: [{sequence_length: 1024, segments: [128], dilations: [2], heads: 2, head_dim: 16, device: cuda}]
@@ -58,8 +57,7 @@ class GpuTest(unittest.TestCase):
         return {counter["reason"] for counter in self.hardware_counters(records).values() if counter["value"] is None}
 
     def test_an_external_program_sees_its_gpu_alone(self):
-        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
-            (self.program.folder / source.name).write_text(source.read_text())
+        self.program.add_rival()
         sweep = EXTERNAL.format(python=sys.executable)
         devices, _ = self.program.run("list", "devices", env=self.env)
         uuids = []

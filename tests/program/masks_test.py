@@ -5,16 +5,13 @@ Usage: masks_test.py PATH_OF_HILBENCH [unittest arguments]
 
 import json
 import math
-import pathlib
 import random
-import shutil
 import sys
 import unittest
 
 from plain_attention import keys_of_mask
-from program import Program, Store, read_npy
+from program import Program, Store, npy, read_npy
 
-HERE = pathlib.Path(__file__).resolve().parent
 LENGTH, BLOCK, BLOCKS, EMPTY = 300, 32, 10, 3  # the last block is short; block 3 of the queries sees nothing
 SWEEP = f"""
 name: masks
@@ -33,12 +30,8 @@ measure: {{budget_s: 0.1, min_rounds: 3}}
 """
 
 
-def npy(rows):
-    """A .npy of booleans, as NumPy writes it."""
-    shape = f"({len(rows)}, {len(rows[0])})"
-    header = f"{{'descr': '|b1', 'fortran_order': False, 'shape': {shape}, }}"
-    header = header.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(sum(rows, []))
+def mask_file(rows):
+    return npy((len(rows), len(rows[0])), "|b1", bytes(sum(rows, [])))
 
 
 def random_rows(seed):
@@ -57,9 +50,8 @@ class MasksTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.program = Program(sys.argv[1])
-        (cls.program.folder / "near.npy").write_bytes(npy(ROWS))
-        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
-            shutil.copy(source, cls.program.folder)
+        (cls.program.folder / "near.npy").write_bytes(mask_file(ROWS))
+        cls.program.add_rival()
         cls.program.sweep(SWEEP)
         cls.plan, _ = cls.program.run("plan", "sweep.yaml")
         cls.program.run("run", "sweep.yaml", "-o", "out", "--dump", "dump", "--allow-external")
@@ -170,15 +162,16 @@ class MasksTest(unittest.TestCase):
         other = Program(sys.argv[1])
         self.addCleanup(other.close)
         other.sweep(SWEEP)
-        (other.folder / "near.npy").write_bytes(npy(random_rows(2)))
+        (other.folder / "near.npy").write_bytes(mask_file(random_rows(2)))
         plan, _ = other.run("plan", "sweep.yaml")
         self.assertNotIn(self.records[0]["case"], plan)
 
     def test_bad_files_are_one_line(self):
-        for data, words in ((b"", "not a .npy file"), (npy(ROWS)[:-1], "truncated"), (npy(ROWS[:9]), "mask of shape"),
-                            (npy(ROWS).replace(b"|b1", b"|u1"), "where booleans are wanted"),
-                            (npy([row[:5] for row in ROWS[:5]]), "300 positions in blocks of 32 have 10"),
-                            (npy([[0] * 10] * 10), "leaves every query without a key"), (None, "no such file")):
+        for data, words in ((b"", "not a .npy file"), (mask_file(ROWS)[:-1], "truncated"),
+                            (mask_file(ROWS[:9]), "mask of shape"),
+                            (mask_file(ROWS).replace(b"|b1", b"|u1"), "where booleans are wanted"),
+                            (mask_file([row[:5] for row in ROWS[:5]]), "300 positions in blocks of 32 have 10"),
+                            (mask_file([[0] * 10] * 10), "leaves every query without a key"), (None, "no such file")):
             with self.subTest(words=words):
                 file = self.program.folder / "bad.npy"
                 file.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from program import Program, Store, read_npy, wait_until
+from program import Program, Store, read_npy, running_in, wait_until
 
 # As root in a container, and with more processes than cores.
 FLAGS = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
@@ -97,14 +97,9 @@ class LaunchedTest(unittest.TestCase):
     def ranks(self):
         """Process ids of the ranks that live, by rank."""
         found = {}
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.program.folder):
-                    rank = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", (entry / "environ").read_bytes())
-                    if rank:
-                        found[int(rank[1])] = int(entry.name)
-            except OSError:
-                continue  # gone since, or another user's
+        for process, environment in running_in(self.program.folder, "environ").items():
+            if rank := re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", environment):
+                found[int(rank[1])] = process
         return found
 
     def rank_pid(self, rank):

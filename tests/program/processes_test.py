@@ -3,14 +3,12 @@
 Usage: processes_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
-import pathlib
 import sqlite3
 import sys
 import unittest
 
 from program import Program, Store, wait_until
 
-HERE = pathlib.Path(__file__).resolve().parent
 CASES = 6
 SWEEP = f"""
 name: processes
@@ -145,8 +143,7 @@ class RetryTest(ProcessesTest):
     def setUp(self):
         super().setUp()
         self.program.sweep(FAILING)
-        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
-            (self.program.folder / source.name).write_text(source.read_text())
+        self.program.add_rival()
 
     def run_failing(self, *arguments, status=1):
         return self.run_it("--allow-external", *arguments, status=status)[0]

@@ -1,6 +1,7 @@
 """The program under test, its sweeps and its store, as the end-to-end tests see them. Standard library only."""
 
 import ast
+import contextlib
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import subprocess
 import tempfile
 import time
 
+TESTS = pathlib.Path(__file__).resolve().parents[1]
 # These tests run the program on processors alone and hide any GPU.
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
@@ -32,6 +34,11 @@ class Program:
         file.write_text(text)
         return file.name
 
+    def add_rival(self):
+        """Copies tests/fakes/rival.py, an external program, into the folder, with what it imports."""
+        for source in ("fakes/rival.py", "program/plain_attention.py"):
+            shutil.copy(TESTS / source, self.folder)
+
     def start(self, *arguments, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
@@ -46,31 +53,11 @@ class Program:
 
     def processes(self, word):
         """Process ids of what has `word` in its command line and runs in the program's folder."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                here = entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), self.folder)
-                if here and word in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                continue  # gone since, or another user's
-        return found
+        return [process for process, line in running_in(self.folder).items() if word in line]
 
     def workers(self):
         """Process ids of the workers that run here."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                here = os.path.samefile(os.readlink(entry / "cwd"), self.folder)
-                zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-            except OSError:
-                continue  # gone since, or another user's
-            if here and not zombie and b"worker" in words[1:2]:
-                found.append(int(entry.name))
-        return found
+        return [process for process, line in running_in(self.folder).items() if line.split(b"\0")[1:2] == [b"worker"]]
 
     def wait_for_worker(self):
         return wait_until(self.workers, 20, "no worker came up")[0]
@@ -82,6 +69,16 @@ class Program:
         out, _ = self.run("export", folder, "--format", "jsonl")
         records = [json.loads(line, parse_constant=refuse_constant) for line in out.splitlines()]
         return [record for record in records if twins or not record["twin"]]
+
+
+def running_in(folder, file="cmdline"):
+    """What runs in the folder: the content of this file of /proc by process id. A zombie has no folder any more."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):  # gone since, or another user's
+            if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), folder):
+                found[int(entry.name)] = (entry / file).read_bytes()
+    return found
 
 
 def refuse_constant(name):
@@ -129,12 +126,16 @@ class Store:
         return {key: time["samples"] for key, time in times.items() if time}
 
 
-def write_npy(file, shape, values, kind="<i8"):
-    header = repr({"descr": kind, "fortran_order": False, "shape": tuple(shape)})
+def npy(shape, kind, data, fortran_order=False):
+    """The bytes of a .npy file, as NumPy writes it."""
+    header = f"{{'descr': '{kind}', 'fortran_order': {fortran_order}, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def write_npy(file, shape, values, kind="<i8"):
     letter = {"<i8": "q", "<f4": "f"}[kind]
-    data = struct.pack(f"<{len(values)}{letter}", *values)
-    file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+    file.write_bytes(npy(shape, kind, struct.pack(f"<{len(values)}{letter}", *values)))
 
 
 def read_npy(file):

@@ -14,7 +14,6 @@ import unittest
 
 from program import Program
 
-HERE = pathlib.Path(__file__).resolve().parent
 OWN = {"dilated/linear", "dilated/linear@twin", "dilated/hilbert"}
 PROGRAMS = {"one", "two"}
 SWEEP = """
@@ -33,8 +32,7 @@ class ProgramsStartTest(unittest.TestCase):
     def setUp(self):
         self.program = Program(BINARY)
         self.addCleanup(self.program.close)
-        for source in (HERE.parent / "fakes/rival.py", HERE / "plain_attention.py"):
-            (self.program.folder / source.name).write_text(source.read_text())
+        self.program.add_rival()
 
     def verified(self, device):
         """The variants that the progress line names, in sequence, while they are verified."""

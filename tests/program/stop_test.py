@@ -4,7 +4,6 @@ Usage: stop_test.py HILBENCH FOLDER_OF_A_BLAS_THAT_HANGS [unittest arguments]
 """
 
 import os
-import pathlib
 import signal
 import sys
 import time
@@ -128,8 +127,7 @@ class FolderTest(StopTest):
         self.assertNotIn("stopped", err)
 
     def test_a_run_with_a_program_leaves_no_folder(self):
-        (self.program.folder / "rival.py").write_text((HERE.parent / "fakes/rival.py").read_text())
-        (self.program.folder / "plain_attention.py").write_text((HERE / "plain_attention.py").read_text())
+        self.program.add_rival()
         text = SWEEP.replace("baselines: [gemm]", f"external: {{hangs: {{command: [{sys.executable}, rival.py, hangs]}}}}\n"
                              "baselines: [hangs]")
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -146,5 +144,4 @@ class FolderTest(StopTest):
 
 if __name__ == "__main__":
     BINARY, BLAS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-    HERE = pathlib.Path(__file__).resolve().parent
     unittest.main(verbosity=2)

@@ -3,7 +3,6 @@
 Usage: fork_server_test.py PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]
 """
 
-import contextlib
 import json
 import os
 import pathlib
@@ -16,7 +15,7 @@ import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TESTS / "program"))
-from program import Program, wait_until  # noqa: E402
+from program import Program, running_in, wait_until  # noqa: E402
 
 PYTHON = shutil.which("python3", path="/usr/bin") or sys.executable  # which other users can run too
 OTHER_USER = 65534
@@ -53,16 +52,6 @@ if what in ("starts", "is quiet"):
 """
 
 
-def running(folder):
-    """Process ids of what runs in the folder."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and os.path.samefile(os.readlink(entry / "cwd"), folder):
-                found.append(int(entry.name))
-    return found
-
-
 def parent_of(process):
     return int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
@@ -93,7 +82,7 @@ class ForkServerTest(unittest.TestCase):
         self.addCleanup(self.check_nothing_left)
 
     def check_nothing_left(self):
-        wait_until(lambda: not running(self.folder), 5, f"left behind: {running(self.folder)}")
+        wait_until(lambda: not running_in(self.folder), 5, f"left behind: {running_in(self.folder)}")
 
     def start_server(self, **options):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -158,10 +147,10 @@ class ForkServerTest(unittest.TestCase):
         server = self.start_server()
         client, here = self.start("starts")
         other, there = self.start("echo")
-        wait_until(lambda: len(running(self.folder)) == 8, 10, "the fork has not started its session")
+        wait_until(lambda: len(running_in(self.folder)) == 8, 10, "the fork has not started its session")
         client.kill()
-        wait_until(lambda: len(running(self.folder)) == 4, 5, f"left: {running(self.folder)}")
-        self.assertEqual({server.pid, other.pid, there["pid"], parent_of(there["pid"])}, set(running(self.folder)))
+        wait_until(lambda: len(running_in(self.folder)) == 4, 5, f"left: {running_in(self.folder)}")
+        self.assertEqual({server.pid, other.pid, there["pid"], parent_of(there["pid"])}, set(running_in(self.folder)))
         self.assertEqual(other.communicate("still there", timeout=30)[0], "STILL THERE\n")
 
     def test_standard_error_ends_after_all_that_was_started(self):
@@ -177,7 +166,7 @@ class ForkServerTest(unittest.TestCase):
         os.kill(parent_of(here["pid"]), signal.SIGKILL)
         _, complaints = client.communicate(timeout=5)
         self.assertEqual((client.returncode, complaints), (1, "the process that ran this script for it was killed\n"))
-        wait_until(lambda: len(running(self.folder)) == 1, 5, "the fork outlived its guardian")
+        wait_until(lambda: len(running_in(self.folder)) == 1, 5, "the fork outlived its guardian")
 
     def test_a_server_that_is_killed(self):
         server = self.start_server()
@@ -191,7 +180,7 @@ class ForkServerTest(unittest.TestCase):
     def test_the_end_of_the_run(self):
         server = self.start_server()
         self.start("starts")
-        wait_until(lambda: len(running(self.folder)) == 5, 10, "the fork has not started its session")
+        wait_until(lambda: len(running_in(self.folder)) == 5, 10, "the fork has not started its session")
         server.stdin.close()
         self.assertEqual(server.wait(timeout=5), 0)
         self.check_nothing_left()
@@ -239,7 +228,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         self.log = self.program.folder / "imports.log"
         self.environment = {**os.environ, "PYTHONPATH": str(self.program.folder), "TORCH_LOG": str(self.log),
                             "HILBENCH_PYTHON": PYTHON}
-        self.addCleanup(lambda: wait_until(lambda: not running(self.program.folder), 5, "something is left"))
+        self.addCleanup(lambda: wait_until(lambda: not running_in(self.program.folder), 5, "something is left"))
 
     def run_all(self, timeout_s=60, **variables):
         """The rivals' records, and how often their library was imported."""
@@ -247,7 +236,7 @@ class ThroughTheProgramTest(unittest.TestCase):
         sweep = self.program.sweep(SWEEP.replace("TIMEOUT_S", str(timeout_s)))
         self.program.run("run", sweep, "-o", "out", "--fresh", "--allow-external", status=1,
                          env={**self.environment, **variables})
-        self.assertFalse(running(self.program.folder))
+        self.assertFalse(running_in(self.program.folder))
         records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
         self.assertEqual(len(records), PROGRAMS)
         self.assertTrue(all(record["status"] == "failed" for record in records))
@@ -290,7 +279,7 @@ class ThroughTheProgramTest(unittest.TestCase):
                 run.send_signal(number)
                 run.communicate(timeout=10)
                 self.assertNotEqual(run.returncode, 0)
-                wait_until(lambda: not running(self.program.folder), 5, f"left: {running(self.program.folder)}")
+                wait_until(lambda: not running_in(self.program.folder), 5, f"left: {running_in(self.program.folder)}")
 
     def test_a_server_that_is_killed(self):
         sweep = self.program.sweep(SWEEP.replace("TIMEOUT_S", "2"))

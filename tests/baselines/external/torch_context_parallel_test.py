@@ -4,22 +4,18 @@ Usage: torch_context_parallel_test.py PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest 
 HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
 """
 
-import json
 import os
 import pathlib
 import signal
-import subprocess
-import sys
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
-from program import Program, wait_until  # noqa: E402
+import torch_rivals
+from program import wait_until  # torch_rivals adds its folder to the path
 
-PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
-SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 NOT_ON_CPUS = "does not have a sharding strategy"  # PyTorch 2.11 says so of all attention, 2.15 of causal one
-CASE = {"sequence_length": 64, "segments": [64], "dilations": [1], "batch": 2, "heads": 4, "kv_heads": 4, "head_dim": 16,
-        "dtype": "fp32", "causal": False, "pass": "forward", "ring_size": 2, "device": "cpu", "threads": 2}
+CASE = {"sequence_length": 64, "segments": [64], "dilations": [1], "batch": 2, "heads": 4, "kv_heads": 4,
+        "head_dim": 16, "dtype": "fp32", "causal": False, "pass": "forward", "ring_size": 2, "device": "cpu",
+        "threads": 2}
+BYTES = 4 * 2 * 64 * 4 * 16  # of a tensor of CASE
 SWEEP = """
 name: torch
 cases:
@@ -31,51 +27,25 @@ measure: {budget_s: 0.05, min_rounds: 3}
 """
 
 
-class Script:
-    """torch_context_parallel.py, asked as the program asks it."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([PYTHON, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, **request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
-
-    def ranks(self):
-        pid = self.process.pid
-        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-class ProtocolTest(unittest.TestCase):
+class ProtocolTest(torch_rivals.ProtocolTest):
     def setUp(self):
-        if ABSENCE:
-            self.skipTest(ABSENCE)
-        self.script = Script()
-        self.addCleanup(self.script.close)
-        self.hello = self.script.ask(do="hello", protocol=1)
-        self.program = Program(BINARY)  # for its folder
-        self.addCleanup(self.program.close)
-        self.files = {name: str(self.program.folder / name) for name in "qkv"}
-        values = bytes(4 * 2 * 64 * 4 * 16)
-        for file in self.files.values():
-            pathlib.Path(file).write_bytes(values)
+        super().setUp()
+        for name in "qkv":
+            (self.folder / name).write_bytes(bytes(BYTES))
 
     def load(self, option="", **change):
-        return self.script.ask(do="load", case={**CASE, **change}, option=option, **self.files)
+        return self.script.ask(do="load", case={**CASE, **change}, option=option, **self.files("qkv"))
+
+    def ranks(self):
+        pid = self.script.process.pid
+        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def started_ranks(self):
         answer = self.load()
         if NOT_ON_CPUS in answer.get("unsupported", ""):
             self.skipTest(answer["unsupported"])
         self.assertEqual(answer.get("timer"), "perf_counter", answer)
-        return self.script.ranks()
+        return self.ranks()
 
     def test_what_pytorch_cannot_do_is_said_before_ranks_are_started(self):
         self.assertEqual((self.hello["protocol"], self.hello["name"], self.hello["rings"]),
@@ -98,12 +68,12 @@ class ProtocolTest(unittest.TestCase):
                 ({**gpu, "ring_size": 64}, "ring", r"ring_size 64: a rank wants a GPU of its own, of \d+ here")):
             with self.subTest(reason=reason):
                 self.assertRegex(self.load(option, **change).get("unsupported", ""), reason)
-        self.assertFalse(self.script.ranks())
+        self.assertFalse(self.ranks())
 
     def test_a_rank_that_dies_ends_the_program_and_one_that_fails_says_why(self):
-        (self.program.folder / "v").write_bytes(b"short")
+        (self.folder / "v").write_bytes(b"short")
         self.assertRegex(self.load().get("error", ""), r"^rank \d of 2: RuntimeError: ")
-        (self.program.folder / "v").write_bytes(bytes(4 * 2 * 64 * 4 * 16))
+        (self.folder / "v").write_bytes(bytes(BYTES))
         ranks = self.started_ranks()
         self.assertEqual(len(ranks), 2)
         os.kill(ranks[1], signal.SIGKILL)
@@ -119,18 +89,13 @@ class ProtocolTest(unittest.TestCase):
         wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in ranks), 20, "a rank outlived its launcher")
 
 
-class ThroughTheProgramTest(unittest.TestCase):
-    def setUp(self):
-        self.program = Program(BINARY)
-        self.addCleanup(self.program.close)
-
+class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
     def run_all(self, **options):
-        self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external", **options)
-        return {(record["params"]["ring_size"], record["variant"]): record for record in self.program.records("out")}
+        records = self.run_sweep(SWEEP, **options)
+        return {(record["params"]["ring_size"], record["variant"]): record for record in records}
 
     def test_full_attention_on_two_processes(self):
-        if ABSENCE:
-            self.skipTest(ABSENCE)
+        self.skip_without_pytorch()
         records = self.run_all()
         self.check_skips(records)
         self.assertEqual(records[1, "torch_sdpa"]["status"], "ok")
@@ -154,30 +119,13 @@ class ThroughTheProgramTest(unittest.TestCase):
                          ("skipped", "ring_size 2: torch_sdpa runs on one rank"))
 
     def test_python_without_pytorch(self):
-        bare = self.program.folder / "bare_python"
-        bare.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
-        bare.chmod(0o755)
-        records = self.run_all(env={**os.environ, "HILBENCH_PYTHON": str(bare)})
+        records = self.run_all(env=self.without_pytorch())
         self.check_skips(records)
         for name in ("torch_context_parallel", "torch_context_parallel.ring"):
             self.assertEqual(records[2, name]["status"], "skipped")
-            self.assertRegex(records[2, name]["reason"], "^no PyTorch with context_parallel for .*No module named 'torch'; "
-                             "set HILBENCH_PYTHON")
-
-
-def absence():
-    """Why the tests with PyTorch cannot run, or ""."""
-    try:
-        answer = subprocess.run([PYTHON, SCRIPT], input='{"do": "hello", "protocol": 1}\n', text=True, capture_output=True)
-        return json.loads(answer.stdout).get("unsupported", "")
-    except (OSError, ValueError) as error:
-        return f"{PYTHON} does not run {SCRIPT}: {error}"
+            self.assertRegex(records[2, name]["reason"], "^no PyTorch with context_parallel for .*"
+                             "No module named 'torch'; set HILBENCH_PYTHON")
 
 
 if __name__ == "__main__":
-    BINARY, SCRIPT = sys.argv.pop(1), sys.argv.pop(1)
-    ABSENCE = absence()
-    passed = unittest.main(verbosity=2, exit=False).result.wasSuccessful()
-    if ABSENCE:
-        print(f"skipped: {ABSENCE}")
-    sys.exit(1 if not passed else SKIPPED if ABSENCE else 0)
+    torch_rivals.main()

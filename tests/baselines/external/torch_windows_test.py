@@ -5,34 +5,24 @@ HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need no
 HILBENCH_WINDOWS_DEVICE=cuda asks the script to compute on a GPU.
 """
 
-import array
-import contextlib
 import importlib.util
 import itertools
-import json
 import math
 import os
 import pathlib
 import random
-import struct
-import subprocess
 import sys
-import tempfile
-import unittest
 import unittest.mock
 
-PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
-DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
 GPUS = os.environ.copy()  # before program.py hides the GPUs from what tests start
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
-from plain_attention import attention, keys_of, keys_of_windows  # noqa: E402
-from program import Program  # noqa: E402
+import torch_rivals  # noqa: E402
+from plain_attention import keys_of, keys_of_windows  # noqa: E402 (torch_rivals adds its folder to the path)
+from program import Program, npy  # noqa: E402
 
-SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+DEVICE = os.environ.get("HILBENCH_WINDOWS_DEVICE") or "cpu"
 GRIDS = 200
 RANDOM_CASES = 40
 WINDOWS = ("grid", "window", "window_dilation", "window_stride", "window_causal", "edges")
-NO_COMPILER = "flex: does not compile: "
 
 SWEEP = """
 name: torch_windows
@@ -53,26 +43,10 @@ measure: {budget_s: 0.05, min_rounds: 3}
 """
 
 
-def half(value):
-    return struct.pack("<e", value)
-
-
-def upper_half(value):
-    return struct.pack("<f", value)[2:]
-
-
-# Bytes of a value in each dtype, the value that they hold, and the tolerance as a share of the largest output: a few
-# roundings to the dtype, as it stores probabilities too.
-STORE = {"fp32": lambda value: struct.pack("<f", value), "fp16": half, "bf16": upper_half}
-LOAD = {"fp32": lambda data: struct.unpack("<f", data)[0], "fp16": lambda data: struct.unpack("<e", data)[0],
-        "bf16": lambda data: struct.unpack("<f", b"\0\0" + data)[0]}
-TOLERANCE = {"fp32": 2e-5 if DEVICE == "cpu" else 2e-3, "fp16": 2.0**-9, "bf16": 2.0**-6}
-
-
-def loaded_module():
+def loaded_module(script):
     """The script as a module, without PyTorch."""
-    with_folder = [str(pathlib.Path(SCRIPT).parent), *sys.path]  # which holds what it imports
-    spec = importlib.util.spec_from_file_location("torch_windows", SCRIPT)
+    with_folder = [str(pathlib.Path(script).parent), *sys.path]  # which holds what it imports
+    spec = importlib.util.spec_from_file_location("torch_windows", script)
     module = importlib.util.module_from_spec(spec)
     with unittest.mock.patch.object(sys, "path", with_folder):
         spec.loader.exec_module(module)
@@ -107,14 +81,15 @@ def random_case(rng):
     heads = rng.choice([1, 4, 8])
     return {**random_windows(rng, 9), "batch": rng.choice([1, 2]), "heads": heads,
             "kv_heads": rng.choice([g for g in (1, 2, 8) if g <= heads]), "head_dim": rng.choice([16, 32]),
-            "dtype": rng.choice(list(STORE)), "pass": "forward", "ring_size": 1, "device": DEVICE, "threads": 1}
+            "dtype": rng.choice(list(torch_rivals.STORE)), "pass": "forward", "ring_size": 1, "device": DEVICE,
+            "threads": 1}
 
 
-class GeometryTest(unittest.TestCase):
+class GeometryTest(torch_rivals.RivalTest):
     """Against the definition, in whole numbers: the functions also take tensors."""
 
     def setUp(self):
-        self.module = loaded_module()
+        self.module = loaded_module(self.path_of_script)
 
     def test_windows_see_what_the_definition_says(self):
         rng = random.Random(3)
@@ -134,7 +109,7 @@ class GeometryTest(unittest.TestCase):
             self.assertEqual([tuple(order.coordinates(slot)) for slot in range(len(slots))], slots)
 
     def test_boxes_are_those_of_the_program(self):
-        program = Program(BINARY)
+        program = Program(self.binary)
         self.addCleanup(program.close)
         for grid, box in (([4, 6], [2, 3]), ([5, 7], [2, 4]), ([3, 5, 6], [2, 2, 4])):
             out, _ = program.run("order", "boxes." + ".".join(map(str, box)), "--grid", "x".join(map(str, grid)))
@@ -153,69 +128,21 @@ class GeometryTest(unittest.TestCase):
             self.assertEqual(self.module.box_for(self.module.Windows(self.module.Case(case)), volume), box)
 
 
-class Script:
-    """torch_windows.py, asked as the program asks it."""
-
-    def __init__(self):
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen([PYTHON, SCRIPT], text=True, env=GPUS, **pipes)
-
-    def ask(self, **request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-class ProtocolTest(unittest.TestCase):
-    def setUp(self):
-        if ABSENCE:
-            self.skipTest(ABSENCE)
-        self.script = Script()
-        self.addCleanup(self.script.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.hello = self.script.ask(do="hello", protocol=1)
-
-    def write_tensor(self, name, case, heads, rng):
-        count = case["batch"] * case["sequence_length"] * heads * case["head_dim"]
-        stored = [STORE[case["dtype"]](rng.gauss(0, 1)) for _ in range(count)]
-        (self.folder / name).write_bytes(b"".join(stored))
-        return [LOAD[case["dtype"]](data) for data in stored]
+class ProtocolTest(torch_rivals.ProtocolTest):
+    environment = GPUS
+    if DEVICE == "cuda":
+        tolerance = {**torch_rivals.TOLERANCE, "fp32": 2e-3}
+        lse_tolerance = 2e-2
 
     def load(self, case, option, rng):
         case = dict(case)
         mask = case.pop("mask", None)
-        tensors = [self.write_tensor(name, case, case["heads" if name == "q" else "kv_heads"], rng) for name in "qkv"]
-        files = {name: str(self.folder / name) for name in "qkv"}
+        tensors = self.write_tensors(case, rng)
+        files = self.files("qkv")
         if mask:
-            files["mask"] = str(self.folder / "mask")
+            files |= self.files(["mask"])
             (self.folder / "mask").write_bytes(bytes(sum(mask, [])))
         return tensors, self.script.ask(do="load", case=case, option=option, **files)
-
-    def check_output(self, case, tensors):
-        times = self.script.ask(do="run", executions=2)["times_ns"]
-        self.assertTrue(len(times) == 2 and min(times) > 0, times)
-        files = {name: self.folder / name for name in ("o", "lse")}
-        for file in files.values():
-            file.write_bytes(b"")
-        has_lse = self.script.ask(do="read", **{name: str(file) for name, file in files.items()})["lse"]
-        got_o, got_lse = (array.array("f", file.read_bytes()) for file in files.values())
-        o, lse = attention(case, *tensors)
-        self.assertEqual(len(got_o), len(o))
-        self.assertFalse(any(map(math.isnan, got_o)))
-        self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), TOLERANCE[case["dtype"]] * max(map(abs, o)))
-        self.assertEqual(len(got_lse), len(lse) if has_lse else 0)
-        if has_lse:
-            self.assertEqual([a == -math.inf for a in got_lse], [b == -math.inf for b in lse])
-            off = [abs(a - b) for a, b in zip(got_lse, lse) if b != -math.inf]
-            self.assertLess(max(off), 2e-2 if DEVICE == "cuda" else 1e-3)
-        return has_lse
 
     def needed(self, case):
         return sum(len(keys_of(case, t, 0)) for t in range(case["sequence_length"]))
@@ -243,8 +170,7 @@ class ProtocolTest(unittest.TestCase):
             for option in ("", "flex") if number < 4 else ("",):
                 with self.subTest(number=number, option=option, case=case):
                     tensors, answer = self.load(case, option, rng)
-                    if answer.get("unsupported", "").startswith(NO_COMPILER):
-                        self.skipTest(answer["unsupported"])
+                    self.skip_without_compiler(answer.get("unsupported"))
                     self.assertIn("timer", answer)
                     if not option:
                         all_pairs = case["sequence_length"]**2
@@ -267,8 +193,7 @@ class ProtocolTest(unittest.TestCase):
                 with self.subTest(option=option, **change):
                     case = {**plain, **change, "sequence_length": math.prod(change["grid"])}
                     tensors, answer = self.load(case, option, rng)
-                    if answer.get("unsupported", "").startswith(NO_COMPILER):
-                        self.skipTest(answer["unsupported"])
+                    self.skip_without_compiler(answer.get("unsupported"))
                     self.assertEqual(answer.get("backends"), ["flex"], answer)
                     boxes = option == "flex_boxes"
                     self.assertEqual(answer["box"] is not None, boxes)
@@ -278,7 +203,7 @@ class ProtocolTest(unittest.TestCase):
 
     def check_blocks(self, case, answer):
         """That it computes the blocks that hold a needed pair, and no other."""
-        module, size = loaded_module(), answer["block_size"]
+        module, size = loaded_module(self.path_of_script), answer["block_size"]
         order = module.Order(case["grid"], None, None)
         order.box = answer["box"]
         windows = module.Windows(module.Case(case))
@@ -303,26 +228,21 @@ class ProtocolTest(unittest.TestCase):
                     for name in "qkv":
                         with open(self.folder / name, "wb") as file:
                             file.truncate(2 * 8 << 26)
-                    answer = self.script.ask(do="load", case=asked, option=option,
-                                             **{name: str(self.folder / name) for name in "qkv"})
+                    answer = self.script.ask(do="load", case=asked, option=option, **self.files("qkv"))
                 else:
                     _, answer = self.load(asked, option, rng)
                 self.assertRegex(answer.get("unsupported", ""), reason)
 
 
-class ThroughTheProgramTest(unittest.TestCase):
+class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
     def setUp(self):
-        self.program = Program(BINARY)
-        self.addCleanup(self.program.close)
-        header = b"{'descr': '|b1', 'fortran_order': False, 'shape': (4, 4), }\n"
-        rows = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
-        (self.program.folder / "near.npy").write_bytes(b"\x93NUMPY\x01\0" + bytes([len(header), 0]) + header + rows)
+        super().setUp()
+        mask = bytes([1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])  # the second block sees nothing
+        (self.program.folder / "near.npy").write_bytes(npy((4, 4), "|b1", mask))
 
     def test_every_option(self):
-        if ABSENCE:
-            self.skipTest(ABSENCE)
-        self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external")
-        records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
+        self.skip_without_pytorch()
+        records = [record for record in self.run_sweep(SWEEP) if record["kind"] == "baseline"]
         self.assertEqual(len(records), 6)
         for record in records:
             with self.subTest(case=record["case"], variant=record["variant"]):
@@ -335,44 +255,19 @@ class ThroughTheProgramTest(unittest.TestCase):
                     self.assertIsNone(record["permute_ns"])
 
     def test_flex(self):
-        if ABSENCE:
-            self.skipTest(ABSENCE)
-        self.program.run("run", self.program.sweep(FLEX_SWEEP), "-o", "out", "--allow-external")
-        for record in self.program.records("out"):
+        self.skip_without_pytorch()
+        for record in self.run_sweep(FLEX_SWEEP):
             if record["kind"] != "baseline":
                 continue
-            if (record["reason"] or "").startswith(NO_COMPILER):
-                self.skipTest(record["reason"])
+            self.skip_without_compiler(record["reason"])
             self.assertEqual((record["status"], record["reason"]), ("ok", None))
             self.assertLessEqual(record["verify"]["worst"], 1)
             self.assertIs(record["environment"]["library"]["forked"], True)
             self.assertEqual(record["permute_ns"] is not None, record["variant"] == "torch_windows.flex_boxes")
 
     def test_python_without_pytorch(self):
-        bare = self.program.folder / "bare_python"
-        bare.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
-        bare.chmod(0o755)
-        self.program.run("run", self.program.sweep(SWEEP), "-o", "out", "--allow-external", "--filter", "torch_windows$",
-                         env={**os.environ, "HILBENCH_PYTHON": str(bare)})
-        records = [record for record in self.program.records("out") if record["kind"] == "baseline"]
-        self.assertEqual(len(records), 3)
-        for record in records:
-            self.assertEqual(record["status"], "skipped")
-            self.assertRegex(record["reason"], "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
-
-
-def absence():
-    """Why the tests with PyTorch cannot run, or ""."""
-    with contextlib.suppress(OSError, ValueError):
-        answer = subprocess.run([PYTHON, SCRIPT], input='{"do": "hello", "protocol": 1}\n', text=True, capture_output=True)
-        return json.loads(answer.stdout).get("unsupported", "")
-    return f"{PYTHON} does not run {SCRIPT}"
+        self.check_python_without_pytorch(SWEEP, "torch_windows", cases=3)
 
 
 if __name__ == "__main__":
-    BINARY, SCRIPT = sys.argv.pop(1), sys.argv.pop(1)
-    ABSENCE = absence()
-    passed = unittest.main(verbosity=2, exit=False).result.wasSuccessful()
-    if ABSENCE:
-        print(f"skipped: {ABSENCE}")
-    sys.exit(1 if not passed else SKIPPED if ABSENCE else 0)
+    torch_rivals.main()

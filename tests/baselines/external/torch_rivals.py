@@ -1,0 +1,172 @@
+"""The rivals that compute with PyTorch as their tests see them: by their protocol, and through the program.
+
+A test of one is run with PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]. The interpreter is that of
+HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
+"""
+
+import array
+import json
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "program"))
+from plain_attention import attention  # noqa: E402
+from program import Program  # noqa: E402
+
+PYTHON = os.environ.get("HILBENCH_PYTHON") or "python3"
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+NO_COMPILER = "flex: does not compile: "
+
+
+def half(value):
+    return struct.pack("<e", value)
+
+
+def upper_half(value):
+    return struct.pack("<f", value)[2:]
+
+
+# Bytes of a value in each dtype, and the value that they hold.
+STORE = {"fp32": lambda value: struct.pack("<f", value), "fp16": half, "bf16": upper_half}
+LOAD = {"fp32": lambda data: struct.unpack("<f", data)[0], "fp16": lambda data: struct.unpack("<e", data)[0],
+        "bf16": lambda data: struct.unpack("<f", b"\0\0" + data)[0]}
+# Of the largest output: a few roundings to the dtype, as it stores probabilities too.
+TOLERANCE = {"fp32": 2e-5, "fp16": 2.0**-9, "bf16": 2.0**-6}
+
+
+class Script:
+    """The script under test, asked as the program asks it."""
+
+    def __init__(self, path, environment=None):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([PYTHON, path], text=True, env=environment, **pipes)
+
+    def ask(self, **request):
+        """The script's answer; None if it ends without one."""
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class RivalTest(unittest.TestCase):
+    binary = path_of_script = None  # main() sets these three
+    absence = None  # why the tests with PyTorch cannot run, or ""
+
+    def skip_without_pytorch(self):
+        if self.absence:
+            self.skipTest(self.absence)
+
+    def skip_without_compiler(self, reason):
+        if (reason or "").startswith(NO_COMPILER):
+            self.skipTest(reason)
+
+
+class ProtocolTest(RivalTest):
+    """A script that has said hello, and a folder for its tensors."""
+
+    environment = None  # of the script; None: that of the test
+    tolerance = TOLERANCE
+    lse_tolerance = 1e-3
+
+    def setUp(self):
+        self.skip_without_pytorch()
+        self.script = Script(self.path_of_script, self.environment)
+        self.addCleanup(self.script.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.hello = self.script.ask(do="hello", protocol=1)
+
+    def files(self, names):
+        return {name: str(self.folder / name) for name in names}
+
+    def write_tensors(self, case, rng):
+        """Writes random q, k and v of the case. Returns their values, as its dtype holds them."""
+        tensors = []
+        for name in "qkv":
+            heads = case["heads" if name == "q" else "kv_heads"]
+            count = case["batch"] * case["sequence_length"] * heads * case["head_dim"]
+            stored = [STORE[case["dtype"]](rng.gauss(0, 1)) for _ in range(count)]
+            (self.folder / name).write_bytes(b"".join(stored))
+            tensors.append([LOAD[case["dtype"]](data) for data in stored])
+        return tensors
+
+    def check_output(self, case, tensors):
+        """Runs a case that is loaded and compares its output with plain attention. Returns whether it has an LSE."""
+        times = self.script.ask(do="run", executions=2)["times_ns"]
+        self.assertTrue(len(times) == 2 and min(times) > 0, times)
+        files = self.files(("o", "lse"))
+        for file in files.values():
+            pathlib.Path(file).write_bytes(b"")
+        has_lse = self.script.ask(do="read", **files)["lse"]
+        got_o, got_lse = (array.array("f", pathlib.Path(file).read_bytes()) for file in files.values())
+        o, lse = attention(case, *tensors)
+        self.assertEqual(len(got_o), len(o))
+        self.assertFalse(any(map(math.isnan, got_o)))
+        tolerance = self.tolerance[case["dtype"]] * max(map(abs, o))
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(got_o, o)), tolerance)
+        self.assertEqual(len(got_lse), len(lse) if has_lse else 0)
+        if has_lse:
+            self.assertFalse(any(map(math.isnan, got_lse)))
+            self.assertEqual([a == -math.inf for a in got_lse], [b == -math.inf for b in lse])
+            off = [abs(a - b) for a, b in zip(got_lse, lse) if b != -math.inf]
+            self.assertLess(max(off), self.lse_tolerance)
+        return has_lse
+
+
+class ThroughTheProgramTest(RivalTest):
+    def setUp(self):
+        self.program = Program(self.binary)
+        self.addCleanup(self.program.close)
+
+    def run_sweep(self, text, *arguments, **options):
+        """The records of all variants of the sweep."""
+        self.program.run("run", self.program.sweep(text), "-o", "out", "--allow-external", *arguments, **options)
+        return self.program.records("out")
+
+    def without_pytorch(self):
+        """An environment whose HILBENCH_PYTHON has the standard library alone."""
+        bare = self.program.folder / "bare_python"
+        bare.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
+        bare.chmod(0o755)
+        return {**os.environ, "HILBENCH_PYTHON": str(bare)}
+
+    def check_python_without_pytorch(self, text, rival, cases):
+        records = self.run_sweep(text, "--filter", f"{rival}$", env=self.without_pytorch())
+        records = [record for record in records if record["kind"] == "baseline"]
+        self.assertEqual(len(records), cases)
+        for record in records:
+            self.assertEqual(record["status"], "skipped")
+            self.assertRegex(record["reason"],
+                             "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
+
+
+def absence(script):
+    """Why the tests with PyTorch cannot run, or ""."""
+    try:
+        hello = json.dumps({"do": "hello", "protocol": 1}) + "\n"
+        answer = subprocess.run([PYTHON, script], input=hello, text=True, capture_output=True)
+        return json.loads(answer.stdout).get("unsupported", "")
+    except (OSError, ValueError) as error:
+        return f"{PYTHON} does not run {script}: {error}"
+
+
+def main():
+    RivalTest.binary, RivalTest.path_of_script = sys.argv.pop(1), sys.argv.pop(1)
+    RivalTest.absence = absence(RivalTest.path_of_script)
+    passed = unittest.main(verbosity=2, exit=False).result.wasSuccessful()
+    if RivalTest.absence:
+        print(f"skipped: {RivalTest.absence}")
+    sys.exit(1 if not passed else SKIPPED if RivalTest.absence else 0)
