@@ -54,16 +54,34 @@ def block_misses_said(published, name):
     return wrapped(*said)
 
 
-def block_order_gains_said(published, name):
-    folder = published.folder(name)
+def block_order_gains_said(published, *names):
+    return wrapped(*(order_gains_said(published.folder(name)) for name in names))
+
+
+def order_gains_said(folder):
     pairs = [pair for pair in pairs_of(folder, STUDIES) if pair.variant in ("hilbert", "residue", "random")]
     gains = grouped([pair for pair in pairs if pair.gains], lambda pair: pair.variant)
     counted = sorted(gains.items(), key=lambda item: (-len(item[1]), item[0]))
     said = ", ".join(f"`{variant}` gains in {len(group)} (by at most {max(p.ratio for p in group) * 100 - 100:.0f} %)"
                      for variant, group in counted)
     cases = len({pair.record["case"] for pair in pairs})
-    return wrapped(f"On the {short_name(folder).partition(',')[0]}, in {plural(cases, 'case')}: "
-                   f"{said or 'no order gains in any'}.")
+    return f"On the {bare_name(folder)}, in {plural(cases, 'case')}: {said or 'no order gains in any'}."
+
+
+def block_window_gains_said(published, name, *sweeps):
+    """Orders of windows against raster order, whose kernel computes the same function."""
+    folder = published.folder(name)
+    windows = [pair for pair in pairs_of(folder, sweeps) if pair.params["grid"]]
+    pairs = grouped(windows, lambda pair: pair.variant.split(".")[0])
+    ratios = {order: span(pair.ratio for pair in pairs[order])
+              for order in ("boxes", "hilbert", "morton", "snake", "random") if order in pairs}
+    cases = len({pair.record["case"] for pair in windows})
+    said = ", ".join(f"`{order}` {ratio}" for order, ratio in ratios.items())
+    return wrapped(f"On the {bare_name(folder)}, in {plural(cases, 'case')}, time of raster order over that of: {said}.")
+
+
+def bare_name(folder):
+    return short_name(folder).partition(",")[0]
 
 
 def block_rivals_said(published, name, sweep, kernel="dilated_wgmma"):

@@ -53,20 +53,20 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
   if (!survey().absence.empty()) GTEST_SKIP() << survey().absence;
   const Gpus gpus(1);
   Random random(3);
-  for (const RingAlgorithm algorithm : kPersistentAlgorithms)
-    for (const Sharding sharding : kShardings)
-      for (const Mask mask : {Mask::full, Mask::causal})
-        for (const bool branches : {false, true}) {
-          Case work = long_case(branches ? 128 : 64, mask, 4);
-          if (branches) work.pattern = {{1400, 1}, {4111, 4}};
-          const Implementation* const kernel = persistent_kernel(work);
-          if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
+  for (const Mask mask : {Mask::full, Mask::causal})
+    for (const bool branches : {false, true}) {
+      Case work = long_case(branches ? 128 : 64, mask, 4);
+      if (branches) work.pattern = {{1400, 1}, {4111, 4}};
+      const Implementation* const kernel = persistent_kernel(work);
+      if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
+      const AttentionProblem problem(work, random);
+      const ExpectedRows expected(problem, sampled_rows(work, random, 24));
+      for (const RingAlgorithm algorithm : kPersistentAlgorithms)
+        for (const Sharding sharding : kShardings) {
           Variant variant{.kernel = "dilated"};
           variant.ring_algorithm = algorithm;
           variant.ring_launch = RingLaunch::persistent;
           variant.sharding = sharding;
-          const AttentionProblem problem(work, random);
-          const ExpectedRows expected(problem, sampled_rows(work, random, 24));
           SCOPED_TRACE(described(work, variant));
           const auto run = [&] {
             const auto resources = gpus.resources(4, TransportKind::peer);
@@ -81,6 +81,7 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
           EXPECT_EQ(again.o, first.o);
           EXPECT_EQ(again.lse, first.lse);
         }
+    }
 }
 
 // Keys that never arrive: the launch ends by itself, and says for which shard it waited. If they arrive, the
