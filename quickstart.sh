@@ -86,7 +86,8 @@ generator=()
 [ -f build/CMakeCache.txt ] || generator=(-G Ninja "${unity[@]}")
 cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHILBENCH_TESTS=$tests >build-setup.log 2>&1 ||
   { tail -20 build-setup.log >&2; exit 4; }
-cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 || { grep -E 'error|Error' build-setup.log | head -20 >&2; tail -5 build-setup.log >&2; exit 4; }
+cmake --build build --parallel "$(nproc)" >>build-setup.log 2>&1 ||
+  { grep -m 20 -E 'error|Error' build-setup.log >&2 || true; tail -5 build-setup.log >&2; exit 4; }
 mv build-setup.log build/setup.log
 [ $until != setup ] || exit 0
 

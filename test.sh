@@ -19,6 +19,8 @@ done
 jobs=$(nproc)
 failed=()
 tested=()    # the sanitizer whose tests run in the background, and their process
+# What runs in the background gets no Ctrl-C: it must not outlive this script.
+trap '[ ${#tested[@]} = 0 ] || kill "${tested[1]}" 2>/dev/null || true' EXIT
 
 # The tests of one sanitizer run while the next build compiles: they wait for processes, and would leave cores idle. The
 # build is nice, so that it does not slow them down. None of them checks times.
@@ -30,9 +32,9 @@ finish_tests() {
   tested=()
 }
 
-# sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are left
-# out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's programs),
-# and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
+# sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are
+# left out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's
+# programs), and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
 sanitize() {
   echo "== sanitizer: $1"
   local built=yes
@@ -50,6 +52,7 @@ sanitize() {
 if [ ${#sanitizers[@]} -gt 0 ]; then
   ./quickstart.sh --packages --tests "${install[@]}"
   mkdir -p build
+  rm -f build/asan-tests.log build/tsan-tests.log  # of an earlier run
 fi
 for sanitizer in "${sanitizers[@]}"; do
   if command -v clang++ >/dev/null; then
@@ -62,7 +65,10 @@ done
 status=0
 nice ./quickstart.sh --setup --tests "${install[@]}" "${unity[@]}" || status=$?
 finish_tests
-[ $status = 0 ] || exit $status
+if [ $status != 0 ]; then
+  echo "test.sh: failed: the build${failed[*]:+ ${failed[*]}}" >&2
+  exit $status
+fi
 
 echo "== tests that need a GPU and are not run here:"
 ctest --test-dir build -N -L gpu | sed -n 's/^ *Test *#[0-9]*: /  /p'
@@ -72,7 +78,7 @@ echo "== tests"
 ctest --preset cpu --parallel "$jobs" || failed+=(tests)
 if [ ${#failed[@]} -gt 0 ]; then
   for sanitizer in "${sanitizers[@]}"; do
-    sed -n "/tests FAILED/,\$s/^/$sanitizer: /p" "build/$sanitizer-tests.log" >&2 || true
+    [ ! -f "build/$sanitizer-tests.log" ] || sed -n "/tests FAILED/,\$s/^/$sanitizer: /p" "build/$sanitizer-tests.log" >&2
   done
   echo "test.sh: failed: ${failed[*]}" >&2
   exit 1

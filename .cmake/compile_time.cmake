@@ -17,10 +17,10 @@ target_compile_options(hilbench_precompiled INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# With HILBENCH_UNITY, which the sanitizers' presets and `./test.sh --unity` set, the sources of a folder are compiled as one: their headers are
-# read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore differ within a folder.
-# Compiled alone: sources that Highway includes once for each target, sources with flags of their own, and those that test
-# programs replace (hilbench_replaced_by_tests).
+# With HILBENCH_UNITY, which the sanitizers' presets and `./test.sh --unity` set, the sources of a folder are compiled as
+# one: their headers are read once, and what they instantiate is compiled once. Names in anonymous namespaces therefore
+# differ within a folder. Compiled alone: sources that Highway includes once for each target, sources with flags of their
+# own, and those that test programs replace (hilbench_replaced_by_tests).
 option(HILBENCH_UNITY "Compile the sources of a folder as one: faster from nothing, slower after a change" OFF)
 function(hilbench_unity_of_folders target)
   if(NOT HILBENCH_UNITY)

@@ -25,8 +25,8 @@ struct WalkBranch : BranchIndex {
 };
 
 // Received shards arrive in chunks: `heads` K/V heads of `rows` slots of a batch entry. Chunks of a shard are
-// numbered by batch entry, then heads, then slots, and arrive in this sequence. The last chunk of the heads,
-// and of the rows, may be smaller.
+// numbered by batch entry, then heads, then slots, and arrive in this sequence. The last chunk of the heads
+// may be smaller, and the last chunks of the rows smaller or empty.
 struct ShardChunks {
   std::int64_t heads = 1, rows = 1;
   std::int64_t head_chunks = 1, row_chunks = 1;  // of a batch entry

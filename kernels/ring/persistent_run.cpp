@@ -114,7 +114,7 @@ void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t
   message.data = const_cast<std::byte*>((of_tensors ? own_v : received_v_) + at);
   if (!sent)
     message.arrival = {.flag = arrived_ + move.buffer,
-                       .value = first() + static_cast<std::uint32_t>(chunk.number) + 1};
+                       .value = first() + static_cast<std::uint32_t>(chunk.last) + 1};
   to.push_back(message);
 }
 

@@ -34,10 +34,12 @@ ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t
   const std::int64_t rows = ring.sent_rows(source);
   const std::int64_t row_chunk = number % chunks.row_chunks;
   const std::int64_t head_chunk = number / chunks.row_chunks % chunks.head_chunks;
+  const std::int64_t end = std::min(rows, (row_chunk + 1) * chunks.rows);
   return {.number = number,
+          .last = end == rows ? number - row_chunk + chunks.row_chunks - 1 : number,
           .batch = number / chunks.row_chunks / chunks.head_chunks,
           .begin = std::min(rows, row_chunk * chunks.rows),
-          .end = std::min(rows, (row_chunk + 1) * chunks.rows),
+          .end = end,
           .first_head = head_chunk * chunks.heads,
           .end_head = std::min(ring.work().kv_heads, (head_chunk + 1) * chunks.heads)};
 }

@@ -30,6 +30,8 @@ ShardChunks shard_chunks(const Ring& ring, ChunkShape shape, const ChunkSizes& s
 // A chunk of a shard: rows [begin, end) and heads [first_head, end_head) of a batch entry. It may be empty.
 struct ShardChunk {
   std::int64_t number = 0;
+  // The chunks after this one, up to `last`, have none of the shard's rows: they arrive together with it.
+  std::int64_t last = 0;
   std::int64_t batch = 0, begin = 0, end = 0, first_head = 0, end_head = 0;
   std::int64_t lines() const { return end - begin; }
   std::int64_t heads() const { return end_head - first_head; }

@@ -42,8 +42,9 @@ std::string verdict_text(const GateRow& row) {
 }
 
 // A share for other programs, to a hundredth of a percent, as it is printed: the digits behind it are noise.
+// Adding 0 makes 0 of -0.
 std::string share_data(double share) {
-  return data_text(std::round(share * 1e4) / 1e4);
+  return data_text(std::round(share * 1e4) / 1e4 + 0.0);
 }
 
 Table gate_table(const std::vector<GateRow>& rows) {

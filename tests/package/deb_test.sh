@@ -17,7 +17,7 @@ trap 'rm -rf "$scratch"' EXIT
 package=$(ls "$scratch"/packed/*.deb)
 dpkg-deb --info "$package" | sed -n 's/^ \(Package\|Version\|Depends\|Recommends\):/  \1:/p'
 
-release=$(. /etc/os-release && echo "$ID $VERSION_CODENAME")
+release=$(. /etc/os-release && echo "$ID ${VERSION_CODENAME:-}")
 sources=/etc/apt/sources.list.d/${release% *}.sources
 [ -s "$sources" ] || sources=/etc/apt/sources.list
 [ -s "$sources" ] || skip "apt has no sources of $release here"

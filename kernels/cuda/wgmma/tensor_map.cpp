@@ -129,14 +129,15 @@ const WalkMaps& WalkMapCache::of(const ForwardShape& shape, const WalkForwardPar
   const auto found = maps_.find(key);
   if (found != maps_.end()) return found->second;
   if (maps_.size() >= kCached) maps_.clear();
-  WalkMaps& maps = maps_[key];
+  WalkMaps maps{};
   static_cast<StridedMaps&>(maps) = encode(shape, params, boxes);
-  if (!by_map) return maps;
-  ForwardShape received = shape;
-  received.batch = shape.batch * walk.sources;
-  maps.received_k = encode(received, {walk.k, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
-  maps.received_v = encode(received, {walk.v, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
-  return maps;
+  if (by_map) {
+    ForwardShape received = shape;
+    received.batch = shape.batch * walk.sources;
+    maps.received_k = encode(received, {walk.k, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
+    maps.received_v = encode(received, {walk.v, walk.kv_rows, shape.kv_heads, walk.key_slot_step}, boxes.kv);
+  }
+  return maps_[key] = maps;
 }
 
 }  // namespace hilbench::cuda

@@ -66,9 +66,10 @@ struct Post {
   cudaStream_t landing;  // null without a link
   PinnedChunks* chunks;  // the same
   // If the exchange sets flags: the streams of messages, [(receiver - sender) mod ranks - 1, modulo their
-  // number], and the senders' posts for which they have waited.
+  // number], and the senders' posts for which they have waited. A transfer owns the posts of both ends; if
+  // posts owned each other they would never be freed.
   std::vector<cudaStream_t> arrivals;
-  std::set<std::shared_ptr<Post>> held;
+  std::set<const Post*> held;
 
   void hold(cudaStream_t stream) const {
     ready.hold(stream);
@@ -115,7 +116,7 @@ class PeerTransport final : public InProcessTransport {
     const auto destination = std::static_pointer_cast<Post>(transfer.expected->with);
     const bool crosses = link_.crossed_by(transfer.source, transfer.destination);
     if (!destination->arrivals.empty() && !crosses) {
-      transfer.moved = pull(transfer, source, *destination);
+      transfer.moved = pull(transfer, *source, *destination);
       transfer.state = Transfer::done;
       return;
     }
@@ -133,15 +134,14 @@ class PeerTransport final : public InProcessTransport {
     transfer.state = Transfer::done;
   }
 
-  std::shared_ptr<cuda::Mark> pull(const Transfer& transfer, const std::shared_ptr<Post>& source,
-                                   Post& destination) const {
+  std::shared_ptr<cuda::Mark> pull(const Transfer& transfer, const Post& source, Post& destination) const {
     const Message &from = transfer.sent->message, &to = transfer.expected->message;
     const cuda::CurrentDevice current(destination.device);
     const int apart = (transfer.destination - transfer.source - 1 + size()) % size();
     const cudaStream_t stream =
         destination.arrivals[static_cast<std::size_t>(apart) % destination.arrivals.size()];
-    if (destination.held.insert(source).second) {
-      source->hold(stream);
+    if (destination.held.insert(&source).second) {
+      source.hold(stream);
       destination.hold(stream);
     }
     if (from.lines > 1)
@@ -149,7 +149,7 @@ class PeerTransport final : public InProcessTransport {
                                       from.lines, cudaMemcpyDefault, stream));
     else if (from.bytes > 0)
       HILBENCH_CUDA(
-          cudaMemcpyPeerAsync(to.data, destination.device, from.data, source->device, from.bytes, stream));
+          cudaMemcpyPeerAsync(to.data, destination.device, from.data, source.device, from.bytes, stream));
     if (to.arrival.flag != nullptr) cuda::write_value(to.arrival.flag, to.arrival.value, stream);
     return marked(destination.device, stream);
   }

@@ -50,16 +50,16 @@ class Transport {
 
   // Posts one exchange and returns at once. The n-th message from a to b is the n-th that b expects from a,
   // in whatever exchanges they are. Until wait() has returned for the exchange, do not change sent data and
-  // do not read received data, unless a flag has told of its arrival. Lines, flags and After::arrivals only
-  // if signals() is true. After::arrivals: call settle() before.
+  // do not read received data, unless a flag shows that it has arrived. Flags and After::arrivals only if
+  // signals() is true, lines only if moves_lines() is true. After::arrivals: call settle() before.
   void post(std::span<const Message> sends, std::span<const Message> receives, After after = After::stream);
   // Returns when all ranks have posted their ends of this rank's exchanges, and whatever a host must do for
   // them is done: a kernel that is enqueued on stream 0 from now on may wait for their flags. (Between
   // threads the messages move in wait().)
   virtual void settle() = 0;
-  // Whether messages may set flags.
+  // True if messages may set flags.
   virtual bool signals() const { return false; }
-  // Whether messages may have more than one line.
+  // True if messages may have more than one line.
   virtual bool moves_lines() const { return false; }
   // Multiprocessors that must stay free of kernels which wait for flags, because exchanges need them.
   virtual int multiprocessors() const { return 0; }

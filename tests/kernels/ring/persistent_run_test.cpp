@@ -11,6 +11,7 @@ namespace hilbench {
 namespace {
 
 constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 256};
+constexpr double kLongestWait_s = 60;  // for keys that arrive late
 
 std::unique_ptr<RankResources> resources_for(const Case& work, const Variant& variant) {
   std::vector<std::shared_ptr<Transport>> ends;
@@ -18,7 +19,7 @@ std::unique_ptr<RankResources> resources_for(const Case& work, const Variant& va
   EmulatedLink link;
   if (variant.outer_link == OuterLink::emulated_host)
     link.group_size = ranks / static_cast<int>(variant.ring_groups);
-  for (auto& end : thread_transports(ranks, kRingTimeout_s, link))
+  for (auto& end : thread_transports(ranks, kLongestWait_s, link))
     ends.push_back(std::make_shared<LateTransport>(std::move(end)));
   return cpu_rank_resources(std::move(ends), 1);
 }
@@ -53,6 +54,7 @@ TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
           Variant variant = random_ring_variant(random, ranks, algorithm, sharding);
           variant.ring_launch = RingLaunch::persistent;
           if (variant.traversal == "sawtooth") variant.traversal = "auto";
+          variant.rows = one_of(random, {KeyRows::automatic, KeyRows::gathered});
           if (!Ring(work, variant).persistent()) continue;
           SCOPED_TRACE(described(work, variant));
           const AttentionProblem problem(work, random);
@@ -65,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(All, PersistentEqualsOneRank,
                          testing::Combine(testing::ValuesIn(kPersistentAlgorithms),
                                           testing::ValuesIn(kShardings)));
 
-// A rank that sends nothing: the kernel of the other gives up, and so does the ring.
+// Ranks that send nothing: the kernels give up, and so does the ring.
 TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const Case work{
       .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 2};

@@ -47,7 +47,8 @@ TEST(ShardChunks, OfRowsHaveAllHeads) {
   EXPECT_EQ(chunks.row_chunks, 2);
 }
 
-// Every row of every head of every batch entry is in one chunk.
+// Every row of every head of every batch entry is in one chunk. The last chunk with rows of a shard that is
+// shorter than the longest brings those that have none.
 TEST(ShardChunks, CoverEachShardOnce) {
   Random random(4);
   for (int i = 0; i < 300; ++i) {
@@ -61,9 +62,14 @@ TEST(ShardChunks, CoverEachShardOnce) {
         shard_chunks(ring, shape, {1, between(random, 1, 5000), between(random, 1, 5000)});
     for (std::int64_t source = 0; source < 3; ++source) {
       const std::int64_t rows = ring.sent_rows(source);
+      std::int64_t arrived = 0;
       std::vector<int> times(static_cast<std::size_t>(work.batch * rows * work.kv_heads), 0);
       for (std::int64_t number = 0; number < chunks.count(work.batch); ++number) {
         const ShardChunk chunk = shard_chunk(ring, chunks, source, number);
+        if (chunk.lines() > 0) {
+          EXPECT_EQ(arrived, number);
+          arrived = chunk.last + 1;
+        }
         for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
           for (std::int64_t head = chunk.first_head; head < chunk.end_head; ++head) {
             ++times[static_cast<std::size_t>((chunk.batch * rows + row) * work.kv_heads + head)];
@@ -72,6 +78,7 @@ TEST(ShardChunks, CoverEachShardOnce) {
                                   row / chunks.rows);
           }
       }
+      EXPECT_EQ(arrived, rows > 0 ? chunks.count(work.batch) : 0);
       EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int count) { return count == 1; }));
     }
   }

@@ -66,7 +66,8 @@ class EmulatedStream {
 
 class EmulatedWalk final : public WalkExecution {
  public:
-  EmulatedWalk(const Case& work, const WalkLimits& limits) : work_(work), limits_(limits) {}
+  EmulatedWalk(const Case& work, const Variant& variant, const WalkLimits& limits)
+      : work_(work), gathers_(variant.rows == KeyRows::gathered), limits_(limits) {}
   void load(const Walk& walk) override { walk_ = &walk; }
   void run(const Operands& operands, const ReceivedShards& received) override {
     stream_.enqueue([=, this] {
@@ -116,12 +117,13 @@ class EmulatedWalk final : public WalkExecution {
     store(operands, tile, row, sum, weights, top);
   }
 
-  // Waits as a tile does: until the chunk of the slot has arrived.
+  // Waits as a tile does: until the chunk of the slot has arrived, or all chunks of the head if rows are
+  // gathered.
   void wait(const ReceivedShards& received, std::int32_t source, const IndexTile& tile, std::int64_t slot) {
     const ShardChunks& chunks = walk_->chunks;
     const std::int64_t chunk =
         (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
-        slot / chunks.rows;
+        (gathers_ ? chunks.row_chunks - 1 : slot / chunks.rows);
     const auto begin = std::chrono::steady_clock::now();
     const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]);
     while (missed_ == 0 &&
@@ -170,6 +172,7 @@ class EmulatedWalk final : public WalkExecution {
   }
 
   const Case work_;
+  const bool gathers_;
   const WalkLimits limits_;
   const Walk* walk_ = nullptr;
   EmulatedStream& stream_ = EmulatedStream::own();
@@ -222,8 +225,10 @@ class LateTransport final : public Transport {
 inline Implementation emulated_walk_kernel() {
   return {.name = "emulated_walk",
           .tile_rows = [](const Case&) { return std::int64_t{7}; },
-          .prepare_walk = [](const Case& work, const Variant&, const WalkLimits& limits)
-              -> std::unique_ptr<WalkExecution> { return std::make_unique<EmulatedWalk>(work, limits); }};
+          .prepare_walk = [](const Case& work, const Variant& variant,
+                             const WalkLimits& limits) -> std::unique_ptr<WalkExecution> {
+            return std::make_unique<EmulatedWalk>(work, variant, limits);
+          }};
 }
 
 }  // namespace hilbench
