@@ -55,7 +55,8 @@ def document_block(published, name, arguments):
         return folder_block(published.folder(arguments[0]), name, arguments[1:])
     if name not in DOCUMENT_BLOCKS:
         raise ValueError(f"no block '{name}'; there are {', '.join(sorted(DOCUMENT_BLOCKS))}")
-    if len(arguments) > 1 and arguments[1] not in published.folder(arguments[0]).sweeps:
+    known = {*published.names(), *published.folder(arguments[0]).sweeps} if arguments else {}
+    if len(arguments) > 1 and arguments[1] not in known:
         return f"`{arguments[1]}` of `{arguments[0]}` has not been published yet."
     return DOCUMENT_BLOCKS[name](published, *arguments)
 

@@ -69,7 +69,7 @@ def block_orders(folder, sweep):
 def order_cells(case, group, variants):
     first = group[0]
     ratios = {pair.variant: f"{pair.ratio:.3f} [{pair.low:.3f}, {pair.high:.3f}]" for pair in group}
-    return [work(case).rsplit(", head_offset", 1)[0], size_text(first.kv), first.keys,
+    return [work(case).replace(", head_offset none", ""), size_text(first.kv), first.keys,
             f"{first.reference['time_ns']['median'] / 1e6:.4g}", *(ratios.get(variant, "") for variant in variants)]
 
 
