@@ -67,4 +67,4 @@ for file in share/man/man1/hilbench.1 share/bash-completion/completions/hilbench
 done
 in_root dpkg --purge hilbench >/dev/null
 [ ! -e "$scratch/root/usr/bin/hilbench" ] || { echo "FAILED: purging leaves the program"; exit 1; }
-echo "passed: the package installs, runs and leaves on a clean Debian 12"
+echo "passed: the package installs, runs and leaves on a clean root of $release"
