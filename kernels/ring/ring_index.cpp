@@ -5,6 +5,7 @@
 
 #include "kernels/case/pattern.hpp"
 #include "kernels/ring/piece_branch.hpp"
+#include "kernels/ring/rank_case.hpp"
 #include "kernels/ring/shard_keys.hpp"
 
 namespace hilbench {
@@ -71,6 +72,23 @@ void keep_heads(const Ring& ring, std::int64_t rank, std::int64_t part, BranchIn
   }
 }
 
+bool stands_by_step(const BranchIndex& branch) {
+  for (std::size_t list = 0; list + 1 < branch.begin.size(); ++list)
+    for (auto key = static_cast<std::size_t>(branch.begin[list]) + 1;
+         key < static_cast<std::size_t>(branch.begin[list + 1]); ++key)
+      if (branch.key_position[key - 1] + branch.key_step != branch.key_position[key]) return false;
+  return true;
+}
+
+// A kernel that masks one tile of a piece takes the position of every key of the piece from its branch's
+// step, also in tiles that see all of their keys: then lists that do not stand by it need a table.
+void complete(Index& index) {
+  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
+  if (std::none_of(index.branches.begin(), index.branches.end(), cuts_keys)) return;
+  for (BranchIndex& branch : index.branches)
+    branch.keys_by_step = branch.keys_by_step && stands_by_step(branch);
+}
+
 // As on one rank, but rows stand where the ranks' tensors have them.
 Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows,
                      const PieceOptions& options) {
@@ -90,7 +108,7 @@ Index index_of_heads(const Ring& ring, std::int64_t rank, std::int64_t tile_rows
   for (std::int64_t b = 0; b < std::ssize(alone.pattern); ++b)
     index.branches.push_back(piece_branch(whole, 0, keys, b, FirstPiece::yes, {tile_rows, options.causal}));
   for (BranchIndex& branch : index.branches) keep_heads(ring, rank, options.head_part, branch);
-  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
+  complete(index);
   return index;
 }
 
@@ -145,7 +163,7 @@ Index ring_index(const Ring& ring, std::int64_t rank, std::int64_t source, First
   if (first == FirstPiece::yes) index.branches.push_back(clearing_tiles(ring, rank, tile_rows));
   for (std::int64_t b = 0; b < static_cast<std::int64_t>(ring.work().pattern.size()); ++b)
     index.branches.push_back(piece_branch(ring, rank, keys, b, first, {tile_rows, options.causal}));
-  std::erase_if(index.branches, [](const BranchIndex& branch) { return branch.tiles.empty(); });
+  complete(index);
   return index;
 }
 

@@ -140,6 +140,7 @@ void InProcessTransport::settle() {
       if (open == exchange.end()) break;
       sleep(lock, end, [&] { return awaited(**open, rank()); });
     }
+  settled();
 }
 
 void InProcessTransport::finish() {

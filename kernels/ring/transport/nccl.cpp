@@ -77,7 +77,12 @@ class NcclTransport final : public Transport {
     std::memcpy(id.internal, first.data(), std::min(first.size(), sizeof id.internal));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    if (blocks_ == NcclBlocks::few) config.maxCTAs = kMultiprocessors;
+    if (blocks_ == NcclBlocks::few) {
+      config.maxCTAs = kMultiprocessors;
+      // Clusters, four blocks by default, run inside one group of multiprocessors. Those that kernels leave
+      // free need not be of one group: a cluster would wait for the end of the kernel that waits for it.
+      config.cgaClusterSize = 0;
+    }
     const Lock lock(mutex_);
     try {
       check(nccl().comm_init(&comm_, size(), id, rank(), &config), "ncclCommInitRankConfig");
@@ -158,7 +163,9 @@ class NcclTransport final : public Transport {
       if (message.arrival.flag != nullptr)
         cuda::write_value(message.arrival.flag, message.arrival.value, stream_.get());
     flight.done.set(stream_.get());
-    if (signals) return;  // kernels that wait for flags leave multiprocessors() free
+    // Kernels that wait for flags leave multiprocessors() free. A rank that only sends has no flags, but its
+    // launch is of the same kind.
+    if (signals || blocks_ == NcclBlocks::few) return;
     // If a kernel that fills the GPU started first, NCCL's kernel would have to wait for its end.
     flight.begun.hold(nullptr);
     cuda::hold(kHeadStartCycles, nullptr);

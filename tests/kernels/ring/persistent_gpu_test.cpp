@@ -60,7 +60,7 @@ TEST(PersistentGpuRingLonger, EqualsTheOracle) {
       const Implementation* const kernel = persistent_kernel(work);
       if (kernel == nullptr) GTEST_SKIP() << "no kernel for this GPU has a persistent launch";
       const AttentionProblem problem(work, random);
-      const ExpectedRows expected(problem, sampled_rows(work, random, 24));
+      const ExpectedRows expected(problem, sampled_rows(work, random, 6));
       for (const RingAlgorithm algorithm : kPersistentAlgorithms)
         for (const Sharding sharding : kShardings) {
           Variant variant{.kernel = "dilated"};

@@ -48,7 +48,7 @@ TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
                     .ring_size = ranks,
                     .device = DeviceKind::cuda};
     const AttentionProblem problem(work, random);
-    const ExpectedRows expected(problem, sampled_rows(work, random, 24));
+    const ExpectedRows expected(problem, sampled_rows(work, random, 6));
     for (const RingAlgorithm algorithm : kPersistentAlgorithms) {
       Variant variant{.kernel = "dilated"};
       variant.ring_algorithm = algorithm;
@@ -116,7 +116,7 @@ TEST(PersistentMultiGpuFaults, ALateGpuEndsTheRing) {
   });
   for (const std::string& error : errors)
     EXPECT_EQ(error, "rank 0: its kernel waited 1 s for keys of rank 1");
-  const ExpectedRows expected(problem, sampled_rows(work, random, 24));
+  const ExpectedRows expected(problem, sampled_rows(work, random, 6));
   const auto resources = gpus.resources(2, TransportKind::peer, kPatience_s, RingLaunch::persistent);
   EXPECT_EQ(expected.mismatch(work, run_rings({{problem, variant, *kernel}}, *resources, 1).front()), "");
 }
