@@ -140,7 +140,6 @@ void InProcessTransport::settle() {
       if (open == exchange.end()) break;
       sleep(lock, end, [&] { return awaited(**open, rank()); });
     }
-  settled();
 }
 
 void InProcessTransport::finish() {

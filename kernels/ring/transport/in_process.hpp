@@ -90,8 +90,6 @@ class InProcessTransport : public Transport {
   virtual void matched(Transfer&) {}
   // Does a part of an exchange; false if there is nothing to do.
   virtual bool advance(Lock&) { return false; }
-  // Called by settle(): both ends of all posted transfers are known.
-  virtual void settled() {}
   // Called when all transfers of the exchange that is waited for are done.
   virtual void complete(const Exchange&) {}
   // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -184,21 +183,6 @@ class PeerTransport final : public InProcessTransport {
       cuda::write_value(to.arrival.flag, to.arrival.value, destination.landing);
     }
     return marked(destination.device, destination.landing);
-  }
-
-  // A stream that waits for another GPU is looked at again only after milliseconds while a kernel fills its
-  // own. So stream 0, and with it a kernel that waits for flags, waits until the senders' work before the
-  // exchange is done: then the streams of arrivals need not wait any more. A sender's marks follow each other
-  // on its stream 0, so the last one stands for all.
-  void settled() override {
-    std::map<int, const Post*> last;  // of each sender
-    for (const Exchange& exchange : exchanges())
-      for (const std::shared_ptr<Transfer>& transfer : exchange) {
-        const auto* destination = static_cast<const Post*>(transfer->expected->with.get());
-        if (transfer->destination == rank() && !destination->arrivals.empty())
-          last[transfer->source] = static_cast<const Post*>(transfer->sent->with.get());
-      }
-    for (const auto& [sender, post] : last) post->ready.hold(nullptr);
   }
 
   void complete(const Exchange& exchange) override {
