@@ -23,7 +23,8 @@ namespace {
 struct OrderArguments {
   std::string name;  // NAME or NAME.PARAM
   std::int64_t length = 0;
-  std::string grid;  // "32x48x80"; empty: a sequence
+  std::string grid;      // "32x48x80"; empty: a sequence
+  std::string dilation;  // "2x4", of windows on the grid; empty: 1 everywhere
   std::optional<std::int64_t> chunk, residue, seed;
   std::filesystem::path file;    // of order `file`
   std::filesystem::path output;  // .npy; empty: text on standard output
@@ -39,7 +40,7 @@ const OrderInfo& order_named(const std::string& name) {
        .remedy = near.empty() ? "see `hilbench list orders`" : fmt::format("did you mean '{}'?", near)});
 }
 
-// NAME, NAME.PARAM or boxes.A.B[.C]: a name and its parameters.
+// NAME, NAME.PARAM or NAME.A.B[.C]: a name and its parameters.
 struct SplitName {
   std::string name;
   std::vector<std::int64_t> params;
@@ -85,8 +86,12 @@ std::optional<std::int64_t> param_of(const OrderArguments& arguments, const Orde
 }
 
 // The dimensions of --grid 32x48x80; empty if it is not given.
-std::vector<WindowDimension> grid_dimensions(const std::string& grid) {
+std::vector<WindowDimension> grid_dimensions(const std::string& grid, const std::string& dilation) {
   std::vector<WindowDimension> dimensions;
+  if (grid.empty() && !dilation.empty())
+    throw UsageError({.what = "--dilation without --grid",
+                      .why = "it is that of windows on a grid",
+                      .remedy = "for a sequence give --residue R"});
   if (grid.empty()) return dimensions;
   for (const std::int64_t extent : integers_of(grid, 'x', "--grid " + grid)) {
     if (extent < 1 || extent > kLongestExtent)
@@ -100,6 +105,19 @@ std::vector<WindowDimension> grid_dimensions(const std::string& grid) {
                       .where = "--grid " + grid,
                       .why = "grids have two or three",
                       .remedy = "write HxW or TxHxW: --grid 32x48x80"});
+  if (dilation.empty()) return dimensions;
+  const std::vector<std::int64_t> dilations = integers_of(dilation, 'x', "--dilation " + dilation);
+  if (dilations.size() != dimensions.size())
+    throw UsageError(
+        {.what = fmt::format("{} dilations for {} dimensions", dilations.size(), dimensions.size()),
+         .where = "--dilation " + dilation});
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (dilations[d] < 1 || dilations[d] > dimensions[d].extent)
+      throw UsageError({.what = fmt::format("dilation {}", dilations[d]),
+                        .where = "--dilation " + dilation,
+                        .why = fmt::format("here it is 1..{}, the extent", dimensions[d].extent)});
+    dimensions[d].dilation = dilations[d];
+  }
   return dimensions;
 }
 
@@ -108,7 +126,7 @@ Case work_of(const OrderArguments& arguments) {
   Case work{.sequence_length = arguments.length,
             .pattern = {{arguments.length, 1}},
             .kv_heads = 8,
-            .windows = grid_dimensions(arguments.grid)};
+            .windows = grid_dimensions(arguments.grid, arguments.dilation)};
   if (has_windows(work)) fill_in_windows(work);
   if (has_windows(work) && arguments.length != 0 && arguments.length != work.sequence_length)
     throw UsageError({.what = fmt::format("--length {}", arguments.length),
@@ -196,10 +214,10 @@ void add_order(Commands& commands) {
   Options options = commands.add(
       "order", "print an order: the memory slot of each position. Checks and locality go to standard error",
       [arguments] { return order_command(*arguments); });
-  options.argument("NAME", arguments->name,
-                   "an order of `hilbench list orders`, NAME.PARAM or boxes.A.B[.C]");
+  options.argument("NAME", arguments->name, "an order of `hilbench list orders`, NAME.PARAM or NAME.A.B[.C]");
   options.integer("--length", arguments->length, "number of positions");
   options.text("--grid", arguments->grid, "instead of --length: a grid HxW or TxHxW, such as 32x48x80");
+  options.text("--dilation", arguments.dilation, "of windows on the grid, for residue*: 2x4");
   options.integer("--chunk", arguments->chunk,
                   "for curves: apply the order inside chunks of this many positions");
   options.integer("--residue", arguments->residue, "for residue: r; for bitrev_residue: r_max");

@@ -113,6 +113,12 @@ std::vector<std::int64_t> grid_of(const Case& work) {
   return extents;
 }
 
+std::vector<std::int64_t> dilation_of(const Case& work) {
+  std::vector<std::int64_t> dilation;
+  for (const WindowDimension& dimension : work.windows) dilation.push_back(dimension.dilation);
+  return dilation;
+}
+
 void fill_in_windows(Case& work, Length length) {
   if (length == Length::derived)
     work.sequence_length =

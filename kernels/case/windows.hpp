@@ -37,6 +37,8 @@ bool of_pattern(std::string_view name, PatternKind kind);
 std::int64_t grid_positions(std::span<const WindowDimension> dimensions);
 // Extents of the grid of a case, the slowest first; empty if it has none.
 std::vector<std::int64_t> grid_of(const Case& work);
+// The dilation of the windows in each dimension of the grid; empty without one.
+std::vector<std::int64_t> dilation_of(const Case& work);
 
 // Sets the one branch that the windows of a case restrict; and the length, unless it is given, that follows
 // from the grid, or else from the mask.

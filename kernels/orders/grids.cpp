@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -40,16 +41,34 @@ GridBox box_of(std::span<const std::int64_t> extents) {
   return {extents.size() > 2 ? extents[0] : 1, extents[extents.size() - 2], extents[extents.size() - 1]};
 }
 
+// Orders of groups, and the order inside of a group.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGrouped = {
+    {{"residue", "linear"}, {"residue_hilbert", "hilbert"}, {"residue_boxes", "boxes"}}};
+
+// The order inside of a group; "" for an order without groups.
+std::string_view inside_groups(std::string_view name) {
+  for (const auto& [grouped, inside] : kGrouped)
+    if (grouped == name) return inside;
+  return "";
+}
+
+bool takes_box(std::string_view name) {
+  return name == "boxes" || name == "residue_boxes";
+}
+
 }  // namespace
+
+bool needs_grid(std::string_view name) {
+  return name == "boxes" || name == "residue_boxes" || name == "residue_hilbert";
+}
 
 std::string why_not_on_grid(const OrderRequest& request) {
   const std::size_t dimensions = request.grid.size();
-  if (request.name == "boxes") {
-    if (request.box.size() != dimensions)
-      return fmt::format("order boxes of {} extents on a grid of {} dimensions: write boxes.{}",
-                         request.box.size(), dimensions, fmt::join(std::vector(dimensions, 8), "."));
-    return "";
-  }
+  if (takes_box(request.name) && request.box.size() != dimensions)
+    return fmt::format("order {} of {} extents on a grid of {} dimensions: write {}.{}", request.name,
+                       request.box.size(), dimensions, request.name,
+                       fmt::join(std::vector(dimensions, 8), "."));
+  if (takes_box(request.name) || !inside_groups(request.name).empty()) return "";
   if (std::find(kPlain.begin(), kPlain.end(), request.name) != kPlain.end()) return "";
   const GridCurve* curve = find_curve(request.name);
   if (curve == nullptr) return fmt::format("order {} has no form on grids", request.name);
@@ -61,6 +80,10 @@ std::string why_not_on_grid(const OrderRequest& request) {
 bool fill_on_grid(const OrderRequest& request, std::span<std::int64_t> slots) {
   if (request.name == "boxes") {
     fill_boxes(request, slots);
+    return true;
+  }
+  if (!inside_groups(request.name).empty()) {
+    fill_groups(request, slots);
     return true;
   }
   const GridCurve* curve = find_curve(request.name);
@@ -97,6 +120,39 @@ void fill_boxes(const OrderRequest& request, std::span<std::int64_t> slots) {
           for (std::int64_t r = row; r < std::min(row + box.rows, grid.rows); ++r)
             for (std::int64_t c = column; c < std::min(column + box.columns, grid.columns); ++c)
               slots[static_cast<std::size_t>((p * grid.rows + r) * grid.columns + c)] = next++;
+}
+
+void fill_groups(const OrderRequest& request, std::span<std::int64_t> slots) {
+  const std::size_t dimensions = request.grid.size();
+  if (dimensions == 0)
+    throw UsageError({fmt::format("order {}", request.name), "", "it sorts the positions of a grid",
+                      "on a sequence take another order"});
+  const std::vector<std::int64_t> dilation =
+      request.dilation.empty() ? std::vector<std::int64_t>(dimensions, 1) : request.dilation;
+  OrderRequest inside{
+      .name = std::string(inside_groups(request.name)), .grid = request.grid, .box = request.box};
+  std::vector<std::int64_t> group(dimensions, 0);
+  std::int64_t first = 0;  // slot of the group
+  for (bool left = true; left;) {
+    inside.length = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      inside.grid[d] = (request.grid[d] - group[d] + dilation[d] - 1) / dilation[d];
+      inside.length *= inside.grid[d];
+    }
+    const std::vector<std::int64_t> ranks = order_slots(inside);
+    for (std::int64_t i = 0; i < inside.length; ++i) {
+      std::int64_t rest = i, position = 0, step = 1;
+      for (std::size_t d = dimensions; d-- > 0; rest /= inside.grid[d], step *= request.grid[d])
+        position += (group[d] + rest % inside.grid[d] * dilation[d]) * step;
+      slots[static_cast<std::size_t>(position)] = first + ranks[static_cast<std::size_t>(i)];
+    }
+    first += inside.length;
+    left = false;
+    for (std::size_t d = dimensions; !left && d-- > 0;) {
+      left = ++group[d] < std::min(dilation[d], request.grid[d]);
+      if (!left) group[d] = 0;
+    }
+  }
 }
 
 }  // namespace hilbench

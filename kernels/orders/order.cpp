@@ -39,10 +39,21 @@ constexpr auto kEntries = std::to_array<Entry>({
      hilbert_curve},
     {{"moore", "Moore curve (closed) over the raster, generalised to any rectangle", OrderParam::chunk, true},
      moore_curve},
-    {{"residue", "by (t mod r, t): each dilated stream contiguous; r: the dilations' lcm",
+    {{"residue",
+      "by (t mod r, t): each dilated stream contiguous; r: the dilations' lcm. On a grid: group after group "
+      "of a "
+      "dilated window, each row-major",
       OrderParam::residue, false},
      nullptr,
      residue_map},
+    {{"residue_hilbert", "on a grid: group after group of a dilated window, a Hilbert curve over each",
+      OrderParam::none, false},
+     nullptr,
+     fill_groups},
+    {{"residue_boxes", "on a grid: group after group of a dilated window, each in boxes of A x B [x C]",
+      OrderParam::box, false},
+     nullptr,
+     fill_groups},
     {{"bitrev_residue",
       "by (bit-reversed t mod r_max, t / r_max): streams of all power-of-two dilations up to r_max "
       "contiguous; "
@@ -157,11 +168,15 @@ const OrderInfo* find_order(std::string_view name) {
 
 std::string why_not_order(const Case& work, const Variant& variant) {
   if (!has_grid(work))
-    return variant.order == "boxes" ? "order boxes cuts a grid; the case has a sequence without one" : "";
+    return needs_grid(variant.order)
+               ? fmt::format("order {} cuts a grid; the case has a sequence without one", variant.order)
+               : "";
   const OrderInfo* info = find_order(variant.order);
   if (info != nullptr && info->param == OrderParam::chunk &&
       (variant.order_param || variant.order_chunk != 0))
     return fmt::format("order {} with a chunk: order_chunk does not apply to grids", variant.order);
+  if (variant.order == "residue" && variant.order_param)
+    return "order residue with a parameter: on a grid the dilations of the window decide";
   return why_not_on_grid({.name = variant.order, .grid = grid_of(work), .box = variant.order_box});
 }
 
@@ -172,6 +187,7 @@ OrderRequest order_request(const Case& work, const Variant& variant) {
   OrderRequest request{.name = variant.order,
                        .length = work.sequence_length,
                        .grid = grid_of(work),
+                       .dilation = dilation_of(work),
                        .box = variant.order_box,
                        .file = variant.order_file};
   const auto param = variant.order_param;

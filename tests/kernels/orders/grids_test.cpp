@@ -85,11 +85,56 @@ TEST(Boxes, AreRowMajorInBothWays) {
     EXPECT_TRUE(check_of(request_of("boxes", {7, 9, 10}, box)).bijection());
 }
 
+// Groups of 2 x 2 on 3 x 5: their extents are 2 x 3, 2 x 2, 1 x 3 and 1 x 2.
+TEST(Groups, FollowEachOtherRowMajor) {
+  OrderRequest request = request_of("residue", {3, 5});
+  EXPECT_EQ(order_slots(request), order_slots(request_of("linear", {3, 5})));
+  request.dilation = {2, 2};
+  EXPECT_EQ(order_slots(request), (Extents{0, 6, 1, 7, 2, 10, 13, 11, 14, 12, 3, 8, 4, 9, 5}));
+}
+
+// Against the definition: the slots of a group are those of the inner order on the group as a grid, and
+// follow the slots of the groups before it.
+TEST(Groups, HoldTheInnerOrder) {
+  const struct {
+    const char *name, *inside;
+    Extents box;
+  } kNames[] = {
+      {"residue", "linear", {}}, {"residue_hilbert", "hilbert", {}}, {"residue_boxes", "boxes", {2, 3, 2}}};
+  for (const auto& [name, inside, box] : kNames)
+    for (const Extents& dilation : {Extents{1, 1, 1}, {2, 3, 1}, {1, 4, 20}, {5, 6, 7}}) {
+      OrderRequest request = request_of(name, {5, 6, 7}, box);
+      request.dilation = dilation;
+      const Extents slots = order_slots(request);
+      EXPECT_TRUE(check_order(request, slots).bijection()) << name;
+      std::int64_t first = 0;
+      for (std::int64_t a = 0; a < std::min<std::int64_t>(dilation[0], 5); ++a)
+        for (std::int64_t b = 0; b < std::min<std::int64_t>(dilation[1], 6); ++b)
+          for (std::int64_t c = 0; c < std::min<std::int64_t>(dilation[2], 7); ++c) {
+            Extents found;
+            Extents extents(3, 0);
+            for (std::int64_t i = a; i < 5; i += dilation[0], ++extents[0])
+              for (std::int64_t j = b, rows = extents[1] = 0; j < 6; j += dilation[1], extents[1] = ++rows)
+                for (std::int64_t k = c, columns = extents[2] = 0; k < 7;
+                     k += dilation[2], extents[2] = ++columns)
+                  found.push_back(slots[static_cast<std::size_t>((i * 6 + j) * 7 + k)] - first);
+            EXPECT_EQ(found, order_slots(request_of(inside, extents, box))) << name << " " << a << b << c;
+            first += static_cast<std::int64_t>(found.size());
+          }
+    }
+}
+
 TEST(GridOrders, SayWhyThereIsNone) {
   const Case flat = grid_case({8, 6}), video = grid_case({4, 8, 6}), sequence;
   EXPECT_EQ(why_not_order(flat, {.order = "moore"}), "");
   EXPECT_EQ(why_not_order(video, {.order = "moore"}), "order moore has no form on grids of three dimensions");
-  EXPECT_EQ(why_not_order(flat, {.order = "residue"}), "order residue has no form on grids");
+  EXPECT_EQ(why_not_order(flat, {.order = "bitrev_residue"}), "order bitrev_residue has no form on grids");
+  EXPECT_EQ(why_not_order(flat, {.order = "residue", .order_param = 4}),
+            "order residue with a parameter: on a grid the dilations of the window decide");
+  EXPECT_EQ(why_not_order(video, {.order = "residue_boxes", .order_box = {8, 8}}),
+            "order residue_boxes of 2 extents on a grid of 3 dimensions: write residue_boxes.8.8.8");
+  EXPECT_EQ(why_not_order(sequence, {.order = "residue_hilbert"}),
+            "order residue_hilbert cuts a grid; the case has a sequence without one");
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_chunk = 16}),
             "order hilbert with a chunk: order_chunk does not apply to grids");
   EXPECT_EQ(why_not_order(flat, {.order = "hilbert", .order_param = 16}),
@@ -98,7 +143,8 @@ TEST(GridOrders, SayWhyThereIsNone) {
             "order boxes of 2 extents on a grid of 3 dimensions: write boxes.8.8.8");
   EXPECT_EQ(why_not_order(sequence, {.order = "boxes", .order_box = {8, 8}}),
             "order boxes cuts a grid; the case has a sequence without one");
-  EXPECT_THROW(order_request(flat, {.order = "residue"}), UsageError);
+  EXPECT_THROW(order_request(flat, {.order = "bitrev_residue"}), UsageError);
+  EXPECT_THROW(order_slots({.name = "residue_hilbert", .length = 12}), UsageError);
   EXPECT_THROW(order_slots({.name = "boxes", .length = 12, .box = {2, 2}}), UsageError);
   EXPECT_THROW(order_slots({.name = "hilbert", .length = 13, .grid = {3, 4}}), UsageError);
 }

@@ -82,8 +82,8 @@ class Contribute(unittest.TestCase):
         self.assertIn("hilbert-local", self.packed())
 
     def test_windows_are_measured_beside_their_rivals(self):
-        for step, processes, sweeps in (("windows", 5, ["images", "shapes", "videos", "window-rivals"]),
-                                        ("cpu-windows", 10, ["cpu-images", "cpu-videos", "cpu-window-rivals"])):
+        for step, processes, sweeps in (("windows", 5, ["dilated-windows", "images", "shapes", "videos", "window-rivals"]),
+                                        ("cpu-windows", 10, ["cpu-dilated", "cpu-images", "cpu-videos", "cpu-window-rivals"])):
             with self.subTest(step=step):
                 shutil.rmtree(self.place / "out", ignore_errors=True)
                 (self.place / "calls.txt").unlink(missing_ok=True)
