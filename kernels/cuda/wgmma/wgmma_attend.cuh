@@ -101,7 +101,7 @@ struct Consumer {
     int output[2];     // rows of O
     int entry;         // of `next` in mask_of_block
     int next, number;  // the masks of the next block and of this one; below 0: all queries see all keys
-    uint2 bits;        // of this thread
+    uint2 bits;        // of this thread, for this block
     // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
     const KeyStretch* stretch;
     int left;  // blocks of the stretch, from that at `begin` on
@@ -167,6 +167,7 @@ struct Consumer {
   // Starts to load the mask of a block, and the number of the mask of the block after it, if there is one.
   __device__ __forceinline__ void fetch_mask(Rows& rows, bool more) const {
     rows.number = uniform(rows.next);
+    rows.bits = {~0u, ~0u};
     if (rows.number >= 0)
       rows.bits = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
                              (threadIdx.x - kGroupThreads));
@@ -190,7 +191,7 @@ struct Consumer {
 
   __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
     if constexpr (S::kWindows) {
-      if (rows.number >= 0) mask_by_bits<S>(s, rows.bits);
+      if (rows.number >= 0) mask_unseen<S>(s, SeenKeys(rows.bits));
       return;
     }
     if (rows.begin + S::kKeys > rows.unmasked)
@@ -329,7 +330,7 @@ struct Consumer {
       advance(rows);
       wgmma_wait<1>();
       wgmma_pin(s);
-      mask(s, rows);
+      if constexpr (!S::kWindows) mask(s, rows);
       // After P V of the block before is done, its P may be overwritten.
       const auto end_values = [&] {
         wgmma_wait<0>();
@@ -337,8 +338,12 @@ struct Consumer {
         pack_scores<S>(probabilities, s);
       };
       float block_sum[2];
-      if constexpr (S::kWindows) softmax.start_rows(s);
-      softmax.exponentials(s, block_sum);
+      if constexpr (S::kWindows) {
+        softmax.start_rows(s, [&] { mask(s, rows); });
+        softmax.exponentials(s, block_sum, SeenKeys(rows.bits));
+      } else {
+        softmax.exponentials(s, block_sum);
+      }
       if constexpr (S::kPackEarly) end_values();
       const bool scales = softmax.too_large(block_sum);
       if (scales) {

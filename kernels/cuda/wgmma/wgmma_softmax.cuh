@@ -19,6 +19,18 @@ struct RowEnd {
   float weight;
 };
 
+// Windows: which of a thread's scores are of keys that its rows see, as bits (MaskLayout::wgmma).
+struct SeenKeys {
+  std::uint32_t words[2];
+
+  // Hides from the compiler that several places test the same bits. It would keep the results, one by one,
+  // since predicates cannot hold 64 of them; so each place moves seven bits at a time into predicates (R2P).
+  __device__ __forceinline__ explicit SeenKeys(const uint2& bits) : words{bits.x, bits.y} {
+    asm volatile("" : "+r"(words[0]), "+r"(words[1]));
+  }
+  __device__ __forceinline__ bool operator()(int i) const { return (words[i / 32] & (1u << (i % 32))) != 0; }
+};
+
 // Running softmax of two rows per thread (lane / 4, and 8 rows below it): exponentials are 2^(score *
 // scale_log2 - shift). Until the end `sum` holds only this thread's columns. `shift` is no running maximum:
 // the first block chooses it, and it stays until an exponential of a later block becomes large. Even then the
@@ -76,9 +88,12 @@ struct Softmax {
     exponentials(s, sum);
   }
 
-  // Windows: rows that have seen no key before this block choose `shift` now; their sum and O are 0.
-  __device__ __forceinline__ void start_rows(const float (&s)[S::kKeys / 2]) {
+  // Windows: rows that have seen no key before this block choose `shift` now; their sum and O are 0. If there
+  // are any, mask() masks the scores first.
+  template <class Mask>
+  __device__ __forceinline__ void start_rows(const float (&s)[S::kKeys / 2], const Mask& mask) {
     if (!__any_sync(0xFFFFFFFFu, shift[0] == -INFINITY || shift[1] == -INFINITY)) return;
+    mask();
     float found[2];
     find_shift(s, found);
 #pragma unroll
@@ -147,6 +162,23 @@ struct Softmax {
       }
       block_sum[r] = a + b;
     }
+  }
+
+  // Windows: the same for scores that are not masked. The exponential of a key that a row does not see
+  // becomes 0, whatever the score is: so masks are applied while the unit of exponentials is busy, which
+  // waits for none.
+  __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2],
+                                               const SeenKeys& seen) const {
+    const float by[2] = {shift[0] == -INFINITY ? 0.0f : shift[0], shift[1] == -INFINITY ? 0.0f : shift[1]};
+    float sums[4] = {};
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 2; ++i) {
+      s[i] = exp2_fast(fmaf(s[i], scale_log2, -by[i / 2 % 2]));
+      if (!seen(i)) s[i] = 0;
+      sums[i % 4] += s[i];
+    }
+    block_sum[0] = sums[0] + sums[1];
+    block_sum[1] = sums[2] + sums[3];
   }
 
   // Adds a block's sum to that of the blocks before.
@@ -233,13 +265,12 @@ __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const Kern
   }
 }
 
-// Windows: sets the scores whose bit is 0 to -infinity (MaskLayout::wgmma).
+// Windows: sets the scores of keys that a row does not see to -infinity.
 template <class S>
-__device__ __forceinline__ void mask_by_bits(float (&s)[S::kKeys / 2], const uint2& bits) {
-  const std::uint32_t words[2] = {bits.x, bits.y};
+__device__ __forceinline__ void mask_unseen(float (&s)[S::kKeys / 2], const SeenKeys& seen) {
 #pragma unroll
   for (int i = 0; i < S::kKeys / 2; ++i)
-    if ((words[i / 32] & (1u << (i % 32))) == 0) s[i] = -INFINITY;
+    if (!seen(i)) s[i] = -INFINITY;
 }
 
 }  // namespace hilbench::cuda
