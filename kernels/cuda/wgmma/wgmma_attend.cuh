@@ -87,12 +87,6 @@ struct Consumer {
     return at;
   }
 
-  // Windows: a thread's part of the mask of a block.
-  struct Mask {
-    int number;  // below 0: all queries see all keys
-    uint2 bits;
-  };
-
   // What a group needs to know of a tile. Each of this thread's two rows sees the keys below its `limit`.
   struct Rows {
     const ForwardTile* tile;
@@ -105,9 +99,9 @@ struct Consumer {
     int limit[2];
     // Windows only:
     int output[2];  // rows of O
-    Mask mask;      // of this block
-    Mask next;      // of the block after it
-    int number;     // of the mask of the block after that
+    uint2 bits;     // this thread's part of the mask of this block
+    uint2 next;     // of the block after it
+    int number;     // of the mask of the block after that; below 0: all queries see all keys
     int entry;      // of `number` in mask_of_block
     // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
     const KeyStretch* stretch;
@@ -176,11 +170,11 @@ struct Consumer {
   // The next mask becomes that of this block. Starts to load the mask after it and, if there is one, the
   // number of a further mask. Both have a whole block to arrive: memory is busy with K and V.
   __device__ __forceinline__ void advance_mask(Rows& rows, bool more) const {
-    rows.mask = rows.next;
-    rows.next = {rows.number, {~0u, ~0u}};
+    rows.bits = rows.next;
+    rows.next = {~0u, ~0u};
     if (rows.number >= 0)
-      rows.next.bits = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
-                                  (threadIdx.x - kGroupThreads));
+      rows.next = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
+                             (threadIdx.x - kGroupThreads));
     rows.entry += rows.step / S::kKeys;
     if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry);
   }
@@ -201,7 +195,7 @@ struct Consumer {
 
   __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
     if constexpr (S::kWindows) {
-      if (uniform(rows.mask.number) >= 0) mask_unseen<S>(s, SeenKeys(rows.mask.bits));
+      mask_unseen<S>(s, rows.bits);
       return;
     }
     if (rows.begin + S::kKeys > rows.unmasked)
@@ -319,9 +313,13 @@ struct Consumer {
     wgmma_wait<0>();
     wgmma_pin(s);
     release_k();
-    if constexpr (S::kWindows) advance_mask(rows, rows.blocks > 2);
-    mask(s, rows);
-    softmax.start(s);
+    if constexpr (S::kWindows) {
+      advance_mask(rows, rows.blocks > 2);
+      softmax.start(s, rows.bits);
+    } else {
+      mask(s, rows);
+      softmax.start(s);
+    }
     pack_scores<S>(probabilities, s);
     for (int i = 1; i < rows.blocks; ++i) {
       wait_keys();
@@ -349,8 +347,8 @@ struct Consumer {
       float block_sum[2];
       if constexpr (S::kWindows) {
         advance_mask(rows, i + 2 < rows.blocks);
-        softmax.start_rows(s, [&] { mask(s, rows); });
-        softmax.exponentials(s, block_sum, SeenKeys(rows.mask.bits));
+        softmax.start_rows(s, rows.bits);
+        softmax.exponentials(s, block_sum, rows.bits);
       } else {
         softmax.exponentials(s, block_sum);
       }
