@@ -20,15 +20,13 @@ class WindowExecution final : public Execution {
 
   void load(const Index& index) override {
     const BranchIndex& branch = index.branches.front();
-    const MaskLayout layout = kernel_->mask_layout();
-    const WindowLists lists = window_lists(branch, variant_.tiles, layout);
+    const WindowLists lists = window_lists(branch, variant_.tiles, kernel_->mask_layout());
     tiles_ = DeviceMemory<ForwardTile>(window_tiles(branch, lists));
     query_rows_ = DeviceMemory<std::int32_t>(branch.query_rows);
     mask_of_block_ = DeviceMemory<std::int32_t>(lists.mask_of_block);
     masks_ = DeviceMemory<std::uint64_t>(lists.masks);
-    const bool by_blocks = layout == MaskLayout::wgmma && variant_.tiles == KeyTiles::aligned;
-    key_blocks_ = DeviceMemory<std::int32_t>(by_blocks ? lists.key_blocks : std::vector<std::int32_t>());
-    key_slots_ = DeviceMemory<std::int32_t>(by_blocks ? std::vector<std::int32_t>() : branch.key_slot);
+    key_blocks_ = DeviceMemory<std::int32_t>(lists.key_blocks);
+    key_slots_ = DeviceMemory<std::int32_t>(lists.key_slots);
   }
 
   void run(const Operands& operands, const Index& index) override {

@@ -1,5 +1,8 @@
 #include "kernels/cuda/shared/window_lists.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -68,6 +71,43 @@ std::vector<std::int32_t> blocks_of_keys(const BranchIndex& branch) {
   return blocks;
 }
 
+// How many rows see some key of a block.
+int rows_that_see(const BlockMask& mask) {
+  KeyMask rows = {};
+  for (const KeyMask& key : mask)
+    std::transform(key.begin(), key.end(), rows.begin(), rows.begin(), std::bit_or<>());
+  int count = 0;
+  for (const std::uint64_t word : rows) count += std::popcount(word);
+  return count;
+}
+
+// For each list, the block in which most rows see a key; blocks of fewer than kMaskedKeys keys stay at the
+// end.
+std::vector<std::int64_t> best_blocks(const BranchIndex& branch) {
+  std::vector<int> rows_of_mask;
+  for (const BlockMask& mask : branch.masks) rows_of_mask.push_back(rows_that_see(mask));
+  const auto rows_of_block = [&](std::int32_t mask) {
+    return mask == kUnmasked ? static_cast<int>(kMaskedRows) : rows_of_mask[static_cast<std::size_t>(mask)];
+  };
+  std::vector<std::int64_t> best;
+  for (std::size_t list = 0; list + 1 < branch.begin.size(); ++list) {
+    const auto first = branch.mask_of_block.begin() + branch.block_begin[list];
+    const auto end = first + (branch.begin[list + 1] - branch.begin[list]) / kMaskedKeys;
+    best.push_back(first == end ? 0 : std::ranges::max_element(first, end, {}, rows_of_block) - first);
+  }
+  return best;
+}
+
+// Moves block best[list] of every list to its front. `entries`: `size` of each block, from begin[list] on.
+void move_to_front(const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& begin,
+                   std::int64_t size, std::vector<std::int32_t>& entries) {
+  for (std::size_t list = 0; list < best.size(); ++list) {
+    if (best[list] == 0) continue;
+    const auto first = entries.begin() + begin[list];
+    std::rotate(first, first + best[list] * size, first + (best[list] + 1) * size);
+  }
+}
+
 std::int32_t in_32_bits(std::int64_t entry) {
   if (entry > std::numeric_limits<std::int32_t>::max())
     throw UsageError({"the lists of keys of the windows have more than 2^31 entries", "index of a variant",
@@ -95,7 +135,18 @@ WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout l
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < all; ++i)
     write_mask(i < own ? branch.masks[i] : added[i - own], pairs, &lists.masks[i * kMaskWords]);
-  if (tiles == KeyTiles::aligned) lists.key_blocks = blocks_of_keys(branch);
+  if (layout == MaskLayout::wgmma && tiles == KeyTiles::aligned)
+    lists.key_blocks = blocks_of_keys(branch);
+  else
+    lists.key_slots = branch.key_slot;
+  if (layout == MaskLayout::wgmma) {
+    const std::vector<std::int64_t> best = best_blocks(branch);
+    move_to_front(best, branch.block_begin, 1, lists.mask_of_block);
+    if (tiles == KeyTiles::aligned)
+      move_to_front(best, branch.block_begin, 1, lists.key_blocks);
+    else
+      move_to_front(best, branch.begin, kMaskedKeys, lists.key_slots);
+  }
   return lists;
 }
 

@@ -21,11 +21,14 @@ struct MaskedPair {
 // t, bit i is s[i] (hopper.cuh).
 MaskedPair masked_pair(MaskLayout layout, std::int32_t word, std::int32_t bit);
 
-// Of one branch, for all its lists; blocks have the numbers of BranchIndex::mask_of_block.
+// Of one branch, for all its lists. For `wgmma` each list begins with the block in which most rows see a key:
+// rows that have seen none choose the scale of their exponentials anew in every block. Other lists are as in
+// the branch.
 struct WindowLists {
   std::vector<std::int32_t> mask_of_block;  // a last block of fewer than kMaskedKeys keys always has a mask
   std::vector<std::uint64_t> masks;         // [masks, kMaskWords]
-  std::vector<std::int32_t> key_blocks;     // aligned: slots kMaskedKeys * b on; else empty
+  std::vector<std::int32_t> key_blocks;     // wgmma and aligned: slots kMaskedKeys * b on; else empty
+  std::vector<std::int32_t> key_slots;      // of each key; empty beside key_blocks
 };
 WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout);
 

@@ -98,10 +98,11 @@ struct Consumer {
     int unmasked;
     int limit[2];
     // Windows only:
-    int output[2];     // rows of O
-    int entry;         // of `next` in mask_of_block
-    int next, number;  // the masks of the next block and of this one; below 0: all queries see all keys
-    uint2 bits;        // of this thread
+    int output[2];  // rows of O
+    uint2 bits;     // this thread's part of the mask of this block
+    uint2 next;     // of the block after it
+    int number;     // of the mask of the block after that; below 0: all queries see all keys
+    int entry;      // of `number` in mask_of_block
     // Keys of several sources only. `begin`, `key_count`, `unmasked` and `limit` are of this stretch.
     const KeyStretch* stretch;
     int left;  // blocks of the stretch, from that at `begin` on
@@ -156,7 +157,9 @@ struct Consumer {
   __device__ __forceinline__ void find_windows(Rows& rows) const {
     const ForwardTile& tile = *rows.tile;
     rows.entry = tile.key_position + rows.begin / S::kKeys;
-    rows.next = tile.unmasked;
+    rows.number = tile.unmasked;
+    rows.next = {};
+    advance_mask(rows, rows.blocks > 1);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int query = tile.query_first + min(row() + 8 * r, tile.query_count - 1);
@@ -164,14 +167,16 @@ struct Consumer {
     }
   }
 
-  // Starts to load the mask of a block, and the number of the mask of the block after it, if there is one.
-  __device__ __forceinline__ void fetch_mask(Rows& rows, bool more) const {
-    rows.number = uniform(rows.next);
+  // The next mask becomes that of this block. Starts to load the mask after it and, if there is one, the
+  // number of a further mask. Both have a whole block to arrive: memory is busy with K and V.
+  __device__ __forceinline__ void advance_mask(Rows& rows, bool more) const {
+    rows.bits = rows.next;
+    rows.next = {~0u, ~0u};
     if (rows.number >= 0)
-      rows.bits = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
+      rows.next = load_words(p.windows.masks + static_cast<std::int64_t>(rows.number) * kMaskWords +
                              (threadIdx.x - kGroupThreads));
     rows.entry += rows.step / S::kKeys;
-    if (more) rows.next = load_number(p.windows.mask_of_block + rows.entry);
+    if (more) rows.number = load_number(p.windows.mask_of_block + rows.entry);
   }
 
   // After the products are under way, since the division takes long.
@@ -190,7 +195,7 @@ struct Consumer {
 
   __device__ __forceinline__ void mask(float (&s)[S::kKeys / 2], const Rows& rows) const {
     if constexpr (S::kWindows) {
-      if (rows.number >= 0) mask_by_bits<S>(s, rows.bits);
+      mask_unseen<S>(s, rows.bits);
       return;
     }
     if (rows.begin + S::kKeys > rows.unmasked)
@@ -294,7 +299,6 @@ struct Consumer {
     Softmax<S> softmax;
     softmax.scale_log2 = p.scale * kLog2e;
 
-    if constexpr (S::kWindows) fetch_mask(rows, rows.blocks > 1);
     wait_queries();
     wait_keys();
     const std::uint32_t q_at = queries();
@@ -309,11 +313,15 @@ struct Consumer {
     wgmma_wait<0>();
     wgmma_pin(s);
     release_k();
-    mask(s, rows);
-    softmax.start(s);
+    if constexpr (S::kWindows) {
+      advance_mask(rows, rows.blocks > 2);
+      softmax.start(s, rows.bits);
+    } else {
+      mask(s, rows);
+      softmax.start(s);
+    }
     pack_scores<S>(probabilities, s);
     for (int i = 1; i < rows.blocks; ++i) {
-      if constexpr (S::kWindows) fetch_mask(rows, i + 1 < rows.blocks);
       wait_keys();
       if (turns) named_sync(1 + group, 2 * kGroupThreads);
       wgmma_pin(s);
@@ -329,7 +337,7 @@ struct Consumer {
       advance(rows);
       wgmma_wait<1>();
       wgmma_pin(s);
-      mask(s, rows);
+      if constexpr (!S::kWindows) mask(s, rows);
       // After P V of the block before is done, its P may be overwritten.
       const auto end_values = [&] {
         wgmma_wait<0>();
@@ -337,8 +345,13 @@ struct Consumer {
         pack_scores<S>(probabilities, s);
       };
       float block_sum[2];
-      if constexpr (S::kWindows) softmax.start_rows(s);
-      softmax.exponentials(s, block_sum);
+      if constexpr (S::kWindows) {
+        advance_mask(rows, i + 2 < rows.blocks);
+        softmax.start_rows(s, rows.bits);
+        softmax.exponentials(s, block_sum, rows.bits);
+      } else {
+        softmax.exponentials(s, block_sum);
+      }
       if constexpr (S::kPackEarly) end_values();
       const bool scales = softmax.too_large(block_sum);
       if (scales) {

@@ -19,6 +19,18 @@ struct RowEnd {
   float weight;
 };
 
+// Windows: which of a thread's scores are of keys that its rows see, as bits (MaskLayout::wgmma).
+struct SeenKeys {
+  std::uint32_t words[2];
+
+  // Hides from the compiler that several places test the same bits. It would keep the results, one by one,
+  // since predicates cannot hold 64 of them; so each place moves seven bits at a time into predicates (R2P).
+  __device__ __forceinline__ explicit SeenKeys(const uint2& bits) : words{bits.x, bits.y} {
+    asm volatile("" : "+r"(words[0]), "+r"(words[1]));
+  }
+  __device__ __forceinline__ bool operator()(int i) const { return (words[i / 32] & (1u << (i % 32))) != 0; }
+};
+
 // Running softmax of two rows per thread (lane / 4, and 8 rows below it): exponentials are 2^(score *
 // scale_log2 - shift). Until the end `sum` holds only this thread's columns. `shift` is no running maximum:
 // the first block chooses it, and it stays until an exponential of a later block becomes large. Even then the
@@ -65,9 +77,21 @@ struct Softmax {
         a = fmaxf(a, fmaxf(s[4 * g + 2 * r], s[4 * g + 2 * r + 1]));
         b = fmaxf(b, fmaxf(s[4 * g + 4 + 2 * r], s[4 * g + 4 + 2 * r + 1]));
       }
-      const float largest = quad_max(fmaxf(a, b)) * scale_log2;
-      found[r] = largest < kSharp ? largest : largest + static_cast<float>(kBelow);
+      found[r] = shift_of(quad_max(fmaxf(a, b)));
     }
+  }
+
+  // The same of scores that are not masked.
+  __device__ __forceinline__ void find_shift(const float (&s)[S::kKeys / 2], const uint2& bits,
+                                             float (&found)[2]) const {
+    // The bytes rotated, so that these are other tests than those of exponentials().
+    const SeenKeys seen({__byte_perm(bits.x, 0, 0x2103), __byte_perm(bits.y, 0, 0x2103)});
+    float most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 2; ++i)
+      if (seen(i / 32 * 32 + (i + 8) % 32)) most[i % 4] = fmaxf(most[i % 4], s[i]);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) found[r] = shift_of(quad_max(fmaxf(most[2 * r], most[2 * r + 1])));
   }
 
   // The first block of keys.
@@ -75,12 +99,16 @@ struct Softmax {
     find_shift(s, shift);
     exponentials(s, sum);
   }
+  __device__ __forceinline__ void start(float (&s)[S::kKeys / 2], const uint2& bits) {
+    find_shift(s, bits, shift);
+    exponentials(s, sum, bits);
+  }
 
   // Windows: rows that have seen no key before this block choose `shift` now; their sum and O are 0.
-  __device__ __forceinline__ void start_rows(const float (&s)[S::kKeys / 2]) {
+  __device__ __forceinline__ void start_rows(const float (&s)[S::kKeys / 2], const uint2& bits) {
     if (!__any_sync(0xFFFFFFFFu, shift[0] == -INFINITY || shift[1] == -INFINITY)) return;
     float found[2];
-    find_shift(s, found);
+    find_shift(s, bits, found);
 #pragma unroll
     for (int r = 0; r < 2; ++r) shift[r] = shift[r] == -INFINITY ? found[r] : shift[r];
   }
@@ -149,6 +177,24 @@ struct Softmax {
     }
   }
 
+  // Windows: the same for scores that are not masked. The exponential of a key that a row does not see
+  // becomes 0, whatever the score is: so masks are applied while the unit of exponentials is busy, which
+  // waits for none.
+  __device__ __forceinline__ void exponentials(float (&s)[S::kKeys / 2], float (&block_sum)[2],
+                                               const uint2& bits) const {
+    const SeenKeys seen(bits);
+    const float by[2] = {shift[0] == -INFINITY ? 0.0f : shift[0], shift[1] == -INFINITY ? 0.0f : shift[1]};
+    float sums[4] = {};
+#pragma unroll
+    for (int i = 0; i < S::kKeys / 2; ++i) {
+      s[i] = exp2_fast(fmaf(s[i], scale_log2, -by[i / 2 % 2]));
+      if (!seen(i)) s[i] = 0;
+      sums[i % 4] += s[i];
+    }
+    block_sum[0] = sums[0] + sums[1];
+    block_sum[1] = sums[2] + sums[3];
+  }
+
   // Adds a block's sum to that of the blocks before.
   __device__ __forceinline__ void add(const float (&block_sum)[2]) {
     sum[0] += block_sum[0];
@@ -185,6 +231,11 @@ struct Softmax {
   }
 
  private:
+  // `shift` of a row whose largest score this is.
+  __device__ __forceinline__ float shift_of(float score) const {
+    const float largest = score * scale_log2;
+    return largest < kSharp ? largest : largest + static_cast<float>(kBelow);
+  }
   __device__ __forceinline__ static float power_of_two(int x) {
     return __int_as_float((127 + x) << 23);
   }
@@ -233,13 +284,13 @@ __device__ __forceinline__ void mask_scores(float (&s)[S::kKeys / 2], const Kern
   }
 }
 
-// Windows: sets the scores whose bit is 0 to -infinity (MaskLayout::wgmma).
+// Windows: sets the scores of keys that a row does not see to -infinity.
 template <class S>
-__device__ __forceinline__ void mask_by_bits(float (&s)[S::kKeys / 2], const uint2& bits) {
-  const std::uint32_t words[2] = {bits.x, bits.y};
+__device__ __forceinline__ void mask_unseen(float (&s)[S::kKeys / 2], const uint2& bits) {
+  const SeenKeys seen(bits);
 #pragma unroll
   for (int i = 0; i < S::kKeys / 2; ++i)
-    if ((words[i / 32] & (1u << (i % 32))) == 0) s[i] = -INFINITY;
+    if (!seen(i)) s[i] = -INFINITY;
 }
 
 }  // namespace hilbench::cuda

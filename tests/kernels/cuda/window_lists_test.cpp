@@ -74,11 +74,22 @@ bool seen(const WindowLists& lists, const ForwardTile& tile, MaskLayout layout, 
   return (lists.masks[static_cast<std::size_t>(number * kMaskWords + word)] >> bit & 1) != 0;
 }
 
+std::int32_t rows_that_see(const WindowLists& lists, const ForwardTile& tile, std::int32_t block) {
+  std::int32_t count = 0;
+  for (std::int32_t query = 0; query < tile.query_count; ++query) {
+    bool sees = false;
+    for (std::int32_t key = 128 * block; key < 128 * block + 128; ++key)
+      sees = sees || seen(lists, tile, MaskLayout::wgmma, query, key);
+    count += sees ? 1 : 0;
+  }
+  return count;
+}
+
 // What the kernels read, against the definition, for some rows of each case.
 TEST(WindowLists, HoldThePairsOfTheDefinition) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     Random random(seed);
-    Case work = random_windows(random, 18);
+    Case work = random_windows(random, seed % 2 == 0 ? 60 : 18);
     work.batch = work.heads = work.kv_heads = 1;
     const Variant variant = random_variant(random);
     const MaskLayout layout = one_of(random, {MaskLayout::mma, MaskLayout::wgmma});
@@ -98,9 +109,9 @@ TEST(WindowLists, HoldThePairsOfTheDefinition) {
         if (!seen(lists, tile, layout, query, key)) continue;
         ASSERT_LT(key, tile.key_count) << "a key past the end of the list";
         const std::int32_t slot =
-            variant.tiles == KeyTiles::aligned
+            lists.key_slots.empty()
                 ? lists.key_blocks[static_cast<std::size_t>(tile.key_position + key / 128)] * 128 + key % 128
-                : branch.key_slot[static_cast<std::size_t>(tile.key_begin + key)];
+                : lists.key_slots[static_cast<std::size_t>(tile.key_begin + key)];
         keys.push_back(position_of[static_cast<std::size_t>(slot)]);
       }
       std::sort(keys.begin(), keys.end());
@@ -111,6 +122,9 @@ TEST(WindowLists, HoldThePairsOfTheDefinition) {
       const std::int32_t blocks = in_blocks / 128;
       EXPECT_EQ(tile.unmasked, lists.mask_of_block[static_cast<std::size_t>(
                                    tile.key_position + (tile.keys_backwards != 0 ? blocks - 1 : 0))]);
+      if (layout != MaskLayout::wgmma) continue;
+      for (std::int32_t block = 1; block < tile.key_count / 128; ++block)
+        EXPECT_GE(rows_that_see(lists, tile, 0), rows_that_see(lists, tile, block)) << case_id(work);
     }
   }
 }
