@@ -217,7 +217,7 @@ void add_order(Commands& commands) {
   options.argument("NAME", arguments->name, "an order of `hilbench list orders`, NAME.PARAM or NAME.A.B[.C]");
   options.integer("--length", arguments->length, "number of positions");
   options.text("--grid", arguments->grid, "instead of --length: a grid HxW or TxHxW, such as 32x48x80");
-  options.text("--dilation", arguments.dilation, "of windows on the grid, for residue*: 2x4");
+  options.text("--dilation", arguments->dilation, "of windows on the grid, for residue*: 2x4");
   options.integer("--chunk", arguments->chunk,
                   "for curves: apply the order inside chunks of this many positions");
   options.integer("--residue", arguments->residue, "for residue: r; for bitrev_residue: r_max");
