@@ -12,6 +12,7 @@ std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
+std::string_view embedded_window_pairs();
 
 namespace {
 
@@ -123,9 +124,11 @@ const Implementation kTorchWindows = [] {
 
 std::string embedded_script(std::string_view name) {
   if (!can_be_forked(name)) return std::string(embedded_torch_context_parallel());
-  return as_module("fork_server", embedded_fork_server()) +
-         as_module("torch_program", embedded_torch_program()) + "\n" +
-         std::string(name == kTorchSdpa.name ? embedded_torch_sdpa() : embedded_torch_windows());
+  const std::string shared =
+      as_module("fork_server", embedded_fork_server()) + as_module("torch_program", embedded_torch_program());
+  if (name == kTorchSdpa.name) return shared + "\n" + std::string(embedded_torch_sdpa());
+  return shared + as_module("window_pairs", embedded_window_pairs()) + "\n" +
+         std::string(embedded_torch_windows());
 }
 
 bool can_be_forked(std::string_view name) {

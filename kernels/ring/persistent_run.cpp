@@ -19,7 +19,8 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
       rank_(transport.rank()),
       steps_(ring.steps(rank_)),
       shape_(transport.moves_lines() ? ChunkShape::heads : ChunkShape::rows),
-      chunks_(shard_chunks(ring, shape_, sizes)) {
+      chunks_(shard_chunks(ring, shape_, sizes)),
+      buffers_(ring_, rank_, device) {
   if (kernel.prepare_walk == nullptr || !device.clears_and_rounds() || !transport.signals())
     throw std::logic_error("a persistent launch without its kernel, device or transport");
   for (const RingStep& step : steps_)
@@ -35,31 +36,20 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
   prepare_kernel(kernel, tile_rows);
 }
 
-void* PersistentRun::allocate(double bytes) {
-  if (bytes == 0) return nullptr;
-  buffer_bytes_ += bytes;
-  return memory_.emplace_back(device_.allocate(static_cast<std::size_t>(bytes))).get();
-}
-
 void PersistentRun::allocate_buffers() {
   const Case& work = ring_.work();
   const auto row = static_cast<double>(work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
   double received = 0;
   for (const std::int64_t rows : ring_.buffer_rows(rank_)) received += static_cast<double>(rows) * row;
-  received_k_ = static_cast<std::byte*>(allocate(received));
-  received_v_ = static_cast<std::byte*>(allocate(received));
-  if (ring_.packed(rank_) && ring_.sent_rows(rank_) > 0) {
-    const double own = static_cast<double>(ring_.sent_rows(rank_)) * row;
-    device_.load(packed_shard(ring_, rank_));
-    packed_k_ = static_cast<std::byte*>(allocate(own));
-    packed_v_ = static_cast<std::byte*>(allocate(own));
-  }
+  received_k_ = static_cast<std::byte*>(buffers_.allocate(received));
+  received_v_ = static_cast<std::byte*>(buffers_.allocate(received));
+  buffers_.allocate_packed();
   if (ring_.merges() && work.dtype != Dtype::fp32 && ring_.computed_rows(rank_) > 0)
-    o_fp32_ = static_cast<float*>(allocate(
+    o_fp32_ = static_cast<float*>(buffers_.allocate(
         4 * static_cast<double>(ring_.computed_rows(rank_) * work.batch * work.heads * work.head_dim)));
   if (source_of_buffer_.empty()) return;
-  memory_.push_back(device_.allocate(source_of_buffer_.size() * sizeof(std::uint32_t)));
-  arrived_ = static_cast<std::uint32_t*>(memory_.back().get());
+  arrived_ = std::static_pointer_cast<std::uint32_t>(
+      device_.allocate(source_of_buffer_.size() * sizeof(std::uint32_t)));
 }
 
 void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t tile_rows) {
@@ -81,14 +71,6 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
   execution_->load(walk_);
 }
 
-void PersistentRun::pack(const Operands& own) {
-  if (packed_k_ == nullptr) return;
-  const Case& work = ring_.work();
-  const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
-  device_.pack(own.k, packed_k_, work.batch, ring_.kv_rows(rank_), head_bytes);
-  device_.pack(own.v, packed_v_, work.batch, ring_.kv_rows(rank_), head_bytes);
-}
-
 void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t chunk_number, bool sent,
                         std::vector<Transport::Message>& to) const {
   const Case& work = ring_.work();
@@ -107,13 +89,14 @@ void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t
     message.lines = static_cast<std::size_t>(chunk.lines());
     message.step = row_bytes;
   }
-  const auto* own_k = packed_k_ != nullptr ? packed_k_ : static_cast<const std::byte*>(own.k);
-  const auto* own_v = packed_v_ != nullptr ? packed_v_ : static_cast<const std::byte*>(own.v);
+  const bool packed = buffers_.packed_k() != nullptr;
+  const auto* own_k = packed ? buffers_.packed_k() : static_cast<const std::byte*>(own.k);
+  const auto* own_v = packed ? buffers_.packed_v() : static_cast<const std::byte*>(own.v);
   message.data = const_cast<std::byte*>((of_tensors ? own_k : received_k_) + at);
   to.push_back(message);
   message.data = const_cast<std::byte*>((of_tensors ? own_v : received_v_) + at);
   if (!sent)
-    message.arrival = {.flag = arrived_ + move.buffer,
+    message.arrival = {.flag = arrived_.get() + move.buffer,
                        .value = first() + static_cast<std::uint32_t>(chunk.last) + 1};
   to.push_back(message);
 }
@@ -139,7 +122,7 @@ void PersistentRun::run(const Operands& own, RingPart part) {
   const bool exchanges = part != RingPart::computation, computes = part != RingPart::exchange;
   if (exchanges) {
     const NvtxRange in_posts("post");
-    pack(own);
+    buffers_.pack(own);
     ++exchanged_;
     post_all(own);
   }
@@ -150,7 +133,7 @@ void PersistentRun::run(const Operands& own, RingPart part) {
     Operands operands = own;
     operands.o_fp32 = o_fp32_;
     if (o_fp32_ != nullptr) operands.o = nullptr;
-    execution_->run(operands, {received_k_, received_v_, arrived_, first()});
+    execution_->run(operands, {received_k_, received_v_, arrived_.get(), first()});
   }
   if (computes && o_fp32_ != nullptr) device_.round(on_device_, o_fp32_, own.o);
   if (exchanges)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/implementation.hpp"
+#include "kernels/ring/rank_buffers.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
 #include "kernels/ring/ring_part.hpp"
@@ -28,13 +29,11 @@ class PersistentRun {
                 std::int64_t tile_rows, const ChunkSizes& sizes);
   void run(const Operands& own, RingPart part);
   void expect_complete() const;
-  double buffer_bytes() const { return buffer_bytes_; }
+  double buffer_bytes() const { return buffers_.bytes(); }
 
  private:
-  void* allocate(double bytes);
   void allocate_buffers();
   void prepare_kernel(const Implementation& kernel, std::int64_t tile_rows);
-  void pack(const Operands& own);
   std::uint32_t first() const;  // what flags are above once a chunk of this run has arrived
   void post_all(const Operands& own);
   // Adds the messages of K and V of a chunk.
@@ -50,16 +49,13 @@ class PersistentRun {
   ChunkShape shape_;
   ShardChunks chunks_;
   std::vector<ChunkExchange> exchanges_;  // of this rank: those without its messages are left out
-  double buffer_bytes_ = 0;
-  std::vector<std::shared_ptr<void>> memory_;
+  RankBuffers buffers_;
   std::byte* received_k_ = nullptr;  // [buffers, batch, longest shard, kv_heads, head_dim]
   std::byte* received_v_ = nullptr;
-  std::byte* packed_k_ = nullptr;  // own rows to send; null if they are sent from the tensors
-  std::byte* packed_v_ = nullptr;
-  std::uint32_t* arrived_ = nullptr;  // [buffers]
-  std::uint32_t exchanged_ = 0;       // runs so far that exchanged shards
-  std::size_t on_device_ = 0;         // the number of its output there
-  float* o_fp32_ = nullptr;           // null if one launch makes the result
+  std::shared_ptr<std::uint32_t> arrived_;  // [buffers]
+  std::uint32_t exchanged_ = 0;             // runs so far that exchanged shards
+  std::size_t on_device_ = 0;               // the number of its output there
+  float* o_fp32_ = nullptr;                 // null if one launch makes the result
   Walk walk_;
   std::unique_ptr<WalkExecution> execution_;  // null if there is nothing to compute
 };

@@ -32,7 +32,8 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
       transport_(transport),
       rank_(transport.rank()),
       threads_(threads),
-      tile_rows_(rows_of_tile(ring, rank_, kernel)) {
+      tile_rows_(rows_of_tile(ring, rank_, kernel)),
+      memory_(ring_, rank_, device) {
   if (ring_.persistent()) {
     persistent_ = std::make_unique<PersistentRun>(ring_, kernel_, device_, transport_, tile_rows_, sizes);
     return;
@@ -53,22 +54,13 @@ RingExecution::RingExecution(const Ring& ring, const Implementation& kernel, Rin
       part.on_device = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), part.row_writes);
 }
 
-void* RingExecution::allocate(double bytes) {
-  if (bytes == 0) return nullptr;  // a buffer that no step uses
-  buffer_bytes_ += bytes;
-  return memory_.emplace_back(device_.allocate(static_cast<std::size_t>(bytes))).get();
-}
-
 void RingExecution::allocate_buffers() {
   const Case& work = ring_.work();
   const auto kv_row =
       static_cast<double>(2 * work.batch * work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
   for (const std::int64_t rows : ring_.buffer_rows(rank_))
-    buffers_.push_back(allocate(static_cast<double>(rows) * kv_row));
-  if (ring_.packed(rank_) && ring_.sent_rows(rank_) > 0) {
-    device_.load(packed_shard(ring_, rank_));
-    packed_ = allocate(static_cast<double>(ring_.sent_rows(rank_)) * kv_row);
-  }
+    buffers_.push_back(memory_.allocate(static_cast<double>(rows) * kv_row));
+  memory_.allocate_packed();
 }
 
 void RingExecution::add_parts() {
@@ -78,9 +70,9 @@ void RingExecution::add_parts() {
     Part& part = parts_.emplace_back();
     if (ring_.splits_heads())
       part.heads = std::make_unique<HeadExchange>(ring_, rank_, number, device_,
-                                                  [this](double bytes) { return allocate(bytes); });
+                                                  [this](double bytes) { return memory_.allocate(bytes); });
     if (ring_.merges() && ring_.work().dtype != Dtype::fp32 && outputs > 0)
-      part.o_fp32 = static_cast<float*>(allocate(4 * static_cast<double>(outputs)));
+      part.o_fp32 = static_cast<float*>(memory_.allocate(4 * static_cast<double>(outputs)));
     if (device_.clears_and_rounds())
       part.row_writes.resize(static_cast<std::size_t>(rows * ring_.piece_heads()));
   }
@@ -114,18 +106,12 @@ std::size_t RingExecution::sent_bytes(std::int64_t source) const {
 
 RingExecution::Rows RingExecution::rows_of(const Operands& own, std::int64_t source, int buffer,
                                            bool sent) const {
-  if (buffer == kOwnRows && !(sent && packed_ != nullptr))
+  if (buffer == kOwnRows) {
+    if (sent && memory_.packed_k() != nullptr) return {memory_.packed_k(), memory_.packed_v()};
     return {const_cast<void*>(own.k), const_cast<void*>(own.v)};
-  void* k = buffer == kOwnRows ? packed_ : buffers_[static_cast<std::size_t>(buffer)];
+  }
+  void* k = buffers_[static_cast<std::size_t>(buffer)];
   return {k, static_cast<std::byte*>(k) + sent_bytes(source)};
-}
-
-void RingExecution::pack(const Operands& own) {
-  const Case& work = ring_.work();
-  const std::int64_t head_bytes = work.head_dim * dtype_bytes(work.dtype);
-  const Rows to = rows_of(own, rank_, kOwnRows, true);
-  device_.pack(own.k, to.k, work.batch, ring_.kv_rows(rank_), head_bytes);
-  device_.pack(own.v, to.v, work.batch, ring_.kv_rows(rank_), head_bytes);
 }
 
 // Calls prepare(part) once for each part of the heads of which `moves` carry the payload.
@@ -183,7 +169,7 @@ void RingExecution::compute(const Operands& own, const Piece& piece) {
 }
 
 double RingExecution::buffer_bytes() const {
-  return persistent_ != nullptr ? persistent_->buffer_bytes() : buffer_bytes_;
+  return persistent_ != nullptr ? persistent_->buffer_bytes() : memory_.bytes();
 }
 
 void RingExecution::expect_complete() const {
@@ -192,7 +178,7 @@ void RingExecution::expect_complete() const {
 
 void RingExecution::run(const Operands& own, RingPart part) {
   if (persistent_ != nullptr) return persistent_->run(own, part);
-  if (packed_ != nullptr && part != RingPart::computation) pack(own);
+  if (part != RingPart::computation) memory_.pack(own);
   const bool clears_and_rounds = device_.clears_and_rounds() && part != RingPart::exchange;
   const auto round = [&](std::size_t number) {
     const Part& of = parts_[number];

@@ -9,6 +9,7 @@
 #include "kernels/implementation.hpp"
 #include "kernels/ring/head_exchange.hpp"
 #include "kernels/ring/persistent_run.hpp"
+#include "kernels/ring/rank_buffers.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/ring/ring_device.hpp"
 #include "kernels/ring/ring_part.hpp"
@@ -63,14 +64,12 @@ class RingExecution {
     std::vector<RowWrites> row_writes;  // [rows, heads]; empty if kernels clear and round rows
   };
 
-  void* allocate(double bytes);
   void allocate_buffers();
   void add_parts();
   void add_piece(Step& step, const RingStep::Source& source);
   std::size_t row_bytes() const;                      // of K, and as many of V
   std::size_t sent_bytes(std::int64_t source) const;  // the same of a shard
   Rows rows_of(const Operands& own, std::int64_t source, int buffer, bool sent) const;
-  void pack(const Operands& own);
   Operands computed(const Operands& own, const Part& part) const;
   // What must be done to a part of the heads, or its results, before or after it moves in a step.
   template <class Prepare>
@@ -88,10 +87,8 @@ class RingExecution {
   int threads_;
   std::int64_t tile_rows_ = 1;
   std::unique_ptr<PersistentRun> persistent_;  // if one launch computes with all shards: then it runs instead
-  double buffer_bytes_ = 0;
-  std::vector<std::shared_ptr<void>> memory_;
+  RankBuffers memory_;
   std::vector<void*> buffers_;
-  void* packed_ = nullptr;   // own rows to send; null if they are sent from the tensors
   std::vector<Part> parts_;  // of the heads
   std::vector<Step> steps_;
 };

@@ -42,7 +42,7 @@ done
 cp -r "$root/sweeps" "$bundle/sweeps"
 mkdir "$bundle/fakes"
 cp "$build"/tests/fakes/*.so* "$bundle/fakes/"
-for script in gpu_surroundings_test launched_gpu_test mpi_run_test program plain_attention; do
+for script in gpu_surroundings_test launched_gpu_test launched program plain_attention; do
   cp "$root/tests/program/$script.py" "$bundle/tests/program/"
 done
 cp "$root/tests/fakes/rival.py" "$bundle/tests/fakes/"

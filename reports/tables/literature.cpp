@@ -8,14 +8,13 @@
 namespace hilbench {
 namespace {
 
-using Paper = const PaperAnswer&;
 using PaperColumns = std::vector<ColumnOf<PaperAnswer>>;
 
 std::string paper_ratio_text(const std::optional<Measured>& measured) {
   return measured ? ratio_text(measured->ratio, measured->ci) : "";
 }
 
-Cell control_cell(Paper a) {
+Cell control_cell(const PaperAnswer& a) {
   if (!a.against_control) return {};
   const Measured& measured = *a.against_control;
   return {fmt::format("{} against {}, {}", paper_ratio_text(measured), a.claim->test->control,
@@ -24,24 +23,27 @@ Cell control_cell(Paper a) {
 }
 
 PaperColumns about_the_claim() {
-  return {{{"paper", "paper"}, [](Paper a) { return Cell{a.claim->paper}; }},
-          {{"arxiv", "arXiv"}, [](Paper a) { return Cell{a.claim->arxiv}; }},
-          {{"says", "what it says", Align::wrapped}, [](Paper a) { return Cell{a.claim->says}; }},
-          {{"claimed", "claimed", Align::right},
-           [](Paper a) { return Cell{a.claim->claimed > 0 ? number_text(a.claim->claimed, 3) : ""}; }}};
+  return {
+      {{"paper", "paper"}, [](const PaperAnswer& a) { return Cell{a.claim->paper}; }},
+      {{"arxiv", "arXiv"}, [](const PaperAnswer& a) { return Cell{a.claim->arxiv}; }},
+      {{"says", "what it says", Align::wrapped}, [](const PaperAnswer& a) { return Cell{a.claim->says}; }},
+      {{"claimed", "claimed", Align::right}, [](const PaperAnswer& a) {
+         return Cell{a.claim->claimed > 0 ? number_text(a.claim->claimed, 3) : ""};
+       }}};
 }
 
 ColumnOf<PaperAnswer> compared_here_column() {
   return {{"compares", "what is compared here", Align::wrapped},
-          [](Paper a) { return Cell{a.claim->test ? a.claim->test->compares : ""}; }};
+          [](const PaperAnswer& a) { return Cell{a.claim->test ? a.claim->test->compares : ""}; }};
 }
 ColumnOf<PaperAnswer> verdict_column() {
-  return {{"verdict", "verdict"}, [](Paper a) {
+  return {{"verdict", "verdict"}, [](const PaperAnswer& a) {
             return Cell{std::string(to_string(a.verdict)), tone_of(a.verdict)};
           }};
 }
 ColumnOf<PaperAnswer> obtained_column() {
-  return {{"obtained", "obtained", Align::wrapped}, [](Paper a) { return Cell{a.claim->obtained}; }};
+  return {{"obtained", "obtained", Align::wrapped},
+          [](const PaperAnswer& a) { return Cell{a.claim->obtained}; }};
 }
 
 Table table_of(std::string name, std::string caption, const PaperColumns& more,
@@ -54,33 +56,34 @@ Table table_of(std::string name, std::string caption, const PaperColumns& more,
 }  // namespace
 
 Table literature_table(const std::vector<PaperAnswer>& answers) {
-  return table_of("literature", "",
-                  {compared_here_column(),
-                   {{"case", ""}, [](Paper a) { return Cell{a.where ? a.where->case_id : ""}; }},
-                   {{"measured", ""}, [](Paper a) { return ratio_cell(a.measured); }},
-                   {{"measured_low", ""}, [](Paper a) { return end_cell(a.measured, &Interval::low); }},
-                   {{"measured_high", ""}, [](Paper a) { return end_cell(a.measured, &Interval::high); }},
-                   verdict_column(),
-                   {{"with_permutation", ""}, [](Paper a) { return ratio_cell(a.with_permutation); }},
-                   {{"against_control", ""}, [](Paper a) { return ratio_cell(a.against_control); }},
-                   {{"processes", ""},
-                    [](Paper a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
-                   why_column<PaperAnswer>(""),
-                   obtained_column(),
-                   {{"title", ""}, [](Paper a) { return Cell{a.claim->title}; }}},
-                  answers);
+  return table_of(
+      "literature", "",
+      {compared_here_column(),
+       {{"case", ""}, [](const PaperAnswer& a) { return Cell{a.where ? a.where->case_id : ""}; }},
+       {{"measured", ""}, [](const PaperAnswer& a) { return ratio_cell(a.measured); }},
+       {{"measured_low", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::low); }},
+       {{"measured_high", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::high); }},
+       verdict_column(),
+       {{"with_permutation", ""}, [](const PaperAnswer& a) { return ratio_cell(a.with_permutation); }},
+       {{"against_control", ""}, [](const PaperAnswer& a) { return ratio_cell(a.against_control); }},
+       {{"processes", ""},
+        [](const PaperAnswer& a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
+       why_column<PaperAnswer>(""),
+       obtained_column(),
+       {{"title", ""}, [](const PaperAnswer& a) { return Cell{a.claim->title}; }}},
+      answers);
 }
 
 Table judged_papers_table(const std::vector<PaperAnswer>& answers) {
   return table_of("literature-judged", "Claims of papers that these records test",
                   {compared_here_column(),
                    {{"work", "case", Align::wrapped},
-                    [](Paper a) { return Cell{a.where ? case_text(*a.where->work) : ""}; }},
+                    [](const PaperAnswer& a) { return Cell{a.where ? case_text(*a.where->work) : ""}; }},
                    {{"measured", "measured [interval]", Align::right},
-                    [](Paper a) { return Cell{paper_ratio_text(a.measured)}; }},
+                    [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.measured)}; }},
                    verdict_column(),
                    {{"with_permutation", "with one permutation", Align::right},
-                    [](Paper a) { return Cell{paper_ratio_text(a.with_permutation)}; }},
+                    [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.with_permutation)}; }},
                    {{"against_control", "against the control", Align::wrapped}, control_cell},
                    why_column<PaperAnswer>("basis"),
                    obtained_column()},

@@ -5,7 +5,6 @@ Usage: command_line_test.py HILBENCH [unittest arguments]
 """
 
 import gzip
-import json
 import os
 import re
 import shutil

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-import mpi_run_test as launched
+import launched
 from program import Store
 
 RING = """

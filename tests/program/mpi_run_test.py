@@ -1,22 +1,19 @@
-"""The program under mpirun: rings of processes, and ranks that fail or do not agree.
+"""The program under mpirun: rings of processes.
 
-Usage: mpi_run_test.py PATH_OF_HILBENCH PATH_OF_HILBENCH_WITHOUT_MPI MPIRUN [unittest arguments]
+Usage: mpi_run_test.py PATH_OF_HILBENCH MPIRUN [unittest arguments]
 """
 
 import os
 import pathlib
-import re
-import shutil
-import signal
 import subprocess
 import sys
 import time
 import unittest
 
-from program import Program, Store, read_npy, running_in, wait_until
+import launched
+from launched import LONG, QUICK, LaunchedTest
+from program import Store
 
-# As root in a container, and with more processes than cores.
-FLAGS = ["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 RING = """
 name: ring
 axes: {sequence_length: [66, 37], segments: [[64]], dilations: [[4]], heads: 4, head_dim: 16, threads: 2,
@@ -33,119 +30,6 @@ baselines: [gemm]
 counters: [default, software]
 measure: {budget_s: 0.05, min_rounds: 3}
 """
-# The first comparison is soon done; the next one is timed for seconds while data moves.
-LONG = """
-name: long
-cases:
-  - {sequence_length: 64, segments: [64], ring_size: 2, heads: 2, head_dim: 16, threads: 1}
-  - {sequence_length: 4096, segments: [4096], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
-  - {sequence_length: 65, segments: [65], ring_size: 4, heads: 2, head_dim: 16, threads: 1}
-variants: [{kernel: dilated, ring_algorithm: [auto, allgather]}]
-measure: {interval: 0.000001, budget_s: 2, min_rounds: 3, timeout_s: 3}
-"""
-# Two variants pass shards between groups, the third exchanges heads.
-GROUPED = LONG.replace("[auto, allgather]", "[hierarchical, hierarchical_packed, ulysses], ring_groups: 2").replace(
-    "heads: 2", "heads: 4")
-# Done long before its timeout, even under a sanitizer.
-QUICK = LONG.replace("budget_s: 2", "budget_s: 0.1").replace("timeout_s: 3", "timeout_s: 30")
-
-
-class LaunchedTest(unittest.TestCase):
-    def setUp(self):
-        self.program = Program(BINARY)
-        self.addCleanup(self.program.close)
-
-    def start(self, ranks, *arguments, others=(), flags=()):
-        """`others`: further (number of ranks, command) for the same mpirun; `flags`: options of mpirun."""
-        command = [MPIRUN, *FLAGS, *flags, "-n", str(ranks), self.program.binary, *arguments]
-        for number, words in others:
-            command += [":", "-n", str(number), *words]
-        # Open MPI itself leaks memory, and by default gives ranks that it ends a second to end by themselves.
-        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "OMPI_MCA_odls_base_sigkill_timeout": "0"}
-        process = subprocess.Popen(command, cwd=self.program.folder, text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, env=environment)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def finish(self, process, status=0, limit_s=240):
-        out, err = process.communicate(timeout=limit_s)
-        self.assertEqual(process.returncode, status, f"{out}\n{err}")
-        return out, self.errors(err)
-
-    def finish_broken(self, process, limit_s=60):
-        """Waits until no rank is left. When all are told to end, mpirun itself may crash, or hang for good in
-        PMIx_server_finalize (Open MPI 4.1 with PMIx 4.2), so it is ended here and has no exit status of its own."""
-        wait_until(lambda: not self.ranks(), limit_s, "ranks are still there")
-        try:
-            _, err = process.communicate(timeout=10)
-            self.assertNotEqual(process.returncode, 0, err)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            _, err = process.communicate()
-        return self.errors(err)
-
-    @staticmethod
-    def errors(err):
-        return [line for line in err.splitlines() if line.startswith("hilbench: error:")]
-
-    def launch(self, ranks, *arguments, status=0, **options):
-        return self.finish(self.start(ranks, *arguments, **options), status)
-
-    def ranks(self):
-        """Process ids of the ranks that live, by rank."""
-        found = {}
-        for process, environment in running_in(self.program.folder, "environ").items():
-            if rank := re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", environment):
-                found[int(rank[1])] = process
-        return found
-
-    def rank_pid(self, rank):
-        return wait_until(lambda: self.ranks().get(rank), 60, f"rank {rank} did not come up")
-
-    def wait_for_case(self, cases):
-        """Waits until this many cases are committed and the next one has begun."""
-        def committed():
-            try:
-                return len(Store(self.program.folder / "out").comparisons) >= cases
-            except Exception:  # not there yet, or locked
-                return False
-        wait_until(committed, 120, f"{cases} cases were not committed")
-        time.sleep(0.5)
-
-    def statuses(self):
-        return {(record["case"].split("-")[0], record["variant"]): (record["status"], record["reason"])
-                for record in self.program.records("out")}
-
-    def compare_dumps(self, own, one):
-        """Both folders hold the same output."""
-        for name in ("o.npy", "lse.npy"):
-            (shape, ring), (expected_shape, whole) = read_npy(own / name), read_npy(one / name)
-            self.assertEqual(shape, expected_shape)
-            self.assertLess(max(0 if a == b else abs(a - b) for a, b in zip(ring, whole)), 1e-4)
-
-    def check_resumed(self, ranks=4, variants=2):
-        """The same command measures what is missing and once more what failed, and leaves the rest as it was."""
-        before = Store(self.program.folder / "out")
-        self.assertEqual(before.integrity, [("ok",)])
-        out, told = self.launch(ranks, "run", "sweep.yaml", "-o", "out")
-        self.assertEqual(told, [])
-        kept, after = before.sound_texts(), Store(self.program.folder / "out").texts()
-        self.assertGreater(len(kept), 0)
-        self.assertEqual({key: after[key] for key in kept}, kept)
-        self.assertEqual(len(after), 3 * (variants + 1))  # and a twin in each case
-        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
-
-    def fail_rank(self, rank, how, text=LONG, ranks=4, limit_s=25):
-        """Makes a rank fail while the second case of `text` is measured; returns the printed errors."""
-        self.program.sweep(text)
-        process = self.start(ranks, "run", "sweep.yaml", "-o", "out")
-        pid = self.rank_pid(rank)
-        self.wait_for_case(1)
-        os.kill(pid, how)
-        return self.finish_broken(process, limit_s)  # timeout_s is a part; the rest is a loaded machine
 
 
 class RingTest(LaunchedTest):
@@ -298,116 +182,6 @@ class IdleTest(LaunchedTest):
         self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
 
 
-class FaultTest(LaunchedTest):
-    def test_hung_rank_that_no_case_needs(self):
-        """Rings of two, and rank 2 of 3 hangs: all is measured, and the run ends."""
-        self.program.sweep(LONG.replace("ring_size: 4", "ring_size: 2"))
-        process = self.start(3, "run", "sweep.yaml", "-o", "out")
-        pid = self.rank_pid(2)
-        self.wait_for_case(1)
-        os.kill(pid, signal.SIGSTOP)
-        told = self.finish_broken(process)
-        self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: a rank does not end with the others: rank 0 waited 3 s for 8 bytes "
-                                  r"from rank 2; nothing is lost: what was measured is stored$")
-        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
-
-    def test_killed_rank(self):
-        self.fail_rank(2, signal.SIGKILL)
-        self.assertEqual(len(Store(self.program.folder / "out").comparisons), 1)
-        self.check_resumed()
-
-    def test_killed_rank_of_groups(self):
-        self.fail_rank(2, signal.SIGKILL, GROUPED)
-        self.check_resumed(variants=3)
-
-    def test_hung_rank_of_groups(self):
-        told = self.fail_rank(2, signal.SIGSTOP, GROUPED)
-        self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*rank \d waited 3 s for ")
-        self.check_resumed(variants=3)
-
-    def test_killed_leader(self):
-        self.fail_rank(0, signal.SIGKILL)
-        self.check_resumed()
-
-    def test_hung_leader(self):
-        told = self.fail_rank(0, signal.SIGSTOP)
-        self.assertIn(len(told), (1, 2), told)  # the first to speak ends the others, on a loaded machine not at once
-        self.assertRegex(told[0], r"^hilbench: error: rank \d of 4: .*rank \d waited .* s for .*rank 0")
-        self.check_resumed()
-
-    def test_hung_rank(self):
-        told = self.fail_rank(2, signal.SIGSTOP)
-        self.assertEqual(len(told), 1, told)
-        # At the end of an exchange rank 0 waits for that rank itself; otherwise the roll call names it.
-        hung = r"rank \d waited 3 s for (8 bytes from )?rank (\d, )*2(, \d)*( to come)?"
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n4096-.*\): (.*; roll call: )?" + hung +
-                                  "; the same command resumes after this case$")
-        reasons = [reason for status, reason in self.statuses().values() if status == "failed"]
-        self.assertEqual(len(reasons), 2)  # variants of a comparison are timed together
-        for reason in reasons:
-            self.assertRegex(reason, hung + "$")
-        self.check_resumed()
-
-    def test_rank_without_memory(self):
-        """Rank 1 may use less memory than its shard needs: this variant fails, smaller ones are measured."""
-        text = QUICK.replace("4096", "524288").replace("segments: [524288]", "segments: [512]")
-        self.program.sweep(text.replace("ring_size: 4", "ring_size: 2").replace("heads: 2", "heads: 8"))
-        limited = ["prlimit", f"--data={300 << 20}", self.program.binary, "run", "sweep.yaml", "-o", "out"]
-        _, told = self.launch(1, "run", "sweep.yaml", "-o", "out", status=1, others=[(1, limited)])
-        self.assertEqual(told, [])
-        for (case, variant), (status, reason) in self.statuses().items():
-            with self.subTest(case=case, variant=variant):
-                if case == "n524288":
-                    self.assertEqual(status, "failed")
-                    self.assertRegex(reason, "^rank 1 of 2: .*out of memory")
-                else:
-                    self.assertEqual((status, reason), ("ok", None))
-
-    def test_ranks_that_disagree(self):
-        sweep = self.program.sweep(QUICK)
-        other = self.program.sweep(QUICK + "# other\n", "other.yaml")
-        binary = shutil.copy(self.program.binary, self.program.folder / "other_build")
-        with open(binary, "ab") as file:
-            file.write(b"other")
-        run = ["run", sweep, "-o", "out"]
-        program = self.program.binary
-        for words, said in (
-                ([program, "run", other, "-o", "out"], r"rank 1 of 3 has another sweep than rank 0 \(.*other.yaml\)"),
-                ([binary, *run], "rank 1 of 3 has another build than rank 0"),
-                ([program, *run, "--axis", "sequence_length=128"], "rank 1 of 3 has another plan than rank 0"),
-                ([program, "run", "absent.yaml", "-o", "out"], "rank 1 of 3: .*absent.yaml")):
-            with self.subTest(said):
-                _, told = self.launch(1, *run, status=2, others=[(1, words), (1, [self.program.binary, *run])])
-                self.assertEqual(len(told), 1, told)
-                self.assertRegex(told[0], said)
-                self.assertFalse((self.program.folder / "out").exists())
-
-    def test_bad_input_is_told_once(self):
-        self.program.sweep(QUICK)
-        self.program.sweep(QUICK.replace("measure: {", "measure: {processes: 2, "), "two.yaml")
-        for arguments, said in ((["absent.yaml"], "all ranks: .*absent.yaml"),
-                                (["sweep.yaml", "--device", "cuda:0"], "every process uses a GPU of its own"),
-                                (["sweep.yaml", "--profile", "dilated/linear"], "--profile"),
-                                (["two.yaml"], "measure.processes is 2"),
-                                (["sweep.yaml", "-o", "/proc/out"], "/proc/out")):
-            with self.subTest(said):
-                _, told = self.launch(2, "run", *arguments, status=2)
-                self.assertEqual(len(told), 1, told)
-                self.assertRegex(told[0], said)
-
-    def test_build_without_mpi(self):
-        shutil.copy(WITHOUT_MPI, self.program.binary)
-        sweep = self.program.sweep(QUICK)
-        _, told = self.launch(2, "run", sweep, "-o", "out", status=4)
-        self.assertEqual(told, ["hilbench: error: one of 2 processes of a launcher: built without MPI: install "
-                                "libopenmpi-dev and openmpi-bin and configure again"])
-        self.program.sweep(QUICK.replace("{kernel: dilated,", "{kernel: dilated, transport: mpi,"))
-        out, _ = self.program.run("plan", "sweep.yaml")
-        self.assertIn("transport mpi: built without MPI", out)
-
-
 if __name__ == "__main__":
-    BINARY, WITHOUT_MPI, MPIRUN = (sys.argv.pop(1) for _ in range(3))
+    launched.BINARY, launched.MPIRUN = (sys.argv.pop(1) for _ in range(2))
     unittest.main(verbosity=2)

@@ -147,3 +147,7 @@ def read_npy(file):
     assert header["descr"] == "<f4" and not header["fortran_order"], header
     values = struct.unpack(f"<{(len(data) - 10 - length) // 4}f", data[10 + length:])
     return header["shape"], values
+
+
+def largest_difference(a, b):
+    return max(0 if x == y else abs(x - y) for x, y in zip(a, b))

@@ -1,7 +1,6 @@
 #include "kernels/cuda/shared/forward_execution.hpp"
 
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "kernels/cuda/runtime/device_memory.hpp"
@@ -38,7 +37,7 @@ class ForwardExecution final : public Execution {
   }
 
   void load(const Index& index) override {
-    q_slots_ = DeviceMemory<std::int32_t>(q_slots(index));
+    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, index.q_slots));
     branches_.clear();
     for (const BranchIndex& branch : index.branches) branches_.emplace_back(work_, variant_, branch);
   }
@@ -70,16 +69,6 @@ class ForwardExecution final : public Execution {
   }
 
  private:
-  // Empty if Q is addressed without a table.
-  std::vector<std::int32_t> q_slots(const Index& index) const {
-    std::vector<std::int32_t> slots = index.q_slots;
-    if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {
-      slots.resize(static_cast<std::size_t>(work_.sequence_length));
-      std::iota(slots.begin(), slots.end(), 0);
-    }
-    return slots;
-  }
-
   Case work_;
   Variant variant_;
   ForwardShape shape_;

@@ -54,6 +54,15 @@ std::vector<ForwardTile> forward_tiles(const BranchIndex& branch) {
   return tiles;
 }
 
+std::vector<std::int32_t> query_slots(const Case& work, const Variant& variant,
+                                      std::vector<std::int32_t> slots) {
+  if (slots.empty() && variant.rows == KeyRows::gathered && variant.order_tensors == OrderTensors::qkv) {
+    slots.resize(static_cast<std::size_t>(work.sequence_length));
+    std::iota(slots.begin(), slots.end(), 0);
+  }
+  return slots;
+}
+
 std::vector<HeadCover> head_covers(const Case& work) {
   std::vector<HeadCover> covers;
   bool gaps = false;

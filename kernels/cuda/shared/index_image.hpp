@@ -25,6 +25,11 @@ std::optional<std::int32_t> slot_stride(const BranchIndex& branch, KeyRows rows,
 // The tiles of a branch, in the sequence of its traversal.
 std::vector<ForwardTile> forward_tiles(const BranchIndex& branch);
 
+// The slot of each row of Q: `slots`, those of the index, or 0, 1, 2 ... if it has none and the variant asks
+// for a table. Empty if Q is addressed without a table.
+std::vector<std::int32_t> query_slots(const Case& work, const Variant& variant,
+                                      std::vector<std::int32_t> slots);
+
 // For each head the cover of the first branch that it runs; empty if that leaves no row uncovered.
 std::vector<HeadCover> head_covers(const Case& work);
 

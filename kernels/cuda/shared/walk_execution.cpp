@@ -1,12 +1,11 @@
 #include "kernels/cuda/shared/walk_execution.hpp"
 
 #include <cmath>
-#include <cstdio>
-#include <numeric>
 #include <vector>
 
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/index_image.hpp"
 #include "kernels/cuda/shared/walk_image.hpp"
 #include "kernels/cuda/shared/walk_kernel.hpp"
 
@@ -78,12 +77,7 @@ class CudaWalkExecution final : public WalkExecution {
         counters_(std::vector<std::int32_t>(2, 0)) {}
 
   void load(const Walk& walk) override {
-    std::vector<std::int32_t> slots = walk.q_slots;
-    if (slots.empty() && variant_.rows == KeyRows::gathered && variant_.order_tensors == OrderTensors::qkv) {
-      slots.resize(static_cast<std::size_t>(work_.sequence_length));
-      std::iota(slots.begin(), slots.end(), 0);
-    }
-    q_slots_ = DeviceMemory<std::int32_t>(slots);
+    q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, walk.q_slots));
     branches_.clear();
     for (const WalkBranch& branch : walk.branches) branches_.emplace_back(work_, variant_, branch);
     params_.kv_rows = static_cast<std::int32_t>(walk.kv_rows);

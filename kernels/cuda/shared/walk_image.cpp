@@ -1,6 +1,5 @@
 #include "kernels/cuda/shared/walk_image.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "kernels/cuda/shared/index_image.hpp"

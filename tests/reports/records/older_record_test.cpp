@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include "kernels/base/error.hpp"
+#include "reports/records/record.hpp"
+#include "tests/reports/records/kernel_record.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+TEST(RecordJson, AnOptionThatARecordDoesNotKnowYetHasItsDefault) {
+  Record record = kernel_record();
+  json stored = to_json(record);
+  stored["params"].erase("rows");
+  record.variant.rows = KeyRows::automatic;
+  EXPECT_EQ(record_from_json(stored).variant, record.variant);
+}
+
+// Records of before `auto` was the default have contiguous shards and do not say so in their id.
+TEST(RecordJson, TheFormerDefaultShardingIsKeptAsWhatRan) {
+  Record record = kernel_record();
+  record.variant = {.kernel = "dilated"};
+  record.variant.sharding = Sharding::contiguous;
+  record.variant_id = "dilated/linear/ring";
+  record.variant.ring_algorithm = RingAlgorithm::ring;
+  record.work.ring_size = 4;
+  record.ring_algorithm = "ring";
+  json out = to_json(record);
+  for (const char* later : {"head_parts", "outer_link", "ring_launch"})
+    out["asked"].erase(later), out["params"].erase(later);
+  const Record older = record_from_json(out);
+  EXPECT_EQ(older.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(older.sharding, Sharding::contiguous);
+  EXPECT_EQ(variant_id(older.variant), "dilated/linear/ring");
+  EXPECT_EQ(variant_that_ran(older).sharding, Sharding::contiguous) << "whatever auto means now";
+  out["variant"] = "dilated/linear.contiguous/ring";
+  EXPECT_EQ(record_from_json(out).variant.sharding, Sharding::contiguous);
+}
+
+// Records of before `auto` was the default have head_major and do not say so in their id.
+TEST(RecordJson, TheFormerDefaultTraversalIsKeptAsWhatWasChosen) {
+  Record record = kernel_record();
+  record.variant = {.kernel = "dilated", .traversal = "head_major"};
+  record.traversals.clear();
+  record.variant_id = "dilated/linear";
+  const Record older = record_from_json(to_json(record));
+  EXPECT_EQ(older.variant.traversal, "auto");
+  EXPECT_EQ(older.traversals, std::vector<std::string>(record.work.pattern.size(), "head_major"));
+  EXPECT_EQ(variant_id(older.variant), record.variant_id);
+
+  record.variant_id = "dilated/linear/head_major";
+  const Record named = record_from_json(to_json(record));
+  EXPECT_EQ(named.variant.traversal, "head_major");
+  EXPECT_TRUE(named.traversals.empty());
+}
+
+// A record as it was written before there were rings.
+TEST(RecordJson, RingOptionsMayBeMissing) {
+  json out = to_json(kernel_record());
+  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
+                           "outer_link", "ring_launch", "head_parts"})
+    out["asked"].erase(name);
+  out["params"].erase("ring_groups");
+  for (const char* name : {"comm_bytes_inside", "comm_bytes_between"}) out.erase(name);
+  EXPECT_EQ(record_from_json(out).variant, kernel_record().variant);
+}
+
+// A record as it was written when all inputs, and all pages, were alike.
+TEST(RecordJson, WhatTheInputsAndPagesWereLikeMayBeMissing) {
+  json out = to_json(kernel_record());
+  for (const char* name : {"score_scale", "data", "pages"}) out["params"].erase(name);
+  EXPECT_EQ(record_from_json(out).work, kernel_record().work);
+  out["params"].erase("queries");
+  EXPECT_THROW(record_from_json(out), UsageError);
+}
+
+TEST(RecordJson, OfAnOlderVersionIsNotSteady) {
+  json old = to_json(kernel_record());
+  old.erase("energy_j");
+  old["params"].erase("steady_s");
+  const Record record = record_from_json(old);
+  EXPECT_EQ(record.steady_s, 0);
+  EXPECT_FALSE(record.energy);
+}
+
+TEST(RecordJson, OlderVerificationsHaveOneToleranceForAllRows) {
+  Record record = kernel_record();
+  record.verify =
+      Verification{.max_abs = 3e-6, .rows = 9, .tolerance = 2e-6, .worst = 0.75, .probed_rows = 8};
+  json out = to_json(record);
+  EXPECT_EQ(record_from_json(out).verify->worst, 0.75);
+  EXPECT_EQ(record_from_json(out).verify->probed_rows, 8);
+  EXPECT_EQ(worst_share(*record_from_json(out).verify), 0.75);
+  out["verify"].erase("worst");
+  out["verify"].erase("probed_rows");
+  EXPECT_FALSE(record_from_json(out).verify->probed_rows);
+  EXPECT_DOUBLE_EQ(worst_share(*record_from_json(out).verify), 1.5);
+}
+
+// The JSON that schema 1 had for the same record.
+json schema_1_json() {
+  json stored = to_json(kernel_record());
+  stored["schema"] = 1;
+  stored.erase("twin");
+  stored["time_ns"]["samples"] = {3e5, 1e6 / 3, 4e5};
+  stored["time_ns"]["process_rounds"] = {2, 1};
+  for (const char* key : {"reference", "margin"}) stored["asked"].erase(key);
+  return stored;
+}
+
+TEST(RecordJson, Schema1IsRead) {
+  const Record back = record_from_json(schema_1_json());
+  EXPECT_EQ(back.time->samples_ns, kernel_record().time->samples_ns);
+  EXPECT_EQ(back.time->process_rounds, kernel_record().time->process_rounds);
+  EXPECT_EQ(back.reference, "dilated/linear");
+  EXPECT_EQ(back.margin, kDefaultMargin);
+  EXPECT_FALSE(back.twin);
+  for (const json& rounds : {json{2, 2}, json{2}, json{4, -1}}) {
+    json wrong = schema_1_json();
+    wrong["time_ns"]["process_rounds"] = rounds;
+    EXPECT_THROW(record_from_json(wrong), UsageError) << rounds;
+  }
+}
+
+// A record as it was stored before rates were checked.
+TEST(RecordJson, AnImpossibleShareIsNotReadAsAValue) {
+  json stored = to_json(kernel_record());
+  stored["counters"]["l2_read_hit_rate"] = {
+      {"value", 1.0155}, {"unit", "ratio"}, {"source", "cupti_range"}, {"passes", 3}, {"reason", nullptr}};
+  const Counter read = record_from_json(stored).counters.at("l2_read_hit_rate");
+  EXPECT_FALSE(read.value);
+  EXPECT_EQ(read.reason, "its counts contradict each other: they give 1.0155, a share is 0 to 1");
+}
+
+}  // namespace
+}  // namespace hilbench

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "reports/records/record.hpp"
+#include "tests/reports/records/kernel_record.hpp"
+
+namespace hilbench {
+namespace {
+
+using nlohmann::json;
+
+TEST(RecordJson, ShowsRingOptionsOfRingsAlone) {
+  Record record = kernel_record();
+  record.variant.ring_algorithm = RingAlgorithm::ring_packed;
+  record.variant.sharding = Sharding::zigzag;
+  record.variant_id = variant_id(record.variant);
+  for (const char* name : {"ring_algorithm", "ring_groups", "sharding", "order_span", "transport",
+                           "outer_link", "ring_launch", "head_parts"})
+    EXPECT_TRUE(to_json(record)["params"].at(name).is_null()) << name;
+  expect_round_trip(record);
+  record.work.ring_size = 4;
+  record.ring_algorithm = "local";
+  record.transport = "threads";
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["ring_algorithm"], "local") << "what ran";
+  EXPECT_EQ(out["params"]["transport"], "threads");
+  EXPECT_EQ(out["asked"]["ring_algorithm"], "ring_packed");
+  EXPECT_EQ(out["asked"]["transport"], "auto");
+  EXPECT_EQ(out["params"]["sharding"], "zigzag");
+  EXPECT_EQ(out["params"]["order_span"], "shard");
+  EXPECT_TRUE(out["params"]["ring_groups"].is_null()) << "no groups are known";
+  expect_round_trip(record);
+}
+
+TEST(RecordJson, SaysWhichShardingAutoWas) {
+  Record record = kernel_record();
+  record.work.ring_size = 4;
+  record.ring_algorithm = "ring";
+  record.sharding = Sharding::zigzag;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["sharding"], "zigzag");
+  EXPECT_EQ(out["asked"]["sharding"], "auto");
+  expect_round_trip(record);
+  const Record back = record_from_json(out);
+  EXPECT_EQ(back.sharding, Sharding::zigzag);
+  EXPECT_EQ(back.variant.sharding, Sharding::automatic);
+  EXPECT_EQ(variant_that_ran(back).sharding, Sharding::zigzag);
+}
+
+// The groups of hosts: the sweep names none.
+TEST(RecordJson, KeepsTheBytesInsideGroupsAndBetweenThem) {
+  Record record = kernel_record();
+  EXPECT_TRUE(to_json(record)["comm_bytes_between"].is_null());
+  record.work.ring_size = 4;
+  record.ring_algorithm = "ring";
+  record.transport = "mpi";
+  record.ring_groups = 2;
+  record.comm_bytes = 30;
+  record.comm_bytes_inside = 20;
+  record.comm_bytes_between = 10;
+  const json out = to_json(record);
+  EXPECT_EQ(out["params"]["ring_groups"], 2);
+  EXPECT_EQ(out["asked"]["ring_groups"], 0);
+  EXPECT_EQ(out["comm_bytes_inside"], 20);
+  EXPECT_EQ(out["comm_bytes_between"], 10);
+  expect_round_trip(record);
+}
+
+TEST(RecordJson, ABaselineKeepsTheRingAlgorithmThatItIs) {
+  Record record = kernel_record();
+  record.kind = ImplementationKind::baseline;
+  record.variant = {.kernel = "longnet_allgather", .baseline = true};
+  record.variant.ring_algorithm = RingAlgorithm::allgather_packed;
+  record.variant_id = "longnet_allgather";
+  record.work.ring_size = 4;
+  EXPECT_EQ(record_from_json(to_json(record)).variant, record.variant);
+}
+
+}  // namespace
+}  // namespace hilbench
