@@ -43,8 +43,12 @@ if command -v dpkg-query >/dev/null; then
       as_root=(sudo)
     fi
     echo "== installing: ${missing[*]}"
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    said=$({ "${as_root[@]}" apt-get update -qq &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; } 2>&1) || {
+      why=$(sed -n "/^E: /{s///p;q}" <<<"$said")
+      echo "quickstart.sh: packages cannot be installed: ${why:-apt-get failed}; is there a network? Missing: ${missing[*]}" >&2
+      exit 4
+    }
   elif [ ${#missing[@]} -gt 0 ]; then
     echo "quickstart.sh: not installed (--no-install): ${missing[*]}" >&2
   fi

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "kernels/base/files.hpp"
+#include "kernels/base/held_signals.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/claims/literature.hpp"
 #include "reports/document/document.hpp"
@@ -14,6 +15,13 @@
 #include "reports/tables/all_tables.hpp"
 
 namespace hilbench {
+namespace {
+
+// In the folder of a report: names and hashes of its files, so that the next report into it knows which of
+// them it may remove.
+constexpr const char* kFileList = ".report-files";
+
+}  // namespace
 
 ReportOutput write_report(const ReportInput& input, const std::filesystem::path& folder) {
   const std::vector<ClaimRow> claims = claims_of(input);
@@ -22,18 +30,22 @@ ReportOutput write_report(const ReportInput& input, const std::filesystem::path&
   const std::vector<ClaimAnswer> answers = answer_claims(claims, view);
   const nlohmann::json data = report_data(view, answers);
   std::vector<std::string> notes;
-  add_to_folder(folder, [&](const std::filesystem::path& made) {
-    std::filesystem::create_directory(made / "tables");
-    std::filesystem::create_directory(made / "figures");
-    Drawn drawn = draw(data, charts, made / "figures");
-    notes = std::move(drawn.notes);
-    for (const Table& table : all_tables(view, answers))
-      write_file(made / "tables" / (table.name + ".csv"), to_csv(table));
-    if (!charts.note.empty()) notes.push_back(charts.note);
-    const Document document = document_of(view, answers, std::move(drawn.figures), notes);
-    write_file(made / "report.md", to_markdown(document));
-    write_file(made / "report.html", to_html(document, data, charts));
-  });
+  add_to_folder(
+      folder,
+      [&](const std::filesystem::path& made) {
+        std::filesystem::create_directory(made / "tables");
+        std::filesystem::create_directory(made / "figures");
+        Drawn drawn = draw(data, charts, made / "figures");
+        notes = std::move(drawn.notes);
+        stop_if_asked();
+        for (const Table& table : all_tables(view, answers))
+          write_file(made / "tables" / (table.name + ".csv"), to_csv(table));
+        if (!charts.note.empty()) notes.push_back(charts.note);
+        const Document document = document_of(view, answers, std::move(drawn.figures), notes);
+        write_file(made / "report.md", to_markdown(document));
+        write_file(made / "report.html", to_html(document, data, charts));
+      },
+      kFileList);
   return {.folder = folder, .notes = std::move(notes)};
 }
 

@@ -15,7 +15,8 @@ struct ReportOutput {
 };
 
 // Writes report.html, report.md, tables/*.csv, figures/*.svg and .png into `folder`, which is created if
-// needed: all of them, or none. Throws UsageError or EnvironmentError if the folder cannot be written,
+// needed: all of them, or none. Files of an earlier report there that this one lacks are removed, unless they
+// were changed since. Throws UsageError or EnvironmentError if the folder cannot be written,
 // UsageError if the claims file is wrong.
 ReportOutput write_report(const ReportInput& input, const std::filesystem::path& folder);
 

@@ -42,17 +42,6 @@ std::vector<RowId> choose_compared_rows(const Case& work, std::uint64_t seed) {
   return rows;
 }
 
-PlainErrors errors_of(const ReferenceRow& plain, const ReferenceRow& exact) {
-  PlainErrors errors;
-  for (std::size_t i = 0; i < exact.o.size(); ++i) {
-    const double error = std::abs(exact.o[i] - plain.o[i]);
-    errors.o = std::max(errors.o, error);
-    errors.square_o += error * error;
-  }
-  if (std::isfinite(exact.lse)) errors.lse = std::abs(exact.lse - plain.lse);
-  return errors;
-}
-
 // Keys that several compared rows attend to. Listed are those of the row that sees most; other rows see the
 // first few of them. With windows, rows share keys only if they have the same position.
 struct SharedKeys {
@@ -90,7 +79,7 @@ class OracleWork {
     oracle.plain.resize(oracle.rows.size());
     for (std::size_t i = 0; i < oracle.rows.size(); ++i) {
       oracle.expected[i] = combine(work_, Arithmetic::exact, exact_[i]);
-      oracle.plain[i] = errors_of(combine(work_, Arithmetic::plain, plain_[i]), oracle.expected[i]);
+      oracle.plain[i] = plain_errors(combine(work_, Arithmetic::plain, plain_[i]), oracle.expected[i]);
     }
   }
 

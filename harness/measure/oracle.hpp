@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baselines/reference.hpp"
+#include "baselines/tolerance.hpp"
 #include "harness/measure/inputs.hpp"
 
 namespace hilbench {
@@ -14,13 +15,6 @@ namespace hilbench {
 // The oracle holds this many elements of keys and values at a time, or those of one (head, segment) if they
 // are more.
 constexpr std::int64_t kHeldElements = std::int64_t{1} << 25;
-
-// How far the plain low-precision evaluation of a row is from the exact row.
-struct PlainErrors {
-  double o = 0;         // largest |plain - exact| of an element of O
-  double square_o = 0;  // sum of its squares over the row
-  double lse = 0;       // |plain - exact| of the LSE; 0 for a row that no branch covers
-};
 
 // Reference rows of a case. Computed once and shared by all variants that compute the same function.
 struct Oracle {

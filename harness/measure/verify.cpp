@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "harness/measure/inputs.hpp"
-#include "kernels/case/rounding.hpp"
 
 namespace hilbench {
 namespace {
@@ -33,32 +32,14 @@ double larger_error(double largest, double error) {
 
 RowErrors compare_row(const RowId& row, const ReferenceRow& expected, const PlainErrors& plain,
                       std::span<const float> o, std::optional<float> lse) {
-  RowErrors errors{.row = row, .plain = plain};
+  RowErrors errors{.row = row, .scale = row_scale(expected, plain)};
   for (std::size_t d = 0; d < o.size(); ++d) {
     const double error = std::abs(o[d] - expected.o[d]);
     errors.o = larger_error(errors.o, error);
     errors.square_o += error * error;
-    errors.size_o = std::max(errors.size_o, std::abs(expected.o[d]));
-    errors.exact_square += expected.o[d] * expected.o[d];
   }
-  errors.size_o = std::max(errors.size_o, expected.o_size);
-  if (std::isfinite(expected.lse)) errors.exact_lse = std::abs(expected.lse);
-  errors.lost = expected.lost;
-  errors.score_o = expected.score_o;
-  errors.score_lse = expected.score_lse;
   if (lse && *lse != expected.lse) errors.lse = larger_error(0, std::abs(*lse - expected.lse));
   return errors;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double size_of_lse(const RowErrors& row) {
-  return std::max(row.exact_lse, 1.0);
 }
 
 // The row whose error is the largest multiple of its tolerance.
@@ -108,10 +89,6 @@ OutputRows all_rows(const Case& work) {
                              .head = number % heads,
                              .position = number / heads % length};
               }};
-}
-
-double lse_roundings(const Case& work) {
-  return static_cast<double>(8 + 2 * std::ssize(work.pattern) * work.ring_size);
 }
 
 std::string row_text(const RowId& row) {
@@ -166,52 +143,20 @@ OutputErrors compare_output(const Oracle& oracle, const OutputReader& output, co
   return errors;
 }
 
-RowTolerances::RowTolerances(const Case& work, std::span<const RowErrors> rows)
-    : unit_(unit_roundoff(work.dtype)),
-      lse_roundings_(lse_roundings(work)),
-      score_unit_(2 * std::sqrt(static_cast<double>(work.head_dim)) * unit_roundoff(Dtype::fp32)) {
-  std::vector<double> o, lse;
-  double square = 0, size = 0, largest_score = 0;
-  for (const RowErrors& row : rows) {
-    if (row.size_o > 0) {  // some branch covers it
-      o.push_back(row.plain.o / row.size_o);
-      lse.push_back(row.plain.lse / size_of_lse(row));
-    }
-    square += row.plain.square_o;
-    size += row.exact_square;
-    largest_score = std::max(largest_score, row.exact_lse);
-  }
-  median_o_ = median_of(std::move(o));
-  median_lse_ = median_of(std::move(lse));
-  const double rounding = work.dtype == Dtype::fp32 ? unit_ : unit_ / 2;  // the largest; here rows average it
-  relative_ = 4 * (rounding + unit_roundoff(Dtype::fp32) * largest_score) +
-              (size > 0 ? 2 * std::sqrt(square / size) : 0);
-}
-
-double RowTolerances::o(const RowErrors& row) const {
-  return 2 * std::max(row.plain.o, median_o_ * row.size_o) +
-         4 * (unit_ + unit_roundoff(Dtype::fp32) * row.exact_lse) * row.size_o + score_unit_ * row.score_o +
-         2 * row.lost * row.size_o;
-}
-
-double RowTolerances::lse(const RowErrors& row) const {
-  const double size = size_of_lse(row);
-  return 2 * std::max(row.plain.lse, median_lse_ * size) +
-         lse_roundings_ * unit_roundoff(Dtype::fp32) * size + score_unit_ * row.score_lse + 2 * row.lost;
-}
-
 VerifyResult judge_output(const Case& work, const OutputErrors& errors) {
-  const RowTolerances tolerances(work, errors.rows);
+  std::vector<RowScale> scales;
+  for (const RowErrors& row : errors.rows) scales.push_back(row.scale);
+  const RowTolerances tolerances(work, scales);
   const bool has_lse = errors.lse_values > 0;
   Worst o, lse;
   double largest = 0, largest_lse = 0, square = 0, size = 0;
   for (const RowErrors& row : errors.rows) {
-    o.see(row, row.o, tolerances.o(row));
-    lse.see(row, row.lse, tolerances.lse(row));
+    o.see(row, row.o, tolerances.o(row.scale));
+    lse.see(row, row.lse, tolerances.lse(row.scale));
     largest = std::max(largest, row.o);
     largest_lse = std::max(largest_lse, row.lse);
     square += row.square_o;
-    size += row.exact_square;
+    size += row.scale.exact_square;
   }
   VerifyResult result;
   Verification& found = result.verification;

@@ -10,6 +10,7 @@
 #include "harness/measure/inputs.hpp"
 #include "harness/measure/oracle.hpp"
 #include "kernels/case/pattern.hpp"
+#include "kernels/index/walk.hpp"
 #include "kernels/ring/ring.hpp"
 #include "kernels/windows/case_index.hpp"
 
@@ -91,7 +92,8 @@ double ring_bytes(const Case& work, const Variant& variant, const Implementation
 
 // The same for ranks on GPUs. On the GPUs: shards, buffers, a copy and the table that makes it, and the
 // part of the indices that the kernels read (counted with a table of keys, whatever the order). On the
-// host: the indices.
+// host: the indices. A launch that walks the keys of all ranks has a stretch for each of its tiles and each
+// rank: for as many tiles as all ranks have together.
 MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Implementation& implementation,
                          int gpus) {
   const Ring ring(work, variant);
@@ -105,12 +107,15 @@ MemoryNeed gpu_ring_need(const Case& work, const Variant& variant, const Impleme
   const double pieces = ring.algorithm() == RingAlgorithm::local ? 1 / ranks : 1;
   const std::int64_t tile_rows = implementation.tile_rows(one);
   const double copy = variant.order == "linear" ? 0 : copy_bytes(one, variant) / ranks;
+  const double stretches = ring.persistent() ? index_tiles(one, tile_rows) : 0;  // of a rank
+  const double index = pieces * device_index_bytes(one, by_table, tile_rows) +
+                       stretches * static_cast<double>(kDeviceStretchBytes);
   std::vector<double> on_gpu(static_cast<std::size_t>(std::max(1, gpus)));
   for (std::int64_t rank = 0; rank < ring.ranks(); ++rank)
-    on_gpu[static_cast<std::size_t>(rank) % on_gpu.size()] +=
-        ring.memory(rank).total() + copy + pieces * device_index_bytes(one, by_table, tile_rows);
+    on_gpu[static_cast<std::size_t>(rank) % on_gpu.size()] += ring.memory(rank).total() + copy + index;
   return {*std::max_element(on_gpu.begin(), on_gpu.end()),
-          ranks * pieces * index_bytes(one, by_table, tile_rows)};
+          ranks * (pieces * index_bytes(one, by_table, tile_rows) +
+                   stretches * static_cast<double>(sizeof(KeyStretch)))};
 }
 
 // Bytes in host memory, which is the device's for a case on the CPU.

@@ -201,6 +201,10 @@ Index build_index(const Case& work, const Variant& variant, std::int64_t tile_ro
   return index;
 }
 
+double index_tiles(const Case& work, std::int64_t tile_rows) {
+  return index_size(work, tile_rows).tiles;
+}
+
 double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows) {
   const IndexSize size = index_size(work, tile_rows);
   double bytes = stored_linear(variant) ? 0 : 4 * static_cast<double>(work.sequence_length);

@@ -76,7 +76,8 @@ Index build_index(const Case& work, const Variant& variant, std::int64_t tile_ro
 // Slot of each position in memory; empty if the tensors are stored in position order.
 std::vector<std::int32_t> stored_slots(const Case& work, const Variant& variant);
 
-// Upper bound of the bytes of the index in host memory, without building it.
+// Upper bounds, without building the index: of its tiles, and of its bytes in host memory.
+double index_tiles(const Case& work, std::int64_t tile_rows);
 double index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows);
 // The same for the part in a GPU's memory: tiles of kDeviceTileBytes each, and tables if rows are
 // not equally spaced.

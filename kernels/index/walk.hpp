@@ -18,6 +18,8 @@ struct KeyStretch {
   std::int32_t source = 0;  // 0: the own shard; s + 1: received shard s
 };
 
+constexpr std::int64_t kDeviceStretchBytes = 32;  // of a stretch in a GPU's memory
+
 // The slots of a list are those of its source. `key_begin` of a tile is the first of its `stretches`, which
 // it visits in sequence; `key_count` and `unmasked` are sums over them.
 struct WalkBranch : BranchIndex {

@@ -15,6 +15,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/base/held_signals.hpp"
 #include "kernels/base/text.hpp"
 #include "reports/figures/figure_script.hpp"
 
@@ -32,36 +33,6 @@ std::string text_of(const fs::path& file) {
              ? read_text(file, "output of a program that draws", kMostInputBytes)
              : "";
 }
-
-// Holds back the signals that ask this process to stop, so that nothing is left behind: neither a folder nor
-// a child. They end the process when this is destroyed.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction action = {};
-      // One that is ignored (nohup) would be pending all the same.
-      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&held_, signal);
-    }
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  bool pending() const {
-    sigset_t all;
-    if (sigpending(&all) != 0) return false;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-      if (sigismember(&all, signal) == 1 && sigismember(&held_, signal) == 1) return true;
-    return false;
-  }
-  const sigset_t& before() const { return before_; }
-
- private:
-  sigset_t held_, before_;
-};
 
 struct Outcome {
   bool found = true;

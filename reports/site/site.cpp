@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
+#include "kernels/base/held_signals.hpp"
 #include "reports/claims/claims_file.hpp"
 #include "reports/figures/draw.hpp"
 #include "reports/figures/report_data.hpp"
@@ -86,6 +87,7 @@ class SiteWriter {
   }
 
   SweepOverview write_sweep(const SweepFolder& sweep, const MachineOverview& machine, const fs::path& place) {
+    stop_if_asked();
     const ReportInput input = input_.read(sweep.path);
     const View view = view_of(input);
     const std::vector<ClaimRow> claims = claims_of(input);

@@ -79,6 +79,23 @@ def documented(help_text):
     return {name for line in lines for name in OPTION.findall(line.split("  ")[1])}
 
 
+class RunTest(unittest.TestCase):
+    def test_times_are_those_of_this_build(self):
+        for status, timed in ((0, True), (1, True), (4, False)):
+            with self.subTest(status=status), tempfile.TemporaryDirectory() as folder:
+                tree = pathlib.Path(folder)
+                for place, text in ((".ci/run", (TREE / ".ci/run").read_text()),
+                                    ("test.sh", f"#!/bin/sh\nexit {status}\n"),
+                                    ("build/hilbench", "#!/bin/sh\necho ratios\n")):
+                    (tree / place).parent.mkdir(exist_ok=True)
+                    (tree / place).write_text(text)
+                    (tree / place).chmod(0o755)
+                done = subprocess.run([tree / ".ci/run"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, status)
+                self.assertEqual("ratios" in done.stdout, timed)
+                self.assertEqual("an older build is not measured" in done.stdout, not timed)
+
+
 class CommandsTest(unittest.TestCase):
     def test_commands_and_options_are_documented(self):
         known = set(re.findall(r"^  ([a-z]+) ", run(BINARY, "--help"), re.MULTILINE))

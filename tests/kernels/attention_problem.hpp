@@ -10,10 +10,11 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "baselines/reference.hpp"
+#include "baselines/tolerance.hpp"
 #include "kernels/case/rounding.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/implementation.hpp"
@@ -98,79 +99,70 @@ struct AttentionProblem {
   }
 };
 
-// `tensor` with the elements of every row reversed and rotated by `by`: the same scores, where q and k are
-// moved alike, but summed in another sequence.
-inline std::vector<float> rotated(const std::vector<float>& tensor, std::int64_t head_dim, std::int64_t by) {
-  std::vector<float> moved(tensor);
-  for (auto row = moved.begin(); row != moved.end(); row += head_dim) {
-    std::reverse(row, row + head_dim);
-    std::rotate(row, row + by, row + head_dim);
-  }
-  return moved;
-}
-
-// Rows of the oracle and what a result may differ from them: twice the error of plain evaluation in the
-// dtype, plus the dtype's resolution. Rounding is luck where rows are few, so plain evaluation sums in four
-// sequences.
+// Rows of the oracle, judged as verification does.
 struct ExpectedRows {
   std::vector<RowId> ids;
   std::vector<ReferenceRow> rows;
-  double o_error = 0, lse_error = 0;  // of plain evaluation
-  double o_max = 0, lse_max = 0;
+  std::vector<RowScale> scales;
+  RowTolerances tolerances;
 
-  ExpectedRows(const AttentionProblem& problem, std::vector<RowId> row_ids) : ids(std::move(row_ids)) {
+  ExpectedRows(const AttentionProblem& problem, std::vector<RowId> row_ids)
+      : ids(std::move(row_ids)),
+        rows(rows_of(problem, ids)),
+        scales(scales_of(problem, ids, rows)),
+        tolerances(problem.work, scales) {}
+
+  static std::vector<ReferenceRow> rows_of(const AttentionProblem& problem, const std::vector<RowId>& ids) {
+    std::vector<ReferenceRow> rows;
     for (const RowId& id : ids)
       rows.push_back(reference_row(problem.work, {problem.q, problem.k, problem.v}, id));
-    measure_plain(problem.work, {problem.q, problem.k, problem.v});
-    const std::int64_t head_dim = problem.work.head_dim;
-    const std::int64_t sequences = std::clamp<std::int64_t>(8000 / std::ssize(ids), 2, 16);
-    for (std::int64_t i = 0; i < sequences; ++i) {
-      const std::int64_t by = i * head_dim / sequences;
-      const std::vector<float> q = rotated(problem.q, head_dim, by), k = rotated(problem.k, head_dim, by);
-      measure_plain(problem.work, {q, k, problem.v});
-    }
+    return rows;
   }
-
-  void measure_plain(const Case& work, const ReferenceInputs& inputs) {
+  static std::vector<RowScale> scales_of(const AttentionProblem& problem, const std::vector<RowId>& ids,
+                                         const std::vector<ReferenceRow>& rows) {
+    std::vector<RowScale> scales;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (std::isinf(rows[i].lse)) continue;
-      const ReferenceRow plain = plain_row(work, inputs, ids[i]);
-      lse_error = std::max(lse_error, std::abs(plain.lse - rows[i].lse));
-      lse_max = std::max(lse_max, std::abs(rows[i].lse));
-      for (std::size_t d = 0; d < plain.o.size(); ++d) {
-        o_error = std::max(o_error, std::abs(plain.o[d] - rows[i].o[d]));
-        o_max = std::max(o_max, std::abs(rows[i].o[d]));
-      }
+      const ReferenceRow plain = plain_row(problem.work, {problem.q, problem.k, problem.v}, ids[i]);
+      scales.push_back(row_scale(rows[i], plain_errors(plain, rows[i])));
     }
+    return scales;
   }
 
-  double o_tolerance(const Case& work) const {
-    const double unit = work.dtype == Dtype::fp32 ? 0x1p-23 : work.dtype == Dtype::fp16 ? 0x1p-11 : 0x1p-8;
-    return 2 * o_error + unit * o_max;
+  double largest_lse() const {
+    double largest = 0;
+    for (const RowScale& scale : scales) largest = std::max(largest, scale.exact_lse);
+    return largest;
   }
-  double lse_tolerance() const { return 2 * lse_error + 0x1p-23 * lse_max; }
 
   // Empty, or the first row that differs.
   std::string mismatch(const Case& work, const AttentionOutput& output) const {
-    const double o_allowed = o_tolerance(work), lse_allowed = lse_tolerance();
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::int64_t place =
           (ids[i].batch * work.sequence_length + ids[i].position) * work.heads + ids[i].head;
       const std::string where = "batch " + std::to_string(ids[i].batch) + " position " +
                                 std::to_string(ids[i].position) + " head " + std::to_string(ids[i].head);
       const double lse = output.lse[static_cast<std::size_t>(place)];
+      const double o_allowed = tolerances.o(scales[i]), lse_allowed = tolerances.lse(scales[i]);
       const bool uncovered = std::isinf(rows[i].lse);
       if (uncovered ? lse != rows[i].lse : !(std::abs(lse - rows[i].lse) <= lse_allowed))
-        return where + ": LSE " + std::to_string(lse) + ", not " + std::to_string(rows[i].lse);
+        return where + ": LSE " + std::to_string(lse) + ", not " + std::to_string(rows[i].lse) + "; off by " +
+               in_full(lse - rows[i].lse) + ", allowed " + in_full(lse_allowed);
       for (std::size_t d = 0; d < rows[i].o.size(); ++d) {
         const double o = output.o[static_cast<std::size_t>(place * work.head_dim) + d];
         if (uncovered ? o != 0 : !(std::abs(o - rows[i].o[d]) <= o_allowed))
           return where + ": O[" + std::to_string(d) + "] " + std::to_string(o) + ", not " +
-                 std::to_string(rows[i].o[d]) + "; off by " + std::to_string(o - rows[i].o[d]) +
-                 ", allowed " + std::to_string(o_allowed);
+                 std::to_string(rows[i].o[d]) + "; off by " + in_full(o - rows[i].o[d]) + ", allowed " +
+                 in_full(o_allowed);
       }
     }
     return {};
+  }
+
+  // Small numbers too, which std::to_string() cuts.
+  static std::string in_full(double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
   }
 };
 

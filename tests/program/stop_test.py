@@ -77,6 +77,7 @@ class FolderTest(StopTest):
         self.slow = {**os.environ, "TMPDIR": str(self.temporary), "PATH": f"{tools}:{os.environ['PATH']}"}
 
     def test_a_report_that_is_stopped_leaves_no_folder(self):
+        before = {file.name for file in (self.program.folder / "out").iterdir()}
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number):
                 process = self.program.start("report", "out", env=self.slow)
@@ -86,6 +87,7 @@ class FolderTest(StopTest):
                 process.communicate(timeout=5)
                 self.assertEqual(process.returncode, -number)
                 self.assertEqual(list(self.temporary.iterdir()), [])
+                self.assertEqual({file.name for file in (self.program.folder / "out").iterdir()}, before)
                 self.assertFalse(self.program.processes(b"sleep"))
 
     def counting(self, sweep="sweep.yaml"):

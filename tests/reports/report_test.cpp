@@ -47,6 +47,22 @@ TEST(Report, WritesEveryFile) {
   }
 }
 
+TEST(Report, FiguresThatItNoLongerDrawsGo) {
+  if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
+  Folder folder;
+  write_report(sample::input(), folder.path());
+  ASSERT_TRUE(fs::exists(folder.path() / "figures/times.svg"));
+  std::ofstream(folder.path() / "figures/mine.svg") << "mine";
+  std::ofstream(folder.path() / "figures/roofline.svg") << "changed by hand";
+  ReportInput empty;
+  empty.source = "results/empty";
+  write_report(empty, folder.path());
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "figures"))
+    left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"mine.svg", "roofline.svg"}));
+}
+
 TEST(Report, DrawsHostileNamesAsText) {
   if (!can_draw()) GTEST_SKIP() << "figures cannot be drawn here";
   Folder folder;

@@ -6,6 +6,8 @@
 
 namespace hilbench::cuda {
 
+static_assert(sizeof(KeyStretch) == kDeviceStretchBytes, "what the plan counts");
+
 std::vector<ForwardTile> walk_tiles(const WalkBranch& branch) {
   std::vector<ForwardTile> tiles;
   tiles.reserve(branch.tiles.size());

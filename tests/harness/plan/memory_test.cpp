@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/plan/plan_tables.hpp"
+#include "kernels/ring/ring_walk.hpp"
 
 namespace hilbench {
 namespace {
@@ -72,6 +73,33 @@ TEST(MemoryNeed, OfAnExternalProgramIsFilesInHostMemory) {
   EXPECT_EQ(own_need(work, {}, program, 1).host, 3 * 2 * tensor + 4 * tensor);
   EXPECT_EQ(input_files_need(work).host, 3 * 2 * tensor);
   EXPECT_EQ(input_files_need(work).device, 0);
+}
+
+TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
+  Case work = case_of(1 << 15);
+  work.ring_size = 2;
+  Variant variant{.kernel = "kernel"};
+  variant.ring_algorithm = RingAlgorithm::ring;
+  variant.sharding = Sharding::contiguous;
+  variant.ring_launch = RingLaunch::persistent;
+  work.pattern = {{1 << 15, 1}, {1 << 14, 2}};
+  const Ring ring(work, variant);
+  ASSERT_TRUE(ring.persistent());
+  Case one = work;
+  one.ring_size = 1;
+  Variant by_table = variant;
+  by_table.order = "random";
+  by_table.key_visit = KeyVisit::slot;
+  const MemoryNeed need = own_need(work, variant, kKernel, 1, 2);
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    double stretches = 0;
+    for (const WalkBranch& branch : ring_walk(ring, rank, 192, CausalTraversal::head_major).branches)
+      stretches += static_cast<double>(branch.stretches.size());
+    EXPECT_GT(stretches, 200);
+    EXPECT_GE(need.device,
+              ring.memory(rank).total() + device_index_bytes(one, by_table, 192) + 32 * stretches);
+    EXPECT_GE(need.host, 2 * index_bytes(one, by_table, 192) + 2 * 24 * stretches);
+  }
 }
 
 TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {

@@ -66,7 +66,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
                     .counted = {{"cycles", {.value = 5, .scaled = true}}, {"misses", {.reason = "refused"}}},
                     .values = {0.1f, -std::numeric_limits<float>::infinity()}};
   answer.errors.bad = 3;
-  answer.errors.rows = {{.row = {1, 2, 3}, .o = kInfinity, .plain = {.lse = 1e-3}}};
+  answer.errors.rows = {{.row = {1, 2, 3}, .o = kInfinity, .scale = {.plain = {.lse = 1e-3}}}};
   answer.probed = {.rows = 7, .telling = 5, .lse = {.row = {4, 5, 6}, .keys = 8, .tolerance = 1.0 / 3}};
   const RankAnswer back = rank_answer_from_json(through_bytes(to_json(answer)));
   EXPECT_EQ(back.bytes, answer.bytes);
@@ -86,7 +86,7 @@ TEST(RankAnswer, ComesBackWithEveryNumber) {
   ASSERT_EQ(back.errors.rows.size(), 1u);
   EXPECT_EQ(back.errors.rows[0].row.position, 3);
   EXPECT_EQ(back.errors.rows[0].o, kInfinity);
-  EXPECT_EQ(back.errors.rows[0].plain.lse, 1e-3);
+  EXPECT_EQ(back.errors.rows[0].scale.plain.lse, 1e-3);
   EXPECT_EQ(back.probed.rows, 7);
   EXPECT_EQ(back.probed.telling, 5);
   EXPECT_EQ(back.probed.lse.row.head, 5);

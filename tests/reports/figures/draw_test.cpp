@@ -9,6 +9,7 @@
 #include <regex>
 #include <string>
 
+#include "kernels/base/held_signals.hpp"
 #include "reports/figures/report_data.hpp"
 #include "tests/reports/rendered.hpp"
 #include "tests/reports/sample_records.hpp"
@@ -50,6 +51,17 @@ printf '<svg/>' > "$3/a.svg")";
 
 ChartLibrary any_library() {
   return {.script = "// none is needed", .note = ""};
+}
+
+// This process may hold signals back while it draws; what it starts must not.
+TEST(Draw, StartsProgramsThatSignalsReach) {
+  Folder folder;
+  const std::string mask = folder.path() / "mask",
+                    script = "grep SigBlk /proc/self/status > '" + mask + "'; exit 1";
+  const DrawTools tools{.node = program(folder.path(), "node", script.c_str())};
+  const HeldSignals held;
+  draw({}, any_library(), folder.path(), "", tools);
+  EXPECT_NE(read(mask).find("0000000000000000"), std::string::npos) << read(mask);
 }
 
 TEST(Draw, TellsKernelsAndDtypesApart) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "reports/site/markdown_html.hpp"
@@ -138,6 +142,129 @@ TEST(NewFolder, FilesAreAddedTogetherOrNotAtAll) {
   EXPECT_EQ(read(target / "page.html") + read(target / "tables/one.csv") + read(target / "mine.txt"),
             "newnewmine");
   EXPECT_EQ(std::distance(fs::directory_iterator(target), fs::directory_iterator()), 3) << names();
+}
+
+// Every path below `folder`, sorted, with the content of files.
+std::string contents(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    found.push_back(entry.path().lexically_relative(folder).string() +
+                    (entry.is_regular_file() ? "=" + read(entry.path()) : ""));
+  std::sort(found.begin(), found.end());
+  std::string text;
+  for (const std::string& one : found) text += one + " ";
+  return text;
+}
+
+void write(const fs::path& file, const char* text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+// A rename cannot leave a file system, so the second of three files cannot be moved.
+TEST(NewFolder, AMoveThatFailsMidwayLosesNothing) {
+  Folder folder;
+  char elsewhere[] = "/dev/shm/hilbench-test-XXXXXX";
+  if (::mkdtemp(elsewhere) == nullptr) GTEST_SKIP() << "there is no second file system here";
+  const fs::path target = folder.path() / "target";
+  write(target / "a.html", "old");
+  fs::create_directory_symlink(elsewhere, target / "tables");
+  write(fs::path(elsewhere) / "one.csv", "old");
+  const std::string before = contents(folder.path());
+  std::error_code moved;
+  fs::rename(target / "a.html", fs::path(elsewhere) / "a.html", moved);
+  const std::string said = message_of([&] {
+    add_to_folder(target, [](const fs::path& made) {
+      write(made / "a.html", "new");
+      write(made / "b/more.html", "new");
+      write(made / "tables/one.csv", "new");
+      write(made / "z.html", "new");
+    });
+  });
+  const std::string kept = read(fs::path(elsewhere) / "one.csv");
+  fs::remove_all(elsewhere);
+  if (!moved) GTEST_SKIP() << "there is no second file system here";
+  EXPECT_EQ(said, "the folder cannot be written (" + target.string() +
+                      "): Invalid cross-device link; give another -o");
+  EXPECT_EQ(contents(folder.path()), before);
+  EXPECT_EQ(kept, "old");
+}
+
+TEST(NewFolder, SaysInOneLineWhatTheFileSystemSays) {
+  Folder folder;
+  const fs::path target = folder.path() / "target";
+  const auto full = [](const fs::path&) {
+    throw fs::filesystem_error("cannot create", std::make_error_code(std::errc::no_space_on_device));
+  };
+  const auto ours = [](const fs::path&) { return true; };
+  for (const std::function<void()>& action :
+       {std::function<void()>([&] { add_to_folder(target, full); }),
+        std::function<void()>([&] { replace_folder(target, ours, full); })}) {
+    EXPECT_THROW(action(), EnvironmentError);
+    EXPECT_EQ(message_of(action), "the folder cannot be written (" + target.string() +
+                                      "): No space left on device; give another -o");
+  }
+  EXPECT_EQ(contents(folder.path()), "");
+}
+
+TEST(NewFolder, TheOldOneComesBackIfTheNewOneCannotTakeItsPlace) {
+  Folder folder;
+  const fs::path target = folder.path() / "target";
+  write(target / "mark", "old");
+  const auto ours = [](const fs::path&) { return true; };
+  EXPECT_THROW(replace_folder(target, ours, [](const fs::path& made) { fs::remove_all(made); }), UsageError);
+  EXPECT_EQ(contents(folder.path()), "target target/mark=old ");
+}
+
+// Signals wait until all is in order, and then end the process.
+TEST(NewFolder, AStoppedProcessLeavesNothing) {
+  Folder folder;
+  write(folder.path() / "target/mark", "old");
+  const auto stopped = [](const fs::path& made) {
+    write(made / "mark", "new");
+    raise(SIGTERM);
+  };
+  const auto ours = [](const fs::path&) { return true; };
+  EXPECT_EXIT(add_to_folder(folder.path() / "target", stopped), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(add_to_folder(folder.path() / "absent/deep", stopped), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(replace_folder(folder.path() / "target", ours, stopped), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(contents(folder.path()), "target target/mark=old ");
+}
+
+TEST(NewFolder, FilesOfAnEarlierCallGoUnlessTheyWereChanged) {
+  Folder folder;
+  const fs::path target = folder.path() / "target";
+  const auto fill = [](std::initializer_list<const char*> names) {
+    return [names = std::vector<std::string>(names.begin(), names.end())](const fs::path& made) {
+      for (const std::string& name : names) write(made / "figures" / name, "1");
+    };
+  };
+  write(target / "figures/mine.svg", "mine");
+  add_to_folder(target, fill({"a.svg", "b.svg", "c.svg", "d.svg"}), ".list");
+  write(target / "figures/c.svg", "changed");
+  fs::remove(target / "figures/d.svg");
+  fs::create_symlink("mine.svg", target / "figures/d.svg");
+  // A list that was forged: none of it may be touched.
+  write(folder.path() / "outside", "1");
+  fs::create_directory_symlink(folder.path(), target / "link");
+  const std::string hash = read(target / ".list").substr(0, 17);
+  for (const std::string path :
+       {std::string("../outside"), std::string("link/outside"), (folder.path() / "outside").string(),
+        std::string("absent/x"), std::string()})
+    std::ofstream(target / ".list", std::ios::app) << hash << path << "\n";
+  add_to_folder(target, fill({"a.svg"}), ".list");
+  EXPECT_EQ(read(folder.path() / "outside"), "1");
+  fs::remove(target / "link");
+  EXPECT_EQ(contents(target), ".list=" + hash +
+                                  "figures/a.svg\n figures figures/a.svg=1 "
+                                  "figures/c.svg=changed figures/d.svg=mine figures/mine.svg=mine ");
+  fs::remove(target / ".list");
+  add_to_folder(target, fill({"e.svg"}), ".list");
+  EXPECT_TRUE(fs::exists(target / "figures/a.svg")) << "without a list nothing is known of it";
+  fs::remove(target / ".list");
+  write(target / ".list/mine", "mine");
+  EXPECT_THROW(add_to_folder(target, fill({"f.svg"}), ".list"), UsageError);
+  EXPECT_EQ(read(target / ".list/mine"), "mine");
 }
 
 TEST(MarkdownHtml, PassesOnNeitherElementsNorForeignLinks) {
