@@ -108,9 +108,9 @@ std::vector<WindowDimension> grid_dimensions(const std::string& grid, const std:
   if (dilation.empty()) return dimensions;
   const std::vector<std::int64_t> dilations = integers_of(dilation, 'x', "--dilation " + dilation);
   if (dilations.size() != dimensions.size())
-    throw UsageError(
-        {.what = fmt::format("{} dilations for {} dimensions", dilations.size(), dimensions.size()),
-         .where = "--dilation " + dilation});
+    throw UsageError({.what = "--dilation " + dilation,
+                      .where = "--grid " + grid,
+                      .why = fmt::format("the grid has {} dimensions", dimensions.size())});
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (dilations[d] < 1 || dilations[d] > dimensions[d].extent)
       throw UsageError({.what = fmt::format("dilation {}", dilations[d]),

@@ -17,7 +17,7 @@ SWEEP = f"""
 name: windows
 axes: {{grid: {list(GRID)}, window: {list(WINDOW)}, edges: [shift, cut], heads: 2, head_dim: 16, threads: 1, device: cpu}}
 variants:
-  - {{kernel: dilated, order: [linear, hilbert, boxes.2.4.4, residue], order_tensors: qkv}}
+  - {{kernel: dilated, order: [linear, hilbert, boxes.2.4.4, bitrev_residue, residue_hilbert], order_tensors: qkv}}
   - {{kernel: dilated, order: morton, order_tensors: qkv, tiles: aligned}}
   - {{kernel: dilated, order: hilbert, order_scope: tokens}}
 baselines: [gemm, peak]
@@ -65,8 +65,8 @@ class WindowsTest(unittest.TestCase):
             name = f"{record['case']}/{record['variant']}: {record['reason']}"
             if record["variant"] == "gemm":
                 self.assertEqual(record["reason"], "windows: not on gemm")
-            elif record["variant"] == "dilated/residue.qkv":
-                self.assertEqual(record["reason"], "order residue has no form on grids")
+            elif record["variant"] == "dilated/bitrev_residue.qkv":
+                self.assertEqual(record["reason"], "order bitrev_residue has no form on grids")
             else:
                 self.assertEqual(record["status"], "ok", name)
                 if record["verify"]:
@@ -121,7 +121,7 @@ class WindowsTest(unittest.TestCase):
         self.program.run("report", "out", "-o", "report")
         header, *lines = (self.program.folder / "report/tables/window_pairs.csv").read_text().splitlines()
         self.assertTrue(header.startswith("case,variant,needed,computed,computed_over_needed"))
-        self.assertEqual(len(lines), 2 * 5)
+        self.assertEqual(len(lines), 2 * 6)
         self.assertIn("Pairs of windows", (self.program.folder / "report/report.md").read_text())
 
     def test_a_second_run_resumes(self):
@@ -148,6 +148,7 @@ class OrderOnGridTest(unittest.TestCase):
         self.assertIn("order hilbert, 192 positions of a grid of 4 x 6 x 8", err)
         self.assertIn("unit steps: yes (191 steps examined", err)
         self.assertEqual(self.slots("boxes.2.2", "--grid", "2x4")[0], [0, 1, 4, 5, 2, 3, 6, 7])
+        self.assertEqual(self.slots("residue", "--grid", "2x4", "--dilation", "1x2")[0], [0, 4, 1, 5, 2, 6, 3, 7])
 
     def test_refuses_what_is_no_grid(self):
         for arguments, words in [(["hilbert", "--grid", "4"], "grid of 1 dimensions"),
@@ -156,7 +157,13 @@ class OrderOnGridTest(unittest.TestCase):
                                  (["hilbert", "--grid", "4x4", "--length", "15"], "the grid has 16 positions"),
                                  (["hilbert", "--grid", "4x4", "--chunk", "8"], "order_chunk does not apply"),
                                  (["moore", "--grid", "4x4x4"], "no form on grids of three dimensions"),
-                                 (["residue", "--grid", "4x4"], "no form on grids"),
+                                 (["bitrev_residue", "--grid", "4x4"], "no form on grids"),
+                                 (["residue.2", "--grid", "4x4"], "the dilations of the window decide"),
+                                 (["residue", "--length", "16", "--dilation", "2"], "--dilation without --grid"),
+                                 (["residue", "--grid", "4x4", "--dilation", "2"], "the grid has 2 dimensions"),
+                                 (["residue", "--grid", "4x4", "--dilation", "2x5"], "here it is 1..4, the extent"),
+                                 (["residue", "--grid", "4x4", "--dilation", "2xa"], "bad parameter"),
+                                 (["residue_boxes.2", "--grid", "4x4"], "write residue_boxes.8.8"),
                                  (["boxes.2", "--grid", "4x4"], "write boxes.8.8"),
                                  (["boxes.2.2", "--length", "16"], "cuts a grid"),
                                  (["boxes.0.2", "--grid", "4x4"], "an extent of a box is 0")]:

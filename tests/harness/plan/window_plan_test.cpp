@@ -63,12 +63,12 @@ TEST(WindowPlan, CountsNeededAndComputedPairs) {
 
 TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
   const Planned planned(kGrid,
-                        "{kernel: dilated, order: [linear, residue, boxes.8.8.8]}, {kernel: dilated, order: "
+                        "{kernel: dilated, order: [linear, bitrev_residue, boxes.8.8.8]}, {kernel: dilated, order: "
                         "hilbert, key_visit: slot}");
   EXPECT_EQ(planned.variant("gemm").skip, "windows: not on gemm");
   EXPECT_FALSE(planned.variant("peak").skip);
   EXPECT_FALSE(planned.variant("peak").pairs);
-  EXPECT_EQ(planned.variant("dilated/residue").skip, "order residue has no form on grids");
+  EXPECT_EQ(planned.variant("dilated/bitrev_residue").skip, "order bitrev_residue has no form on grids");
   EXPECT_EQ(planned.variant("dilated/boxes.8.8.8").skip,
             "order boxes of 3 extents on a grid of 2 dimensions: write boxes.8.8");
   EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
@@ -118,9 +118,9 @@ TEST(WindowPlan, SkipsWhatCannotComputeAMask) {
             "order boxes cuts a grid; the case has a sequence without one");
   EXPECT_EQ(planned.variant("dilated/hilbert.slot").skip,
             "key_visit: tiles of windows always read their keys by slot");
-  const Planned grid = points(", grid: [64, 128]", "{kernel: dilated, order: [residue, boxes.8.8]}");
+  const Planned grid = points(", grid: [64, 128]", "{kernel: dilated, order: [bitrev_residue, boxes.8.8]}");
   EXPECT_FALSE(grid.variant("dilated/boxes.8.8").skip);
-  EXPECT_EQ(grid.variant("dilated/residue").skip, "order residue has no form on grids");
+  EXPECT_EQ(grid.variant("dilated/bitrev_residue").skip, "order bitrev_residue has no form on grids");
   const Planned ring = points(", ring_size: 2", "{kernel: dilated}");
   EXPECT_EQ(ring.variant("dilated/linear").skip, "windows: a ring exchanges the keys of branches only");
   const Planned backward = points(", pass: backward", "{kernel: dilated}");

@@ -76,6 +76,7 @@ BAD = [
     (["axes", "mask_block"], 0),
     (["cases"], [{"mask": ["a.npy"]}]),
     (["variants"], [{"kernel": "dilated", "order": "boxes.8"}]),
+    (["variants"], [{"kernel": "dilated", "order": "residue_boxes.8"}]),
     (["variants"], [{"kernel": "dilated", "order": "hilbert.8.8"}]),
     (["axes", "causal"], "yes"),
     (["axes", "dtype"], "fp8"),

@@ -280,7 +280,7 @@ TEST(OrderRequest, AutoIsResidueForDilatedCasesElseLinear) {
 }
 
 TEST(Orders, TheTableKnowsEveryOrder) {
-  EXPECT_EQ(orders().size(), kValid.size() + 4);  // with boxes, file and two wrong ones
+  EXPECT_EQ(orders().size(), kValid.size() + 6);  // with file, three of grids alone and two wrong ones
   for (const std::string& name : kValid) EXPECT_NE(find_order(name), nullptr);
   EXPECT_TRUE(find_order("moore")->unit_steps);
   EXPECT_EQ(find_order("bitrev_residue")->param, OrderParam::max_residue);
