@@ -358,7 +358,7 @@ for step in "${steps[@]}"; do
     published) published ;;
     contribute) contribute ;;
     threads) sweep sweeps/ring/threads.yaml ;;
-    windows) windows_sweeps 5 sweeps/windows/{images,videos,shapes,dilated,window-rivals}.yaml ;;
+    windows) windows_sweeps 5 sweeps/windows/{images,videos,shapes,dilated-windows,window-rivals}.yaml ;;
     cpu-windows) windows_sweeps 10 sweeps/windows/cpu-*.yaml ;;
     ring-tests) ring_tests ;;
     ring-peer | ring-nccl) ! several_gpus "$step" || rings "${step#ring-}" 16384,65536 262144 ;;
