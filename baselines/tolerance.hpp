@@ -43,7 +43,8 @@ double lse_roundings(const Case& work);
 // equal and do not average out: so score_lse is a sum over keys, not a root of squares. In O they cancel:
 // O moves by sum of p_j e_j (v_j - O), which is 0 for equal e_j. LSE is fp32 in every dtype. But exponentials
 // that will be rounded to bf16 need no more than a part of its precision: a polynomial of degree 3 is off by
-// 9e-5, all in one direction for equal scores, and LSE by as much. u/32 allows this, however small the scores.
+// 9e-5, all in one direction for equal scores, and LSE by as much. u/32 allows this, however small the
+// scores.
 class RowTolerances {
  public:
   RowTolerances(const Case& work, std::span<const RowScale> rows);

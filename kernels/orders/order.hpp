@@ -30,12 +30,12 @@ struct OrderRequest {
   std::string name;
   std::int64_t length = 0;
   std::vector<std::int64_t> grid =
-      {};                              // extents of the positions' grid, the slowest first; empty: a sequence
+      {};  // extents of the positions' grid, the slowest first; empty: a sequence
   std::vector<std::int64_t> dilation = {};  // of windows on the grid, for residue*; empty: 1 everywhere
   std::vector<std::int64_t> box = {};       // boxes and residue_boxes: their extents
-  std::int64_t chunk = 0;              // curves: positions that one curve covers; 0: all
-  std::int64_t residue = 1;            // residue: r; bitrev_residue: r_max; auto: residue with r if above 1
-  std::uint64_t seed = 1;              // random
+  std::int64_t chunk = 0;                   // curves: positions that one curve covers; 0: all
+  std::int64_t residue = 1;  // residue: r; bitrev_residue: r_max; auto: residue with r if above 1
+  std::uint64_t seed = 1;    // random
   std::filesystem::path file;
 };
 

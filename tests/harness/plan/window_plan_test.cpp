@@ -62,9 +62,10 @@ TEST(WindowPlan, CountsNeededAndComputedPairs) {
 }
 
 TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
-  const Planned planned(kGrid,
-                        "{kernel: dilated, order: [linear, bitrev_residue, boxes.8.8.8]}, {kernel: dilated, order: "
-                        "hilbert, key_visit: slot}");
+  const Planned planned(
+      kGrid,
+      "{kernel: dilated, order: [linear, bitrev_residue, boxes.8.8.8]}, {kernel: dilated, order: "
+      "hilbert, key_visit: slot}");
   EXPECT_EQ(planned.variant("gemm").skip, "windows: not on gemm");
   EXPECT_FALSE(planned.variant("peak").skip);
   EXPECT_FALSE(planned.variant("peak").pairs);
