@@ -19,6 +19,7 @@
 #include "kernels/case/pattern.hpp"
 #include "kernels/cpu/dilated_tile.hpp"
 #include "kernels/cpu/uncovered_rows.hpp"
+#include "kernels/machine/host.hpp"
 #include "kernels/machine/host_memory.hpp"
 
 namespace hilbench {
@@ -26,17 +27,16 @@ namespace {
 
 constexpr std::int64_t kMinHeadDim = 16;
 constexpr std::int64_t kMaxHeadDim = 256;
-// Most queries that share one gathered block of keys: a multiple of the register tiles of 12, 24, 32 and 48
-// queries that stays in a second-level cache together with its results. Tile registers multiply so fast that
-// gathering needs twice as many queries to pay off.
-constexpr std::int64_t kMaxTileRows = 576;
-constexpr std::int64_t kMaxTileRowsAmx = 1152;
-constexpr std::int64_t kMaxTileElements = 576 * 128;
+// Most queries that share one gathered block of keys, a multiple of the register tiles of 12, 24, 32 and 48
+// queries. Together with their results they fill nine sixteenths of a second-level cache.
+constexpr std::int64_t kMaxTileRows = 1152;
+constexpr std::int64_t kUsualSecondLevel = 1 << 20;  // if nobody knows the size of that cache
 constexpr std::int64_t kPanelRows = 48;
 // Fewest tiles of a branch: enough for the threads to share them evenly. kMinTiles is used if the case does
 // not give the number of threads.
 constexpr std::int64_t kMinTilesPerThread = 8;
 constexpr std::int64_t kMinTiles = 128;
+
 std::string_view peak_unit(const Case& work) {
   return cpu_product_unit(work.dtype);
 }
@@ -46,15 +46,19 @@ std::int64_t rows_of_segment(const Case& work, const Branch& branch) {
   return work.queries == Queries::dense ? length : selected_count(length, 0, branch.dilation);
 }
 
+std::int64_t most_tile_elements() {
+  const std::int64_t cache = data_cache_bytes(2);
+  return (cache > 0 ? cache : kUsualSecondLevel) * 9 / 16 / static_cast<std::int64_t>(2 * sizeof(float));
+}
+
 // Rows of a tile: many, to amortise the gathering, in equal tiles of a segment; but not more than the longest
 // branch has, and fewer if a branch would have too few tiles.
 std::int64_t tile_rows(const Case& work) {
   if (has_windows(work)) return kMaskedRows;
   const auto divide_up = [](std::int64_t value, std::int64_t by) { return (value + by - 1) / by; };
   const std::int64_t min_tiles = work.threads > 0 ? kMinTilesPerThread * work.threads : kMinTiles;
-  const bool amx = work.dtype == Dtype::bf16 && chosen_bf16_products().products == Bf16Products::amx_bf16;
-  const std::int64_t most = std::clamp(kMaxTileElements / work.head_dim / kPanelRows * kPanelRows, kPanelRows,
-                                       amx ? kMaxTileRowsAmx : kMaxTileRows);
+  const std::int64_t most =
+      std::clamp(most_tile_elements() / work.head_dim / kPanelRows * kPanelRows, kPanelRows, kMaxTileRows);
   std::int64_t longest = 1;
   std::int64_t fair = most;
   for (const Branch& branch : work.pattern) {

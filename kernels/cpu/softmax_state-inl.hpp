@@ -21,9 +21,33 @@ namespace HWY_NAMESPACE {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// 2^x for x up to about 0. Exactly 0 if the result is below the smallest normal number, and for -infinity and
-// NaN. Relative error 8e-8: with x = n + f and |f| <= 1/2, 2^f is the minimax polynomial of degree 6 with
-// p(0) = 1, and n is added to the exponent.
+// exp2_or_zero is 2^x for x up to about 0: exactly 1 at 0, and exactly 0 if the result is below the smallest
+// normal number, and for -infinity and NaN. With x = n + f, 2^f is a minimax polynomial with p(0) = 1.
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
+// 0 <= f < 1: one instruction computes f, another scales p(f) by 2^n. `coefficients`: from f^degree to f^1.
+template <std::size_t kDegree>
+HWY_INLINE Vector exp2_by_scaling(Vector x, const float (&coefficients)[kDegree]) {
+  constexpr int kAboveFloor = 0x9;
+  const Vector f{_mm512_reduce_ps(x.raw, kAboveFloor)};
+  Vector p = hn::Set(kFloats, coefficients[0]);
+#pragma GCC unroll 8
+  for (std::size_t i = 1; i < kDegree; ++i) p = hn::MulAdd(p, f, hn::Set(kFloats, coefficients[i]));
+  p = hn::MulAdd(p, f, hn::Set(kFloats, 1.0f));
+  const __mmask16 normal = _mm512_cmp_ps_mask(x.raw, _mm512_set1_ps(-126.0f), _CMP_GE_OQ);
+  return Vector{_mm512_maskz_scalef_ps(normal, p.raw, x.raw)};
+}
+
+// Relative error 1.5e-7.
+HWY_INLINE Vector exp2_or_zero(Vector x) {
+  return exp2_by_scaling(x, {0.00186712993f, 0.00901703071f, 0.0557999127f, 0.240164444f, 0.693151295f});
+}
+
+// For results that are rounded to bf16: relative error 9e-5, at most a twentieth of the rounding error.
+HWY_INLINE Vector exp2_or_zero_for_bf16(Vector x) {
+  return exp2_by_scaling(x, {0.07706724107f, 0.2276449800f, 0.6951166391f});
+}
+#else
+// |f| <= 1/2, and n is added to the exponent. Relative error 8e-8.
 HWY_INLINE Vector exp2_or_zero(Vector x) {
   const Vector shifter = hn::Set(kFloats, 12582912.0f);  // 1.5 * 2^23: the sum has round(x) in its low bits
   const Vector shifted = hn::Add(x, shifter);
@@ -39,21 +63,6 @@ HWY_INLINE Vector exp2_or_zero(Vector x) {
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(ints, shifted));
   const Vector power = hn::BitCast(kFloats, hn::Add(hn::BitCast(ints, p), exponent));
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(kFloats, -126.0f)), power);
-}
-
-#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-// The same for results that are rounded to bf16: relative error 9e-5, at most a twentieth of the rounding
-// error, and exactly 1 at 0. x = n + f with 0 <= f < 1; one instruction computes f, another scales by 2^n.
-// The minimax polynomial has degree 3 and p(0) = 1.
-HWY_INLINE Vector exp2_or_zero_for_bf16(Vector x) {
-  constexpr int kAboveFloor = 0x9;
-  const Vector f{_mm512_reduce_ps(x.raw, kAboveFloor)};
-  Vector p = hn::Set(kFloats, 0.07706724107f);
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.2276449800f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 0.6951166391f));
-  p = hn::MulAdd(p, f, hn::Set(kFloats, 1.0f));
-  const __mmask16 normal = _mm512_cmp_ps_mask(x.raw, _mm512_set1_ps(-126.0f), _CMP_GE_OQ);
-  return Vector{_mm512_maskz_scalef_ps(normal, p.raw, x.raw)};
 }
 #endif
 

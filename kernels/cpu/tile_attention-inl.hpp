@@ -121,12 +121,10 @@ void run_tile_with(const Tile& tile, float* workspace) {
   constexpr std::size_t kPanel = Products::kWidest * kLanes;
   const auto panel = [&](std::size_t i) { return panel_at<Products>(i, queries); };
   Products products;
-  prefetch_keys(tile, 0);
   for (std::size_t i = 0; i < queries; i += kPanel) gather_queries<Products>(tile, panel(i), buffers);
   for (std::size_t next = 0; next < tile.key_slot.size();) {
     const KeyBlock block = gather_keys<Products>(tile, buffers, next);
     if (block.count == 0) break;
-    prefetch_keys(tile, next);
     attend_block(products, tile, block, buffers);
   }
   for (std::size_t i = 0; i < queries; i += kPanel) finish_panel(tile, panel(i), buffers);

@@ -87,20 +87,6 @@ KeyBlock gather_keys(const Tile& tile, const TileBuffers& buffers, std::size_t& 
   return block;
 }
 
-// Prefetches the block that begins at key `next` while other work goes on.
-inline void prefetch_keys(const Tile& tile, std::size_t next) {
-  const std::size_t keys = tile.key_slot.size();
-  const std::int64_t row_bytes = tile.head_dim * dtype_bytes(tile.dtype);
-  for (const std::size_t end = std::min(next + kKeyBlock, keys); next < end; ++next) {
-    const std::int64_t slot = tile.key_slot[key_of_visit(tile, next)];
-    const std::int64_t first = slot * tile.kv_stride * dtype_bytes(tile.dtype);
-    for (std::int64_t byte = first; byte < first + row_bytes; byte += std::int64_t{kLineBytes}) {
-      __builtin_prefetch(static_cast<const char*>(tile.k) + byte, 0, 2);
-      __builtin_prefetch(static_cast<const char*>(tile.v) + byte, 0, 2);
-    }
-  }
-}
-
 // Computes the factors and the LSE of a panel, merged with the results of earlier branches in memory.
 inline void finish_states(const Panel& panel, const TileBuffers& buffers) {
   const Vector log2_e = hn::Set(kFloats, std::numbers::log2e_v<float>);

@@ -166,6 +166,13 @@ Host inspect_host() {
   return host;
 }
 
+std::int64_t data_cache_bytes(int level) {
+  static const std::vector<CacheLevel> caches = inspect_host().data_caches;
+  for (const CacheLevel& cache : caches)
+    if (cache.level == level) return cache.bytes / cache.shared_by;
+  return 0;
+}
+
 std::vector<int> usable_hardware_threads() {
   const Topology topology;
   return topology.loaded() ? topology.hardware_threads() : std::vector<int>();

@@ -30,6 +30,9 @@ struct Host {
 };
 Host inspect_host();  // topology and caches by hwloc, or by the kernel if hwloc fails
 
+// Bytes of a data or unified cache of that level, for each core that shares it; 0: unknown. Found out once.
+std::int64_t data_cache_bytes(int level);
+
 // Numbers of the hardware threads that this process may use: one of every core first, then the others.
 // Empty if hwloc fails.
 std::vector<int> usable_hardware_threads();
