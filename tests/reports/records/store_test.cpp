@@ -132,7 +132,7 @@ TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
 }
 
 TEST_F(StoreTest, AMessageShowsTheBeginningOfAStatement) {
-  SqliteConnection db(folder_ / "x.sqlite", OpenMode::create, 0);
+  SqliteConnection db(root_ / "x.sqlite", OpenMode::create, 0);
   const std::string statement = "SELECT 1" + std::string(5000, ' ') + "wrong wrong";
   const std::string message = message_of<SqliteError>([&] { db.execute(statement); });
   EXPECT_LT(message.size(), 200u) << message;
