@@ -96,7 +96,12 @@ class GateTest(unittest.TestCase):
 
 
 class FaultTest(GateTest):
-    """A candidate that fails where the baseline works: exit status 1, whatever the times."""
+    """A candidate that fails where the baseline works: exit status 1, whatever the times. CTest runs the classes below
+    side by side."""
+
+    def workers(self):
+        """The number of workers that the candidate was asked for."""
+        return len((self.program.folder / "candidate.asked").read_text())
 
     def fault(self, what, reason, of="dilated/random", budget="10s"):
         with self.subTest(what):
@@ -111,16 +116,31 @@ class FaultTest(GateTest):
             self.assertGreaterEqual(int(suite.get("failures")), len(CASES))
             self.assertEqual(len(suite.findall("testcase/failure")), int(suite.get("failures")))
 
+
+class CrashTest(FaultTest):
     def test_a_candidate_that_crashes(self):
         self.fault("os.kill(os.getpid(), signal.SIGSEGV) if sys.argv[1] == 'worker' else 0",
                    r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)")
+        self.assertEqual(self.workers(), len(CASES), "what failed is not measured again")
 
     def test_a_candidate_that_crashes_later(self):
         # Four workers for the first two pairs of both cases work, as long as all go well.
         self.fault("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 4 else 0",
                    r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)",
                    budget="60s")
+        self.assertEqual(self.workers(), 3 * len(CASES))
 
+    def test_a_candidate_that_crashes_while_a_slowdown_is_confirmed(self):
+        self.sweep_of(256)
+        # Six pairs show the slowdown; the workers after them crash.
+        crash = self.build("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 6 else 0")
+        _, out, _ = self.gate("--threshold", "5%", "--inject", "n256=100%", "--budget", "60s", candidate=crash,
+                              statuses=[1])
+        self.assertRegex(out, r"(?m)^failed +n256\S* dilated/linear.*killed by signal 11")
+        self.assertNotIn("did not confirm", out)
+
+
+class AnswerTest(FaultTest):
     def test_incomplete_answers(self):
         missing = "failed in the candidate: the worker ended without a result for it"
         self.fault("sys.exit() if sys.argv[1] == 'worker' else 0", missing)
@@ -145,20 +165,12 @@ class FaultTest(GateTest):
                        f"'time_ns': {{**event['record']['time_ns'], 'samples': {samples}}}}}}})",
                        rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
 
-    def test_a_candidate_that_crashes_while_a_slowdown_is_confirmed(self):
-        self.sweep_of(256)
-        # Six pairs show the slowdown; the workers after them crash.
-        crash = self.build("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 6 else 0")
-        _, out, _ = self.gate("--threshold", "5%", "--inject", "n256=100%", "--budget", "60s", candidate=crash,
-                              statuses=[1])
-        self.assertRegex(out, r"(?m)^failed +n256\S* dilated/linear.*killed by signal 11")
-        self.assertNotIn("did not confirm", out)
-
     def test_a_failed_verification(self):
         self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
                    "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
 
 
+class HangTest(FaultTest):
     def test_a_candidate_that_hangs(self):
         sweep = self.program.folder / "sweep.yaml"
         sweep.write_text(sweep.read_text().replace("measure: {", "measure: {timeout_s: 3, "))
