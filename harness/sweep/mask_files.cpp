@@ -22,7 +22,7 @@ const EmbeddedMask* find_embedded_mask(const std::string& folder, const std::str
 std::shared_ptr<const BlockBits> read_bits(const YamlValue& value, const fs::path& file) {
   NpyBooleans array;
   try {
-    array = read_npy_booleans(file, kMostMaskBlocks * kMostMaskBlocks);
+    array = read_npy_booleans(file, kMostMaskBlocks);
   } catch (const UsageError& error) {
     value.fail("mask cannot be used", error.what());
   }

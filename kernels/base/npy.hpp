@@ -36,7 +36,7 @@ struct NpyBooleans {
     bits[static_cast<std::size_t>(row * words + column / 64)] |= std::uint64_t{1} << column % 64;
   }
 };
-// An array of b1 with two dimensions and at most `most` elements. Also throws UsageError if a byte is neither
+// An array of b1 with at most `most` rows and as many columns. Also throws UsageError if a byte is neither
 // 0 nor 1.
 NpyBooleans read_npy_booleans(const std::filesystem::path& file, std::int64_t most);
 

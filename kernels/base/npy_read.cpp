@@ -133,9 +133,9 @@ NpyBooleans read_npy_booleans(const fs::path& file, std::int64_t most) {
     refuse_npy(file, fmt::format("dtype '{}' where booleans are wanted", header.descr), "b1 is read",
                "save it with a.astype(bool)");
   if (header.shape.size() != 2) refuse_npy(file, shape + " where two dimensions are wanted");
-  if (header.count > most)
-    refuse_npy(file, shape + " is too large", fmt::format("at most {} elements are read", most));
   const std::int64_t rows = header.shape[0], columns = header.shape[1];
+  if (rows > most || columns > most)
+    refuse_npy(file, shape + " is too large", fmt::format("at most {} rows and columns are read", most));
   NpyBooleans array{rows, columns, (columns + 63) / 64, {}};
   array.bits.resize(static_cast<std::size_t>(rows * array.words));
   // A line of the file is a row, or in Fortran order a column.
