@@ -11,8 +11,10 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "kernels/base/files.hpp"
 #include "reports/records/store.hpp"
 
 namespace hilbench {
@@ -22,15 +24,9 @@ namespace fs = std::filesystem;
 // Each test has its own folder, which is removed afterwards.
 class StoreInFolder : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "hilbench_store_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-    folder_ = root_ / "results";
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all, fs::perm_options::replace, ignored_);
-    fs::remove_all(root_, ignored_);
+  void TearDown() override {  // a test may have made it read-only
+    std::error_code ignored;
+    fs::permissions(folder_, fs::perms::owner_all, fs::perm_options::replace, ignored);
   }
   fs::path file() const { return folder_ / "results.sqlite"; }
   void write_file(std::string_view content) {
@@ -38,9 +34,9 @@ class StoreInFolder : public testing::Test {
     std::ofstream(file(), std::ios::binary) << content;
   }
 
-  std::error_code ignored_;
-  fs::path root_;
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
+  const fs::path folder_ = root_ / "results";
 };
 
 inline Record make_record(const std::string& case_id, const std::string& order, double median_ns = 100) {
