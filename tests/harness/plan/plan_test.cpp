@@ -42,7 +42,7 @@ TEST(Plan, CountsWorkMemoryAndTime) {
 }
 
 TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
-  Site site = test_site();
+  Site site = planning_site();
   const std::string work = "sequence_length: 8192, segments: [2048]";
   const Comparison roomy = comparison_of(work, site);
   for (const PlannedVariant& planned : roomy.variants) EXPECT_FALSE(planned.skip) << planned.id;
@@ -61,7 +61,7 @@ TEST(Plan, SkipsWhatDoesNotFitTheReferenceLast) {
 
 TEST(Plan, CountsTheFilesThatExternalProgramsShareOnce) {
   const auto variants = [](double usable) {
-    Site site = test_site();
+    Site site = planning_site();
     site.host.available_memory_bytes = static_cast<std::int64_t>(usable / kUsableMemory);
     const std::string sweep =
         "name: plan\ncases: [{sequence_length: 65536, segments: [2048]}]\n"
@@ -82,7 +82,7 @@ TEST(Plan, CountsTheFilesThatExternalProgramsShareOnce) {
 }
 
 TEST(Plan, FitsEverythingWhereMemoryIsUnknown) {
-  Site site = test_site();
+  Site site = planning_site();
   site.host.available_memory_bytes = 0;
   EXPECT_TRUE(comparison_of("sequence_length: 4096, segments: [2048]", site).runnable());
 }
@@ -102,7 +102,7 @@ TEST(Plan, SkipsWhatKernelsCannotDoWithTheReason) {
 
 // A site whose system gives huge pages to memory that asks for them, with a GPU.
 Site site_with_huge_pages() {
-  Site site = test_site();
+  Site site = planning_site();
   site.host.huge_pages = {.enabled = "madvise", .bytes = 2 << 20};
   site.gpu = Gpu{.name = "GPU", .compute_capability = 90, .multiprocessors = 1, .memory_bytes = 1 << 30};
   return site;
@@ -122,9 +122,9 @@ TEST(Plan, ChoosesPagesWhereTheSystemGivesThem) {
   EXPECT_EQ(huge.case_id, "n4096-w2048-r1-h8-d64-fp32-p1-cpu-pages.2m");
   expect_all(huge, "");
   expect_all(comparison_of(work + "4k", site), "");
-  expect_all(comparison_of(work + "default", test_site()), "");
-  expect_all(comparison_of(work + "4k", test_site()), "");
-  expect_all(comparison_of(work + "2m", test_site()), "pages 2m: this kernel has no transparent huge pages");
+  expect_all(comparison_of(work + "default", planning_site()), "");
+  expect_all(comparison_of(work + "4k", planning_site()), "");
+  expect_all(comparison_of(work + "2m", planning_site()), "pages 2m: this kernel has no transparent huge pages");
   Site never = site;
   never.host.huge_pages.enabled = "never";
   expect_all(comparison_of(work + "2m", never), "transparent_hugepage/enabled is never");
@@ -179,7 +179,7 @@ TEST(Plan, TellsHowLongSteadySamplesTake) {
 
 // A host with a GPU of this compute capability and so much memory.
 Site gpu_site(int capability, std::int64_t memory_bytes = std::int64_t{1} << 34) {
-  Site site = test_site();
+  Site site = planning_site();
   site.gpu = Gpu{.name = "Example",
                  .compute_capability = capability,
                  .multiprocessors = 40,

@@ -11,7 +11,7 @@
 
 namespace hilbench {
 
-inline Site test_site() {
+inline Site planning_site() {
   Site site;
   site.host.cores = 4;
   site.host.available_memory_bytes = std::int64_t{1} << 30;
@@ -19,7 +19,7 @@ inline Site test_site() {
   return site;
 }
 
-inline Plan plan_of(const std::string& keys, const Site& site = test_site()) {
+inline Plan plan_of(const std::string& keys, const Site& site = planning_site()) {
   return make_plan(parse_sweep("name: plan\n" + keys, "plan.yaml"), site);
 }
 
@@ -27,7 +27,7 @@ inline constexpr const char* kVariants =
     "variants: [{kernel: dilated, order: [linear, hilbert]}]\nbaselines: [gemm, peak]\n";
 
 // The only comparison of a sweep with one point of `parameters`.
-inline Comparison comparison_of(const std::string& parameters, const Site& site = test_site()) {
+inline Comparison comparison_of(const std::string& parameters, const Site& site = planning_site()) {
   const Plan plan = plan_of("cases:\n  - {" + parameters + "}\n" + kVariants, site);
   EXPECT_EQ(plan.comparisons.size(), 1u);
   return plan.comparisons.at(0);

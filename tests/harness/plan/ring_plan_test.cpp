@@ -11,7 +11,7 @@ namespace {
 
 TEST(RingPlan, ProcessesOfALauncherAreRanks) {
   const auto first = [](const std::string& transport, int processes) {
-    Site site = test_site();
+    Site site = planning_site();
     site.processes = processes;
     return plan_of(
                "cases:\n  - {sequence_length: 4096, segments: [4096], ring_size: 4}\n"
@@ -54,7 +54,7 @@ TEST(RingPlan, TellsTheBytesOfARing) {
 }
 
 PlannedVariant planned_ring(const std::string& parameters, const std::string& options,
-                            const Site& site = test_site()) {
+                            const Site& site = planning_site()) {
   return planned("segments: [4096], ring_size: 4" + parameters, "kernel: dilated, " + options, site);
 }
 
@@ -94,7 +94,7 @@ TEST(RingPlan, SaysWhichShardingAutoMeans) {
 
 // Rank k of a ring has the k-th GPU from the chosen one on.
 TEST(RingPlan, GpusWithoutALinkExchangeOverNccl) {
-  Site site = test_site();
+  Site site = planning_site();
   site.gpu = Gpu{.ordinal = 1, .name = "a GPU", .compute_capability = 90, .multiprocessors = 132};
   site.gpu->memory_bytes = std::int64_t{80} << 30;
   site.gpus = 8;
@@ -117,7 +117,7 @@ TEST(RingPlan, GpusWithoutALinkExchangeOverNccl) {
 TEST(RingPlan, OnlyThreadsAndPeerEmulateALink) {
   const std::string slow = ", ring_groups: 2, outer_link: emulated_host";
   EXPECT_FALSE(planned_ring("", "transport: threads" + slow).skip);
-  Site site = test_site();
+  Site site = planning_site();
   site.processes = 4;
   if (!mpi_absence().empty()) GTEST_SKIP() << mpi_absence();
   expect_skipped(planned_ring("", "transport: mpi" + slow, site), "threads and peer emulate outer_link");
@@ -136,7 +136,7 @@ TEST(RingPlan, SaysWhyARingHasNoGroupsOrCannotSplitItsHeads) {
 // The ranks of a host are a group, if the hosts are equal and follow each other.
 TEST(RingPlan, HostsOfProcessesAreGroups) {
   const auto planned = [](const std::vector<int>& hosts, const std::string& options = "ring_groups: 0") {
-    Site site = test_site();
+    Site site = planning_site();
     site.processes = static_cast<int>(hosts.size());
     site.hosts = hosts;
     return planned_ring("", "ring_algorithm: hierarchical, " + options, site);
