@@ -10,6 +10,7 @@ namespace hilbench {
 // Made by hilbench_embed (CMake), as is embedded_fork_server().
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
+std::string_view embedded_sdpa_backends();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
 std::string_view embedded_window_pairs();
@@ -126,7 +127,9 @@ std::string embedded_script(std::string_view name) {
   if (!can_be_forked(name)) return std::string(embedded_torch_context_parallel());
   const std::string shared =
       as_module("fork_server", embedded_fork_server()) + as_module("torch_program", embedded_torch_program());
-  if (name == kTorchSdpa.name) return shared + "\n" + std::string(embedded_torch_sdpa());
+  if (name == kTorchSdpa.name)
+    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
+           std::string(embedded_torch_sdpa());
   return shared + as_module("window_pairs", embedded_window_pairs()) + "\n" +
          std::string(embedded_torch_windows());
 }
