@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,6 +146,11 @@ int report_caught(const CLI::App& app) {
     report_error(resumes ? "stopped; run the same command again to resume" : "stopped",
                  ExitCode::interrupted);
     return 128 + signal;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool of_the_machine = is_of_the_machine(error.code().value());
+    return report_error(fmt::format("the file or folder cannot be used ({}): {}",
+                                    one_line(error.path1().string()), error.code().message()),
+                        of_the_machine ? ExitCode::environment : ExitCode::usage);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::environment);
   } catch (const std::exception& error) {

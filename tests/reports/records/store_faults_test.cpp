@@ -1,6 +1,7 @@
 // Stores that are damaged, of others, or on a disk that is full.
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <random>
 
@@ -187,6 +188,21 @@ TEST_F(StoreFaults, LinkToNothingIsRefusedAndStays) {
             }).find("a link to a file that does not exist"),
             std::string::npos);
   EXPECT_TRUE(fs::is_symlink(file()));
+}
+
+TEST_F(StoreFaults, WhatIsNoFileIsRefusedAndStays) {
+  for (const char* target : {"/dev/zero", "/dev/full", "/proc", ""}) {
+    std::filesystem::create_directories(folder_);
+    if (*target == '\0')
+      ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+    else
+      std::filesystem::create_symlink(target, file());
+    for (const auto& open : {&Store::open_for_writing, &Store::open_for_reading}) {
+      const std::string message = message_of<UsageError>([&] { open(folder_, 100); });
+      EXPECT_NE(message.find("no file"), std::string::npos) << target << message;
+    }
+    EXPECT_TRUE(std::filesystem::remove(file())) << target;
+  }
 }
 
 TEST_F(StoreFaults, LostEnvironmentIsDamage) {
