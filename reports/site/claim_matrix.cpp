@@ -114,8 +114,8 @@ std::string claim_matrix_html(const std::vector<MachineOverview>& machines) {
   for (const Row& row : rows) {
     html += fmt::format("<tr><td>{}</td>", html_text(row.claim));
     for (const std::vector<Answer>& cell : row.cells) html += cell_html(cell);
-    html += fmt::format("<td>{}</td><td class=\"wide\">{}</td></tr>\n", html_text(row.compares),
-                        html_text(row.title));
+    html += fmt::format("<td class=\"wide\">{}</td><td class=\"wide\">{}</td></tr>\n",
+                        html_text(row.compares), html_text(row.title));
   }
   return html + "</tbody>\n</table>\n</div>\n";
 }
