@@ -60,5 +60,5 @@ def download(url, folder):
         if fetch(address(file), folder / file):
             fetch(address("meta.json"), folder / "meta.json")
             return
-    raise HilbenchError.of_one_line(f"no results here ({url}): there is no {' or '.join(names)}; give the address of a folder "
-                        "of results")
+    raise HilbenchError.of_one_line(f"no results here ({url}): there is no {' or '.join(names)}; give the address of a "
+                                    "folder of results")
