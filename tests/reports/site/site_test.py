@@ -8,6 +8,7 @@ lists, and `opening`, which runs alone, opens these pages again.
 
 import argparse
 import json
+import math
 import pathlib
 import resource
 import shutil
@@ -265,7 +266,10 @@ def check_opening(browser, out):
     again = [one for file in out.parent.glob(f"{out.name}.*.slow.json") for one in json.loads(file.read_text())]
     print(f"{len(again)} pages were not opened in time beside other work")
     for page, window in again:
-        seconds = min(open_page(browser, out / page, window=window) for _ in range(3))
+        seconds = math.inf
+        for _ in range(3):
+            if seconds >= MOST_TO_OPEN:
+                seconds = min(seconds, open_page(browser, out / page, window=window))
         expect(seconds < MOST_TO_OPEN, f"{page}, {window[0]} pixels: interactive after {seconds:.2f} s")
 
 
