@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -67,10 +68,24 @@ void open_standard_streams() {
   if (fd >= 0) ::close(fd);
 }
 
+// What Google Benchmark takes from the environment when a worker starts: it would write files, or measure
+// otherwise than the sweep says.
+constexpr std::array kBenchmarkVariables = {
+    "BENCHMARK_OUT",        "BENCHMARK_OUT_FORMAT",
+    "BENCHMARK_FORMAT",     "BENCHMARK_FILTER",
+    "BENCHMARK_LIST_TESTS", "BENCHMARK_REPETITIONS",
+    "BENCHMARK_MIN_TIME",   "BENCHMARK_MIN_WARMUP_TIME",
+    "BENCHMARK_DRY_RUN",    "BENCHMARK_PERF_COUNTERS",
+    "BENCHMARK_CONTEXT",    "BENCHMARK_ENABLE_RANDOM_INTERLEAVING",
+    "BENCHMARK_TIME_UNIT",  "BENCHMARK_COLOR",
+    "BENCHMARK_V",          "BENCHMARK_REPORT_AGGREGATES_ONLY",
+};
+
 void prepare_process() {
   open_standard_streams();
   ::signal(SIGCHLD, SIG_DFL);  // if the parent ignores it, so would this process, and lose its children
   ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead
+  for (const char* name : kBenchmarkVariables) ::unsetenv(name);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
     ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program if the value is empty
 }
