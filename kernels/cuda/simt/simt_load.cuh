@@ -17,6 +17,19 @@ struct Storage {
   static constexpr int kPerChunk = 16 / kBytes;  // elements of one 16-byte access
 };
 
+// The two 16-bit elements of a word as floats.
+template <Dtype kDtype>
+__device__ __forceinline__ void unpack_pair(const unsigned& word, float& low, float& high) {
+  if constexpr (kDtype == Dtype::bf16) {
+    low = __uint_as_float(word << 16);
+    high = __uint_as_float(word & 0xffff0000u);
+  } else {
+    const __half2 pair = *reinterpret_cast<const __half2*>(&word);
+    low = __low2float(pair);
+    high = __high2float(pair);
+  }
+}
+
 // The elements of one 16-byte chunk as floats.
 template <Dtype kDtype>
 __device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Storage<kDtype>::kPerChunk]) {
@@ -25,13 +38,8 @@ __device__ __forceinline__ void unpack_chunk(const uint4& chunk, float (&to)[Sto
   for (int i = 0; i < 4; ++i) {
     if constexpr (kDtype == Dtype::fp32) {
       to[i] = __uint_as_float(words[i]);
-    } else if constexpr (kDtype == Dtype::bf16) {
-      to[2 * i] = __uint_as_float(words[i] << 16);
-      to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
     } else {
-      const __half2 pair = *reinterpret_cast<const __half2*>(&words[i]);
-      to[2 * i] = __low2float(pair);
-      to[2 * i + 1] = __high2float(pair);
+      unpack_pair<kDtype>(words[i], to[2 * i], to[2 * i + 1]);
     }
   }
 }

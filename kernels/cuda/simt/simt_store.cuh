@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/cuda/shared/forward.hpp"
+#include "kernels/cuda/simt/simt_load.cuh"
 #include "kernels/cuda/simt/simt_products.cuh"
 #include "kernels/cuda/simt/simt_softmax.cuh"
 
@@ -21,16 +22,7 @@ __device__ __forceinline__ void read_output(const void* o, long long at, bool o_
   const uint2 words = *reinterpret_cast<const uint2*>(static_cast<const char*>(o) + at * 2);
   const unsigned pairs[2] = {words.x, words.y};
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    if constexpr (kDtype == Dtype::bf16) {
-      to[2 * i] = __uint_as_float(pairs[i] << 16);
-      to[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
-    } else {
-      const __half2 pair = *reinterpret_cast<const __half2*>(&pairs[i]);
-      to[2 * i] = __low2float(pair);
-      to[2 * i + 1] = __high2float(pair);
-    }
-  }
+  for (int i = 0; i < 2; ++i) unpack_pair<kDtype>(pairs[i], to[2 * i], to[2 * i + 1]);
 }
 
 template <Dtype kDtype>

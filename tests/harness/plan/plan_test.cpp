@@ -124,7 +124,8 @@ TEST(Plan, ChoosesPagesWhereTheSystemGivesThem) {
   expect_all(comparison_of(work + "4k", site), "");
   expect_all(comparison_of(work + "default", planning_site()), "");
   expect_all(comparison_of(work + "4k", planning_site()), "");
-  expect_all(comparison_of(work + "2m", planning_site()), "pages 2m: this kernel has no transparent huge pages");
+  expect_all(comparison_of(work + "2m", planning_site()),
+             "pages 2m: this kernel has no transparent huge pages");
   Site never = site;
   never.host.huge_pages.enabled = "never";
   expect_all(comparison_of(work + "2m", never), "transparent_hugepage/enabled is never");

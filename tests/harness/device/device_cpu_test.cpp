@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "harness/device/device.hpp"
+
+namespace hilbench {
+namespace {
+
+TEST(CpuDevice, BuffersStartAtOffsetsThatTheSeedDecides) {
+  const auto places = [](std::uint64_t seed) {
+    const auto device = open_cpu_device(1);
+    device->set_offset_seed(seed);
+    std::vector<std::uintptr_t> found;
+    std::vector<Buffer> kept;
+    for (int i = 0; i < 8; ++i) {
+      kept.push_back(device->allocate(std::size_t{4} << 20));
+      std::memset(kept.back().data(), 1, kept.back().bytes);
+      found.push_back(reinterpret_cast<std::uintptr_t>(kept.back().data()) % (std::size_t{2} << 20));
+    }
+    return found;
+  };
+  EXPECT_EQ(places(0), std::vector<std::uintptr_t>(8, 0));
+  EXPECT_EQ(places(5), places(5));
+  EXPECT_NE(places(5), places(6));
+  for (const std::uintptr_t place : places(5)) {
+    EXPECT_EQ(place % 1024, 0u);
+    EXPECT_LT(place, 64u * 1024 + 63u * 4096);
+  }
+}
+
+// Inside of the first page of 2 MiB, all of which is touched.
+TEST(CpuDevice, BuffersOfChosenPagesStartAtTheSameOffsets) {
+  const auto places = [](PageSize pages) {
+    const auto device = open_cpu_device(1, pages);
+    device->set_offset_seed(5);
+    std::vector<std::uintptr_t> found;
+    std::vector<Buffer> kept;
+    for (const std::size_t bytes :
+         {std::size_t{100}, std::size_t{5000}, std::size_t{4} << 20, std::size_t{3} << 20}) {
+      kept.push_back(device->allocate(bytes));
+      std::memset(kept.back().data(), 1, bytes);
+      found.push_back(reinterpret_cast<std::uintptr_t>(kept.back().data()) % (std::size_t{2} << 20));
+    }
+    return found;
+  };
+  const std::vector<std::uintptr_t> found = places(PageSize::of_2m);
+  EXPECT_EQ(found, places(PageSize::of_4k));
+  EXPECT_EQ(found[2], places(PageSize::standard)[2]) << "a large buffer";
+  EXPECT_GT(*std::max_element(found.begin(), found.end()), 64u * 1024) << "moved by pages";
+}
+
+TEST(CpuDevice, WorksForAboutAsLongAsItIsAsked) {
+  const auto device = open_cpu_device(1);
+  double least = 1e18;  // of several: other programs may be running
+  for (int i = 0; i < 10; ++i) least = std::min(least, device->time_ns([&] { device->work(5e6); }));
+  EXPECT_GT(least, 2.5e6);
+  EXPECT_LT(least, 10e6);
+}
+
+TEST(CpuDevice, ClockAgreesWithSleep) {
+  const auto device = open_cpu_device(1);
+  const double ns = device->time_ns([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  EXPECT_GT(ns, 20e6);
+  EXPECT_LT(ns, 200e6);
+}
+
+TEST(CpuDevice, PermutesThereAndBack) {
+  const auto device = open_cpu_device(2);
+  Buffer from = device->allocate(6 * 8), to = device->allocate(6 * 8), back = device->allocate(6 * 8);
+  const std::vector<std::int64_t> values = {1, 2, 3, 4, 5, 6};
+  device->upload(values.data(), from);
+  const std::vector<std::int32_t> slots = {2, 0, 1};
+  device->permute(from, to, 2, slots, 8, Direction::into_order);
+  std::vector<std::int64_t> got(6);
+  device->download(to, got.data());
+  EXPECT_EQ(got, (std::vector<std::int64_t>{2, 3, 1, 5, 6, 4}));
+  device->permute(to, back, 2, slots, 8, Direction::out_of_order);
+  device->download(back, got.data());
+  EXPECT_EQ(got, values);
+}
+
+TEST(CpuDevice, MovesPartsOfABuffer) {
+  const auto device = open_cpu_device(1);
+  Buffer buffer = device->allocate(4 * 8);
+  const std::vector<std::int64_t> values = {1, 2, 3, 4};
+  device->upload(values.data(), buffer);
+  const std::vector<std::int64_t> middle = {7, 8};
+  device->upload(middle.data(), 2 * 8, buffer, 8);
+  std::vector<std::int64_t> got(4), last(1);
+  device->download(buffer, got.data());
+  EXPECT_EQ(got, (std::vector<std::int64_t>{1, 7, 8, 4}));
+  device->download(buffer, 24, 8, last.data());
+  EXPECT_EQ(last.front(), 4);
+}
+
+}  // namespace
+}  // namespace hilbench
