@@ -50,6 +50,7 @@ Json to_json(const ComparisonTask& task) {
            {{"interval", measure.interval},
             {"budget_s", measure.budget_s},
             {"min_rounds", measure.min_rounds},
+            {"processes", measure.processes},
             {"rounds_bend", measure.rounds_bend},
             {"cold", measure.cache == CacheState::cold},
             {"steady", measure.steady},
@@ -80,6 +81,7 @@ ComparisonTask task_from_json(const Json& json) {
   task.measure.interval = measure.at("interval");
   task.measure.budget_s = measure.at("budget_s");
   task.measure.min_rounds = measure.at("min_rounds");
+  task.measure.processes = measure.value("processes", task.measure.processes);
   task.measure.rounds_bend = measure.value("rounds_bend", false);
   task.measure.cache = measure.at("cold").get<bool>() ? CacheState::cold : CacheState::warm;
   // A gate of another build may not know steady samples: it measures none.

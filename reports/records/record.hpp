@@ -112,7 +112,7 @@ struct Record {
   std::optional<Verification> verify;
   std::optional<Timing> time;
   std::optional<Energy> energy;  // of steady samples
-  std::optional<double> permute_ns;
+  std::optional<double> permute_ns;  // none if no row is moved
   std::optional<double> flops;
   std::optional<double> min_bytes;
   std::optional<double> tflops;

@@ -66,6 +66,7 @@ TEST(ComparisonTask, SurvivesTheTripToAWorker) {
                   .budget_s = 1.5,
                   .rounds_bend = true,
                   .min_rounds = 7,
+                  .processes = 5,
                   .cache = CacheState::cold,
                   .steady = true,
                   .steady_s = 3.5,

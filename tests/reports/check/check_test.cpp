@@ -29,7 +29,10 @@ Record record_of(int number, const std::string& order) {
   record.time.emplace();
   record.time->samples_ns.assign(20, 1e6);
   record.time->process_rounds.assign(10, 2);
-  if (order != "linear") record.speedup = Speedup{.against = record.reference, .ci = {0.99, 1.01}};
+  if (order != "linear") {
+    record.speedup = Speedup{.against = record.reference, .ci = {0.99, 1.01}};
+    record.permute_ns = 1e5;
+  }
   return record;
 }
 
@@ -163,6 +166,8 @@ TEST(Check, OrdersHaveAControlBesideThem) {
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << text_of(input);
   input.records[6].kernel = "another";
   expect_only(input, "controls: 1 of 2 cases and kernels have none");
+  input.records[5].permute_ns.reset();
+  EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
 }
 
 TEST(Check, FewProcessesAreNotEnough) {
