@@ -13,33 +13,36 @@ namespace {
 constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 256};
 constexpr double kLongestWait_s = 60;  // for keys that arrive late
 
-std::unique_ptr<RankResources> resources_for(const Case& work, const Variant& variant) {
-  std::vector<std::shared_ptr<Transport>> ends;
-  const auto ranks = static_cast<int>(work.ring_size);
+using Ends = std::vector<std::shared_ptr<Transport>>;
+
+Ends ends_of(int ranks, double timeout_s, EmulatedLink link = {},
+             Transport::Reach reach = Transport::Reach::running) {
+  Ends ends;
+  const auto streams = std::make_shared<AccessingStreams>();
+  for (auto& end : thread_transports(ranks, timeout_s, link))
+    ends.push_back(std::make_shared<LateTransport>(std::move(end), streams, reach));
+  return ends;
+}
+
+AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant,
+                             Transport::Reach reach = Transport::Reach::running,
+                             decltype(RingRun::device) device = StreamedDevice::make) {
+  const Implementation kernel = emulated_walk_kernel();
+  const auto ranks = static_cast<int>(problem.work.ring_size);
   EmulatedLink link;
   if (variant.outer_link == OuterLink::emulated_host)
     link.group_size = ranks / static_cast<int>(variant.ring_groups);
-  for (auto& end : thread_transports(ranks, kLongestWait_s, link))
-    ends.push_back(std::make_shared<LateTransport>(std::move(end)));
-  return cpu_rank_resources(std::move(ends), 1);
-}
-
-AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant) {
-  const Implementation kernel = emulated_walk_kernel();
-  const auto resources = resources_for(problem.work, variant);
-  return run_rings({{.problem = problem,
-                     .variant = variant,
-                     .kernel = kernel,
-                     .chunks = kSmallChunks,
-                     .device = StreamedDevice::make}},
-                   *resources, 1)
+  const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link, reach), 1);
+  return run_rings(
+             {{.problem = problem, .variant = variant, .kernel = kernel, .chunks = kSmallChunks, .device = device}},
+             *resources, 1)
       .front();
 }
 
 class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
-// Ring sizes, masks and dtypes as in RingEqualsOneRank; chunks of heads, or of rows if a link between groups
-// is emulated.
+// Ring sizes, masks and dtypes as in RingEqualsOneRank. Launches copy chunks of heads; if a link between groups
+// is emulated, messages bring chunks of rows.
 TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
   const auto [algorithm, sharding] = GetParam();
   Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
@@ -77,7 +80,7 @@ TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const AttentionProblem problem(work, random);
   const Ring ring(work, variant);
   const Implementation kernel = emulated_walk_kernel();
-  std::vector<std::unique_ptr<Transport>> ends = thread_transports(2, 0.2);
+  const Ends ends = ends_of(2, 0.2);
   const auto errors = run_ranks(2, [&](int rank) {
     const auto device = open_cpu_device(1);
     RankTensors tensors(problem, ring, *device, rank);

@@ -1,0 +1,62 @@
+#include "kernels/cuda/shared/shard_launches.hpp"
+
+#include <algorithm>
+
+#include "kernels/cuda/runtime/status.hpp"
+#include "kernels/cuda/shared/shard_copier.cuh"
+
+namespace hilbench::cuda {
+namespace {
+
+constexpr int kWarps = 16;  // of a block that only copies
+
+// Kernels are empty for older GPUs, which have no instructions that acquire and release, and no persistent
+// launch either.
+
+// A new launch sees what the stream has written before; the release makes it visible to other GPUs.
+__global__ void tell_kernel(std::uint32_t* word, std::uint32_t value) {
+#if __CUDA_ARCH__ >= 700
+  store_released(word, value);
+#endif
+}
+
+__global__ void __launch_bounds__(32 * kWarps) copy_kernel(const ShardCopies copies) {
+#if __CUDA_ARCH__ >= 700
+  CopyingWarp warp;
+  const std::uint32_t copier = blockIdx.x * kWarps + threadIdx.x / 32;
+  if (copier < copies.copiers) hilbench::copy_shards(copies, copier, warp);
+#endif
+}
+
+__global__ void wait_kernel(const ShardReaders readers) {
+#if __CUDA_ARCH__ >= 700
+  WaitingThread thread;
+  hilbench::wait_until_read(readers, thread);
+#endif
+}
+
+}  // namespace
+
+// A link of 400 GB/s whose loads take 1.5 us has 600 KB under way. A warp has 4 KiB, so 192 of them have 768
+// KiB: all warps of 12 multiprocessors with 16, or of 16 with 12. Smaller GPUs get as many for each
+// multiprocessor. 48 is a multiple of both numbers of warps of a block.
+std::uint32_t shard_copiers(int multiprocessors) {
+  return static_cast<std::uint32_t>(48 * std::clamp(multiprocessors / 32, 1, 4));
+}
+
+void tell(std::uint32_t* word, std::uint32_t value, cudaStream_t stream) {
+  tell_kernel<<<1, 1, 0, stream>>>(word, value);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void copy_shards(const ShardCopies& copies, cudaStream_t stream) {
+  copy_kernel<<<(copies.copiers + kWarps - 1) / kWarps, 32 * kWarps, 0, stream>>>(copies);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+void wait_until_read(const ShardReaders& readers, cudaStream_t stream) {
+  wait_kernel<<<1, 1, 0, stream>>>(readers);
+  HILBENCH_CUDA(cudaGetLastError());
+}
+
+}  // namespace hilbench::cuda
