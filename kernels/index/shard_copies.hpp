@@ -167,9 +167,9 @@ HILBENCH_IN_LAUNCH void copy_shards(const ShardCopies& copies, std::uint32_t cop
       const std::int64_t to = (std::int64_t{s} * copies.batch + entry) * copies.batch_step + first;
       const auto line_words = static_cast<std::uint32_t>(heads * copies.head_bytes / 16);
       const std::uint32_t words = static_cast<std::uint32_t>(source.rows) * line_words;
-      for (const bool values : {false, true}) {
-        const ChunkWords chunk_words{(values ? source.v : source.k) + from, (values ? copies.v : copies.k) + to,
-                                     row_bytes, line_words};
+      for (int tensor = 0; tensor < 2; ++tensor) {
+        const ChunkWords chunk_words{(tensor == 0 ? source.k : source.v) + from,
+                                     (tensor == 0 ? copies.k : copies.v) + to, row_bytes, line_words};
         const std::uint32_t pieces = (words + Copier::kPieceWords - 1) / Copier::kPieceWords;
         const std::uint32_t first_piece = copier >= turn ? copier - turn : copier - turn + copiers;
         for (std::uint32_t piece = first_piece; piece < pieces; piece += copiers) {

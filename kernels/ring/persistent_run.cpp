@@ -142,7 +142,17 @@ void PersistentRun::launch(const Operands& own, bool computes, const ShardCopies
   execution_->run(operands, {received_k_, received_v_, arrived_.get(), first(), gave_up_.get(), copies});
 }
 
+// The ring ends before the caller frees what other ranks may still read.
 void PersistentRun::run(const Operands& own, RingPart part) {
+  try {
+    enqueue(own, part);
+  } catch (const std::exception& error) {
+    transport_.abort(error.what());
+    throw;
+  }
+}
+
+void PersistentRun::enqueue(const Operands& own, RingPart part) {
   const bool exchanges = part != RingPart::computation, computes = part != RingPart::exchange;
   ShardCopies copies;
   if (exchanges) {

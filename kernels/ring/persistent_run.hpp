@@ -41,6 +41,7 @@ class PersistentRun {
   // Rows that this rank sends: packed, or those of the tensors.
   const std::byte* sent_k(const Operands& own) const;
   const std::byte* sent_v(const Operands& own) const;
+  void enqueue(const Operands& own, RingPart part);
   void post_all(const Operands& own);
   // Launches the kernel, if it is to compute, and the copies, if there are any.
   void launch(const Operands& own, bool computes, const ShardCopies& copies);

@@ -81,7 +81,7 @@ class CudaRingDevice final : public RingDevice {
   }
 
   void upload(const void* data, std::size_t bytes, void* to) override {
-    HILBENCH_CUDA(cudaMemcpyAsync(to, data, bytes, cudaMemcpyHostToDevice, nullptr));
+    cuda::store(data, bytes, to, nullptr);
   }
 
   void tell(std::uint32_t* word, std::uint32_t value) override { cuda::tell(word, value, nullptr); }

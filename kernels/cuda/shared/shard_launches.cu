@@ -1,6 +1,8 @@
 #include "kernels/cuda/shared/shard_launches.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <stdexcept>
 
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/shard_copier.cuh"
@@ -10,7 +12,15 @@ namespace {
 
 constexpr int kWarps = 16;  // of a block that only copies
 
-// Kernels are empty for older GPUs, which have no instructions that acquire and release, and no persistent
+struct Words {
+  std::uint32_t word[256];
+};
+
+__global__ void store_kernel(const Words words, std::uint32_t* to, int count) {
+  for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = words.word[i];
+}
+
+// The other kernels are empty for older GPUs, which have no instructions that acquire and release, and no persistent
 // launch either.
 
 // A new launch sees what the stream has written before; the release makes it visible to other GPUs.
@@ -42,6 +52,19 @@ __global__ void wait_kernel(const ShardReaders readers) {
 // multiprocessor. 48 is a multiple of both numbers of warps of a block.
 std::uint32_t shard_copiers(int multiprocessors) {
   return static_cast<std::uint32_t>(48 * std::clamp(multiprocessors / 32, 1, 4));
+}
+
+void store(const void* data, std::size_t bytes, void* to, cudaStream_t stream) {
+  if (bytes % sizeof(std::uint32_t) != 0) throw std::invalid_argument("a table that is not made of words");
+  for (std::size_t begin = 0; begin < bytes; begin += sizeof(Words)) {
+    Words words{};
+    const std::size_t part = std::min(sizeof(Words), bytes - begin);
+    std::memcpy(words.word, static_cast<const char*>(data) + begin, part);
+    store_kernel<<<1, 256, 0, stream>>>(words,
+                                        reinterpret_cast<std::uint32_t*>(static_cast<char*>(to) + begin),
+                                        static_cast<int>(part / sizeof(std::uint32_t)));
+    HILBENCH_CUDA(cudaGetLastError());
+  }
 }
 
 void tell(std::uint32_t* word, std::uint32_t value, cudaStream_t stream) {

@@ -129,8 +129,14 @@ class EmulatedWalk final : public WalkExecution {
  public:
   EmulatedWalk(const Case& work, const Variant& variant, const WalkLimits& limits)
       : work_(work), gathers_(variant.rows == KeyRows::gathered), limits_(limits) {}
+  // What the calling thread, that of a rank, does before its launches: for faults.
+  static std::function<void()>& before_launch() {
+    thread_local std::function<void()> does;
+    return does;
+  }
   void load(const Walk& walk) override { walk_ = &walk; }
   void run(const Operands& operands, const ReceivedShards& received) override {
+    if (before_launch() != nullptr) before_launch()();
     stream_->enqueue([=, this] {
       const EmulatedCopiers copiers(received.copies);
       for (const WalkBranch& branch : walk_->branches)
