@@ -1,6 +1,6 @@
-// How a launch copies the shards of a persistent ring by itself, out of the memory of other ranks: which chunk
-// comes next, which words in memory say that it may be read, that it has arrived, and that it has been read.
-// Launches on GPUs and their emulation on processors share this code. C++17 and no fmt.
+// How a launch copies the shards of a persistent ring by itself, out of the memory of other ranks: which
+// chunk comes next, which words in memory say that it may be read, that it has arrived, and that it has been
+// read. Launches on GPUs and their emulation on processors share this code. C++17 and no fmt.
 //
 // Executions are numbered from 1, by the same number on all ranks, and every word only counts on. So no word
 // is ever set back. Words of a rank, all in its own memory:
@@ -10,11 +10,13 @@
 //               wait for it, and so does the rank to which the shard is passed on
 //   counts[i]   parts of chunk i of a shard that its copiers have copied in all executions; the copier that
 //               counts the last part tells of the arrival
-//   read[r]     the last execution in which rank r has read all that it needs here: rank r writes it, and this
+//   read[r]     the last execution in which rank r has read all that it needs here: rank r writes it, this
 //               rank waits for it before its rows may change
 //
 // Whoever writes data and then such a word releases it, whoever waits for the word acquires it. Copiers count
-// with both, so the one that tells of an arrival, or of the end of reading, does so for all of them.
+// with both, so the one that tells of an arrival, or of the end of reading, does so for all of them. Two of
+// them may add to `arrived` for successive chunks in either sequence: who counted the last part of the later
+// chunk has seen all parts of the earlier one, because every copier counts them in sequence.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +34,10 @@ namespace hilbench {
 struct ShardSource {
   const std::byte* k = nullptr;  // of the first row
   const std::byte* v = nullptr;
-  std::int64_t batch_step = 0;            // bytes between batch entries
-  const std::uint32_t* shows = nullptr;   // `ready` there, or `arrived` if the shard is passed on
-  std::int32_t rows = 0;                  // in a batch entry
-  std::int32_t hop = 0;                   // how often it was passed on before; 0: they are that rank's own rows
+  std::int64_t batch_step = 0;           // bytes between batch entries
+  const std::uint32_t* shows = nullptr;  // `ready` there, or `arrived` if the shard is passed on
+  std::int32_t rows = 0;                 // in a batch entry
+  std::int32_t hop = 0;                  // how often it was passed on; 0: that rank's own rows
 };
 
 // When a wait ends in vain.
@@ -56,9 +58,9 @@ struct ShardCopies {
   std::int32_t head_bytes = 0;                    // a multiple of 16, as all addresses are
   std::byte* k = nullptr;                         // [sources, batch, rows of the longest shard, kv_heads]
   std::byte* v = nullptr;
-  std::int64_t batch_step = 0;         // bytes between batch entries of k and v
-  std::uint32_t* arrived = nullptr;    // [sources]
-  std::uint32_t* counts = nullptr;     // [sources, chunks], and one more: copiers that have come to their end
+  std::int64_t batch_step = 0;       // bytes between batch entries of k and v
+  std::uint32_t* arrived = nullptr;  // [sources]
+  std::uint32_t* counts = nullptr;   // [sources, chunks], and one more: copiers that have come to their end
   std::uint32_t* const* read = nullptr;  // [read_count] words `read` at the ranks that this one reads from
   std::int32_t read_count = 0;
   std::uint32_t execution = 0;
@@ -68,8 +70,8 @@ struct ShardCopies {
 
 // What a rank waits for before its rows may change.
 struct ShardReaders {
-  const std::uint32_t* read = nullptr;   // [ranks]
-  const std::int32_t* ranks = nullptr;   // [count] that read here
+  const std::uint32_t* read = nullptr;  // [ranks]
+  const std::int32_t* ranks = nullptr;  // [count] that read here
   std::int32_t count = 0;
   std::uint32_t execution = 0;
   ShardWaits waits;
@@ -99,8 +101,8 @@ HILBENCH_IN_LAUNCH std::uint32_t arrived_before(const ShardCopies& copies) {
   return (copies.execution - 1) * static_cast<std::uint32_t>(chunk_count(copies));
 }
 
-// Waits until a word has reached a number. False, and `whom` in gave_up[missed], if it does not; false as well
-// if another wait of the rank was in vain. A Thread has
+// Waits until a word has reached a number. False, and `whom` in gave_up[missed], if it does not; false as
+// well if another wait of the rank was in vain. A Thread has
 //   load(word)   acquires
 //   store(word, value)
 //   now_ns(), pause(turn)
@@ -154,7 +156,8 @@ HILBENCH_IN_LAUNCH void copy_shards(const ShardCopies& copies, std::uint32_t cop
         const std::uint32_t needed = source.hop == 0
                                          ? copies.execution
                                          : arrived_before(copies) + static_cast<std::uint32_t>(chunk) + 1;
-        going = by.wait_for(source.shows, needed, copies.waits, kMissedKeys, static_cast<std::uint32_t>(s) + 1);
+        going =
+            by.wait_for(source.shows, needed, copies.waits, kMissedKeys, static_cast<std::uint32_t>(s) + 1);
         if (!going) break;
         ready |= bit;
       }

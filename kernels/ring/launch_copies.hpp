@@ -1,10 +1,11 @@
 // A rank of a persistent ring whose launches copy shards out of the memory of other ranks themselves
 // (kernels/index/shard_copies.hpp): who reads what of whom, and what is enqueued around a launch.
 //
-// No stream waits for another one. Before the launch a rank says that its rows are complete, after it the rank
-// waits until they have been read, both on stream 0. Hosts meet twice in an execution: before the launches,
-// so that whatever a launch waits for is enqueued already, and after them, so that a wait at the end is behind
-// the launches of all ranks. Ranks may then share a GPU, and its one stream, if no launch waits for another.
+// No stream waits for another one. Before the launch a rank says that its rows are complete, after it the
+// rank waits until they have been read, both on stream 0. Hosts meet twice in an execution: before the
+// launches, so that whatever a launch waits for is enqueued already, and after them, so that a wait at the
+// end is behind the launches of all ranks. Ranks may then share a GPU, and its one stream, if no launch waits
+// for another.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ class LaunchCopies {
   // To be called after what makes own rows complete was enqueued. Returns the copies of the next execution
   // when all ranks have called it. They are to be launched in Transport::access(). Throws TransportError.
   ShardCopies begin(const Memory& memory);
-  // To be called after the copies were launched; returns when all ranks have called it. Work on stream 0 comes
-  // after all that others read here.
+  // To be called after the copies were launched; returns when all ranks have called it. Work on stream 0
+  // comes after all that others read here.
   void end();
 
  private:

@@ -75,10 +75,10 @@ void PersistentRun::prepare_kernel(const Implementation& kernel, std::int64_t ti
   std::erase_if(walk_.branches, [](const WalkBranch& branch) { return branch.tiles.empty(); });
   on_device_ = device_.load(computed_case(ring_, rank_), ring_.computed_rows(rank_), row_writes);
   if (walk_.branches.empty()) return;
-  execution_ = kernel.prepare_walk(
-      piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
-      {.timeout_s = transport_.timeout_s(),
-       .spared_multiprocessors = copies_ ? 0 : transport_.multiprocessors()});
+  execution_ =
+      kernel.prepare_walk(piece_case(ring_, rank_, cuts ? Mask::causal : Mask::full), ring_.variant(),
+                          {.timeout_s = transport_.timeout_s(),
+                           .spared_multiprocessors = copies_ ? 0 : transport_.multiprocessors()});
   execution_->load(walk_);
 }
 
@@ -90,8 +90,7 @@ void PersistentRun::add(const Operands& own, const ShardMove& move, std::int64_t
   const bool of_tensors = move.buffer == kOwnRows;
   const std::int64_t room = of_tensors ? ring_.sent_rows(rank_) : ring_.longest_sent_rows();
   const std::int64_t entry = (of_tensors ? 0 : move.buffer * work.batch) + chunk.batch;
-  const auto row_bytes =
-      static_cast<std::size_t>(work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
+  const auto row_bytes = static_cast<std::size_t>(work.kv_heads * work.head_dim * dtype_bytes(work.dtype));
   const std::size_t at = static_cast<std::size_t>(entry * room + chunk.begin) * row_bytes;
   Transport::Message message{.peer = static_cast<int>(move.peer),
                              .bytes = static_cast<std::size_t>(chunk.rows()) * row_bytes};
@@ -182,11 +181,11 @@ void PersistentRun::expect_complete() const {
   const auto word = [&](int number) { return std::atomic_ref(gave_up_.get()[number]).load(); };
   const std::uint32_t keys = word(kMissedKeys), reader = word(kMissedReader);
   if (keys == 0 && reader == 0) return;
-  const std::string why =
-      keys != 0 ? fmt::format("rank {}: its kernel waited {} s for keys of rank {}", rank_,
-                              transport_.timeout_s(), source_of_buffer_.at(keys - 1))
-                : fmt::format("rank {} waited {} s for rank {} to read its keys", rank_,
-                              transport_.timeout_s(), reader - 1);
+  const std::string why = keys != 0
+                              ? fmt::format("rank {}: its kernel waited {} s for keys of rank {}", rank_,
+                                            transport_.timeout_s(), source_of_buffer_.at(keys - 1))
+                              : fmt::format("rank {} waited {} s for rank {} to read its keys", rank_,
+                                            transport_.timeout_s(), reader - 1);
   transport_.abort(why);
   throw TransportError(transport_.failure());
 }

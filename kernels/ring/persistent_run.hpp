@@ -61,12 +61,12 @@ class PersistentRun {
   RankBuffers buffers_;
   std::byte* received_k_ = nullptr;  // [buffers, batch, longest shard, kv_heads, head_dim]
   std::byte* received_v_ = nullptr;
-  std::shared_ptr<std::uint32_t> arrived_;        // [buffers]
-  std::shared_ptr<std::uint32_t> gave_up_;        // as in ShardWaits
+  std::shared_ptr<std::uint32_t> arrived_;       // [buffers]
+  std::shared_ptr<std::uint32_t> gave_up_;       // as in ShardWaits
   std::unique_ptr<LaunchCopies> launch_copies_;  // null if streams copy
   std::uint32_t exchanged_ = 0;                  // runs so far that exchanged shards
-  std::size_t on_device_ = 0;               // the number of its output there
-  float* o_fp32_ = nullptr;                 // null if one launch makes the result
+  std::size_t on_device_ = 0;                    // the number of its output there
+  float* o_fp32_ = nullptr;                      // null if one launch makes the result
   Walk walk_;
   std::unique_ptr<WalkExecution> execution_;  // null if there is nothing to compute
 };

@@ -59,9 +59,9 @@ class RingDevice {
   // What launches need that copy shards themselves (kernels/index/shard_copies.hpp). The number of copiers, 0
   // if they cannot.
   virtual std::uint32_t copiers() const { return 0; }
-  // These are done after all that is enqueued: bringing a small table to memory of allocate(); storing a value that
-  // says to all ranks that the work before it is done; the copies alone, without a computation; and waiting
-  // for those who read.
+  // These are done after all that is enqueued: bringing a small table to memory of allocate(); storing a
+  // value that says to all ranks that the work before it is done; the copies alone, without a computation;
+  // and waiting for those who read.
   virtual void upload(const void* /*data*/, std::size_t /*bytes*/, void* /*to*/) {}
   virtual void tell(std::uint32_t* /*word*/, std::uint32_t /*value*/) {}
   virtual void copy_shards(const ShardCopies& /*copies*/) {}

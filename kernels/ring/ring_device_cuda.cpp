@@ -69,9 +69,7 @@ class CudaRingDevice final : public RingDevice {
 
   void synchronize() override { HILBENCH_CUDA(cudaStreamSynchronize(nullptr)); }
 
-  std::shared_ptr<std::uint32_t> host_words(std::size_t count) override {
-    return cuda::mapped_words(count);
-  }
+  std::shared_ptr<std::uint32_t> host_words(std::size_t count) override { return cuda::mapped_words(count); }
 
   std::uint32_t copiers() const override {
     int device = 0, multiprocessors = 0;

@@ -16,7 +16,7 @@ enum class ChunkShape {
 };
 
 struct ChunkSizes {
-  // heads: loads from another GPU move 128 bytes at once, and a chunk takes copiers a few microseconds to count.
+  // heads: loads from another GPU move 128 bytes at once, and copiers take a microsecond to count a chunk.
   std::int64_t least_line_bytes = 1 << 8;
   std::int64_t least_bytes = 1 << 20;  // of K, and as many of V
   // rows: of K, and as many of V; long enough for NCCL's rate, short enough for several in a shard.

@@ -90,7 +90,9 @@ class CopyingWarp {
   }
 
  private:
-  __device__ __forceinline__ static std::uint32_t lane() { return threadIdx.x % 32; }
+  __device__ __forceinline__ static std::uint32_t lane() {
+    return threadIdx.x % 32;
+  }
 
   __device__ __forceinline__ static uint4 load_words(const std::byte* from) {
     uint4 words;

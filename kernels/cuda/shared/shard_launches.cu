@@ -1,11 +1,10 @@
-#include "kernels/cuda/shared/shard_launches.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/shared/shard_copier.cuh"
+#include "kernels/cuda/shared/shard_launches.hpp"
 
 namespace hilbench::cuda {
 namespace {
@@ -20,8 +19,8 @@ __global__ void store_kernel(const Words words, std::uint32_t* to, int count) {
   for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = words.word[i];
 }
 
-// The other kernels are empty for older GPUs, which have no instructions that acquire and release, and no persistent
-// launch either.
+// The other kernels are empty for older GPUs, which have no instructions that acquire and release, and no
+// persistent launch either.
 
 // A new launch sees what the stream has written before; the release makes it visible to other GPUs.
 __global__ void tell_kernel(std::uint32_t* word, std::uint32_t value) {

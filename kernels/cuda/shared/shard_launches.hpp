@@ -14,8 +14,8 @@ namespace hilbench::cuda {
 // Copiers (warps) of a launch on a GPU with this many multiprocessors.
 std::uint32_t shard_copiers(int multiprocessors);
 
-// Stores a small table, a multiple of 4 bytes, by the parameters of launches: unlike a copy out of host memory
-// that is not pinned, this never waits for the stream.
+// Stores a small table, a multiple of 4 bytes, by the parameters of launches: unlike a copy out of host
+// memory that is not pinned, this never waits for the stream.
 void store(const void* data, std::size_t bytes, void* to, cudaStream_t stream);
 // Stores a value in a word. Who reads it there, on any GPU, also sees what the stream has written before.
 void tell(std::uint32_t* word, std::uint32_t value, cudaStream_t stream);

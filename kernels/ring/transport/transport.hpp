@@ -35,7 +35,7 @@ class Transport {
     int peer = 0;  // may be the rank itself
     void* data = nullptr;
     std::size_t bytes = 0;  // the same at both ends; 0 is a message too
-    Arrival arrival = {};  // of a message that is received
+    Arrival arrival = {};   // of a message that is received
   };
   // When an exchange may begin. stream: on a GPU after all work that is on stream 0 already. arrivals: after
   // all that this rank receives in earlier exchanges has arrived, so that it may be passed on.
@@ -67,8 +67,8 @@ class Transport {
 
   // The same on all ranks. If it is not none, the two functions after it work.
   virtual Reach reach() const { return Reach::none; }
-  // A word that kernels of any rank may read: not 0 once the ring has failed. Those that wait for another rank
-  // end then.
+  // A word that kernels of any rank may read: not 0 once the ring has failed. Those that wait for another
+  // rank end then.
   virtual const std::uint32_t* ended() const { return nullptr; }
   // Calls enqueue(), which enqueues work that accesses the memory of other ranks on stream 0. Throws
   // TransportError instead if the ring has failed. When it fails later, the calls that say so on any rank

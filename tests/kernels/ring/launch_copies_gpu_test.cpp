@@ -48,9 +48,7 @@ class RankRows {
     }
     arrived_ = device.allocate(ring.buffer_rows(rank).size() * sizeof(std::uint32_t) + 4);
   }
-  static int value(std::int64_t rank, int execution) {
-    return static_cast<int>(rank * 16 + execution) % 251;
-  }
+  static int value(std::int64_t rank, int execution) { return static_cast<int>(rank * 16 + execution) % 251; }
   // On stream 0, without waiting for it.
   void fill(int value) {
     for (std::size_t i = 0; i < 2; ++i)
@@ -65,10 +63,10 @@ class RankRows {
       for (const ShardMove& receive : step.receives)
         for (std::size_t i = 2; i < 4; ++i) {
           std::vector<unsigned char> rows(static_cast<std::size_t>(ring_.sent_rows(receive.source)) * row_);
-          HILBENCH_CUDA(cudaMemcpy(
-              rows.data(),
-              static_cast<const std::byte*>(memory_[i].get()) + static_cast<std::size_t>(receive.buffer) * room_,
-              rows.size(), cudaMemcpyDeviceToHost));
+          HILBENCH_CUDA(cudaMemcpy(rows.data(),
+                                   static_cast<const std::byte*>(memory_[i].get()) +
+                                       static_cast<std::size_t>(receive.buffer) * room_,
+                                   rows.size(), cudaMemcpyDeviceToHost));
           const int wanted = value(receive.source, execution);
           EXPECT_EQ(std::count(rows.begin(), rows.end(), wanted), std::ssize(rows))
               << "rank " << rank << " of rank " << receive.source << " in execution " << execution;
@@ -110,8 +108,7 @@ TEST_P(LaunchCopiesOnGpus, LetRowsChangeOnlyAfterAllHaveRead) {
   const auto [ranks, algorithm] = GetParam();
   if (gpu_count() == 0) GTEST_SKIP() << "no GPU here";
   const Ring ring = ring_of(ranks, 2003, algorithm);
-  const ShardChunks chunks =
-      shard_chunks(ring, ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 1});
+  const ShardChunks chunks = shard_chunks(ring, ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 1});
   std::vector<std::string> errors;
   const bool ran = run_copies(
       ring, 20,

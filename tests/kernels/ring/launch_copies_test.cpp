@@ -69,8 +69,8 @@ struct TestedShards {
       for (std::int32_t entry = 0; entry < copies.batch; ++entry) {
         const ShardSource& source = sources[s];
         const auto bytes = static_cast<std::size_t>(source.batch_step);
-        const auto at = static_cast<std::size_t>(
-            (static_cast<std::int64_t>(s) * copies.batch + entry) * copies.batch_step);
+        const auto at = static_cast<std::size_t>((static_cast<std::int64_t>(s) * copies.batch + entry) *
+                                                 copies.batch_step);
         const auto begin = static_cast<std::size_t>(entry * source.batch_step);
         EXPECT_EQ(std::memcmp(&received_k[at], source.k + begin, bytes), 0) << "K of source " << s;
         EXPECT_EQ(std::memcmp(&received_v[at], source.v + begin, bytes), 0) << "V of source " << s;
@@ -189,8 +189,7 @@ TEST_P(LaunchCopiesOfRanks, LetRowsChangeOnlyAfterAllHaveRead) {
   variant.ring_algorithm = GetParam();
   variant.ring_launch = RingLaunch::persistent;
   const Ring ring(work, variant);
-  const ShardChunks chunks =
-      shard_chunks(ring, ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 1});
+  const ShardChunks chunks = shard_chunks(ring, ChunkShape::heads, {.least_line_bytes = 1, .least_bytes = 1});
   const auto ends = thread_transports(kRanks, 60);
   expect_no_errors(run_ranks(kRanks, [&](int rank) {
     Transport& transport = *ends[static_cast<std::size_t>(rank)];

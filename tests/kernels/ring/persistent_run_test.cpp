@@ -33,16 +33,19 @@ AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& var
   if (variant.outer_link == OuterLink::emulated_host)
     link.group_size = ranks / static_cast<int>(variant.ring_groups);
   const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link, reach), 1);
-  return run_rings(
-             {{.problem = problem, .variant = variant, .kernel = kernel, .chunks = kSmallChunks, .device = device}},
-             *resources, 1)
+  return run_rings({{.problem = problem,
+                     .variant = variant,
+                     .kernel = kernel,
+                     .chunks = kSmallChunks,
+                     .device = device}},
+                   *resources, 1)
       .front();
 }
 
 class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
-// Ring sizes, masks and dtypes as in RingEqualsOneRank. Launches copy chunks of heads; if a link between groups
-// is emulated, messages bring chunks of rows.
+// Ring sizes, masks and dtypes as in RingEqualsOneRank. Launches copy chunks of heads; if a link between
+// groups is emulated, messages bring chunks of rows.
 TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
   const auto [algorithm, sharding] = GetParam();
   Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
@@ -91,7 +94,8 @@ TEST(PersistentRun, RanksMayShareAStream) {
       SCOPED_TRACE(described(work, variant));
       const AttentionProblem problem(work, random);
       const ExpectedRows expected(problem, every_row(work));
-      EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, Transport::Reach::mapped, device)), "");
+      EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, Transport::Reach::mapped, device)),
+                "");
     }
   shared = nullptr;
 }
@@ -136,8 +140,8 @@ class PersistentFaults : public testing::Test {
   }();
 };
 
-// Its rows come too late: whoever waits for them ends, and says so. The ring ends on all ranks, after the late
-// one has read what it needs.
+// Its rows come too late: whoever waits for them ends, and says so. The ring ends on all ranks, after the
+// late one has read what it needs.
 TEST_F(PersistentFaults, ALateRankEndsTheRing) {
   for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
     variant_.ring_algorithm = algorithm;
@@ -175,8 +179,7 @@ TEST_F(PersistentFaults, ARankThatDiesBeforeItsLaunchEndsTheOthers) {
     variant_.ring_algorithm = algorithm;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<std::string> errors = run(300, [](int rank) {
-      if (rank == 1)
-        EmulatedWalk::before_launch() = [] { throw std::runtime_error("rank 1 cannot launch"); };
+      if (rank == 1) EmulatedWalk::before_launch() = [] { throw std::runtime_error("rank 1 cannot launch"); };
     });
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
     for (const std::string& error : errors) EXPECT_EQ(error, "rank 1 cannot launch");

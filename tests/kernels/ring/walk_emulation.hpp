@@ -75,10 +75,9 @@ struct HostThread {
     std::atomic_ref(*word).store(value, std::memory_order_release);
   }
   std::uint64_t now_ns() const {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(
-            std::chrono::steady_clock::now().time_since_epoch())
-            .count());
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now().time_since_epoch())
+                                          .count());
   }
   void pause(int turn) const {
     if (turn < 8)

@@ -11,8 +11,8 @@
 
 namespace hilbench {
 
-// Every rank's data goes around the ring. Flags count on from round to round. All is posted before anything is
-// waited for.
+// Every rank's data goes around the ring. Flags count on from round to round. All is posted before anything
+// is waited for.
 template <class Memory>
 void exercise_arrivals(Transport& transport) {
   constexpr std::size_t kBytes = 36'000;
