@@ -32,6 +32,7 @@ std::string name_of(const std::filesystem::path& file) {
         : c == '_'                                 ? '_'
                                                    : '-';
   }
+  if (name == "-" || name == "null") return "sweep";  // YAML reads them as a list, and as nothing
   return name.substr(0, 100);
 }
 

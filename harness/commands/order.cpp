@@ -16,6 +16,7 @@
 #include "kernels/case/windows.hpp"
 #include "kernels/machine/host.hpp"
 #include "kernels/orders/describe.hpp"
+#include "kernels/orders/grids.hpp"
 
 namespace hilbench {
 namespace {
@@ -81,6 +82,7 @@ std::optional<std::int64_t> param_of(const OrderArguments& arguments, const Orde
   if (arguments.residue && !residue) refuse("--residue");
   if (arguments.seed && order.param != OrderParam::seed) refuse("--seed");
   if (!arguments.file.empty() && order.name != "file") refuse("--file");
+  if (!arguments.dilation.empty() && !sorts_groups(order.name)) refuse("--dilation");
   if (arguments.chunk) return arguments.chunk;
   return arguments.residue ? arguments.residue : arguments.seed;
 }

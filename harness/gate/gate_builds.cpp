@@ -75,6 +75,7 @@ class Gate {
           if (!any_open(subject, open)) continue;
           if (seconds() >= options_.budget_s) return judge(open, kSpent);
           measurement_.measure_pair(subject);
+          note_failures(subject);
         }
       }
       judge(open, look == kLooks ? "the processes differ too much" : "");
@@ -109,6 +110,13 @@ class Gate {
             slowdowns.size() < options_.processes ? GateVerdict::undecided : decide(row.slowdown, rule_);
         row.reason = row.verdict == GateVerdict::undecided ? why_undecided : "";
       }
+  }
+
+  // A case without a row that can still be judged is not measured again: a build that crashes or hangs costs
+  // one pair.
+  void note_failures(const Subject& subject) {
+    for (GateRow& row : rows_)
+      if (row.case_id == subject.task.records.front().case_id) note_failure(row);
   }
 
   // True if a build could not measure the row.

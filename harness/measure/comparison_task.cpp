@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 4> kPhases = {"prepare", "verify", "time", "count"};
+constexpr std::array<std::string_view, 4> kPhaseNames = {"prepare", "verify", "time", "count"};
 
 // The bits of the mask that all records share: records hold its hash alone.
 Json mask_json(const std::vector<Record>& records) {
@@ -33,7 +33,7 @@ void give_mask(const Json& text, std::vector<Record>& records) {
 }  // namespace
 
 std::string_view to_string(Phase phase) {
-  return kPhases[static_cast<std::size_t>(phase)];
+  return kPhaseNames[static_cast<std::size_t>(phase)];
 }
 
 Json to_json(const ComparisonTask& task) {

@@ -2,6 +2,7 @@
 // pipes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -37,6 +38,7 @@ nlohmann::json to_json(const ComparisonTask& task);
 ComparisonTask task_from_json(const nlohmann::json& json);
 
 enum class Phase { prepare, verify, time, count };
+inline constexpr std::array kPhases = {Phase::prepare, Phase::verify, Phase::time, Phase::count};
 std::string_view to_string(Phase phase);
 
 // One line from the worker. `record` is set if a variant is finished; otherwise the event says what begins.

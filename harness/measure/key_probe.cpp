@@ -26,6 +26,9 @@ namespace {
 constexpr std::int64_t kProbedRows = 1 << 14;
 constexpr std::int64_t kEnds = 128;         // of them the first and the last rows of all
 constexpr std::int64_t kLseRows = 1 << 16;  // read at a time
+// Elements of O that cost about as much time to read as a copy of its own costs (8 us from an H100).
+constexpr std::int64_t kCheapGap = 1 << 14;
+constexpr std::int64_t kMostRead = 1 << 22;  // elements of O
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<RowId> choose_probed_rows(const Case& work, std::uint64_t seed) {
@@ -186,6 +189,27 @@ void keep_worse(ProbedRow& worst, const ProbedRow& seen) {
   if (seen.ratio() > worst.ratio()) worst = seen;
 }
 
+// compare(i) of rows 0 to `count` gives their ComparedSums: adds them to `worst` and returns how many are
+// telling.
+template <class Compare>
+std::int64_t compare_rows(std::int64_t count, int threads, ProbedRow& worst, const Compare& compare) {
+  std::vector<ProbedRow> worsts(static_cast<std::size_t>(threads));  // of each thread
+  std::int64_t telling = 0;
+#pragma omp parallel num_threads(threads) if (count > 1024) reduction(+ : telling)
+  {
+    ProbedRow mine;
+#pragma omp for schedule(static) nowait
+    for (std::int64_t i = 0; i < count; ++i) {
+      const ComparedSums compared = compare(i);
+      keep_worse(mine, compared.row);
+      telling += compared.telling ? 1 : 0;
+    }
+    worsts[static_cast<std::size_t>(omp_get_thread_num())] = mine;
+  }
+  for (const ProbedRow& row : worsts) keep_worse(worst, row);
+  return telling;
+}
+
 void compare_lses(const Case& work, const KeyProbe& probe, const OutputReader& output, const OutputRows& rows,
                   int threads, ProbeErrors& errors) {
   std::vector<float> lse;
@@ -193,16 +217,37 @@ void compare_lses(const Case& work, const KeyProbe& probe, const OutputReader& o
     const std::int64_t count = std::min(kLseRows, rows.count - first);
     lse.resize(static_cast<std::size_t>(count));
     output.lse(first, lse);
-    std::vector<ProbedRow> worst(static_cast<std::size_t>(threads));  // of each thread
-#pragma omp parallel num_threads(threads) if (count > 1024)
-    {
-      ProbedRow mine;
-#pragma omp for schedule(static) nowait
-      for (std::int64_t i = 0; i < count; ++i)
-        keep_worse(mine, compare_lse(work, probe, rows.id(first + i), lse[static_cast<std::size_t>(i)]));
-      worst[static_cast<std::size_t>(omp_get_thread_num())] = mine;
-    }
-    for (const ProbedRow& row : worst) keep_worse(errors.lse, row);
+    compare_rows(count, threads, errors.lse, [&](std::int64_t i) {
+      return ComparedSums{compare_lse(work, probe, rows.id(first + i), lse[static_cast<std::size_t>(i)])};
+    });
+  }
+}
+
+// Rows that lie near each other in O, and what lies between them, are read at once.
+void compare_outputs(const Case& work, const KeyProbe& probe, const OutputReader& output,
+                     const OutputRows& rows, int threads, ProbeErrors& errors) {
+  struct Stored {
+    std::int64_t row;    // in O
+    std::size_t probed;  // of the probe
+  };
+  std::vector<Stored> stored;
+  for (std::size_t i = 0; i < probe.rows.size(); ++i) stored.push_back({rows.number(probe.rows[i]), i});
+  std::ranges::sort(stored, {}, &Stored::row);
+  const std::int64_t gap = kCheapGap / work.head_dim, most = kMostRead / work.head_dim;
+  const auto width = static_cast<std::size_t>(work.head_dim);
+  std::vector<float> o;
+  for (std::size_t begin = 0, end = 0; begin < stored.size(); begin = end) {
+    const std::int64_t first = stored[begin].row;
+    for (end = begin + 1; end < stored.size(); ++end)
+      if (stored[end].row - stored[end - 1].row > gap || stored[end].row - first >= most) break;
+    o.resize(static_cast<std::size_t>(stored[end - 1].row - first + 1) * width);
+    output.o(first * work.head_dim, o);
+    const auto compare = [&](std::int64_t i) {
+      const Stored& row = stored[begin + static_cast<std::size_t>(i)];
+      const auto at = static_cast<std::size_t>(row.row - first) * width;
+      return compare_sums(work, probe, row.probed, std::span(o).subspan(at, width), output.lse != nullptr);
+    };
+    errors.telling += compare_rows(static_cast<std::int64_t>(end - begin), threads, errors.o, compare);
   }
 }
 
@@ -277,13 +322,7 @@ ProbeErrors probe_errors_from_json(const nlohmann::json& json) {
 ProbeErrors compare_probe(const Case& work, const KeyProbe& probe, const OutputReader& output,
                           const OutputRows& rows, int threads) {
   ProbeErrors errors{.rows = std::ssize(probe.rows)};
-  std::vector<float> o(static_cast<std::size_t>(work.head_dim));
-  for (std::size_t i = 0; i < probe.rows.size(); ++i) {
-    output.o(rows.number(probe.rows[i]) * work.head_dim, o);
-    const ComparedSums compared = compare_sums(work, probe, i, o, output.lse != nullptr);
-    errors.telling += compared.telling ? 1 : 0;
-    keep_worse(errors.o, compared.row);
-  }
+  compare_outputs(work, probe, output, rows, threads, errors);
   if (output.lse) compare_lses(work, probe, output, rows, threads, errors);
   return errors;
 }

@@ -119,13 +119,17 @@ PlannedVariant plan_variant(const Sweep& sweep, const Comparison& comparison, co
   else if (!planned.skip)
     planned.flops = implementation.own_flops(work, threads);
   if (implementation.has_output) planned.min_bytes = min_bytes(work, *counted);
-  std::optional<TileCounts> counts;  // a case that does not fit is skipped without them
-  if (!planned.skip && !why_not_fit(shared_need(work, sweep.inputs), usable_memory(work, site)))
-    counts = counted_tiles(work, variant, implementation);
-  if (counts) planned.pairs = pairs_of(work, *counted, *counts);
-  if (!planned.skip)
-    planned.own =
-        own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus, counts);
+  const auto need = [&](const std::optional<TileCounts>& tiles) {
+    return own_need(work, with_groups_of_hosts(work, variant, site), implementation, threads, site.gpus,
+                    tiles);
+  };
+  if (!planned.skip) planned.own = need(fewest_tile_keys(work, *counted, implementation));
+  // Counting takes long if lists are long: what does not fit is skipped without it.
+  if (!planned.skip && !why_not_fit(shared_need(work, sweep.inputs) + planned.own, usable_memory(work, site)))
+    if (const auto tiles = counted_tiles(work, variant, implementation)) {
+      planned.pairs = pairs_of(work, *counted, *tiles);
+      planned.own = need(tiles);
+    }
   planned.memory_bytes = shared_need(work, sweep.inputs).device + planned.own.device;
   describe_ring(work, site, planned);
   return planned;

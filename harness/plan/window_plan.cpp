@@ -3,6 +3,13 @@
 #include "kernels/orders/order.hpp"
 
 namespace hilbench {
+namespace {
+
+bool computes_by_tiles(const Case& work, const Implementation& implementation) {
+  return has_windows(work) && implementation.windows && implementation.tile_rows != nullptr;
+}
+
+}  // namespace
 
 std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant) {
   if (has_windows(work) && work.ring_size > 1) return "windows: a ring exchanges the keys of branches only";
@@ -15,10 +22,16 @@ std::optional<std::string> why_not_pattern(const Case& work, const Variant& vari
   return std::nullopt;
 }
 
+std::optional<TileCounts> fewest_tile_keys(const Case& work, const PatternCounts& counted,
+                                           const Implementation& implementation) {
+  if (!computes_by_tiles(work, implementation)) return std::nullopt;
+  const double heads = static_cast<double>(work.batch) * static_cast<double>(work.heads);
+  return TileCounts{.keys = static_cast<std::int64_t>(counted.pairs / heads / kMaskedRows)};
+}
+
 std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
                                         const Implementation& implementation) {
-  if (!has_windows(work) || !implementation.windows || implementation.tile_rows == nullptr)
-    return std::nullopt;
+  if (!computes_by_tiles(work, implementation)) return std::nullopt;
   return count_tiles(WindowTiles(work, variant));
 }
 

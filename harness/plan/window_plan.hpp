@@ -15,6 +15,11 @@ namespace hilbench {
 // way round.
 std::optional<std::string> why_not_pattern(const Case& work, const Variant& variant);
 
+// What the tiles of windows hold at least, known without counting them: `keys` alone. A tile of kMaskedRows
+// queries needs at most that many pairs for each key of its list. If the implementation computes by tiles.
+std::optional<TileCounts> fewest_tile_keys(const Case& work, const PatternCounts& counted,
+                                           const Implementation& implementation);
+
 // The tiles of windows, if the implementation computes by them.
 std::optional<TileCounts> counted_tiles(const Case& work, const Variant& variant,
                                         const Implementation& implementation);

@@ -58,7 +58,8 @@ void Progress::expect_later() {
 void Progress::comparison(const std::string& case_id) {
   if (current_ < steps_.size()) ++current_;
   case_id_ = case_id;
-  spent_ = {};
+  spent_s_ = {};
+  rounds_ = 0;
   spent_until_s_ = 0;
   phase_ = Phase::prepare;
   current_s_ = current_ > 0 ? pace_.seconds(steps_[current_ - 1]) : 0;
@@ -75,16 +76,13 @@ double Progress::seconds_left() const {
 
 void Progress::spend() {
   const double now_s = seconds_since(started_);
-  double& part = phase_ == Phase::time    ? spent_.timing_s
-                 : phase_ == Phase::count ? spent_.after_s
-                                          : spent_.before_s;
-  part += now_s - std::exchange(spent_until_s_, now_s);
+  spent_s_[static_cast<std::size_t>(phase_)] += now_s - std::exchange(spent_until_s_, now_s);
 }
 
 void Progress::event(const TaskEvent& event) {
   spend();
   phase_ = event.phase;
-  if (event.phase == Phase::time) spent_.rounds = std::max(spent_.rounds, event.round + 1);
+  if (event.phase == Phase::time) rounds_ = std::max(rounds_, event.round + 1);
   if (line_.style() != Style::updating) return;
   std::string at = fmt::format("{} {}", to_string(event.phase), event.variant_id);
   if (event.phase == Phase::time) at += fmt::format(" round {}", event.round + 1);
@@ -96,12 +94,24 @@ void Progress::settled(const std::string& outcome) {
   spend();
   const double took = spent_until_s_;
   if (current_ > 0 && steps_[current_ - 1].total_s() > 0) {  // there may be a million that are skipped
-    pace_.learn(steps_[current_ - 1], spent_);
+    const auto [prepare_s, verify_s, time_s, count_s] = spent_s_;
+    pace_.learn(steps_[current_ - 1],
+                {.before_s = prepare_s + verify_s, .timing_s = time_s, .after_s = count_s, .rounds = rounds_});
     expect_later();
   }
-  const std::string before =
-      line_.style() == Style::plain ? "    " : fmt::format("[{}/{}] {}: ", current_, steps_.size(), case_id_);
-  line_.print(fmt::format("{}{} in {}", before, outcome, duration_text(took)));
+  if (line_.style() != Style::plain) {
+    line_.print(
+        fmt::format("[{}/{}] {}: {} in {}", current_, steps_.size(), case_id_, outcome, duration_text(took)));
+    return;
+  }
+  // A log tells what the time went to.
+  std::string phases;
+  for (const Phase phase : kPhases) {
+    const double phase_s = spent_s_[static_cast<std::size_t>(phase)];
+    if (phase_s >= 0.05)
+      phases += fmt::format("{}{} {:.1f} s", phases.empty() ? ": " : ", ", to_string(phase), phase_s);
+  }
+  line_.print(fmt::format("    {} in {}{}", outcome, duration_text(took), phases));
 }
 
 }  // namespace hilbench

@@ -1,6 +1,7 @@
 // What a person sees while a sweep runs: on a terminal one line that is updated, elsewhere plain lines.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -65,7 +66,8 @@ class Progress {
   std::size_t current_ = 0;  // from 1; 0: none has begun
   Pace pace_;
   double current_s_ = 0, later_s_ = 0;  // expected of the current step, and of those after it
-  SpentTime spent_;                     // of the current step, until spent_until_s_
+  std::array<double, kPhases.size()> spent_s_{};  // in each phase of the current step, until spent_until_s_
+  std::int64_t rounds_ = 0;                       // of the current step
   double spent_until_s_ = 0;
   Phase phase_ = Phase::prepare;  // since then
   std::string case_id_;

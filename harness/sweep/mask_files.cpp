@@ -22,22 +22,18 @@ const EmbeddedMask* find_embedded_mask(const std::string& folder, const std::str
 std::shared_ptr<const BlockBits> read_bits(const YamlValue& value, const fs::path& file) {
   NpyBooleans array;
   try {
-    array = read_npy_booleans(file, kMostMaskBlocks * kMostMaskBlocks);
+    array = read_npy_booleans(file, kMostMaskBlocks);
   } catch (const UsageError& error) {
     value.fail("mask cannot be used", error.what());
   }
-  const std::int64_t rows = array.shape[0], columns = array.shape[1];
-  if (rows != columns || rows < 1 || rows > kMostMaskBlocks)
+  const std::int64_t rows = array.rows;
+  if (rows != array.columns || rows < 1 || rows > kMostMaskBlocks)
     value.fail(
-        fmt::format("mask of shape ({}, {})", rows, columns),
+        fmt::format("mask of shape ({}, {})", rows, array.columns),
         fmt::format("it has a row for each block of queries and a column for each block of keys, as many, 1 "
                     "to {}",
                     kMostMaskBlocks));
-  BlockBits bits(rows);
-  for (std::int64_t q = 0; q < rows; ++q)
-    for (std::int64_t k = 0; k < rows; ++k)
-      if (array.values[static_cast<std::size_t>(q * rows + k)]) bits.set(q, k);
-  return std::make_shared<const BlockBits>(std::move(bits));
+  return std::make_shared<const BlockBits>(rows, std::move(array.bits));
 }
 
 }  // namespace

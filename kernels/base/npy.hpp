@@ -29,10 +29,14 @@ std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& file);
 std::vector<std::int64_t> read_npy_integers(const std::filesystem::path& file);
 
 struct NpyBooleans {
-  std::vector<std::int64_t> shape;
-  std::vector<bool> values;  // in C order, whatever the file has
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t words = 0;           // of a row
+  std::vector<std::uint64_t> bits;  // column c of a row: bit c % 64 of its word c / 64
+  void set(std::int64_t row, std::int64_t column) {
+    bits[static_cast<std::size_t>(row * words + column / 64)] |= std::uint64_t{1} << column % 64;
+  }
 };
-// An array of b1 with two dimensions and at most `most` elements. Also throws UsageError if a byte is neither
+// An array of b1 with at most `most` rows and as many columns. Also throws UsageError if a byte is neither
 // 0 nor 1.
 NpyBooleans read_npy_booleans(const std::filesystem::path& file, std::int64_t most);
 

@@ -41,6 +41,18 @@ void for_each_chunk(const fs::path& file, std::ifstream& in, const NpyHeader& he
   }
 }
 
+// Calls visit(number, byte) for each byte that is not 0 among the first `count`.
+template <class Visit>
+void for_each_true(const std::vector<char>& bytes, std::int64_t count, const Visit& visit) {
+  constexpr std::int64_t kTogether = sizeof(std::uint64_t);
+  for (std::int64_t i = 0; i < count; i += kTogether) {
+    const std::int64_t end = std::min(i + kTogether, count);
+    if (end - i == kTogether && element_at<std::uint64_t>(bytes, i / kTogether) == 0) continue;
+    for (std::int64_t at = i; at < end; ++at)
+      if (const auto byte = element_at<std::uint8_t>(bytes, at); byte != 0) visit(at, byte);
+  }
+}
+
 float float_at(const NpyHeader& header, const std::vector<char>& bytes, std::int64_t i) {
   if (header.size == 2) return fp16_value(element_at<std::uint16_t>(bytes, i));
   if (header.size == 4) return element_at<float>(bytes, i);
@@ -121,21 +133,22 @@ NpyBooleans read_npy_booleans(const fs::path& file, std::int64_t most) {
     refuse_npy(file, fmt::format("dtype '{}' where booleans are wanted", header.descr), "b1 is read",
                "save it with a.astype(bool)");
   if (header.shape.size() != 2) refuse_npy(file, shape + " where two dimensions are wanted");
-  if (header.count > most)
-    refuse_npy(file, shape + " is too large", fmt::format("at most {} elements are read", most));
-  NpyBooleans array{header.shape, std::vector<bool>(static_cast<std::size_t>(header.count))};
   const std::int64_t rows = header.shape[0], columns = header.shape[1];
+  if (rows > most || columns > most)
+    refuse_npy(file, shape + " is too large", fmt::format("at most {} rows and columns are read", most));
+  NpyBooleans array{rows, columns, (columns + 63) / 64, {}};
+  array.bits.resize(static_cast<std::size_t>(rows * array.words));
+  // A line of the file is a row, or in Fortran order a column.
+  const std::int64_t line_length = header.fortran ? rows : columns;
   for_each_chunk(file, in, header,
                  [&](const std::vector<char>& bytes, std::int64_t first, std::int64_t count) {
-                   for (std::int64_t i = 0; i < count; ++i) {
-                     const auto byte = element_at<std::uint8_t>(bytes, i);
+                   for_each_true(bytes, count, [&](std::int64_t i, std::uint8_t byte) {
                      if (byte > 1)
                        refuse_npy(file, fmt::format("byte {} in booleans", byte),
                                   fmt::format("element {} of {}", first + i, header.count));
-                     const std::int64_t at = first + i;
-                     const std::int64_t to = header.fortran ? at % rows * columns + at / rows : at;
-                     array.values[static_cast<std::size_t>(to)] = byte == 1;
-                   }
+                     const std::int64_t line = (first + i) / line_length, at = (first + i) % line_length;
+                     array.set(header.fortran ? at : line, header.fortran ? line : at);
+                   });
                  });
   return array;
 }

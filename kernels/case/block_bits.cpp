@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <utility>
+
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 
@@ -14,12 +17,21 @@ std::int64_t digits_of_row(std::int64_t blocks) {
   return (blocks + 7) / 8 * 2;
 }
 
+std::size_t words_of_row(std::int64_t blocks) {
+  return static_cast<std::size_t>((blocks + 63) / 64);
+}
+
 }  // namespace
 
 BlockBits::BlockBits(std::int64_t blocks)
-    : blocks_(blocks),
-      words_(static_cast<std::size_t>((blocks + 63) / 64)),
-      bits_(static_cast<std::size_t>(blocks) * words_) {}
+    : BlockBits(blocks, std::vector<std::uint64_t>(static_cast<std::size_t>(blocks) * words_of_row(blocks))) {
+}
+
+BlockBits::BlockBits(std::int64_t blocks, std::vector<std::uint64_t> bits)
+    : blocks_(blocks), words_(words_of_row(blocks)), bits_(std::move(bits)) {
+  if (bits_.size() != static_cast<std::size_t>(blocks) * words_)
+    throw std::logic_error("the bits of a mask are not as many as its blocks");
+}
 
 std::uint64_t BlockBits::hash() const {
   std::uint64_t hash = hash_integer(kFnvBasis, blocks_);

@@ -16,6 +16,8 @@ class BlockBits {
  public:
   // No block sees another. `blocks`: 1 to kMostMaskBlocks.
   explicit BlockBits(std::int64_t blocks);
+  // `bits`: row(0), row(1), ... one after another, with no bit past the last block.
+  BlockBits(std::int64_t blocks, std::vector<std::uint64_t> bits);
 
   void set(std::int64_t query_block, std::int64_t key_block) {
     bits_[word_of(query_block, key_block)] |= std::uint64_t{1} << key_block % 64;

@@ -62,6 +62,10 @@ bool needs_grid(std::string_view name) {
   return name == "boxes" || name == "residue_boxes" || name == "residue_hilbert";
 }
 
+bool sorts_groups(std::string_view name) {
+  return !inside_groups(name).empty();
+}
+
 std::string why_not_on_grid(const OrderRequest& request) {
   const std::size_t dimensions = request.grid.size();
   if (takes_box(request.name) && request.box.size() != dimensions)

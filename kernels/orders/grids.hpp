@@ -13,6 +13,9 @@ namespace hilbench {
 // Whether the order has a form on grids alone.
 bool needs_grid(std::string_view name);
 
+// Whether the order sorts by the groups of request.dilation.
+bool sorts_groups(std::string_view name);
+
 // Why the order has no form on request.grid, or "". It need not be known.
 std::string why_not_on_grid(const OrderRequest& request);
 

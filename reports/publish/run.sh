@@ -5,7 +5,7 @@
 #   tests       every test that needs a GPU
 #   sanitize    the four tools of compute-sanitizer over the kernels
 #   peak, simt, longest, cache, claims   the sweeps of that name; each becomes a store, OUT/SWEEP.tar.xz
-#   steady      what kernels and rivals sustain, with joules; about ten minutes
+#   steady      what kernels and rivals sustain, with joules, measured and checked as `contribute`: about eight minutes
 #   cpu         on the processor: its peak and the order studies
 #   cpu-rivals  on the processor: the kernel against PyTorch of the Python that HILBENCH_PYTHON names
 #   cpu-claims  on the processor: the claims, at sizes that it can run
@@ -316,7 +316,11 @@ published() {
     contribute_sweep "$file" --device cuda --processes 5
   done
   for file in sweeps/gpu-peak.yaml sweeps/data.yaml; do contribute_sweep "$file" --allow-external; done
+  steady
 }
+
+# One round of each process, since a round takes two seconds for each variant.
+steady() { contribute_sweep sweeps/steady.yaml --allow-external --processes 5 --budget 60; }
 
 # windows_sweeps PROCESSES FILE...: the rivals are programs of Python here too
 windows_sweeps() {
@@ -342,7 +346,7 @@ for step in "${steps[@]}"; do
     sanitize) sanitize ;;
     peak) sweep sweeps/gpu-peak.yaml --allow-external ;;
     simt) sweep sweeps/gpu-simt.yaml ;;
-    steady) sweep sweeps/steady.yaml --allow-external ;;
+    steady) steady ;;
     longest)
       for memory in 8GB 80GB; do
         "$hilbench" plan sweeps/longest.yaml --longest --memory "$memory" >"$out/longest-$memory.txt" 2>&1

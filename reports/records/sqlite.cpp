@@ -6,14 +6,19 @@
 #include <cstdio>
 #include <cstring>
 
+#include "kernels/base/text.hpp"
+
 namespace hilbench {
 namespace {
+
+constexpr std::size_t kShownStatement = 60;  // of a statement in a message: the views take pages
 
 [[noreturn]] void fail(sqlite3* db, int status, std::string_view call) {
   const int code = db != nullptr && status != SQLITE_OK ? sqlite3_extended_errcode(db) : status;
   const int system = db != nullptr ? sqlite3_system_errno(db) : 0;
   std::string text = fmt::format("{} (SQLite status {}) in '{}'",
-                                 db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(status), code, call);
+                                 db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(status), code,
+                                 one_line(call, kShownStatement));
   if (system != 0) text += fmt::format(", system: {}", std::strerror(system));
   throw SqliteError(code, system, text);
 }

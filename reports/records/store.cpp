@@ -23,6 +23,7 @@ using nlohmann::json;
 
 constexpr int kApplicationId = 0x68696c62;  // "hilb"
 constexpr const char* kFileName = "results.sqlite";
+constexpr std::int64_t kMostProcesses = 1'000'000;  // that a comparison can have; more is damage
 
 constexpr const char* kTables = R"(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
@@ -169,8 +170,11 @@ std::optional<StoredComparison> Store::comparison(const std::string& case_id) co
                          "SELECT fingerprint, processes, retried FROM comparison WHERE case_id = ?");
     rows.bind(case_id);
     if (!rows.step()) return std::nullopt;
+    const std::int64_t processes = rows.integer(1);
+    if (processes < 0 || processes > kMostProcesses)
+      refuse_damaged(handle_->file, fmt::format("{} is of {} processes", one_line(case_id, 100), processes));
     return StoredComparison{
-        .fingerprint = rows.text(0), .processes = rows.integer(1), .retried = rows.integer(2) != 0};
+        .fingerprint = rows.text(0), .processes = processes, .retried = rows.integer(2) != 0};
   });
 }
 

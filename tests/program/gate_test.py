@@ -1,10 +1,9 @@
-"""`hilbench gate`: builds that crash, lie or are none, equal and slowed builds, stored results, and a stop.
+"""`hilbench gate`: builds that are none, equal and slowed builds, stored results, and a stop.
 
 Usage: gate_test.py PATH_OF_HILBENCH [unittest arguments]
 """
 
 import csv
-import json
 import pathlib
 import re
 import signal
@@ -13,165 +12,8 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from program import Program
-
-CASES = ("n256", "n512")
-SWEEP = """
-name: tiny
-cases:
-%s
-variants: [{kernel: dilated, order: [linear, random]}]
-reference: dilated/linear
-measure: {interval: 0.05, budget_s: 0.2, min_rounds: 3}
-"""
-UNREADABLE = "the worker's report cannot be read, or is not of this task"
-CASE = "  - {sequence_length: %d, segments: [128], dilations: [1], heads: 2, head_dim: 32, threads: 1, device: cpu}"
-# A build that does what WHAT says. worker() is the real worker, with `change` made to each report that ends a variant;
-# each report, and the process that says it, is given to `seen` first.
-# `asked` workers came before this one. All else is the real program's.
-BUILD = """#!%s
-import json, os, pathlib, signal, subprocess, sys, time
-REAL = os.path.join(os.path.dirname(sys.argv[0]), "hilbench")
-def say(text):
-    os.write(int(sys.argv[3]), text.encode())
-def describe(**changes):
-    answer = subprocess.run([REAL, *sys.argv[1:]], input="{}", capture_output=True, text=True, check=True).stdout
-    print(json.dumps({**json.loads(answer), **changes}))
-    sys.exit()
-def worker(change, seen=lambda event, real: None):
-    task_out, task_in = os.pipe()
-    events_out, events_in = os.pipe()
-    os.set_inheritable(task_out, True), os.set_inheritable(events_in, True)
-    # It inherits all else too, the socket over which the two builds take turns.
-    real = subprocess.Popen([REAL, "worker", str(task_out), str(events_in)], close_fds=False)
-    os.close(task_out), os.close(events_in)
-    with open(int(sys.argv[2])) as task, open(task_in, "w") as pipe:
-        pipe.write(task.read())
-    for line in open(events_out):
-        event = json.loads(line)
-        seen(event, real)
-        say(json.dumps(change(event) if "record" in event else event) + "\\n")
-    sys.exit(real.wait())
-counter = pathlib.Path(sys.argv[0] + ".asked")
-asked = 0
-if sys.argv[1] == "worker":
-    asked = len(counter.read_text()) if counter.exists() else 0
-    counter.write_text("x" * (asked + 1))
-WHAT
-os.execv(REAL, ["hilbench", *sys.argv[1:]])
-""" % sys.executable
-
-
-class GateTest(unittest.TestCase):
-    def setUp(self):
-        self.program = Program(BINARY)
-        self.addCleanup(self.program.close)
-        self.sweep_of(256, 512)
-
-    def sweep_of(self, *lengths, name="sweep.yaml"):
-        return self.program.sweep(SWEEP % "\n".join(CASE % length for length in lengths), name)
-
-    def build(self, what):
-        """Name of a build that differs from the real one by these lines."""
-        file = self.program.folder / "candidate"
-        file.write_text(BUILD.replace("WHAT", what))
-        file.chmod(0o755)
-        (self.program.folder / "candidate.asked").unlink(missing_ok=True)
-        return file.name
-
-    def gate(self, *arguments, statuses, sweep="sweep.yaml", baseline="hilbench", candidate="hilbench"):
-        """Exit status, standard output and error; the status must be one of `statuses`."""
-        process = self.program.start("gate", sweep, "--baseline", baseline, "--candidate", candidate, *arguments)
-        out, err = process.communicate(timeout=300)
-        self.assertIn(process.returncode, statuses, f"{arguments}\n{out}\n{err}")
-        self.program.wait_until_no_worker()
-        return process.returncode, out, err
-
-    def refused(self, *arguments, **sides):
-        """The one line of a gate that measures nothing."""
-        _, out, err = self.gate(*arguments, statuses=[2], **sides)
-        self.assertEqual(out, "")
-        self.assertRegex(err, r"\Ahilbench: error: [^\n]+\n\Z")
-        return err
-
-
-class FaultTest(GateTest):
-    """A candidate that fails where the baseline works: exit status 1, whatever the times."""
-
-    def fault(self, what, reason, of="dilated/random", budget="10s"):
-        with self.subTest(what):
-            _, out, _ = self.gate("--threshold", "90%", "--budget", budget, "-o", "out", candidate=self.build(what),
-                                  statuses=[1])
-            self.assertRegex(out, r"\Afailed: of 4 variants, ")
-            for case in CASES:
-                self.assertRegex(out, rf"\nfailed +{case}\S* {of} *; {reason}\n")
-            summary = (self.program.folder / "out/gate.md").read_text()
-            self.assertRegex(summary, rf"(?m)^\| n256\S* \| {of} \| .*{reason}")
-            suite = xml.etree.ElementTree.parse(self.program.folder / "out/gate.xml").getroot()
-            self.assertGreaterEqual(int(suite.get("failures")), len(CASES))
-            self.assertEqual(len(suite.findall("testcase/failure")), int(suite.get("failures")))
-
-    def test_a_candidate_that_crashes(self):
-        self.fault("os.kill(os.getpid(), signal.SIGSEGV) if sys.argv[1] == 'worker' else 0",
-                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)")
-
-    def test_a_candidate_that_crashes_later(self):
-        # Four workers for the first two pairs of both cases work, as long as all go well.
-        self.fault("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 4 else 0",
-                   r"failed in the candidate: prepare: the worker was killed by signal 11 \(Segmentation fault\)",
-                   budget="60s")
-
-    def test_incomplete_answers(self):
-        missing = "failed in the candidate: the worker ended without a result for it"
-        self.fault("sys.exit() if sys.argv[1] == 'worker' else 0", missing)
-        self.fault("if sys.argv[1] == 'worker': say('{\"phase\": 3, \"rec'), sys.exit()", missing)
-
-    def test_answers_that_are_no_report(self):
-        event = {"phase": 2, "variant": "dilated/random", "round": 0, "spent_s": 0}
-        for line in ("hello", [], 7, {}, {"error": 5}, {**event, "variant": 7}, {**event, "phase": "time"},
-                     {**event, "phase": 9}, {**event, "variant": "dilated/moore"}, {**event, "record": {}}):
-            text = line if line == "hello" else json.dumps(line)
-            self.fault(f"if sys.argv[1] == 'worker': say({text!r} + chr(10)), sys.exit()",
-                       "failed in the candidate: prepare: " + UNREADABLE)
-
-    def test_records_that_are_not_of_the_task(self):
-        for change in ({"variant": "dilated/hilbert"}, {"case": "n1024"}, {"time_ns": None}, {"schema": 99}):
-            self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
-                       f"**{change!r}}}}})", rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
-
-    def test_times_that_are_none(self):
-        for samples in ("[[]]", "[[0, 0]]", "[[None]]", "[[-1, 5]]"):
-            self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
-                       f"'time_ns': {{**event['record']['time_ns'], 'samples': {samples}}}}}}})",
-                       rf"failed in the candidate: [a-z]+: {UNREADABLE}", of=r"\S+")
-
-    def test_a_candidate_that_crashes_while_a_slowdown_is_confirmed(self):
-        self.sweep_of(256)
-        # Six pairs show the slowdown; the workers after them crash.
-        crash = self.build("os.kill(os.getpid(), signal.SIGSEGV) if asked >= 6 else 0")
-        _, out, _ = self.gate("--threshold", "5%", "--inject", "n256=100%", "--budget", "60s", candidate=crash,
-                              statuses=[1])
-        self.assertRegex(out, r"(?m)^failed +n256\S* dilated/linear.*killed by signal 11")
-        self.assertNotIn("did not confirm", out)
-
-    def test_a_failed_verification(self):
-        self.fault("if sys.argv[1] == 'worker': worker(lambda event: {**event, 'record': {**event['record'], "
-                   "'status': 'invalid', 'reason': 'row 3 differs'}})", "invalid in the candidate: row 3 differs")
-
-
-    def test_a_candidate_that_hangs(self):
-        sweep = self.program.folder / "sweep.yaml"
-        sweep.write_text(sweep.read_text().replace("measure: {", "measure: {timeout_s: 3, "))
-        hung = "no progress for 3 s: the worker counts as hung and was stopped"
-        # At once; and while it has the turn, so that the baseline waits for it.
-        stop = "(lambda event, real: os.kill(real.pid, signal.SIGSTOP) if event['phase'] == 2 else 0)"
-        for what, phase in (("time.sleep(1000) if sys.argv[1] == 'worker' else 0", "prepare"),
-                            ("if sys.argv[1] == 'worker': worker(lambda event: event, %s)" % stop, "time")):
-            began = time.monotonic()
-            self.fault(what, f"failed in the candidate: {phase}: {hung}", of=r"\S+", budget="30s")
-            self.assertLess(time.monotonic() - began, 40)
-            records = self.program.records("out/baseline")
-            self.assertEqual([record["status"] for record in records], ["ok"] * 4)
+import gating
+from gating import CASE, GateTest
 
 
 class FailingBaselineTest(GateTest):
@@ -450,5 +292,5 @@ class StoredTest(GateTest):
 
 
 if __name__ == "__main__":
-    BINARY = str(pathlib.Path(sys.argv.pop(1)).absolute())
+    gating.BINARY = str(pathlib.Path(sys.argv.pop(1)).absolute())
     unittest.main()

@@ -134,17 +134,6 @@ class FaultTest(LaunchedGpuTest):
         self.fail_rank(1, signal.SIGKILL, LONG, 2, 30)
         self.check_resumed(2)
 
-    def test_hung_rank(self):
-        told = self.fail_rank(1, signal.SIGSTOP, LONG, 2, 40)
-        self.assertEqual(len(told), 1, told)
-        hung = r"rank 0 waited 8 s for .*rank 1"
-        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n2048-.*\): .*" + hung)
-        reasons = [reason for status, reason in self.statuses().values() if status == "failed"]
-        self.assertEqual(len(reasons), 2)
-        for reason in reasons:
-            self.assertRegex(reason, hung)
-        self.check_resumed(2)
-
     def test_gpu_that_does_not_open(self):
         """No rank waits for the one without a GPU, and the run goes on."""
         if not FAKE:
@@ -162,6 +151,19 @@ class FaultTest(LaunchedGpuTest):
         _, told = self.launch(1, *run[1:], status=2, others=[(1, ["env", "HILBENCH_FAKE_GPUS=0", *run])])
         self.assertEqual(told, ["hilbench: error: rank 1 of 2 finds no GPU, rank 0 does; start one process for each GPU, or "
                                 "choose --device cpu"])
+
+
+class HungTest(LaunchedGpuTest):
+    def test_hung_rank(self):
+        told = self.fail_rank(1, signal.SIGSTOP, LONG, 2, 40)
+        self.assertEqual(len(told), 1, told)
+        hung = r"rank 0 waited 8 s for .*rank 1"
+        self.assertRegex(told[0], r"^hilbench: error: the ranks cannot go on \(n2048-.*\): .*" + hung)
+        reasons = [reason for status, reason in self.statuses().values() if status == "failed"]
+        self.assertEqual(len(reasons), 2)
+        for reason in reasons:
+            self.assertRegex(reason, hung)
+        self.check_resumed(2)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,8 @@ class FirstSweep(CommandLine):
         self.refused(["init", "-o", "link.yaml"], r"the file exists")
         self.refused(["init", "-o", "no/folder.yaml"], r"no/folder\.yaml", status=2)
         self.refused(["init", "-o", ""], r"must not be empty")
+        for name in ("-", "~.yaml", "null.yaml"):  # words of YAML
+            self.assert_runs(self.run_it(["init", "-o", name]))
         self.assert_runs(self.run_it(["init"]))
         self.assertTrue((self.folder / "first.yaml").exists())
 

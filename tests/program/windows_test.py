@@ -163,6 +163,7 @@ class OrderOnGridTest(unittest.TestCase):
                                  (["residue", "--grid", "4x4", "--dilation", "2"], "the grid has 2 dimensions"),
                                  (["residue", "--grid", "4x4", "--dilation", "2x5"], "here it is 1..4, the extent"),
                                  (["residue", "--grid", "4x4", "--dilation", "2xa"], "bad parameter"),
+                                 (["hilbert", "--grid", "4x4", "--dilation", "2x2"], "--dilation does not apply"),
                                  (["residue_boxes.2", "--grid", "4x4"], "write residue_boxes.8.8"),
                                  (["boxes.2", "--grid", "4x4"], "write boxes.8.8"),
                                  (["boxes.2.2", "--length", "16"], "cuts a grid"),

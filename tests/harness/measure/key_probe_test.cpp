@@ -253,6 +253,29 @@ TEST(KeyProbe, RowsThatNothingCoversAreZero) {
   EXPECT_TRUE(fault_of(work, probe, wrong, true));
 }
 
+TEST(KeyProbe, WhatLiesBetweenDistantRowsIsNotRead) {
+  const std::int64_t length = 1 << 16;
+  const Case work = long_case(length);
+  const InputTensors inputs = InputTensors::key_probe(work, 1);
+  const auto at_the_ends = [&](std::int64_t position) { return position < 900 || position >= length - 900; };
+  const KeyProbe probe = make_key_probe(work, inputs, {}, 5, 2, at_the_ends);
+  ProbedOutput probed(work, inputs);
+  Output output = probed.right(probe);
+  std::int64_t elements = 0;
+  OutputReader read = reader(output);
+  read.o = [&elements, o = read.o](std::int64_t first, std::span<float> to) {
+    elements += std::ssize(to);
+    o(first, to);
+  };
+  EXPECT_FALSE(probe_fault(compare_probe(work, probe, read, all_rows(work), 2)));
+  EXPECT_LE(elements, 1800 * work.heads * work.head_dim);
+  for (const RowId& row : {probe.rows.front(), probe.rows[probe.rows.size() / 2], probe.rows.back()}) {
+    Output wrong = output;
+    wrong.o[number_of(work, row) * static_cast<std::size_t>(work.head_dim)] += 1;
+    EXPECT_TRUE(fault_of(work, probe, wrong, false)) << row.position;
+  }
+}
+
 // By O alone; with an LSE, rows of up to 2^16 keys tell besides.
 TEST(KeyProbe, SaysInHowManyRowsOneKeyShows) {
   const auto telling = [](std::int64_t length, Dtype dtype) {

@@ -61,6 +61,18 @@ TEST(WindowPlan, CountsNeededAndComputedPairs) {
       << table;
 }
 
+// Counting these tiles would take hours: 32768 lists of 4 million keys.
+TEST(WindowPlan, SkipsListsThatCannotFitWithoutCountingThem) {
+  const Planned planned("grid: [2048, 2048], window: [2048, 2048], heads: 1, head_dim: 16",
+                        "{kernel: dilated, order: [linear, hilbert], order_tensors: qkv}");
+  for (const char* id : {"dilated/linear.qkv", "dilated/hilbert.qkv"}) {
+    const PlannedVariant& variant = planned.variant(id);
+    ASSERT_TRUE(variant.skip) << id;
+    EXPECT_TRUE(variant.skip->starts_with("does not fit: the comparison would need 51")) << *variant.skip;
+    EXPECT_FALSE(variant.pairs) << id;
+  }
+}
+
 TEST(WindowPlan, SkipsWhatCannotComputeWindows) {
   const Planned planned(
       kGrid,

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "kernels/base/share.hpp"
 
@@ -49,6 +51,19 @@ TEST(Progress, WritesPlainLinesWhereNobodyWatches) {
     progress.note("a note");
   }
   EXPECT_EQ(content(file.get()), "[1/2] case-a (about 20 s left)\n    3 ok, 1 failed in 0 s\na note\n");
+}
+
+TEST(Progress, LogsWhatTheTimeWentTo) {
+  const File file = temporary_file();
+  Progress progress(file.get(), Progress::Style::plain);
+  progress.begin({kTenSeconds});
+  progress.comparison("case-a");
+  progress.event({.phase = Phase::verify, .variant_id = "dilated/linear"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  progress.event({.phase = Phase::time, .variant_id = "dilated/linear"});
+  progress.settled("1 ok");
+  const std::string text = content(file.get());
+  EXPECT_NE(text.find("1 ok in 0 s: verify 0.1 s\n"), std::string::npos) << text;
 }
 
 TEST(Progress, SaysWhatIsLeftByWhatEarlierComparisonsTook) {

@@ -1,5 +1,6 @@
 #include "kernels/base/npy.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -169,10 +170,31 @@ TEST_F(Npy, RefusesHostileShapes) {
 TEST_F(Npy, BooleansComeInBothOrders) {
   const std::string data = raw<char>({1, 0, 0, 0, 1, 1});
   write(array(dict("|b1", "(2, 3)"), data));
-  EXPECT_EQ(read_npy_booleans(file_, 6).shape, (std::vector<std::int64_t>{2, 3}));
-  EXPECT_EQ(read_npy_booleans(file_, 6).values, (std::vector<bool>{true, false, false, false, true, true}));
+  const NpyBooleans rows = read_npy_booleans(file_, 6);
+  EXPECT_EQ(rows.rows, 2);
+  EXPECT_EQ(rows.columns, 3);
+  EXPECT_EQ(rows.bits, (std::vector<std::uint64_t>{0b001, 0b110}));
   write(array("{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3), }\n", data));
-  EXPECT_EQ(read_npy_booleans(file_, 6).values, (std::vector<bool>{true, false, true, false, false, true}));
+  EXPECT_EQ(read_npy_booleans(file_, 6).bits, (std::vector<std::uint64_t>{0b101, 0b100}));
+}
+
+// More elements than are read at once, and rows that end inside a word.
+TEST_F(Npy, LargeArraysOfBooleansComeInBothOrders) {
+  constexpr std::int64_t kRows = 701, kColumns = 519;
+  const auto is_set = [](std::int64_t row, std::int64_t column) { return row * column % 11 == 3; };
+  for (const bool fortran : {false, true}) {
+    std::string data;
+    for (std::int64_t i = 0; i < kRows * kColumns; ++i)
+      data += static_cast<char>(fortran ? is_set(i % kRows, i / kRows) : is_set(i / kColumns, i % kColumns));
+    write(array(fmt::format("{{'descr': '|b1', 'fortran_order': {}, 'shape': ({}, {}), }}\n",
+                            fortran ? "True" : "False", kRows, kColumns),
+                data));
+    NpyBooleans expected{kRows, kColumns, 9, std::vector<std::uint64_t>(kRows * 9)};
+    for (std::int64_t row = 0; row < kRows; ++row)
+      for (std::int64_t column = 0; column < kColumns; ++column)
+        if (is_set(row, column)) expected.set(row, column);
+    EXPECT_EQ(read_npy_booleans(file_, kRows * kColumns).bits, expected.bits) << fortran;
+  }
 }
 
 TEST_F(Npy, RefusesWhatIsNoArrayOfBooleans) {

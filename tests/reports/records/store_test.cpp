@@ -131,6 +131,23 @@ TEST_F(StoreTest, RefusesARecordThatContradictsItself) {
   EXPECT_NE(message.find(file().string()), std::string::npos) << message;
 }
 
+TEST_F(StoreTest, AMessageShowsTheBeginningOfAStatement) {
+  SqliteConnection db(root_ / "x.sqlite", OpenMode::create, 0);
+  const std::string statement = "SELECT 1" + std::string(5000, ' ') + "wrong wrong";
+  const std::string message = message_of<SqliteError>([&] { db.execute(statement); });
+  EXPECT_LT(message.size(), 200u) << message;
+  EXPECT_NE(message.find("in 'SELECT 1"), std::string::npos) << message;
+}
+
+TEST_F(StoreTest, RefusesAComparisonOfAnImpossibleNumberOfProcesses) {
+  Store store = Store::open_for_writing(folder_);
+  for (const std::int64_t processes : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    store.commit("a", {"f", processes}, make_comparison("a"));
+    const std::string message = message_of<UsageError>([&] { store.comparison("a"); });
+    EXPECT_NE(message.find(fmt::format("a is of {} processes", processes)), std::string::npos) << message;
+  }
+}
+
 TEST_F(StoreTest, ReplacesTheComparisonOfACase) {
   Store store = Store::open_for_writing(folder_);
   store.commit("a", {"old", 1}, make_comparison("a", 5));
