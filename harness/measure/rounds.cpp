@@ -34,7 +34,9 @@ std::int64_t rounds_wanted(const std::vector<VerifiedVariant>& variants,
 
 std::int64_t fewest_rounds(const Measure& measure) {
   constexpr std::int64_t kFewest = 6, kFewestSteady = 3;
-  return std::min(measure.steady ? kFewestSteady : kFewest, measure.min_rounds);
+  // Steady rounds take seconds: several processes share the fewest.
+  const std::int64_t steady = (kFewestSteady + measure.processes - 1) / measure.processes;
+  return std::min(measure.steady ? steady : kFewest, measure.min_rounds);
 }
 
 void TimingBudget::begin_rounds() {

@@ -7,6 +7,7 @@
 
 #include "baselines/external/programs.hpp"
 #include "baselines/table.hpp"
+#include "harness/measure/timing.hpp"
 #include "harness/plan/page_reasons.hpp"
 #include "harness/plan/ring_reasons.hpp"
 #include "harness/plan/window_plan.hpp"
@@ -200,12 +201,13 @@ bool Comparison::runnable() const {
 }
 
 double timing_s(const Measure& measure, const Comparison& comparison) {
-  constexpr double kFewestRounds = 3, kWithTrial = 1.2;  // of steady samples (harness/measure/timing.cpp)
+  constexpr double kWithTrial = 1.2;  // of steady samples (harness/measure/timing.cpp)
   if (!comparison.runnable()) return 0;
+  const auto rounds = static_cast<double>(fewest_rounds(measure));
   double seconds = 0;
   if (measure.steady)
     for (const PlannedVariant& planned : comparison.variants)
-      if (!planned.skip) seconds += kFewestRounds * kWithTrial * measure.steady_s;
+      if (!planned.skip) seconds += rounds * kWithTrial * measure.steady_s;
   return std::max(seconds, measure.budget_s / static_cast<double>(measure.processes));
 }
 

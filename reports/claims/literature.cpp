@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view kAll = "literature";
 constexpr std::array<std::string_view, 5> kPaperKeys = {"id", "title", "arxiv", "obtained", "claims"};
 constexpr std::array<std::string_view, 4> kPaperClaimKeys = {"says", "claimed", "test", "untestable"};
-constexpr std::array<std::string_view, 7> kTestKeys = {"compares", "case",  "variant", "against",
-                                                       "control",  "dense", "quantity"};
+constexpr std::array<std::string_view, 8> kTestKeys = {"compares", "case",  "variant",  "against",
+                                                       "control",  "dense", "quantity", "level"};
 constexpr std::array<std::string_view, 2> kQuantities = {"time", "misses"};
 
 // Every parameter of a case by name, as ids write it: "30x48x80", "true.false", "bf16".
@@ -64,6 +64,12 @@ PaperTest test_of(const YamlValue& value) {
                  .control = value.find("control") ? text_of(value, "control") : ""};
   if (const auto dense = value.find("dense")) test.dense = boolean_of(*dense, "dense");
   if (value.find("quantity")) test.misses = choice_of(value, "quantity", kQuantities) == "misses";
+  if (const auto level = value.find("level")) {
+    std::vector<std::string_view> names;
+    for (const MissLevel& each : miss_levels()) names.push_back(each.name);
+    test.level = choice_of(value, "level", names);
+    if (!test.misses) refuse_claim(*level, "a level of a cache, but no misses", "quantity: misses");
+  }
   const auto work = value.find("case");
   if (!work || !work->is_map()) refuse_claim(value, "a test without case", "it names what a case must have");
   const auto known = parameters_of(Case{});
@@ -107,8 +113,10 @@ std::string why_no_record(const Record* record, const std::string& variant, cons
 }
 
 void judge_misses(PaperAnswer& answer, const Record* against, const Record* variant, const Record* control) {
-  const std::vector<LevelAnswer> levels =
+  std::vector<LevelAnswer> levels =
       answer_levels(answer.claim->claimed, {.standard = against, .hilbert = variant, .random = control});
+  const std::string& only = answer.claim->test->level;
+  std::erase_if(levels, [&](const LevelAnswer& each) { return !only.empty() && each.level->name != only; });
   answer.verdict = combined(levels);
   std::vector<std::string> said;
   for (const LevelAnswer& level : levels) {

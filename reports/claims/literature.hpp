@@ -18,6 +18,7 @@ struct PaperTest {
   std::string variant, against, control;    // ids of variants; control may be empty
   bool dense = false;   // `against` is of the case with dense attention on the same tokens
   bool misses = false;  // compares misses of the caches, not kernel time
+  std::string level;    // of that cache alone; empty: of every level that was counted
 };
 
 struct PaperClaim {

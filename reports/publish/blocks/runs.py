@@ -60,7 +60,8 @@ def block_count_spread(folder):
     for sweep in folder.sweeps:
         for record in folder.records(sweep):
             for level, misses in misses_of(record).items():
-                counts.setdefault((level, record["case"], record["variant"]), []).append(misses)
+                key = (level, record["case"], record["variant"], record["params"].get("cache"))
+                counts.setdefault(key, []).append(misses)
     spread = {level: max(((max(values) / min(values) - 1) * 100 for key, values in counts.items()
                           if key[0] == level and len(values) > 1), default=0) for level in ("L2", "L1")}
     return wrapped(f"Misses of one variant in several runs differ by at most {spread['L2']:.1f} % at "
@@ -77,10 +78,14 @@ def misses_of(record):
 
 
 def block_spread(folder):
-    ratios = {}
-    for row in folder.rows("comparison"):
-        if row["speedup"] and "/" in row["variant"]:
-            ratios.setdefault((row["case"], row["variant"]), []).append(float(row["speedup"]))
+    ratios = {}  # of runs of the same work
+    for sweep in folder.sweeps:
+        caches = {(r["case"], r["variant"]): r["params"].get("cache") for r in folder.records(sweep)}
+        for row in folder.rows("comparison", sweep):
+            if not row["speedup"] or "/" not in row["variant"]:
+                continue
+            key = (row["case"], row["variant"], row["against"], row["steady_s"], caches[row["case"], row["variant"]])
+            ratios.setdefault(key, []).append(float(row["speedup"]))
     several = [values for values in ratios.values() if len(values) > 1]
     spreads = [(max(values) / min(values) - 1) * 100 for values in several]
     if not spreads:

@@ -126,6 +126,33 @@ TEST(Literature, MissesAreJudgedByCounters) {
   EXPECT_EQ(answer.why.find("no counters"), 0u) << answer.why;
 }
 
+// Half the misses of the last level, twice those of the L1.
+TEST(Literature, MissesOfTheLevelThatAPaperNamesAreJudgedAlone) {
+  std::vector<Record> records = sample::windowed_records();
+  const auto count = [](Record& record, double last_level, double l1) {
+    for (const auto& [name, value] : {std::pair("llc_reads", 1e7), std::pair("llc_read_misses", last_level),
+                                      std::pair("l1d_reads", 1e8), std::pair("l1d_read_misses", l1)}) {
+      Counter& counter = record.counters[name];
+      counter.value = value;
+      for (const double factor : {0.999, 1.0, 1.001, 1.0, 0.9995}) counter.counts.push_back(value * factor);
+      counter.source = "perf";
+    }
+  };
+  for (Record& record : records) {
+    const bool hilbert = record.variant_id == "dilated/hilbert.qkv";
+    count(record, hilbert ? 2e5 : 4e5, hilbert ? 8e6 : 4e6);
+  }
+  const std::string test = "case: {grid: [64, 64], window: [13, 13]}, quantity: misses, " + kHilbertTest;
+  const PaperAnswer named = answer_to(paper_claim("2", test + ", level: last-level cache"), records);
+  EXPECT_EQ(named.verdict, ClaimVerdict::reproduced) << named.why;
+  EXPECT_NEAR(named.measured->ratio, 2, 0.01);
+  EXPECT_EQ(named.why.find("L1"), std::string::npos) << named.why;
+  EXPECT_EQ(answer_to(paper_claim("2", test), records).verdict, ClaimVerdict::inconclusive);
+  EXPECT_NE(refusal(paper_claim("2", test + ", level: L7")).find("'L7'"), std::string::npos);
+  const std::string of_time = "case: {grid: [64, 64]}, level: L1, " + kHilbertTest;
+  EXPECT_NE(refusal(paper_claim("2", of_time)).find("no misses"), std::string::npos);
+}
+
 TEST(Literature, AReportAnswersThePapersThatItsSweepNames) {
   ReportInput input;
   input.records = sample::windowed_records();
