@@ -32,6 +32,12 @@ finish_tests() {
   tested=()
 }
 
+# failures LOG: of a log of CTest, what the tests that failed printed (40 lines of each), and their list.
+failures() {
+  awk '/^ +Start / { lines = 0 } /^ *[0-9]+\/[0-9]+ Test .*\*\*\*[^S]/ { lines = 41 } lines-- > 0' "$1"
+  sed -n '/tests FAILED/,$p' "$1"
+}
+
 # sanitize PRESET: builds the tests under this preset, without CUDA code, and starts them. Tests with these labels are
 # left out: `exact` (they check times or speed, or load libraries that a sanitizer refuses), `tools` (other people's
 # programs), and `documents` (texts of the tree). The thread sanitizer also leaves out what has one thread.
@@ -79,7 +85,7 @@ echo "== tests"
 ctest --preset cpu --parallel $((jobs + 1)) || failed+=(tests)
 if [ ${#failed[@]} -gt 0 ]; then
   for sanitizer in "${sanitizers[@]}"; do
-    [ ! -f "build/$sanitizer-tests.log" ] || sed -n "/tests FAILED/,\$s/^/$sanitizer: /p" "build/$sanitizer-tests.log" >&2
+    [ ! -f "build/$sanitizer-tests.log" ] || failures "build/$sanitizer-tests.log" | sed "s/^/$sanitizer: /" >&2
   done
   echo "test.sh: failed: ${failed[*]}" >&2
   exit 1

@@ -20,6 +20,7 @@
   entry(kTorchSdpa)                     \
   entry(kTorchContextParallel)          \
   entry(kTorchWindows)                  \
+  entry(kJaxRing)                       \
   entry(kCublas)                        \
   entry(kCudnn)                         \
   entry(kCudnnGather)                   \

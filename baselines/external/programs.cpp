@@ -10,8 +10,10 @@ namespace hilbench {
 // Made by hilbench_embed (CMake), as is embedded_fork_server().
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
+std::string_view embedded_sdpa_backends();
 std::string_view embedded_torch_context_parallel();
 std::string_view embedded_torch_windows();
+std::string_view embedded_jax_ring();
 std::string_view embedded_window_pairs();
 
 namespace {
@@ -54,8 +56,8 @@ double workspace_bytes(const Case& work, int) {
   return 2 * (2 * q + kv) * static_cast<double>(dtype_bytes(work.dtype)) + 4 * q;
 }
 
-double torch_bytes(const Case& work, int threads) {
-  constexpr double kRuntimeBytes = 0.5 * 0x1p30;  // PyTorch itself
+double framework_bytes(const Case& work, int threads) {
+  constexpr double kRuntimeBytes = 0.5 * 0x1p30;  // PyTorch or JAX itself
   return kRuntimeBytes + workspace_bytes(work, threads);
 }
 
@@ -95,7 +97,7 @@ const Implementation kTorchSdpa = [] {
                                            ".efficient, .math; needs --allow-external");
   implementation.options = kBackends;
   implementation.why_not = why_not_on_rings;
-  implementation.workspace_bytes = torch_bytes;
+  implementation.workspace_bytes = framework_bytes;
   return implementation;
 }();
 
@@ -106,7 +108,15 @@ const Implementation kTorchContextParallel = [] {
                "--allow-external");
   implementation.options = kRotations;
   implementation.why_not = why_not_on_one_rank;
-  implementation.workspace_bytes = torch_bytes;
+  implementation.workspace_bytes = framework_bytes;
+  return implementation;
+}();
+
+const Implementation kJaxRing = [] {
+  Implementation implementation =
+      external("jax_ring", "the ring of flash-attn3-jax: FlashAttention-3 under JAX; needs --allow-external");
+  implementation.why_not = why_not_on_one_rank;
+  implementation.workspace_bytes = framework_bytes;
   return implementation;
 }();
 
@@ -118,15 +128,18 @@ const Implementation kTorchWindows = [] {
   implementation.windows = true;
   implementation.options = kWindowKernels;
   implementation.why_not = why_not_without_windows;
-  implementation.workspace_bytes = torch_bytes;
+  implementation.workspace_bytes = framework_bytes;
   return implementation;
 }();
 
 std::string embedded_script(std::string_view name) {
-  if (!can_be_forked(name)) return std::string(embedded_torch_context_parallel());
+  if (name == kTorchContextParallel.name) return std::string(embedded_torch_context_parallel());
+  if (name == kJaxRing.name) return std::string(embedded_jax_ring());
   const std::string shared =
       as_module("fork_server", embedded_fork_server()) + as_module("torch_program", embedded_torch_program());
-  if (name == kTorchSdpa.name) return shared + "\n" + std::string(embedded_torch_sdpa());
+  if (name == kTorchSdpa.name)
+    return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
+           std::string(embedded_torch_sdpa());
   return shared + as_module("window_pairs", embedded_window_pairs()) + "\n" +
          std::string(embedded_torch_windows());
 }

@@ -7,9 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,10 +68,24 @@ void open_standard_streams() {
   if (fd >= 0) ::close(fd);
 }
 
+// What Google Benchmark takes from the environment when a worker starts: it would write files, or measure
+// otherwise than the sweep says.
+constexpr std::array kBenchmarkVariables = {
+    "BENCHMARK_OUT",        "BENCHMARK_OUT_FORMAT",
+    "BENCHMARK_FORMAT",     "BENCHMARK_FILTER",
+    "BENCHMARK_LIST_TESTS", "BENCHMARK_REPETITIONS",
+    "BENCHMARK_MIN_TIME",   "BENCHMARK_MIN_WARMUP_TIME",
+    "BENCHMARK_DRY_RUN",    "BENCHMARK_PERF_COUNTERS",
+    "BENCHMARK_CONTEXT",    "BENCHMARK_ENABLE_RANDOM_INTERLEAVING",
+    "BENCHMARK_TIME_UNIT",  "BENCHMARK_COLOR",
+    "BENCHMARK_V",          "BENCHMARK_REPORT_AGGREGATES_ONLY",
+};
+
 void prepare_process() {
   open_standard_streams();
   ::signal(SIGCHLD, SIG_DFL);  // if the parent ignores it, so would this process, and lose its children
   ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead
+  for (const char* name : kBenchmarkVariables) ::unsetenv(name);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
     ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program if the value is empty
 }
@@ -145,6 +161,11 @@ int report_caught(const CLI::App& app) {
     report_error(resumes ? "stopped; run the same command again to resume" : "stopped",
                  ExitCode::interrupted);
     return 128 + signal;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool of_the_machine = is_of_the_machine(error.code().value());
+    return report_error(fmt::format("the file or folder cannot be used ({}): {}",
+                                    one_line(error.path1().string()), error.code().message()),
+                        of_the_machine ? ExitCode::environment : ExitCode::usage);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::environment);
   } catch (const std::exception& error) {

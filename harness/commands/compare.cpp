@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <regex>
 
 #include "harness/commands/command_line.hpp"
 #include "harness/plan/filter.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/files.hpp"
 #include "reports/compare_document.hpp"
 #include "reports/gate_runs.hpp"
@@ -39,6 +42,18 @@ std::vector<std::string> reasons_of(const GateResult& result) {
   return reasons;
 }
 
+std::regex filter_of(const std::string& text, const ReportInput& run) {
+  const std::regex filter = parse_filter(text);
+  const auto matches = [&](const Record& record) {
+    return std::regex_search(record.case_id + "/" + record.variant_id, filter);
+  };
+  if (std::none_of(run.records.begin(), run.records.end(), matches))
+    throw UsageError({.what = fmt::format("'{}' matches no variant of the second run", text),
+                      .where = "--filter",
+                      .remedy = "`hilbench show DIR` lists them; the text searched is CASE/VARIANT"});
+  return filter;
+}
+
 ExitCode compare_command(const CompareArguments& arguments) {
   expect_threshold(arguments.fail_above, "--fail-above");
   std::vector<ReportInput> baselines;
@@ -49,7 +64,7 @@ ExitCode compare_command(const CompareArguments& arguments) {
   StoredGateOptions options{.threshold = arguments.fail_above.value_or(kDefaultThreshold),
                             .rivals = arguments.with_baselines ? Rivals::judged : Rivals::shown,
                             .unlike = arguments.allow_unlike ? Unlike::allowed : Unlike::refused};
-  if (!arguments.filter.empty()) options.filter = parse_filter(arguments.filter);
+  if (!arguments.filter.empty()) options.filter = filter_of(arguments.filter, b);
   const GateResult result = gate_runs(baselines, b, runs, options);
   const Document document =
       compare_document(runs, arguments.fail_above ? reasons_of(result) : std::vector<std::string>{});
@@ -76,7 +91,8 @@ void add_compare(Commands& commands) {
   options.argument("DIR_B", arguments->folder_b, "folder with the results of the second run");
   options.texts("--baseline", arguments->further, "folder with another run of A; may be repeated");
   options.text("--filter", arguments->filter,
-               "judge only variants whose CASE/VARIANT contains a match of this regular expression");
+               "judge only variants whose CASE/VARIANT contains a match of this regular expression; all are "
+               "shown");
   options.flag("--with-baselines", arguments->with_baselines,
                "judge rivals too; without this they are only shown");
   options.flag("--allow-unlike", arguments->allow_unlike,

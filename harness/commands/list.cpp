@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -155,13 +157,16 @@ std::string list_sweeps() {
 std::string list_claims() {
   std::vector<Line> lines;
   std::vector<std::size_t> rows;
+  std::map<std::string, std::set<std::string>> obtained;  // a claim's figures may differ in it
   for (const ClaimRow& row : load_claims({})) {
     if (lines.empty() || lines.back().name != row.claim_id) {
-      lines.push_back({row.claim_id, fmt::format("{} ({})", row.title, row.provenance)});
+      lines.push_back({row.claim_id, row.title});
       rows.push_back(0);
     }
     ++rows.back();
+    obtained[row.claim_id].insert(row.provenance);
   }
+  for (Line& line : lines) line.text += fmt::format(" ({})", fmt::join(obtained[line.name], ", "));
   for (const PaperClaim& claim : paper_claims()) {
     if (lines.back().name != claim.paper) {
       lines.push_back({claim.paper, fmt::format("arXiv {}: {}", claim.arxiv, claim.title)});

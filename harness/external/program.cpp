@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -73,8 +73,12 @@ std::vector<std::string> command_of(const std::string& name, const External& ext
                           one_line(answer.dump(-1, ' ', false, json::error_handler_t::replace), 80))});
 }
 
+// A picosecond to thirty years: what is computed from them stays finite and above 0.
+constexpr double kShortest_ns = 1e-3, kLongest_ns = 1e18;
+constexpr const char* kDurations = "from 0.001 to 1e18";
+
 bool is_duration(const json& ns) {
-  return ns.is_number() && std::isfinite(ns.get<double>()) && ns.get<double>() > 0;
+  return ns.is_number() && ns.get<double>() >= kShortest_ns && ns.get<double>() <= kLongest_ns;
 }
 
 // Reads `size` floats that the program must have written.
@@ -141,7 +145,8 @@ void ExternalProgram::load(const InputFiles& files) {
     break_off(name_, "load needs the name of a timer", loaded);
   timer_ = "external:" + one_line(timer.get<std::string>());
   if (const json permute = loaded.value("permute_ns", json()); !permute.is_null()) {
-    if (!is_duration(permute)) break_off(name_, "permute_ns of load must be a number above 0", loaded);
+    if (!is_duration(permute))
+      break_off(name_, fmt::format("permute_ns of load must be a number {}", kDurations), loaded);
     permute_ns_ = permute.get<double>();
   }
   described_.update(loaded);
@@ -170,7 +175,7 @@ std::vector<double> ExternalProgram::durations(const char* request, const char* 
   const json times = answer.value(key, json());
   if (!times.is_array() || std::ssize(times) != executions ||
       !std::all_of(times.begin(), times.end(), is_duration))
-    break_off(name_, fmt::format("{} needs {} {} above 0", request, executions, key), answer);
+    break_off(name_, fmt::format("{} needs {} {} {}", request, executions, key, kDurations), answer);
   return times.get<std::vector<double>>();
 }
 
@@ -201,8 +206,12 @@ json ExternalProgram::hear() {
     break_off(name_, fmt::format("an answer may nest at most {} levels", kDeepestJson), line);
   const json answer = json::parse(line, nullptr, false);
   if (!answer.is_object()) break_off(name_, "an answer must be a JSON object on one line", line);
+  if (const std::optional<std::string> twice = key_given_twice(line))
+    break_off(name_, fmt::format("an answer has the key '{}' twice", one_line(*twice, 80)), line);
   const auto said = [&](const char* key) {
     const json& value = answer.at(key);
+    const bool empty = value.is_null() || value == json("");
+    if (empty) return std::string("it gives no reason");
     return one_line(value.is_string() ? value.get<std::string>() : value.dump(), 1000);
   };
   if (answer.contains("unsupported")) throw Unsupported(said("unsupported"));

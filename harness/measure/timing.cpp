@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -21,6 +22,7 @@ constexpr double kRewarmBelowNs = 50e6;   // a longer execution fills the cache 
 constexpr std::int64_t kMostIterations = 10000;
 constexpr std::size_t kCalibrations = 9;  // executions that tell how long injected work takes
 constexpr double kFurtherWarmUp = 0.2;    // share of the device's warm-up, for all variants but the first
+constexpr double kLongestWarmUp = 10;     // by the clock on the wall, as a multiple of what is wanted
 constexpr double kTrial = 0.1;            // share of a steady sample that is tried before it
 constexpr double kSurplus = 1.05;         // of executions in a steady sample, which must not be too short
 // Times in the answer of an external program, a line of at most 16 MiB.
@@ -80,11 +82,14 @@ class VariantTimer {
  private:
   void warm_up(double warm_up_ns) {
     prepared_.run();
+    // What times itself may say too little. The device is then warm all the same.
+    const auto end = std::chrono::steady_clock::now() +
+                     std::chrono::nanoseconds(std::llround(kLongestWarmUp * warm_up_ns));
     double spent_ns = 0;
     do {
       estimate_ns_ = prepared_.times_itself() ? prepared_.run_timed(1).front() : device_.time_ns(run_);
       spent_ns += estimate_ns_;
-    } while (spent_ns < warm_up_ns);
+    } while (spent_ns < warm_up_ns && std::chrono::steady_clock::now() < end);
     if (!prepared_.times_itself() && !steady()) clock_ = device_.clock_for(estimate_ns_);
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
@@ -50,15 +51,18 @@ std::string run_line(const Plan& plan, const Measure& measure, std::size_t count
 std::string plan_table(const Plan& plan, const Measure& measure, std::size_t counter_sets) {
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
-  std::size_t measured = 0, skipped = 0;
+  std::size_t measured = 0, skipped = 0, width = 32;
+  for (const Comparison& comparison : plan.comparisons)
+    for (const PlannedVariant& planned : comparison.variants)
+      if (!planned.twin) width = std::max(width, planned.id.size());
   double seconds = 0;
-  fmt::format_to(out, "{:<34} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", "GFLOP",
-                 "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
+  fmt::format_to(out, "{:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", "case / variant", width + 2,
+                 "GFLOP", "min MiB", "MiB", "sent MiB", "between", "est. s", "skip");
   for (const Comparison& comparison : plan.comparisons) {
     fmt::format_to(out, "{}  ({} threads)\n", comparison.case_id, comparison.threads);
     for (const PlannedVariant& planned : comparison.variants) {
       if (planned.twin) continue;
-      fmt::format_to(out, "  {:<32} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id,
+      fmt::format_to(out, "  {:<{}} {:>10} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n", planned.id, width,
                      number(planned.flops, 1e9), number(planned.min_bytes, 0x1p20),
                      number(planned.memory_bytes, 0x1p20), number(planned.comm_bytes, 0x1p20),
                      number(planned.comm_bytes_between, 0x1p20), number(planned.seconds, 1),

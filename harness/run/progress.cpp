@@ -95,8 +95,9 @@ void Progress::settled(const std::string& outcome) {
   const double took = spent_until_s_;
   if (current_ > 0 && steps_[current_ - 1].total_s() > 0) {  // there may be a million that are skipped
     const auto [prepare_s, verify_s, time_s, count_s] = spent_s_;
-    pace_.learn(steps_[current_ - 1],
-                {.before_s = prepare_s + verify_s, .timing_s = time_s, .after_s = count_s, .rounds = rounds_});
+    pace_.learn(
+        steps_[current_ - 1],
+        {.before_s = prepare_s + verify_s, .timing_s = time_s, .after_s = count_s, .rounds = rounds_});
     expect_later();
   }
   if (line_.style() != Style::plain) {

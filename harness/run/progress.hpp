@@ -65,7 +65,7 @@ class Progress {
   std::vector<ExpectedTime> steps_;
   std::size_t current_ = 0;  // from 1; 0: none has begun
   Pace pace_;
-  double current_s_ = 0, later_s_ = 0;  // expected of the current step, and of those after it
+  double current_s_ = 0, later_s_ = 0;            // expected of the current step, and of those after it
   std::array<double, kPhases.size()> spent_s_{};  // in each phase of the current step, until spent_until_s_
   std::int64_t rounds_ = 0;                       // of the current step
   double spent_until_s_ = 0;

@@ -17,6 +17,7 @@
 #include "harness/run/stop_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/machine/host_name.hpp"
+#include "reports/records/record_consistency.hpp"
 #include "reports/records/store.hpp"
 #include "reports/terminal/rows.hpp"
 #include "reports/view/judge.hpp"
@@ -34,6 +35,19 @@ std::vector<Record> assemble(const Sweep& sweep, const Comparison& comparison,
     records.push_back(at != measured.end() ? *at : planned_record(sweep, comparison, planned));
   }
   return records;
+}
+
+// A record that contradicts itself would be refused by everything that reads the store, and all others with
+// it.
+void fail_contradictions(std::vector<Record>& records) {
+  for (Record& record : records) try {
+      expect_consistent(record);
+    } catch (const UsageError& error) {
+      record.status = Status::failed;
+      record.reason = error.what();
+      record.time.reset();
+      record.energy.reset();
+    }
 }
 
 // Adds the worker's library and device state to the environment that all records share.
@@ -173,6 +187,7 @@ class PlanRun {
           [&](const TaskEvent& event) { progress_.event(event); }, runner_);
     }
     std::vector<Record> records = assemble(sweep_, comparison, measured);
+    fail_contradictions(records);
     describe_environment(records, environment_json(site_, comparison.work.device));
     ++standing.measured;
     progress_.settled(outcome_text(records));

@@ -31,6 +31,13 @@ int write_to(const fs::path& file, const std::function<void(std::ostream&)>& wri
   return out ? 0 : last_error();
 }
 
+// A new name beside the file, which fits wherever the file's own name fits.
+fs::path part_of(const fs::path& file) {
+  constexpr std::size_t kKept = 100;  // bytes; most file systems take 255
+  return file.parent_path() /
+         fmt::format("{}.{:08x}.part", file.filename().string().substr(0, kKept), std::random_device{}());
+}
+
 }  // namespace
 
 std::string read_text(const fs::path& file, std::string_view kind, std::size_t most_bytes) {
@@ -64,8 +71,7 @@ std::string read_text(const fs::path& file, std::string_view kind, std::size_t m
 void write_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   std::error_code error, ignored;
   const bool special = fs::exists(file, error) && !fs::is_regular_file(file, error);
-  const fs::path part =
-      special ? file : fs::path(fmt::format("{}.{:08x}.part", file.string(), std::random_device{}()));
+  const fs::path part = special ? file : part_of(file);
   try {
     error.assign(write_to(part, write), std::generic_category());
   } catch (...) {

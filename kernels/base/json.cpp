@@ -53,6 +53,12 @@ class KeysOnce {
 
 }  // namespace
 
+std::optional<std::string> key_given_twice(std::string_view text) {
+  KeysOnce keys;
+  nlohmann::json::parse(text, std::ref(keys));
+  return keys.twice();
+}
+
 nlohmann::json parse_json(std::string_view text, std::string_view what) {
   if (is_too_deep(text))
     throw UsageError({.what = fmt::format("{} cannot be read", what),

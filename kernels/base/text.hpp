@@ -6,7 +6,14 @@
 
 namespace hilbench {
 
-// `text` as one line: control characters become spaces, and text beyond `limit` is cut and ends in "...".
+// Length of the UTF-8 sequence at `text`; 0 if it is overlong, a surrogate, above U+10FFFF or cut off.
+std::size_t utf8_length(std::string_view text);
+// True if a terminal may obey the character, which is one UTF-8 sequence, instead of showing it: controls
+// (ASCII and U+0080 to U+009F), separators of lines, and what turns the direction of text.
+bool is_control(std::string_view character);
+
+// `text` as one line: control characters become spaces, bytes that are not UTF-8 U+FFFD, and text beyond
+// `limit` bytes is cut and ends in "...".
 std::string one_line(std::string_view text, std::size_t limit = 400);
 
 // The member of `names` with the smallest edit distance to `word`, or "" if none is near.

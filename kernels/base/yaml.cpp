@@ -27,24 +27,18 @@ constexpr int kMostIndicators = 4'000'000;
   refuse(file, line, {.what = std::move(what), .why = std::move(why), .remedy = std::move(remedy)});
 }
 
-// Length of the UTF-8 sequence at `text`; 0 if it is overlong, a surrogate, above U+10FFFF or cut off.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return tail(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
-    return tail(1) && tail(2) ? 3 : 0;
-  }
-  if (first < 0xf0 || first > 0xf4) return 0;
-  if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
-  return tail(1) && tail(2) && tail(3) ? 4 : 0;
+// Control characters that no text holds.
+bool is_binary(char c) {
+  return is_control({&c, 1}) && c != '\n' && c != '\t' && c != '\r';
 }
 
-bool is_control(char c) {
-  return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f;
+// `text` is UTF-8. Values are shown on terminals.
+bool holds_control(std::string_view text) {
+  for (std::size_t i = 0, length = 1; i < text.size(); i += length) {
+    length = std::max<std::size_t>(1, utf8_length(text.substr(i, 4)));
+    if (length == 1 ? is_binary(text[i]) : is_control(text.substr(i, length))) return true;
+  }
+  return false;
 }
 
 // Checks the text before the YAML scanner sees it.
@@ -53,7 +47,7 @@ void check_text(const std::string& text, const std::string& file, const YamlFile
   bool blank = true;
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
-    if (is_control(c))
+    if (is_binary(c))
       refuse(file, line, "not a text file", fmt::format("holds the byte 0x{:02x}", static_cast<unsigned>(c)));
     const std::size_t length = utf8_length(std::string_view(text).substr(i, 4));
     if (length == 0) refuse(file, line, "not UTF-8 text", "", "save the file as UTF-8");
@@ -84,7 +78,7 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { fail_alias(mark); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    if (std::any_of(value.begin(), value.end(), is_control)) fail(mark, "control character in a value", "");
+    if (holds_control(value)) fail(mark, "control character in a value", "");
     add(mark, tag, anchor, {.kind = YamlNode::Kind::scalar, .quoted = tag == "!", .text = value});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,

@@ -103,6 +103,7 @@ ClaimAnswer answer_longest(const ClaimRow& claim, const View& view) {
   }
   const auto length = static_cast<double>(longest->work->sequence_length);
   answer.where = longest;
+  answer.dtype = longest->work->dtype;
   answer.measured = exact_ratio(length);
   answer.verdict = length >= *claim.claimed ? ClaimVerdict::reproduced : ClaimVerdict::smaller_than_claimed;
   answer.why = "longest sequence that ran on this many devices with this much memory; longer ones may fit";

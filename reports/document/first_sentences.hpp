@@ -10,15 +10,20 @@
 namespace hilbench {
 
 // What Hilbert order did, in the chunks that the claims are about and over the whole length. If no case has
-// it, what these records compare instead: windows, rivals, rings.
+// it, what these records compare instead: windows, rivals, rings. Traversals come first if the sweep varies
+// them.
 std::vector<std::string> main_sentences(const View& view);
+// Whether kernels differ in traversal, the sequence of the tiles, more than in order.
+bool varies_traversals(const View& view);
+// Each traversal against that of the reference, all else equal; the one that gains most first.
+std::vector<std::string> traversal_sentences(const View& view);
 // The question that main_sentences() answers.
 std::string main_question(const View& view);
 std::string claims_sentence(const std::vector<ClaimAnswer>& answers);
 std::string status_sentence(const View& view);
-// "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.
 // That times are of steady samples, and why an energy is not known; "" if they are not steady.
 std::string steady_sentence(const View& view);
+// "3 records of A hold injected work; they are no results." Empty if none does. `of`: " of A", or nothing.
 std::string injected_sentence(const View& view, std::string_view of = "");
 
 // How many claims have each verdict; none if these records test no claim.

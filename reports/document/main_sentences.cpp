@@ -4,53 +4,20 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "reports/claims/claim_records.hpp"
 #include "reports/document/first_sentences.hpp"
+#include "reports/document/tally.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
 #include "reports/tables/window_times.hpp"
 #include "reports/view/format.hpp"
-#include "reports/view/margins.hpp"
 
 namespace hilbench {
 namespace {
-
-// Results against one reference over several cases.
-struct Tally {
-  std::map<Verdict, std::size_t> verdicts;
-  std::size_t cases = 0, in_one_process = 0;
-  double low = 0, high = 0;  // of the ratios
-  double margin = 0;         // the largest
-
-  void add(const Measured& ratio) {
-    low = cases == 0 ? ratio.ratio : std::min(low, ratio.ratio);
-    high = std::max(high, ratio.ratio);
-    margin = std::max(margin, ratio.margin);
-    in_one_process += ratio.processes == 1;
-    ++verdicts[ratio.verdict];
-    ++cases;
-  }
-  std::size_t with(Verdict verdict) const {
-    const auto found = verdicts.find(verdict);
-    return found == verdicts.end() ? 0 : found->second;
-  }
-  // "faster in 1, slower in 0, inconclusive in 2"
-  std::string sides() const {
-    return fmt::format("faster in {}, slower in {}, inconclusive in {}", with(Verdict::faster),
-                       with(Verdict::slower), with(Verdict::inconclusive));
-  }
-  std::string ratios() const { return fmt::format("{} to {}", number_text(low), number_text(high)); }
-  std::string within() const { return margin_text(margin); }
-  std::string one_process() const {
-    if (in_one_process == 0) return "";
-    return fmt::format(
-        " {} measured by one process only, from which no equality can be shown.",
-        in_one_process == cases ? std::string("All were") : fmt::format("{} of them were", in_one_process));
-  }
-};
 
 // Hilbert order against random order: what the two share is no merit of the curve.
 std::string control_sentence(const Tally& control, std::string_view chunk_text) {
@@ -148,6 +115,17 @@ bool has_control(const View& view) {
   });
 }
 
+// What stands if nothing is compared; "" if several variants were measured.
+std::string lone_variant_sentence(const View& view) {
+  std::set<std::string> variants;
+  for (const CaseView& of_case : view.cases)
+    for (const Record* record : of_case.records)
+      if (record->kind == ImplementationKind::kernel) variants.insert(record->variant_id);
+  if (variants.size() != 1) return "";
+  return fmt::format("Nothing is compared here: {} alone was measured, in {}.", *variants.begin(),
+                     plural(view.cases.size(), "case", "cases"));
+}
+
 // Nothing but references, and so their twins, was asked for.
 bool only_references(const View& view) {
   return std::all_of(view.cases.begin(), view.cases.end(), [](const CaseView& of_case) {
@@ -167,6 +145,7 @@ std::vector<std::string> main_sentences(const View& view) {
   const auto add = [&said](const std::string& sentence) {
     if (!sentence.empty()) said.push_back(sentence);
   };
+  if (varies_traversals(view)) said = traversal_sentences(view);
   // Without the control, Hilbert order was not what the sweep asks about.
   if (!claimed.empty() && !has_control(view)) add(rivals);
   if (!claimed.empty() && !whole.empty())
@@ -182,6 +161,7 @@ std::vector<std::string> main_sentences(const View& view) {
   if (!said.empty() || view.record_count == 0) return said;
   std::string twins = only_references(view) ? twins_sentence(view) : "";
   if (!twins.empty()) return {std::move(twins)};
+  if (std::string lone = lone_variant_sentence(view); !lone.empty()) return {std::move(lone)};
   return {
       fmt::format("No case here has times of linear order beside those of a rival, or of Hilbert order over "
                   "the whole length or in chunks of {}.",
@@ -189,6 +169,9 @@ std::vector<std::string> main_sentences(const View& view) {
 }
 
 std::string main_question(const View& view) {
+  if (varies_traversals(view) && !traversal_sentences(view).empty())
+    return "Does the sequence in which tiles are computed make attention faster? In which cases, and by how "
+           "much?";
   const bool hilbert =
       !hilbert_sentence(view, ClaimRow{}.order_chunk, "").empty() || !hilbert_sentence(view, 0, "").empty();
   if (!hilbert || !has_control(view)) {
@@ -197,6 +180,7 @@ std::string main_question(const View& view) {
     if (!rivals_sentence(view).empty())
       return "How fast are the kernels, compared with libraries that compute the same?";
     if (!rings_sentence(view).empty()) return "How much faster than one rank is a ring of several?";
+    if (!lone_variant_sentence(view).empty()) return "How much time and memory does each case need?";
   }
   return "Does the order of rows in memory make long-context attention faster? In which cases, and by how "
          "much?";

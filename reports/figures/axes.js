@@ -93,8 +93,21 @@ function linesOfTitle(title, width) {
   return lines;
 }
 
+// Of rising ticks along `length` pixels those whose texts have room. Vega's own choice always leaves two.
+function roomyTicks(ticks, axis, domain, length) {
+  const at = axis.log ? Math.log : Number, [low, high] = domain.map(at);
+  let free = -Infinity;
+  return ticks.filter((tick) => {
+    const half = 3.6 * (axis.text ?? tickText)(tick).length, place = (at(tick) - low) / (high - low) * length;
+    if (place - half < free) return false;
+    free = place + half + 8;
+    return true;
+  });
+}
+
 function axisOf(figure, name, domain, length) {
-  const axis = figure[name], ticks = ticksOf(axis, domain);
+  const axis = figure[name], all = ticksOf(axis, domain);
+  const ticks = name === "x" && all ? roomyTicks(all, axis, domain, length) : all;
   return {
     scale: name,
     orient: name === "x" ? "bottom" : "left",

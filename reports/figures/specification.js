@@ -34,7 +34,8 @@ function guideMarks(lines = []) {
   });
 }
 
-// From the axis to a point, and its value as text; above the line if there is no room beside the point.
+// From the axis to a point, and its value as text; below the line if there is no room beside the point. The name of a row
+// stands above its line.
 function stemMarks() {
   const fits = "scale('x', datum.end) + 10 + 6.6 * length(datum.text) < width", quiet = constant(paint("--soft"));
   const chosen = (yes, no) => ({signal: `${fits} ? ${yes} : ${no}`});
@@ -44,7 +45,7 @@ function stemMarks() {
         {x: constant(0), x2: along("x", "end"), y: along("y", "y"), stroke: constant(paint("--line"))}),
     mark("text", "points", {
       x: chosen("scale('x', datum.end) + 10", "width"),
-      y: {...along("y", "y"), offset: chosen("0", "-13")},
+      y: {...along("y", "y"), offset: chosen("0", "12")},
       align: chosen("'left'", "'right'"),
       baseline: constant("middle"),
       text: {field: "text"},
@@ -209,7 +210,7 @@ function specificationOf(figure, width, still) {
   const lines = shown.filter((one) => one.line)
                     .map((one, place) => ({data: `line${place}`, points: one.points, look: looks.get(one.name)}));
   const {rows, legends} = still ? legendOf(figure, names, width) : {rows: 0, legends: []};
-  const height = figure.height ?? (figure.rows ? 90 + (still ? 32 : 38) * figure.rows.length : 380);
+  const height = figure.height ?? (figure.rows ? 90 + 38 * figure.rows.length : 380);
   return {
     width,
     height: height + (still ? 60 + 22 * rows : 0),

@@ -11,9 +11,10 @@ def markdown(header, rows):
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
-def wrapped(*sentences):
-    """A paragraph of lines that fit the page."""
-    return textwrap.fill(" ".join(sentences), WIDTH, break_on_hyphens=False, break_long_words=False)
+def wrapped(*sentences, indent=""):
+    """A paragraph of lines that fit the page; `indent` begins all but the first."""
+    return textwrap.fill(" ".join(sentences), WIDTH, subsequent_indent=indent, break_on_hyphens=False,
+                         break_long_words=False)
 
 
 def number(text, digits=4):

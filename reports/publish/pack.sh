@@ -11,6 +11,10 @@ if [[ $# -ne 2 ]]; then
 fi
 build=$1
 archive=$2
+if [[ ! -d $build ]]; then
+  echo "pack.sh: no folder of a build ($build); build with the preset cuda, and give its folder" >&2
+  exit 2
+fi
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(mktemp -d)
 trap 'rm -rf "$bundle"' EXIT

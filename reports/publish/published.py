@@ -83,5 +83,5 @@ class Published:
     def claim_titles(self):
         """Of each claim that the program knows, by its id: the title and how many figures it states."""
         lines = render.hilbench("list", "claims").splitlines()
-        found = (re.fullmatch(r"(\S+) +(.*) \(\w+\), (\d+) figures?;.*", line) for line in lines)
+        found = (re.fullmatch(r"(\S+) +(.*) \([\w, ]+\), (\d+) figures?;.*", line) for line in lines)
         return {line[1]: (line[2], line[3]) for line in found if line}

@@ -19,7 +19,7 @@
 # On a machine with 2 GPUs or more:
 #   ring-tests  the tests that need several GPUs
 #   ring-peer, ring-nccl   rings over that transport
-#   ring-rivals   rings against PyTorch's, rings under counters, and the rings that a claim projects
+#   ring-rivals   rings against PyTorch's and JAX's, rings under counters, and the rings that a claim projects
 #   ring-published   all that a folder of rings under reports/published/ holds, every case by as many processes as
 #               `hilbench check` asks for. Ring sizes that this machine lacks are skipped, with the reason
 # RUN_LIMIT_S=540 ./run.sh OUT STEP... stops `published`, `contribute` and `ring-published` after so many seconds; the same

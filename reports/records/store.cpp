@@ -86,6 +86,11 @@ Store Store::open_for_writing(const fs::path& folder, int busy_ms) {
     throw UsageError({.what = "the store is a link to a file that does not exist",
                       .where = handle->file.string(),
                       .remedy = "remove the link, or give another folder with -o"});
+  if (!absent && !fs::is_regular_file(handle->file, ignored))
+    throw UsageError({.what = "the store is no file",
+                      .where = handle->file.string(),
+                      .why = "a folder, a pipe or a device has its name",
+                      .remedy = "move it away, or give another folder with -o"});
   try {
     while_opening(handle->file, [&] {
       handle->db = std::make_unique<SqliteConnection>(handle->file, OpenMode::create, busy_ms);

@@ -23,6 +23,7 @@ struct Answer {
 };
 struct Row {
   std::string claim, title, compares;
+  bool of_paper = false;
   std::vector<std::vector<Answer>> cells;  // of each machine
 };
 
@@ -32,14 +33,18 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
     for (const SweepOverview& sweep : machines[column].sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
         auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
-          return known.claim == entry.claim && known.compares == entry.compares;
+          return known.claim == entry.claim && known.compares == entry.compares &&
+                 (!entry.of_paper || known.title == entry.title);
         });
         if (row == rows.end())
-          row = rows.insert(row, {entry.claim, entry.title, entry.compares,
+          row = rows.insert(row, {entry.claim, entry.title, entry.compares, entry.of_paper,
                                   std::vector<std::vector<Answer>>(machines.size())});
         row->cells[column].push_back({&entry, machines[column].address + "/" + sweep_address(sweep)});
       }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+  const auto papers =
+      std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return !row.of_paper; });
+  std::stable_sort(papers, rows.end(), [](const Row& a, const Row& b) { return a.claim < b.claim; });
+  std::stable_sort(rows.begin(), papers, [](const Row& a, const Row& b) {
     const bool a_later = a.compares != "kernel time", b_later = b.compares != "kernel time";
     return std::tie(a_later, a.compares, a.claim) < std::tie(b_later, b.compares, b.claim);
   });
@@ -81,12 +86,18 @@ std::string span_html(const std::vector<Answer>& answers) {
   return record_link(*low) + " to " + record_link(*high);
 }
 
+// The section of the page that explains the verdict.
+std::string verdict_anchor(const Answer& answer) {
+  return answer.entry->of_paper ? "#literature" : "#claims";
+}
+
 std::string cell_html(const std::vector<Answer>& answers) {
   if (answers.empty()) return "<td class=\"muted\">not tested</td>";
   const Cell verdicts = verdicts_of(answers);
   return fmt::format("<td class=\"wide {}\">{}<br><small>{}</small></td>",
                      kToneClasses[static_cast<std::size_t>(verdicts.tone)],
-                     link_html({answers.front().page + "#claims", verdicts.text}), span_html(answers));
+                     link_html({answers.front().page + verdict_anchor(answers.front()), verdicts.text}),
+                     span_html(answers));
 }
 
 }  // namespace
@@ -103,8 +114,8 @@ std::string claim_matrix_html(const std::vector<MachineOverview>& machines) {
   for (const Row& row : rows) {
     html += fmt::format("<tr><td>{}</td>", html_text(row.claim));
     for (const std::vector<Answer>& cell : row.cells) html += cell_html(cell);
-    html += fmt::format("<td>{}</td><td class=\"wide\">{}</td></tr>\n", html_text(row.compares),
-                        html_text(row.title));
+    html += fmt::format("<td class=\"wide\">{}</td><td class=\"wide\">{}</td></tr>\n",
+                        html_text(row.compares), html_text(row.title));
   }
   return html + "</tbody>\n</table>\n</div>\n";
 }

@@ -173,7 +173,9 @@ PlainPage index_page(const std::vector<MachineOverview>& machines) {
            matrix.empty() ? ""
                           : paragraph_html("Each cell: the verdicts of all answers of that machine, and the "
                                            "range of linear / Hilbert order (above 1, Hilbert order needs "
-                                           "less). A verdict links to the page that explains it, a number to "
+                                           "less). Claims of papers stand last; of them, each number is the "
+                                           "ratio that is named under compares. A verdict links to the page "
+                                           "that explains it, a number to "
                                            "its record.") +
                                 matrix},
           {"rivals", "Kernels against rivals", rivals_html(places)},

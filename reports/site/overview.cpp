@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kernels/base/text.hpp"
+#include "reports/claims/literature.hpp"
 #include "reports/tables/claim_cells.hpp"
 #include "reports/tables/rings.hpp"
 #include "reports/tables/rivals.hpp"
@@ -47,6 +48,21 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+void add_papers(std::vector<ClaimEntry>& entries, const View& view) {
+  for (const PaperAnswer& answer : answer_papers(view)) {
+    if (answer.verdict == ClaimVerdict::not_testable || answer.where == nullptr) continue;
+    ClaimEntry entry{.claim = answer.claim->paper,
+                     .title = answer.claim->says,
+                     .compares = answer.claim->test->compares,
+                     .verdict = answer.verdict,
+                     .of_paper = true,
+                     .gain = answer.claim->claimed > 1};
+    if (answer.measured) entry.measured = answer.measured->ratio;
+    entry.evidence = record_address(answer.where->case_id, answer.claim->test->variant);
+    entries.push_back(std::move(entry));
+  }
 }
 
 std::vector<RivalEntry> rival_entries(const View& view) {
@@ -100,6 +116,7 @@ SweepOverview overview_of(const std::string& name, const View& view, const std::
                      .rivals = rival_entries(view),
                      .rings = rings_sentence(view),
                      .windows = windows_sentence(view)};
+  add_papers(made.claims, view);
   add_surroundings(made, view);
   const auto judged = std::count_if(view.twins.begin(), view.twins.end(),
                                     [](const Record* twin) { return twin->speedup.has_value(); });
@@ -118,7 +135,7 @@ std::vector<std::string> answer_sentences(const std::vector<MachineOverview>& ma
   for (const MachineOverview& machine : machines)
     for (const SweepOverview& sweep : machine.sweeps)
       for (const ClaimEntry& entry : sweep.claims) {
-        if (entry.compares != kKernelTime) continue;
+        if (entry.of_paper || entry.compares != kKernelTime) continue;
         if (entry.against_random) ++beside[*entry.against_random], ++controlled;
         gains += entry.gain;
         reproduced += entry.gain && entry.verdict == ClaimVerdict::reproduced;

@@ -13,12 +13,14 @@
 
 namespace hilbench {
 
-// One answer to a claim. Addresses of all entries are relative to the page of the sweep.
+// One answer to a claim of the reports or of a paper. Addresses of all entries are relative to the page of
+// the sweep.
 struct ClaimEntry {
   std::string claim, title, compares;
   ClaimVerdict verdict = ClaimVerdict::inconclusive;
+  bool of_paper = false;           // `title` is what the paper says, `compares` what is measured here
   bool gain = false;               // is_about_a_gain()
-  std::optional<double> measured;  // standard / hilbert
+  std::optional<double> measured;  // standard / hilbert; of a paper what it compares
   std::optional<Verdict> against_random;
   std::string evidence;  // address of its record
 };

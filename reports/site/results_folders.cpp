@@ -61,7 +61,28 @@ void expect_one_page_each(const MachineFolder& machine) {
            "a page is named after the folders of machine and sweep", "rename one"});
 }
 
+// The page of a machine that stands for `file`, relative to its folder.
+std::optional<fs::path> page_in(const MachineFolder& machine, const fs::path& file) {
+  if (file == "." || file == "README.md") return "index.html";
+  for (const fs::path& findings : machine.findings)
+    if (findings.filename() == file) return file.stem().string() + ".html";
+  for (const SweepFolder& sweep : machine.sweeps)
+    if (sweep.name == file) return file / "index.html";
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<fs::path> page_of_link(const std::vector<MachineFolder>& machines, const MachineFolder& from,
+                                     std::string_view link) {
+  fs::path target = (from.name / fs::path(link.substr(0, link.find('#')))).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();
+  for (const MachineFolder& machine : machines) {
+    const fs::path below = target.lexically_relative(machine.name);
+    if (const auto page = below.empty() ? std::nullopt : page_in(machine, below)) return machine.name / *page;
+  }
+  return std::nullopt;
+}
 
 std::vector<MachineFolder> machine_folders(const fs::path& folder) {
   std::error_code error;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hilbench {
@@ -19,6 +21,12 @@ struct MachineFolder {
   std::vector<SweepFolder> sweeps;              // by name
   std::vector<std::filesystem::path> findings;  // Markdown files, README.md first
 };
+
+// The file of the site, relative to the folder of all machines' pages, that stands for `link`, the address of
+// a link in a Markdown file of `from`: a page of findings, of a sweep or of a machine. Without its #fragment;
+// nothing if the site has none.
+std::optional<std::filesystem::path> page_of_link(const std::vector<MachineFolder>& machines,
+                                                  const MachineFolder& from, std::string_view link);
 
 // Every folder below `folder` with results, and `folder` itself if it has any; by name. Hidden folders and
 // links are not entered. Throws UsageError if `folder` is no folder, none has results, or two machines or

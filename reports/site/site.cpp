@@ -41,15 +41,16 @@ bool is_site(const fs::path& folder) {
 
 class SiteWriter {
  public:
-  SiteWriter(const SiteInput& input, const fs::path& folder) : input_(input), folder_(folder) {}
+  SiteWriter(const SiteInput& input, const fs::path& folder, const std::vector<MachineFolder>& machines)
+      : input_(input), folder_(folder), machines_(machines) {}
 
-  std::vector<MachineOverview> write(const std::vector<MachineFolder>& machines) {
+  std::vector<MachineOverview> write() {
     make_folder(folder_ / "assets");
     for (const PageFile& file : page_files(input_.charts))
       write_file(folder_ / "assets" / file.name, file.text);
     write_file(folder_ / ".nojekyll", "");  // GitHub Pages serves the files as they are
     std::vector<MachineOverview> overviews;
-    for (const MachineFolder& machine : machines) overviews.push_back(write_machine(machine));
+    for (const MachineFolder& machine : machines_) overviews.push_back(write_machine(machine));
     const PlainPage index = index_page(overviews);
     write_file(
         folder_ / "index.html",
@@ -144,7 +145,7 @@ class SiteWriter {
     for (const fs::path& file : folder.findings) {
       const std::string text = read_text(file, "findings", kMostInputBytes);
       const std::string html =
-          markdown_html(text, [&](std::string_view link) { return page_of(folder, link); });
+          markdown_html(text, [&](std::string_view link) { return address_for(folder, link); });
       if (file.filename() == "README.md") {
         readme = html;
         continue;
@@ -168,23 +169,18 @@ class SiteWriter {
     return readme;
   }
 
-  // The page that stands for a link between the files of a machine's folder.
-  static std::optional<std::string> page_of(const MachineFolder& folder, std::string_view link) {
-    const std::size_t mark = std::min(link.find('#'), link.size());
-    const std::string anchor(link.substr(mark));
-    std::string path(link.substr(0, mark));
-    if (path.empty()) return anchor;
-    if (path.ends_with('/')) path.pop_back();
-    for (const fs::path& file : folder.findings)
-      if (file.filename() == path)
-        return (path == "README.md" ? "index.html" : address_of(file.stem().string() + ".html")) + anchor;
-    for (const SweepFolder& sweep : folder.sweeps)
-      if (sweep.name == path) return address_of(path) + "/index.html" + anchor;
-    return std::nullopt;
+  // The address that stands for that of a link in a file of a machine's folder, from a page of that machine.
+  std::optional<std::string> address_for(const MachineFolder& from, std::string_view link) const {
+    const std::string anchor(link.substr(std::min(link.find('#'), link.size())));
+    if (anchor.size() == link.size()) return anchor;
+    const std::optional<fs::path> page = page_of_link(machines_, from, link);
+    if (!page) return std::nullopt;
+    return address_of(page->lexically_relative(from.name).generic_string()) + anchor;
   }
 
   const SiteInput& input_;
   const fs::path& folder_;
+  const std::vector<MachineFolder>& machines_;
   std::vector<std::string> notes_;
   std::string picture_;  // of the index: the first that was drawn
   bool pictures_ = true;
@@ -198,8 +194,8 @@ SiteOutput write_site(const SiteInput& input) {
   if (!input.charts.note.empty()) output.notes.push_back(input.charts.note);
   for (const MachineFolder& machine : machines) output.sweeps += machine.sweeps.size();
   replace_folder(input.output, is_site, [&](const fs::path& folder) {
-    SiteWriter writer(input, folder);
-    writer.write(machines);
+    SiteWriter writer(input, folder, machines);
+    writer.write();
     const std::vector<std::string> notes = writer.notes();
     output.notes.insert(output.notes.end(), notes.begin(), notes.end());
   });

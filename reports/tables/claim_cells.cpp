@@ -37,6 +37,12 @@ std::string compared(const ClaimAnswer& answer) {
   return std::string(kNames[static_cast<std::size_t>(answer.claim->quantity)]);
 }
 
+std::string dtype_name(const ClaimAnswer& answer) {
+  const bool over_cases = answer.claim->any_case || answer.claim->quantity == Quantity::break_even;
+  const bool judged = answer.verdict != ClaimVerdict::not_testable;
+  return answer.where != nullptr || (over_cases && judged) ? std::string(to_string(answer.dtype)) : "";
+}
+
 const Record* evidence_of(const ClaimAnswer& answer) {
   if (!answer.where) return nullptr;
   if (const Record* hilbert = claim_records(*answer.where, answer.claim->order_chunk).hilbert) return hilbert;

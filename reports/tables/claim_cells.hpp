@@ -21,6 +21,9 @@ Cell shown_verdict(ClaimVerdict verdict, bool gain);
 // none was counted.
 std::string compared(const ClaimAnswer& answer);
 
+// The dtype that was measured. "" if nothing was judged, or records of several dtypes answer together.
+std::string dtype_name(const ClaimAnswer& answer);
+
 // The record that a judged answer is about: Hilbert order in its case, otherwise the first record of the
 // case. Null if several cases answer together.
 const Record* evidence_of(const ClaimAnswer& answer);

@@ -31,6 +31,13 @@ Cell range_cell(const std::vector<double>& ratios) {
   return {fmt::format("{}", fmt::join(texts, " to "))};
 }
 
+// The case, which names its dtype; "all cases here in bf16" if several answer together.
+std::string place_text(const ClaimAnswer& answer) {
+  if (answer.where) return case_text(*answer.where->work);
+  const std::string dtype = dtype_name(answer);
+  return dtype.empty() ? "all cases here" : "all cases here in " + dtype;
+}
+
 }  // namespace
 
 Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
@@ -41,7 +48,7 @@ Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
       {{"claim", "claim"}, [](L l) { return Cell{l.answer->claim->claim_id}; }},
       {{"metric", "metric", Align::left, Show::data}, [](L l) { return Cell{l.answer->claim->metric}; }},
       {{"work", "case (segment/dilation)", Align::wrapped, Show::page},
-       [](L l) { return Cell{l.answer->where ? case_text(*l.answer->where->work) : "all cases here"}; }},
+       [](L l) { return Cell{place_text(*l.answer)}; }},
       {{"case", "", Align::left, Show::data},
        [](L l) { return Cell{l.answer->where ? l.answer->where->case_id : ""}; }},
       {{"claimed", "claimed", Align::right},
@@ -72,6 +79,7 @@ Table claim_levels_table(const std::vector<ClaimAnswer>& answers) {
       {{"passes", "passes", Align::right},
        [](L l) { return Cell{l.level->hilbert ? std::to_string(l.level->hilbert->passes) : ""}; }},
       {{"why", "remark", Align::wrapped}, [](L l) { return Cell{l.level->why}; }},
+      {{"dtype", "", Align::left, Show::data}, [](L l) { return Cell{dtype_name(*l.answer)}; }},
   };
   return make_table<LevelRow>("claim_levels", "Claims about caches, level by level", columns, rows);
 }

@@ -107,7 +107,7 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"processes", ""}, [](A a) { return Cell{a.measured ? std::to_string(a.measured->processes) : ""}; }},
       {{"margin", ""},
        [](A a) { return Cell{data_text(a.measured ? std::optional(a.measured->margin) : std::nullopt)}; }},
-      {{"dtype", ""}, [](A a) { return Cell{a.where ? std::string(to_string(a.dtype)) : ""}; }},
+      {{"dtype", ""}, [](A a) { return Cell{dtype_name(a)}; }},
       {{"other_dtype", ""}, [](A a) { return Cell{a.other_dtype ? "true" : "false"}; }},
       {{"tokens", ""}, [](A a) { return ratio_cell(a.tokens); }},
       {{"tokens_low", ""}, [](A a) { return end_cell(a.tokens, &Interval::low); }},

@@ -101,10 +101,9 @@ std::string window_times_sentence(const View& view) {
   }
   if (rows.empty()) return "";
   return fmt::format(
-      "Time follows the pairs that tiles compute: a line for each case, a + b x computed pairs, misses {} by "
-      "{} in "
-      "the median, and by {} at most ({}).",
-      plural(rows.size(), "time", "times"), percent_text(median(residuals)),
+      "Time follows the pairs that tiles compute. {} compared with the line a + b x computed pairs that fits "
+      "the case best: a time differs from its line by {} in the median, and by {} at most ({}).",
+      plural(rows.size(), "time was", "times were"), percent_text(median(residuals)),
       percent_text(std::abs(worst->residual())), worst->record->variant_id);
 }
 

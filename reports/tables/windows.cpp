@@ -112,10 +112,17 @@ Cell data_cell(std::optional<double> value) {
   return {data_text(value)};
 }
 
+// Two processes settle no verdict among several variants, however large the ratio is.
+bool open_for_processes(const Measured& ratio) {
+  return ratio.verdict == Verdict::inconclusive && ratio.processes == 2;
+}
+
 std::string remark_of(const WindowRow& row) {
   if (row.dense) return "all pairs: a different function";
   if (row.record->variant.order_scope == OrderScope::tokens) return "a different function";
-  return row.ratio ? verdict_words(row.ratio->verdict, row.ratio->processes, row.ratio->margin) : "";
+  if (!row.ratio) return "";
+  return verdict_words(row.ratio->verdict, row.ratio->processes, row.ratio->margin) +
+         (open_for_processes(*row.ratio) ? ", too few processes" : "");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 SKIPPED = 77
 PROGRAM, WRITE_EXPORTS, TREE = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:4])
@@ -86,12 +87,60 @@ class LoadTest(unittest.TestCase):
             hilbench.load(self.folder / "empty")
         with self.assertRaisesRegex(hilbench.HilbenchError, "cannot download"):
             hilbench.load("http://127.0.0.1:9/nobody-listens")
-        os.environ["HILBENCH_PROGRAM"] = str(self.folder / "absent")
-        try:
-            with self.assertRaisesRegex(hilbench.HilbenchError, "cannot run the program"):
-                hilbench.load(self.store)
-        finally:
-            os.environ["HILBENCH_PROGRAM"] = PROGRAM
+        for place in (None, 7, b"store", ["store"], "", 1.5):
+            self.refuses(place, "^no place of results")
+        self.refuses("a\0b", "cannot run the program")
+        self.refuses("http://[half", "no address|cannot download")
+        self.refuses("http://127.0.0.1:9/with spaces\nand lines", "cannot download")
+        for program, says in (("absent", "cannot run the program"), (".", "cannot run the program"),
+                              ("talker", "prints no records .*set HILBENCH_PROGRAM"), ("silent", "exit status 3")):
+            self.add_script("talker", "echo hello")
+            self.add_script("silent", "exit 3")
+            with mock.patch.dict(os.environ, HILBENCH_PROGRAM=str(self.folder / program)):
+                self.refuses(self.store, says)
+
+    def add_script(self, name, command):
+        (self.folder / name).write_text(f"#!/bin/sh\n{command}\n")
+        (self.folder / name).chmod(0o755)
+
+    def refuses(self, place, says):
+        with self.assertRaisesRegex(hilbench.HilbenchError, says) as caught:
+            hilbench.load(place)
+        self.assertEqual(len(str(caught.exception).splitlines()), 1)
+
+    def test_no_temporary_folder(self):
+        results = hilbench.load(self.store)
+        with mock.patch.object(tempfile, "tempdir", str(self.folder / "absent")):
+            with self.assertRaisesRegex(hilbench.HilbenchError, "no temporary folder.*set TMPDIR"):
+                _ = results.claims
+            self.refuses("http://127.0.0.1:9/", "no temporary folder")
+
+    def test_texts_with_other_ends_of_lines(self):
+        out = subprocess.run([PROGRAM, "export", self.store, "--format", "jsonl"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+        records = [json.loads(line) for line in out.split("\n") if line]
+        for record in records:
+            record["reason"] = "one\u2028two\u0085three"
+        odd = self.folder / "odd"
+        odd.mkdir()
+        (odd / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        self.assertEqual(set(hilbench.load(odd).records["reason"]), {"one\u2028two\u0085three"})
+
+    def test_a_download_that_breaks_off(self):
+        class Breaks(QuietServer):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.wfile.write(b"half")
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaks)
+        self.addCleanup(server.server_close)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        address = f"http://127.0.0.1:{server.server_port}/x"
+        self.refuses(address, "cannot download")
+        with mock.patch.object(hilbench.download, "MOST_BYTES", 2):
+            self.refuses(address, "cannot download .*: it has more than")
 
 
 class NotebookTest(unittest.TestCase):

@@ -45,6 +45,12 @@ def missing_files(page, tree):
     return [name for name in names if not any(tree.glob(PLACEHOLDER.sub("*", name).rstrip("/")))]
 
 
+def wide_lines(page):
+    """Lines of prose that do not fit; tables, code and addresses cannot be broken."""
+    lines = CODE_BLOCK.sub("", page.read_text()).splitlines()
+    return [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("|") and "://" not in line]
+
+
 class Pages(unittest.TestCase):
     def test_links_lead_somewhere(self):
         dangling = [f"{page.relative_to(TREE)}: {link}" for page in pages(TREE) for link in dangling_links(page)]
@@ -55,10 +61,27 @@ class Pages(unittest.TestCase):
         self.assertEqual(missing, [], "files that the tree does not hold")
 
     def test_the_readme_is_short(self):
-        lines = (TREE / "README.md").read_text().splitlines()
-        self.assertLessEqual(len(lines), MOST_LINES)
-        wide = [number for number, line in enumerate(lines, 1) if len(line) > MOST_COLUMNS]
-        self.assertEqual(wide, [], f"lines of README.md over {MOST_COLUMNS} columns")
+        self.assertLessEqual(len((TREE / "README.md").read_text().splitlines()), MOST_LINES)
+
+    def test_lines_of_prose_fit(self):
+        found = [*pages(TREE), TREE / "CHANGELOG.md", *(TREE / "reports/publish").glob("*.md")]
+        wide = [f"{page.relative_to(TREE)}: {line}" for page in found for line in wide_lines(page)]
+        self.assertEqual(wide, [], f"lines over {MOST_COLUMNS} columns")
+
+
+def cases_of(sweep):
+    """The listed cases of a file of sweeps/, each as a set of "key: value"; at dilation 1 an offset changes nothing."""
+    lines = re.findall(r"^  - \{(.*sequence_length.*)\}$", next((TREE / "sweeps").rglob(f"{sweep}.yaml")).read_text(), re.M)
+    cases = [frozenset(re.split(r", (?=[a-z])", line)) for line in lines]
+    return [case - {"head_offset: none"} if "dilations: [1]" in case else case for case in cases]
+
+
+class Sweeps(unittest.TestCase):
+    def test_cases_of_steady_stand_where_it_says(self):
+        text = next((TREE / "sweeps").rglob("steady.yaml")).read_text()
+        self.assertIn("gpu-peak.yaml and, with dilation 4, data.yaml have the same cases", " ".join(text.split()))
+        for case in cases_of("steady"):
+            self.assertIn(case, cases_of("data" if "dilations: [4]" in case else "gpu-peak"))
 
 
 class Check(unittest.TestCase):

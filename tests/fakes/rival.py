@@ -121,6 +121,10 @@ class Rival:
             times[0] = None
         if FAULT == "endless_time":
             times[0] = math.inf
+        if FAULT == "least_time":
+            times[0] = 5e-324
+        if FAULT == "greatest_time":
+            times[0] = sys.float_info.max
         if FAULT == "bad_time_among_good":
             times = [-1, *times]
         if FAULT == "times_by_name":
@@ -176,6 +180,10 @@ for line in sys.stdin:
     elif FAULT == "leaves_a_child":
         subprocess.Popen(["sleep", "600"])
         sys.exit("gone, but for what it started")
+    elif FAULT == "key_twice":
+        print('{"protocol": 1, "name": "a", "version": "1", "name": "b", "devices": ["cpu"]}')
+    elif FAULT == "no_reason":
+        print('{"error": ""}')
     elif FAULT == "two_lines":
         print("{}\n{}")
     elif FAULT == "closes_output":

@@ -78,6 +78,8 @@ BAD_SWEEPS = [
     (r"cannot name a folder", SMALL.replace("small", "/etc/passwd"), {}),
     (r"cannot name a folder", SMALL.replace("small", "\"$(touch x)\""), {}),
     (r"control character|not a text file", SMALL + 'title: "\\e[31mred"\n', {}),
+    *((r"control character in a value", SMALL + "title: %s\n" % title, {})
+      for title in ('"\\x9b31mred"', "a\u009b31mred", '"\\u202Eder"', '"a\\u2028b"')),
     (r"key 'name' is given twice", SMALL + "name: again\n", {}),
     (r"nothing|no variant", HEAD + AXES, {}),
     (r"skip_when|unknown parameter", SMALL + 'skip_when: "hed_dim > 3"\n', {}),
@@ -147,6 +149,7 @@ BAD_COMMANDS = [
     (2, ["run", "sweep.yaml", "--memory", "010GB"], r"does not begin with a decimal number"),
     (2, ["run", "sweep.yaml", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["predict", ".", "--memory", "9999999TB"], r"'9999999TB' is not a memory size .*not between a byte and 2\^62 bytes"),
+    (2, ["predict", "x" * 5000], r"cannot be used \(x+\.\.\.\): File name too long"),
     (2, ["predict", ".", "--memory", "80"], r"it has no unit; write a decimal number and a unit"),
     (2, ["plan", "sweep.yaml", "--longest", "--filter", "x"], r"--filter excludes --longest"),
     (2, ["plan", "sweep.yaml", "--longest", "--execution-limit", "1"], r"--execution-limit excludes --longest"),

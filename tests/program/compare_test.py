@@ -87,6 +87,7 @@ class CompareTest(CommandLine):
         self.export("slow", {"dilated/hilbert": 1.2})
         self.gate("steady", "slow", "--filter", "linear", status=3)  # the reference alone is not judged
         self.gate("steady", "slow", "--filter", "hilbert", status=1)
+        self.refused(["compare", "steady", "slow", "--filter", "none"], r"'none' matches no variant .*\(--filter\)")
         self.refused(["compare", "steady", "slow", "--filter", "("], r"bad regular expression '\('")
 
     def test_thresholds(self):

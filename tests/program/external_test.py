@@ -33,7 +33,7 @@ FAULTS = {
     "no_lse": ("ok", "^$"),
     "profiles": ("ok", "^$"),
     "unseen_by_profiler": ("ok", "^$"),
-    "no_busy_times": ("failed", "profile needs 5 gpu_busy_ns above 0"),
+    "no_busy_times": ("failed", "profile needs 5 gpu_busy_ns from 0.001 to 1e18"),
     "starts_a_session": ("ok", "^$"),
     "unsupported": ("skipped", "^no option ''$"),
     "other_device": ("skipped", "'other_device' does not run on device cpu here"),
@@ -43,12 +43,14 @@ FAULTS = {
     "devices_by_name": ("failed", "hello needs a list of devices"),
     "talkative": ("failed", "its description may have at most 4000 characters"),
     "no_timer": ("failed", "load needs the name of a timer"),
-    "no_times": ("failed", "run needs 1 times_ns above 0"),
-    "time_travel": ("failed", "run needs 1 times_ns above 0"),
-    "null_time": ("failed", "run needs 1 times_ns above 0"),
+    "no_times": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
+    "time_travel": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
+    "null_time": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
     "endless_time": ("failed", "an answer must be a JSON object on one line"),
-    "bad_time_among_good": ("failed", "run needs 1 times_ns above 0"),
-    "times_by_name": ("failed", "run needs 1 times_ns above 0"),
+    "least_time": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
+    "greatest_time": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
+    "bad_time_among_good": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
+    "times_by_name": ("failed", "run needs 1 times_ns from 0.001 to 1e18"),
     "deep": ("failed", "an answer may nest at most 100 levels"),
     "brackets": ("failed", "reports an error: \"\\[+\\\\$"),
     "leaves_a_child": ("failed", "^'leaves_a_child' exited with status 1: gone, but for what it started$"),
@@ -61,6 +63,8 @@ FAULTS = {
     "garbage": ("failed", "an answer must be a JSON object on one line, found .*Segmentation"),
     "list": ("failed", "an answer must be a JSON object on one line"),
     "not_utf8": ("failed", "an answer must be a JSON object on one line"),
+    "key_twice": ("failed", "an answer has the key 'name' twice"),
+    "no_reason": ("failed", "reports an error: it gives no reason"),
     "two_lines": ("failed", "'two_lines' answered with more than one line: {}"),
     "flood": ("failed", "'flood' gave an answer of more than 16 MiB"),
     "wrong": ("failed", "exceeds the tolerance"),
@@ -191,7 +195,7 @@ class ExternalTest(ExternalCase):
                 for name in ("none", "lies_about_windows", "torch_sdpa"):
                     self.assertEqual((records[name]["status"], records[name]["reason"]),
                                      ("skipped", f"windows: not on {name}"))
-                self.assertRegex(records["bad_permutation"]["reason"], "permute_ns of load must be a number above 0")
+                self.assertRegex(records["bad_permutation"]["reason"], "permute_ns of load must be a number from 0.001 to 1e18")
 
     def test_what_windows_need_is_not_asked_for_branches(self):
         records = self.run_all(self.sweep(["windows"], ["windows", "torch_windows"]))

@@ -135,6 +135,7 @@ class Surroundings(CommandLine):
 
     def test_environment_variables(self):
         for name, values in {"OMP_NUM_THREADS": ["0", "-3", "many", "1", "%d,2" % os.cpu_count(), ""],
+                             "BENCHMARK_OUT": ["/proc/x", "bench.json"], "BENCHMARK_REPETITIONS": ["3"],
                              "TMPDIR": ["/nonexistent"], "HOME": [None], "PATH": [""],
                              "LC_ALL": ["de_DE.UTF-8", "xx_XX"]}.items():
             for value in values:
@@ -145,6 +146,7 @@ class Surroundings(CommandLine):
                         changed[name] = value
                     text = SMALL.replace(", threads: 1", "") if name == "OMP_NUM_THREADS" else SMALL
                     self.measured(text, ["--fresh", "--filter", "linear"], env=changed)
+                    self.assertFalse((self.folder / "bench.json").exists())
                     if name == "OMP_NUM_THREADS":
                         continue
                     result = self.run_it(["report", "results/small", "-o", "out"], env=changed)

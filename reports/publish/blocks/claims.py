@@ -28,16 +28,19 @@ def time_answers(folder):
 
 
 def case_text(row):
-    return work(row["case"]) if row["case"] else "all cases of its sweep"
+    if row["case"]:
+        return work(row["case"])
+    return f"all cases of its sweep in {row['dtype']}" if row["dtype"] else "all cases of its sweep"
 
 
 def block_verdicts(folder):
+    """How often each verdict was given, by what claims compare and the dtype that was measured."""
     kinds = {}
-    of_one_claim = grouped(own_dtype(answers(folder)), lambda r: (r["claim"], r["case"] or r["stated"], r["metric"]))
+    of_one_claim = grouped(answers(folder), lambda r: (r["claim"], r["case"] or r["stated"], r["metric"], r["dtype"]))
     for rows in of_one_claim.values():
-        kinds.setdefault(rows[0]["compares"], []).append(joint_verdict(rows))
-    rows = [[kind] + [verdicts.count(name) for name in VERDICTS] for kind, verdicts in sorted(kinds.items())]
-    return markdown(["claims about"] + VERDICTS, rows)
+        kinds.setdefault((rows[0]["compares"], rows[0]["dtype"]), []).append(joint_verdict(rows))
+    rows = [[*kind] + [verdicts.count(name) for name in VERDICTS] for kind, verdicts in sorted(kinds.items())]
+    return markdown(["claims about", "measured in"] + VERDICTS, rows)
 
 
 def joint_verdict(rows):
@@ -52,7 +55,7 @@ def joint_verdict(rows):
 
 
 def block_times(folder):
-    groups = grouped(time_answers(folder), lambda r: (r["claim"], r["case"], r["stated"]))
+    groups = grouped(time_answers(folder), lambda r: (r["claim"], r["case"], r["stated"], r["dtype"]))
     rows = sorted(map(time_cells, groups.values()), key=lambda row: -float(row[2]))
     return markdown(["claim", "case (segment/dilation)", "claimed", "Hilbert order", "runs", "random order (control)",
                      "Hilbert order, permutation included", "verdict", "processes a run"], rows)
@@ -69,7 +72,7 @@ def time_cells(group):
 
 def block_caches(folder):
     groups = grouped((row for row in own(folder.rows("claim_levels")) if row["ratio"]),
-                     lambda r: (r["claim"], r["metric"], r["case"], r["level"]))
+                     lambda r: (r["claim"], r["metric"], r["case"], r["dtype"], r["level"]))
     rows = sorted(map(cache_cells, groups.values()), key=lambda row: row[:2])
     if not rows:
         return "No claim was judged by hardware counters here."

@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-from cells import grouped, markdown, span
+from cells import grouped, markdown, span, wrapped
 
 CLAIMS = pathlib.Path(__file__).resolve().parents[3] / "sweeps/claims"
 SECONDS = re.compile(r"about ([0-9.e+-]+) s")
@@ -26,7 +26,7 @@ def absence_said(path, answered):
            ": it is about rings of GPUs" if "ring_size" in text else
            ": it is about GPUs" if "device: cuda" in text else "")
     instead = "; other sweeps here answer the claim" if path.stem in answered else ""
-    return f"- `{path.stem}` ({title}) was not run here{why}{instead}."
+    return wrapped(f"- `{path.stem}` ({title}) was not run here{why}{instead}.", indent="  ")
 
 
 def skipped_rows(folder):

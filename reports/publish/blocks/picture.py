@@ -7,6 +7,10 @@ from blocks.documents import by_machine
 from cells import has_windows, place_text
 
 WIDTH, LEFT, RIGHT, TOP, STEP = 780, 270, 740, 74, 26
+MARGIN, ENTRY_INDENT, ENTRY_GAP, LEGEND_STEP = 16, 18, 20, 20  # of the legend: an entry's mark stands before its text
+FONT_SIZE = 13
+LETTER_WIDTHS = (("ijlIJ", 0.29), (" .,:;'|!", 0.33), ("tfr()[]-/", 0.41), ("Mw", 0.86), ("mW", 0.99),
+                 ("DGHNOQU", 0.78), ("ABCKRVXZ", 0.69))
 LEAST, MOST = 0.9, 9.0  # ends of the axis
 SMALLEST_CLAIM = 1.1
 INK, PALE_INK, CLAIMED = "#1b1f24", "#40474f", "#c04a00"
@@ -77,19 +81,38 @@ def case_text(case):
     return f"{length} positions, {pattern}"
 
 
-def legend(machines):
-    parts, x = [diamond(22, 46), label(34, 50.5, "claimed")], 112
-    for machine, name in enumerate(machines):
-        parts += [measured(machine, x + 6, 46), label(x + 18, 50.5, name)]
-        x += 36 + 7.4 * len(name)
+def text_width(text):
+    """Of a label. Widths of letters are those of DejaVu Sans, which is wider than other fonts without serifs."""
+    return FONT_SIZE * sum(next((width for letters, width in LETTER_WIDTHS if letter in letters), 0.64) for letter in text)
+
+
+def legend_rows(machines):
+    """The entries of the legend, (mark, text, where it begins), in as many rows as they need; a mark's number is that
+    of the machine, -1 is what was claimed."""
+    rows, x = [[]], MARGIN
+    for mark, name in enumerate(["claimed", *machines], -1):
+        if rows[-1] and x + ENTRY_INDENT + text_width(name) > WIDTH - MARGIN:
+            rows.append([])
+            x = MARGIN
+        rows[-1].append((mark, name, x))
+        x += ENTRY_INDENT + text_width(name) + ENTRY_GAP
+    return rows
+
+
+def legend(rows):
+    parts = []
+    for row, entries in enumerate(rows):
+        y = 46 + LEGEND_STEP * row
+        for mark, name, x in entries:
+            parts += [diamond(x + 6, y) if mark < 0 else measured(mark, x + 6, y), label(x + ENTRY_INDENT, y + 4.5, name)]
     return parts
 
 
-def axis(bottom):
+def axis(top, bottom):
     parts = []
     for tick in (1, 1.5, 2, 3, 4, 6, 8):
         colour = "#57606a" if tick == 1 else "#e2e5e9"
-        parts += [f'<path d="M{place(tick):.1f},{TOP - 8} V{bottom}" stroke="{colour}"/>',
+        parts += [f'<path d="M{place(tick):.1f},{top - 8} V{bottom}" stroke="{colour}"/>',
                   label(place(tick), bottom + 18, f"{tick:g}", "middle", PALE_INK)]
     text = "times as fast as linear order (right of 1: faster; logarithmic)"
     return parts + [label((LEFT + RIGHT) / 2, bottom + 42, text, "middle", PALE_INK)]
@@ -106,15 +129,17 @@ def claim_row(y, claimed, text, found):
 def picture(published):
     """The picture as SVG, on a light ground of its own: readable on dark pages too."""
     machines, claims = claims_of(published)
-    bottom = TOP + STEP * len(claims)
+    entries = legend_rows(machines)
+    top = TOP + LEGEND_STEP * (len(entries) - 1)
+    bottom = top + STEP * len(claims)
     title = "Claimed and measured speedup of Hilbert order over linear order"
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 62}" font-family="sans-serif" '
-             'font-size="13" role="img">',
+             f'font-size="{FONT_SIZE}" role="img">',
              f"<title>{title}, fp32</title>",
              f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{bottom + 61}" rx="6" fill="#ffffff" '
              'stroke="#c8ccd0"/>',
              f'<text x="16" y="26" font-size="15" fill="{INK}" font-weight="bold">{title}</text>',
-             *legend(machines), *axis(bottom)]
+             *legend(entries), *axis(top, bottom)]
     for number, ((claimed, text), found) in enumerate(claims.items()):
-        parts += claim_row(TOP + STEP * (number + 0.4), claimed, text, found)
+        parts += claim_row(top + STEP * (number + 0.4), claimed, text, found)
     return "\n".join(parts + ["</svg>", ""])

@@ -4,6 +4,7 @@ from statistics import median
 
 from cells import grouped, interval, markdown, number, plural, span, work, wrapped
 
+FEW = ("too few processes", "within one process")  # ends of remarks
 DENSE = " (all pairs)"  # behind the variants of dense attention on the same tokens
 
 
@@ -44,10 +45,21 @@ def block_windows_said(folder, sweep):
     said = [f"{cases} with windows, against the kernel in raster order."]
     for variant, group in sorted(grouped(orders, lambda row: row["variant"]).items(),
                                  key=lambda item: -median(float(row["ratio"]) for row in item[1])):
-        faster, slower = (sum(row["remark"].startswith(word) for row in group) for word in ("faster", "slower"))
-        said.append(f"`{variant}` is faster in {faster}, slower in {slower}: {span(row['ratio'] for row in group)} "
-                    "times as fast.")
+        said.append(f"`{variant}` {sides_said(group)}: {span(row['ratio'] for row in group)} times as fast.")
     return wrapped(*said)
+
+
+def sides_said(rows):
+    """In how many cases a variant is faster, slower, or has no verdict for want of processes."""
+    faster, slower = (sum(row["remark"].startswith(word) for row in rows) for word in ("faster", "slower"))
+    inconclusive = [row["remark"] for row in rows if row["remark"].startswith("inconclusive")]
+    few = sum(remark.endswith(FEW) for remark in inconclusive)
+    if few == len(rows):
+        return "has too few processes for a verdict"
+    said = [f"is faster in {faster}", f"slower in {slower}"]
+    if few < len(inconclusive):
+        said.append(f"inconclusive in {len(inconclusive) - few}")
+    return ", ".join(said) + (f", and has too few processes for a verdict in {few}" if few else "")
 
 
 def block_window_times(folder, sweep):
@@ -58,8 +70,9 @@ def block_window_times(folder, sweep):
     residuals = [abs(float(row["residual"].split(" ")[0])) for row in rows]
     cases = plural(len({row["case"] for row in rows}), "case")
     worst = rows[residuals.index(max(residuals))]
-    return wrapped(f"In {cases}, a line a + b x computed pairs misses {plural(len(rows), 'time')} by",
-                   f"{median(residuals):.1f} % in the median and by {max(residuals):.1f} % at most",
+    return wrapped(f"In {cases}, {plural(len(rows), 'measured time')} {'was' if len(rows) == 1 else 'were'} compared with",
+                   "the line a + b x computed pairs that fits the case best. A time differs from its line by",
+                   f"{median(residuals):.1f} % in the median, and by {max(residuals):.1f} % at most",
                    f"(`{worst['variant']}`, {work(worst['case'])}).")
 
 

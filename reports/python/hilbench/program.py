@@ -10,6 +10,10 @@ import sysconfig
 class HilbenchError(RuntimeError):
     """What hilbench could not do, in one line: what, where, why, what to try."""
 
+    @classmethod
+    def of_one_line(cls, text):
+        return cls(" ".join(text.split()))
+
 
 def find_program():
     """HILBENCH_PROGRAM if it is set, else the program installed with this package, else the first in PATH."""
@@ -34,9 +38,11 @@ def run_program(*arguments):
     try:
         done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise HilbenchError(f"cannot run the program ({program}): {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name holds a zero byte
+        why = getattr(error, "strerror", None) or error
+        raise HilbenchError.of_one_line(f"cannot run the program ({program}): {why}") from error
     if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        raise HilbenchError(lines[-1].removeprefix("hilbench: error: "))
+        last = done.stderr.strip().rpartition("\n")[2]
+        raise HilbenchError.of_one_line(last.removeprefix("hilbench: error: ") or
+                                        f"the program failed ({program}): exit status {done.returncode}")
     return done.stdout

@@ -4,6 +4,7 @@ import functools
 import io
 import json
 import math
+import os
 import pathlib
 import shutil
 import tempfile
@@ -12,7 +13,7 @@ import weakref
 import pandas
 
 from hilbench.download import download, is_url
-from hilbench.program import run_program
+from hilbench.program import HilbenchError, find_program, run_program
 
 INTERVALS = ("time_ns.ci", "speedup.ci")
 # Members that may be null in every record, so that no column would come of them.
@@ -35,6 +36,14 @@ def flat_records(records):
                                if name in parents or name in INTERVALS or name == "time_ns.samples"])
 
 
+def temporary_folder():
+    """The path of a new folder, which the caller removes."""
+    try:
+        return pathlib.Path(tempfile.mkdtemp(prefix="hilbench-"))
+    except OSError as error:
+        raise HilbenchError.of_one_line(f"no temporary folder: {error}; set TMPDIR to a writable folder") from error
+
+
 class Results:
     """The results of one folder.
 
@@ -52,8 +61,13 @@ class Results:
 
     @functools.cached_property
     def records(self):
-        lines = run_program("export", self.folder, "--format", "jsonl").splitlines()
-        return flat_records([json.loads(line) for line in lines])
+        text = run_program("export", self.folder, "--format", "jsonl")
+        try:
+            # Only "\n" ends a line: texts of records may hold other characters that end lines.
+            return flat_records([json.loads(line) for line in text.split("\n") if line])
+        except ValueError as error:
+            raise HilbenchError.of_one_line(
+                f"the program prints no records ({find_program()}): {error}; set HILBENCH_PROGRAM to hilbench") from error
 
     @functools.cached_property
     def samples(self):
@@ -62,10 +76,13 @@ class Results:
 
     @functools.cached_property
     def claims(self):
-        with tempfile.TemporaryDirectory(prefix="hilbench-") as out:
+        out = temporary_folder()
+        try:
             run_program("report", self.folder, "-o", out, "--charts", "none")
-            table = pathlib.Path(out, "tables", "claims.csv")
+            table = out / "tables" / "claims.csv"
             return pandas.read_csv(table) if table.exists() else pandas.DataFrame()
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
 
 
 def load(place):
@@ -73,10 +90,12 @@ def load(place):
 
     Raises HilbenchError if there are none, or they cannot be read.
     """
+    if not isinstance(place, (str, os.PathLike)) or not str(place):
+        raise HilbenchError.of_one_line(f"no place of results ({place!r}); give a folder or an http address")
     if not is_url(place):
-        results = Results(pathlib.Path(place).absolute())
+        results = Results(pathlib.Path(os.fsdecode(place)).absolute())
     else:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="hilbench-"))
+        folder = temporary_folder()
         results = Results(folder)
         weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
         download(str(place), folder)

@@ -1,7 +1,7 @@
-"""The rivals that compute with PyTorch as their tests see them: by their protocol, and through the program.
+"""The rivals that compute with PyTorch, or JAX, as their tests see them: by their protocol, and through the program.
 
 A test of one is run with PATH_OF_HILBENCH PATH_OF_SCRIPT [unittest arguments]. The interpreter is that of
-HILBENCH_PYTHON, else python3; without PyTorch in it only the tests that need none run, and the status is 77.
+HILBENCH_PYTHON, else python3; without PyTorch, or JAX, in it only the tests that need none run, and the status is 77.
 """
 
 import array
@@ -153,17 +153,17 @@ class ThroughTheProgramTest(RivalTest):
                              "^no PyTorch for .*python.*: No module named 'torch'; set HILBENCH_PYTHON")
 
 
-def absence(script):
-    """Why the tests with PyTorch cannot run, or ""."""
+def absence(script, environment=None):
+    """Why the tests with PyTorch, or JAX, cannot run, or ""."""
     try:
         hello = json.dumps({"do": "hello", "protocol": 1}) + "\n"
-        answer = subprocess.run([PYTHON, script], input=hello, text=True, capture_output=True)
+        answer = subprocess.run([PYTHON, script], input=hello, text=True, capture_output=True, env=environment)
         return json.loads(answer.stdout).get("unsupported", "")
     except (OSError, ValueError) as error:
         return f"{PYTHON} does not run {script}: {error}"
 
 
-def main():
+def main(absence=absence):
     RivalTest.binary, RivalTest.path_of_script = sys.argv.pop(1), sys.argv.pop(1)
     RivalTest.absence = absence(RivalTest.path_of_script)
     passed = unittest.main(verbosity=2, exit=False).result.wasSuccessful()

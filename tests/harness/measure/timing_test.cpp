@@ -160,6 +160,18 @@ TEST(Timing, WarmsUpTheDeviceWithTheFirstVariantAndKeepsItWarmWithTheOthers) {
   EXPECT_EQ(leading(21), 1 + 4);
 }
 
+TEST(Timing, AVariantThatSaysTooLittleOfItsTimeIsWarmAtLast) {
+  ScriptedDevice device;
+  device.warm_up = 1e6;
+  const auto variants = scripted({{"a", [] {},
+                                   [](std::int64_t executions) {
+                                     return std::vector<double>(static_cast<std::size_t>(executions), 1e-3);
+                                   }}});
+  const auto begin = std::chrono::steady_clock::now();
+  time_variants(device, variants, 0, {.min_rounds = 3}, no_progress);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
 TEST(Timing, TakesMoreRoundsIfRatiosScatterAndStopsWithTheBudget) {
   ScriptedDevice device;
   int calls = 0;

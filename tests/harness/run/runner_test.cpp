@@ -157,6 +157,7 @@ class FakeWorkers {
         record.time.emplace();
         record.time->samples_ns = {1e6, 2e6 + static_cast<double>(cases.size()), 4e6};
         record.time->process_rounds = {3};
+        if (record.variant_id == timeless) record.time->samples_ns[1] = 0;
         if (record.variant_id != failing) continue;
         record.status = Status::failed;
         record.reason = "wrong";
@@ -166,6 +167,7 @@ class FakeWorkers {
     };
   }
   std::string failing;
+  std::string timeless;  // a sample of it is 0
   std::vector<std::string> cases;
   std::vector<std::uint64_t> seeds;
 };
@@ -208,6 +210,17 @@ TEST_F(RunnerWithWorkers, ProcessesAreInterleavedOverComparisonsAndAppended) {
   EXPECT_EQ(std::set(workers_.seeds.begin(), workers_.seeds.end()).size(), 5u);
   options_.processes = Processes::one;
   EXPECT_EQ(run().resumed, 2) << "the first process is there";
+}
+
+TEST_F(RunnerWithWorkers, ARecordThatContradictsItselfCostsItselfAlone) {
+  workers_.timeless = "dilated/hilbert";
+  const RunSummary summary = run();
+  EXPECT_EQ(summary.ok, 2);
+  EXPECT_EQ(summary.failed, 2);
+  for (const Record& record : Store::open_for_reading(options_.folder).records())
+    EXPECT_EQ(record.status, record.variant_id == workers_.timeless ? Status::failed : Status::ok)
+        << record.reason;
+  EXPECT_EQ(rounds(), (std::vector<std::int64_t>{3, 0, 3, 3, 0, 3}));
 }
 
 TEST_F(RunnerWithWorkers, AKilledRunKeepsItsPartialComparisons) {

@@ -74,6 +74,13 @@ TEST_F(Files, WritersOfOneFileDoNotMeet) {
   EXPECT_EQ(names(), std::vector<std::string>{"a.txt"});
 }
 
+TEST_F(Files, ANameMayBeAsLongAsTheFileSystemTakes) {
+  const fs::path file = folder_ / std::string(255, 'x');
+  write_file(file, "one");
+  write_file(file, "two");
+  EXPECT_EQ(read_text(file, "file", 100), "two");
+}
+
 TEST_F(Files, AWriterThatFailsLeavesNothing) {
   write_file(file_, "before");
   EXPECT_THROW(write_file(file_, [](std::ostream&) { throw std::runtime_error("lost"); }),

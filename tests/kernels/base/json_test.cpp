@@ -46,6 +46,8 @@ TEST(JsonText, RefusesAKeyThatIsThereTwice) {
   EXPECT_NE(json_refusal(R"({"a": 1, "\u0061": 1})"), "");
   EXPECT_NE(json_refusal(R"({"": 1, "": 1})"), "");
   EXPECT_EQ(json_refusal(R"([{"a": {"a": 1}}, {"a": 2}, "a", "a"])"), "");
+  EXPECT_EQ(key_given_twice(R"({"a": 1, "a": 2})"), "a");
+  EXPECT_EQ(key_given_twice(R"({"a": {"a": 2}})"), std::nullopt);
 }
 
 TEST(JsonText, BracketsInStringsDoNotCount) {

@@ -16,6 +16,19 @@ TEST(Text, ComesOnOneLine) {
   EXPECT_EQ(one_line("a\u20ac", 4), "a\u20ac");
 }
 
+TEST(Text, HoldsNothingThatATerminalObeys) {
+  EXPECT_EQ(one_line("a\u009b31mb\u0080c\u009fd\u00a0e"), "a 31mb c d\u00a0e") << "CSI as one character";
+  EXPECT_EQ(one_line("a\u2028b\u2029c\u202ed\u2066e\u2069f\u2070"), "a b c d e f\u2070")
+      << "lines, directions";
+  EXPECT_EQ(one_line("a\x9b"
+                     "31mb"),
+            "a\uFFFD31mb")
+      << "no UTF-8";
+  EXPECT_EQ(one_line("\xe2\x82"), "\uFFFD\uFFFD") << "cut off";
+  EXPECT_EQ(one_line("\xc0\xaf\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD") << "overlong, a surrogate";
+  EXPECT_EQ(one_line("\U0001F600 \u05d0"), "\U0001F600 \u05d0");
+}
+
 TEST(Text, FindsTheNearestName) {
   const std::array<std::string_view, 3> names = {"heads", "head_dim", "batch"};
   EXPECT_EQ(nearest_name("head", names), "heads");

@@ -57,6 +57,34 @@ TEST(FirstSentences, SayThatTimesAreSteady) {
             std::string::npos);
 }
 
+TEST(FirstSentences, FollowWhatTheSweepVaries) {
+  ReportInput input;
+  const Case work = sample::work(16384, {{16384, 1}});
+  for (const auto& [traversal, factor] : {std::pair{"head_major", 1.0}, {"sawtooth", 1.25}, {"auto", 0.8}}) {
+    input.records.push_back(sample::record(work, "dilated", "linear"));
+    Record& made = input.records.back();
+    made.variant.traversal = traversal;
+    made.variant_id = variant_id(made.variant);
+    made.reference = "dilated/linear/head_major";
+    sample::time(made, 1, factor, 0);
+  }
+  judge(input.records);
+  const Document document = document_without_pictures(input);
+  EXPECT_EQ(
+      document.question.rfind("Does the sequence in which tiles are computed make attention faster?", 0), 0u);
+  ASSERT_GE(document.answer.size(), 2u);
+  EXPECT_EQ(document.answer[0].rfind("Traversal auto against head_major: faster in 1, slower in 0", 0), 0u)
+      << document.answer[0];
+  EXPECT_EQ(document.answer[1].rfind("Traversal sawtooth against head_major: faster in 0, slower in 1", 0),
+            0u)
+      << document.answer[1];
+  input.records.resize(1);
+  const Document alone = document_without_pictures(input);
+  EXPECT_EQ(alone.question, "How much time and memory does each case need?");
+  EXPECT_EQ(alone.answer.front(),
+            "Nothing is compared here: dilated/linear/head_major alone was measured, in 1 case.");
+}
+
 // For each of `chunks` a case with linear and Hilbert order; 0: over the whole length.
 TEST(FirstSentences, TellOfEveryCaseAndNotOfTheClaimedChunksAlone) {
   const auto said_of = [](std::initializer_list<std::int64_t> chunks) {

@@ -92,9 +92,12 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def open(self, file, fragment=""):
-        """Seconds from the navigation until the last script of the page has run."""
+    def open(self, file, fragment="", window=()):
+        """Seconds from the navigation until the last script of the page has run. `window`: what window() takes, for this
+        page; the one before is left first, for it would draw all its figures anew."""
         self._go("about:blank")
+        if window:
+            self.window(*window)
         self.messages.clear()
         self.requests.clear()
         begin = time.monotonic()

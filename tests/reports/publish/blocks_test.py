@@ -10,7 +10,7 @@ import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
 import cells  # noqa: E402
-from blocks import calibration, claims, counts, machine, orders, picture, rates, two_folders, windows  # noqa: E402
+from blocks import calibration, counts, machine, orders, picture, rates, two_folders, windows  # noqa: E402
 from blocks.pairs import pairs_of  # noqa: E402
 from published import Folder  # noqa: E402
 
@@ -275,13 +275,26 @@ class Windows(BlocksTest):
                                "1, slower in 0: 1.900 times as fast.")
         self.assertEqual(windows.block_windows(folder, "videos"), "Nothing was measured.")
 
+    def test_too_few_processes_are_said_in_place_of_counts(self):
+        plain = {"case": "g64x64-win13x13-h4-d64-bf16-p1-cuda", "ratio": "1.9"}
+        rows = [{**plain, "variant": "dilated/boxes", "remark": "inconclusive, too few processes"},
+                {**plain, "variant": "dilated/hilbert", "remark": "faster"},
+                {**plain, "variant": "dilated/hilbert", "remark": "inconclusive"},
+                {**plain, "variant": "dilated/hilbert", "remark": "inconclusive, too few processes"}]
+        said = windows.block_windows_said(TablesOfWindows(rows), "images").replace("\n", " ")
+        self.assertIn("`dilated/boxes` has too few processes for a verdict: 1.900 times as fast.", said)
+        self.assertIn("`dilated/hilbert` is faster in 1, slower in 0, inconclusive in 1, and has too few processes for a "
+                      "verdict in 1: 1.900",
+                      said)
+
     def test_time_by_pairs_in_a_sentence(self):
         case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
         folder = TablesOfWindows([{"case": case, "variant": f"dilated/{order}", "residual": residual} for order, residual in
                                   (("linear", "+1.0 %"), ("hilbert.qkv", "-2.5 %"), ("random.qkv", "+0.5 %"))])
         said = windows.block_window_times(folder, "images").replace("\n", " ")
-        self.assertEqual(said, "In 1 case, a line a + b x computed pairs misses 3 times by 1.0 % in the median and by 2.5 % "
-                               "at most (`dilated/hilbert.qkv`, grid 64x64, window 13x13, h 4, d 64, bf16).")
+        self.assertEqual(said, "In 1 case, 3 measured times were compared with the line a + b x computed pairs that fits the "
+                               "case best. A time differs from its line by 1.0 % in the median, and by 2.5 % at most "
+                               "(`dilated/hilbert.qkv`, grid 64x64, window 13x13, h 4, d 64, bf16).")
 
     def test_the_text_of_a_case(self):
         case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
@@ -302,23 +315,6 @@ class Windows(BlocksTest):
                          "4096 positions, 2048/1 + 4096/2")
 
 
-def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false"):
-    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
-            "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
-            "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
-            "margin": "0.01"}
-
-
-class TableOfClaims:
-    """A folder whose table of claims is given."""
-
-    def __init__(self, rows):
-        self.given = rows
-
-    def rows(self, table):
-        return iter(self.given)
-
-
 class Twins(BlocksTest):
     def test_the_twin_of_a_reference_is_no_variant(self):
         known = record(4096, 4, "linear")
@@ -326,38 +322,6 @@ class Twins(BlocksTest):
         folder = self.published([{**known, "tflops": 1.0}, twin, {**record(4096, 4, "residue", 1.2), "tflops": 1.2}])
         self.assertEqual([one["variant"] for one in folder.records("cpu-order")], ["dilated/linear", "dilated/residue"])
         self.assertEqual([pair.variant for pair in pairs_of(folder, ["cpu-order"])], ["residue"])
-
-
-class Claims(unittest.TestCase):
-    def test_answers_to_claims_of_a_gain_are_counted(self):
-        rows = [answer("a", "1.5", "1.25", "equivalent", "smaller than claimed"),
-                answer("b", "2", "2.5", "faster", "reproduced"), answer("c", "0.8", "0.8", "slower", "reproduced"),
-                answer("e", "2", "9", "faster", "reproduced", other_dtype="true"),
-                answer("d", "2", "", "", "not testable here")]
-        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
-        self.assertIn("**1 of 2 answers to claims of a faster kernel reproduced the claim (b).** There are 3 answers",
-                      said)
-        self.assertIn("Hilbert order took 0.400 to 1.250 times as long as linear order.", said)
-        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1; "
-                      "0 are inconclusive.", said)
-        self.assertNotIn("One process", said)
-
-    def test_one_process_shows_no_equality(self):
-        rows = [answer("a", "1.5", "1", "inconclusive", "inconclusive", processes="1")]
-        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
-        self.assertIn("in 0 of 1 answer, faster by more than 1 % in 0 and slower by more than 1 % in 0; 1 are "
-                      "inconclusive. One process measured each, from which no equality can be shown.", said)
-
-    def test_no_gain_is_said_first(self):
-        rows = [answer("a", "1.5", "1", "equivalent", "no gain")]
-        said = claims.block_claims_said(TableOfClaims(rows))
-        self.assertTrue(said.startswith("**None of 1 answer to claims of a faster kernel reproduced"), said)
-
-    def test_runs_that_disagree_are_one_verdict(self):
-        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
-        self.assertEqual(claims.joint_verdict(rows), "differs between runs")
-        self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
-                         "loss or no difference reproduced")
 
 
 if __name__ == "__main__":

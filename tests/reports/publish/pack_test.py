@@ -41,6 +41,10 @@ class Pack(unittest.TestCase):
             done = pack(place, place)
             self.assertEqual(done.returncode, 4)
             self.assertIn("no hilbench in", done.stderr)
+            for absent in (place + "/absent", "", __file__):
+                done = pack(absent, place)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, r"\Apack.sh: no folder of a build .*\n\Z")
             self.assertFalse(archive_in(place).exists())
 
 

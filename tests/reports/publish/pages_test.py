@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -102,6 +103,14 @@ class Documents(PublishTest):
         self.assertIn("claimed", texts)
         self.assertIn("4096 positions, 512/64", texts)
         self.assertIn("7.95", texts)
+
+    def test_the_program_says_of_claims_what_the_page_says(self):
+        listed = subprocess.run([BINARY, "list", "claims"], check=True, capture_output=True, text=True).stdout
+        rows = [line.strip("| ").split(" | ") for line in (TREE / "docs/claims.md").read_text().splitlines()
+                if line.startswith("| `") and line.count("|") == 6]
+        self.assertGreater(len(rows), 10)
+        for claim, _, title, _, obtained in rows:
+            self.assertRegex(listed, rf"(?m)^{claim.strip('`')} +{re.escape(title)} \({obtained}\), ")
 
     def test_a_file_that_is_not_generated_here_is_refused(self):
         file = self.place / "notes.txt"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "reports/site/claim_matrix.hpp"
 #include "reports/site/markdown_html.hpp"
 #include "reports/site/new_folder.hpp"
 #include "reports/site/results_folders.hpp"
@@ -84,6 +85,62 @@ TEST(ResultsFolders, AreRefusedIfThereAreNone) {
   Folder folder;
   EXPECT_NE(message_of([&] { machine_folders(folder.path()); }).find("no results"), std::string::npos);
   EXPECT_THROW(machine_folders(folder.path() / "absent"), UsageError);
+}
+
+TEST(ResultsFolders, ALinkLeadsToPagesOfEveryMachine) {
+  Folder folder;
+  for (const char* name : {"a/one", "b/one", "b/two"}) write_results(folder.path() / name);
+  for (const char* name : {"a/README.md", "b/README.md", "b/notes.md"})
+    std::ofstream(folder.path() / name) << "# Findings\n";
+  const std::vector<MachineFolder> machines = machine_folders(folder.path());
+  const auto page = [&](const char* link) {
+    return page_of_link(machines, machines.at(0), link).value_or("none").string();
+  };
+  EXPECT_EQ(page("one/"), "a/one/index.html");
+  EXPECT_EQ(page("README.md#x"), "a/index.html");
+  EXPECT_EQ(page("../b"), "b/index.html");
+  EXPECT_EQ(page("../b/"), "b/index.html");
+  EXPECT_EQ(page("../b/README.md#how"), "b/index.html");
+  EXPECT_EQ(page("../b/notes.md"), "b/notes.html");
+  EXPECT_EQ(page("../b/two/"), "b/two/index.html");
+  for (const char* outside :
+       {"../../docs/x.md", "../c/", "notes.md", "one/records.jsonl", "/b", "https://b/"})
+    EXPECT_EQ(page(outside), "none") << outside;
+}
+
+TEST(Site, LinksOfFindingsLeadToOtherMachines) {
+  Folder folder;
+  for (const char* name : {"in/a/one", "in/b/one"}) write_results(folder.path() / name);
+  std::ofstream(folder.path() / "in/a/README.md")
+      << "# Findings\n\n[b](../b), [more](../b/notes.md#x), [out](../c)\n";
+  std::ofstream(folder.path() / "in/b/notes.md") << "# Notes\n";
+  write_site(site_input(folder.path() / "in", folder.path() / "out"));
+  const std::string page = read(folder.path() / "out/machines/a/index.html");
+  EXPECT_NE(page.find("<a href=\"../b/index.html\">b</a>"), std::string::npos);
+  EXPECT_NE(page.find("<a href=\"../b/notes.html#x\">more</a>"), std::string::npos);
+  EXPECT_NE(page.find("<span title=\"../c\">out</span>"), std::string::npos);
+}
+
+TEST(Site, PapersStandBelowTheClaimsOfReports) {
+  ClaimEntry report{.claim = "hybrid-core", .title = "Hybrid", .compares = "memory"};
+  ClaimEntry paper{.claim = "a-paper",
+                   .title = "twice as fast",
+                   .compares = "kernel time of x / y",
+                   .of_paper = true,
+                   .gain = true,
+                   .measured = 1.5,
+                   .evidence = "#record=c/v"};
+  ClaimEntry other = paper;
+  other.title = "four times as fast";
+  MachineOverview machine{.name = "m", .address = "machines/m"};
+  machine.sweeps.push_back({.name = "s", .claims = {paper, report, other}});
+  const std::string html = claim_matrix_html({machine});
+  const auto at = [&](const char* text) { return html.find(text); };
+  EXPECT_LT(at("Hybrid"), at("twice as fast"));
+  EXPECT_LT(at("twice as fast"), at("four times as fast"));
+  EXPECT_NE(at("four times as fast"), std::string::npos);
+  EXPECT_NE(at("machines/m/s/index.html#literature"), std::string::npos);
+  EXPECT_NE(at("machines/m/s/index.html#record=c/v"), std::string::npos);
 }
 
 TEST(NewFolder, AppearsAsAWholeOrNotAtAll) {

@@ -1,12 +1,14 @@
 """`hilbench site` in headless Chromium: site_test.py HILBENCH RECORDS_JSONL_WRITER [FOLDER for screenshots]
 
 A site of sample records with hostile names everywhere, and one of all published results. Exits with 77 if there is no
-Chromium. CTest runs the parts as tests of their own (--part). `published` runs beside other tests. A page that it does
-not open in time may be slowed down by them: it leaves a list, and `opening`, which runs alone, opens these pages again.
+Chromium. CTest runs the parts as tests of their own (--part): `published` makes the site, shares of `pages` open all of
+its pages, beside each other and other tests. A page that does not open in time may be slowed down by them: they leave
+lists, and `opening`, which runs alone, opens these pages again.
 """
 
 import argparse
 import json
+import math
 import pathlib
 import resource
 import shutil
@@ -61,14 +63,13 @@ def quiet(browser, root, where):
     expect(outside == [], f"{where}: asks for {outside[:3]}")
 
 
-def open_page(browser, file, fragment=""):
-    return browser.open(urllib.parse.quote(str(file)), fragment)
+def open_page(browser, file, fragment="", window=()):
+    return browser.open(urllib.parse.quote(str(file)), fragment, window)
 
 
 def open_soon(browser, root, page, window, where):
     """What else the machine does only ever adds: in time once is in time. Others are opened again, alone."""
-    browser.window(*window)
-    if open_page(browser, root / page) > MOST_TO_OPEN:
+    if open_page(browser, root / page, window=window) > MOST_TO_OPEN:
         slow.append((str(page), window))
     quiet(browser, root, where)
 
@@ -87,15 +88,38 @@ def check_page(browser, root, page, pictures):
         expect(sticky == "sticky", f"{page}: the first column moves away at 390 pixels: {sticky}")
 
 
+# Of a page, in one answer: the page draws its figures between two questions, which takes most of the time.
+FACTS = """({ready: document.documentElement.dataset.ready, wide: document.documentElement.scrollWidth,
+  foot: document.querySelector('.answer')?.getBoundingClientRect().bottom ?? 0, height: innerHeight,
+  links: [...document.querySelectorAll('a[href]')].map((link) => [link.getAttribute('href'), link.href])})"""
+
+
 def check_first_screen(browser, root, page):
     """What every page owes its reader: it is there at once, it fits, and its first sentence stands on the first screen."""
     for width in (1440, 390):
         where = f"{page}, {width} pixels"
         open_soon(browser, root, page, (width, 844 if width < 600 else 900), where)
-        expect(browser.js("document.documentElement.dataset.ready") == "yes", f"{where}: the scripts end")
-        expect(browser.js("document.documentElement.scrollWidth") <= width, f"{where}: the page scrolls sideways")
-        foot, height = browser.js("[document.querySelector('.answer')?.getBoundingClientRect().bottom ?? 0, innerHeight]")
-        expect(foot <= height, f"{where}: the answer ends at {foot:.0f}, below the first screen of {height}")
+        facts = browser.js(FACTS)
+        expect(facts["ready"] == "yes", f"{where}: the scripts end")
+        expect(facts["wide"] <= width, f"{where}: the page scrolls sideways")
+        expect(facts["foot"] <= facts["height"],
+               f"{where}: the answer ends at {facts['foot']:.0f}, below the first screen of {facts['height']}")
+    return facts["links"]
+
+
+def check_labels(browser, page):
+    """No two texts of a figure lie on each other, on a phone either. A name with paper around it is there twice."""
+    open_page(browser, page, window=(390, 844))
+    expect(in_time(browser, "document.documentElement.dataset.drawn === 'yes'"), f"{page}: the figures are drawn")
+    touching = browser.js("""[...document.querySelectorAll('.stage svg')].flatMap((svg) => {
+      const texts = [...svg.querySelectorAll('text')]
+          .filter((one) => one.textContent.trim() && getComputedStyle(one).opacity > 0)
+          .map((one) => ({text: one.textContent, frame: one.getBoundingClientRect()}));
+      const over = (a, b, low, high) => Math.min(a[high], b[high]) - Math.max(a[low], b[low]);
+      return texts.flatMap(({text, frame}, place) => texts.slice(place + 1)
+          .filter((one) => one.text !== text && over(frame, one.frame, 'left', 'right') > 1
+              && over(frame, one.frame, 'top', 'bottom') > 4).map((one) => `${text} and ${one.text}`)); })""")
+    expect(touching == [], f"{page}: labels lie on each other: {touching[:4]}")
 
 
 def in_time(browser, condition):
@@ -104,19 +128,20 @@ def in_time(browser, condition):
       await new Promise((then) => setTimeout(then, 50)); return Boolean({condition}); }})()""")
 
 
-def links_of(browser):
-    return browser.js("[...document.querySelectorAll('a[href]')].map((link) => link.href)")
+def links_of(browser, page):
+    open_page(browser, page)
+    return browser.js(FACTS)["links"]
 
 
-def check_links(browser, root, show=open_page):
-    """Every link of every page leads to a file of the site; relative ones only. `show` opens a page."""
-    pages = sorted(root.rglob("*.html"))
+def check_links(browser, root, links=links_of, share=slice(None)):
+    """Every link of every page leads to a file of the site; relative ones only. `links` opens a page and gives its links,
+    as written and as they lead."""
+    pages = sorted(root.rglob("*.html"))[share]
     own = "file://" + urllib.parse.quote(str(root))
     for page in pages:
-        show(browser, page)
-        written = browser.js("[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))")
-        expect(not [one for one in written if ":" in one.split("#")[0]], f"{page}: a link is not relative")
-        for link in set(links_of(browser)):
+        found = links(browser, page)
+        expect(not [one for one, _ in found if ":" in one.split("#")[0]], f"{page}: a link is not relative")
+        for link in {leads for _, leads in found}:
             target = urllib.parse.unquote(link.split("#")[0].removeprefix("file://"))
             expect(link.startswith(own) and pathlib.Path(target).is_file(), f"{page}: {link} leads nowhere")
     return pages
@@ -207,9 +232,8 @@ def check_published(browser, hilbench, out, pictures):
     site(hilbench, TREE / "reports/published", out)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    pages = check_links(browser, out, lambda browser, page: check_first_screen(browser, out, page.relative_to(out)))
-    sizes = {page: page.stat().st_size for page in pages}
-    print(f"{len(pages)} pages in {seconds:.1f} s of processor time, the largest {max(sizes.values()) / 1e6:.2f} MB, "
+    sizes = {page: page.stat().st_size for page in out.rglob("*.html")}
+    print(f"{len(sizes)} pages in {seconds:.1f} s of processor time, the largest {max(sizes.values()) / 1e6:.2f} MB, "
           f"the index {sizes[out / 'index.html'] / 1e3:.0f} kB")
     expect(seconds < MOST_SECONDS, f"all published results take {seconds:.1f} s")
     expect(max(sizes.values()) < MOST_PAGE, f"a page has {max(sizes.values())} bytes")
@@ -219,15 +243,33 @@ def check_published(browser, hilbench, out, pictures):
     for page in ("index.html", "machines/h200/index.html", "machines/h200/gpu-peak/index.html",
                  "machines/h200-x2/ring-peer/index.html", "machines/intel-xeon-2core/calibration/index.html"):
         check_page(browser, out, page, pictures)
-    out.with_suffix(".slow.json").write_text(json.dumps(slow))
+    for page in ("machines/h100/sawtooth/index.html", "machines/h100/cache-traversal/index.html",
+                 "machines/intel-xeon-2core/cpu-dilated/index.html"):
+        check_labels(browser, out / page)
+    leave_slow(out, "few")
+
+
+def leave_slow(out, part):
+    """The pages that `opening` opens again."""
+    out.with_suffix(f".{part}.slow.json").write_text(json.dumps(slow))
+
+
+def check_pages(browser, out, share):
+    part, parts = map(int, share.split("/"))
+    pages = check_links(browser, out, lambda browser, page: check_first_screen(browser, out, page.relative_to(out)),
+                        slice(part - 1, None, parts))
+    print(f"{len(pages)} pages opened twice")
+    leave_slow(out, part)
 
 
 def check_opening(browser, out):
-    again = json.loads(out.with_suffix(".slow.json").read_text())
+    again = [one for file in out.parent.glob(f"{out.name}.*.slow.json") for one in json.loads(file.read_text())]
     print(f"{len(again)} pages were not opened in time beside other work")
     for page, window in again:
-        browser.window(*window)
-        seconds = min(open_page(browser, out / page) for _ in range(3))
+        seconds = math.inf
+        for _ in range(3):
+            if seconds >= MOST_TO_OPEN:
+                seconds = min(seconds, open_page(browser, out / page, window=window))
         expect(seconds < MOST_TO_OPEN, f"{page}, {window[0]} pixels: interactive after {seconds:.2f} s")
 
 
@@ -236,7 +278,8 @@ def main():
     parser.add_argument("hilbench")
     parser.add_argument("writer")
     parser.add_argument("pictures", nargs="?")
-    parser.add_argument("--part", choices=("hostile", "published", "opening"), help="this part alone")
+    parser.add_argument("--part", choices=("hostile", "published", "pages", "opening"), help="this part alone")
+    parser.add_argument("--share", default="1/1", help="of the pages: every Nth, from the Ith on, as I/N")
     parser.add_argument("--site", type=pathlib.Path, help="where the site of published results is, or will be")
     given = parser.parse_args()
     if not chromium.program():
@@ -251,6 +294,8 @@ def main():
             check_hostile(browser, given.hilbench, lines, place)
         if given.part in (None, "published"):
             check_published(browser, given.hilbench, published, given.pictures)
+        if given.part in (None, "pages"):
+            check_pages(browser, published, given.share)
         if given.part in (None, "opening"):
             check_opening(browser, published)
     print(f"{len(faults)} faults")

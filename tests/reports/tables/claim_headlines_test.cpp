@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "reports/claims/cache_levels.hpp"
 #include "reports/claims/claims_file.hpp"
+#include "reports/tables/claim_levels.hpp"
 #include "reports/tables/claim_tables.hpp"
 #include "tests/reports/sample_records.hpp"
+#include "tests/reports/table_cell.hpp"
 
 namespace hilbench {
 namespace {
@@ -39,6 +43,26 @@ TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
     const bool alone = seen.contains({row[0].text, compared_in(judged, row)});
     EXPECT_TRUE(alone || seen.contains({row[0].text, compared_in(judged, row) + ", in fp32"})) << row[0].text;
   }
+}
+
+TEST(Tables, LevelsOfAClaimSayTheDtype) {
+  const auto claims = load_claims({});
+  const auto claim =
+      std::find_if(claims.begin(), claims.end(), [](const ClaimRow& row) { return row.any_case; });
+  ASSERT_NE(claim, claims.end());
+  std::vector<ClaimAnswer> answers;
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16})
+    answers.push_back({.claim = &*claim,
+                       .verdict = ClaimVerdict::no_gain,
+                       .dtype = dtype,
+                       .levels = {{.level = &miss_levels().front()}}});
+  const Table levels = claim_levels_table(answers), table = claims_table(answers);
+  for (const auto& [row, dtype] : {std::pair<std::size_t, const char*>{0, "fp32"}, {1, "bf16"}}) {
+    EXPECT_EQ(cell(levels, row, "dtype"), dtype);
+    EXPECT_EQ(cell(table, row, "dtype"), dtype);
+  }
+  answers[0].verdict = ClaimVerdict::not_testable;
+  EXPECT_EQ(cell(claims_table(answers), 0, "dtype"), "") << "none was measured";
 }
 
 }  // namespace

@@ -80,6 +80,16 @@ TEST(Windows, OrdersRivalsAndDenseAttentionStandBesideEachOther) {
   EXPECT_NEAR(value(table, 3, "ratio"), 6.0 / 5, 0.02);
 }
 
+TEST(Windows, TwoProcessesAreSaidToBeTooFew) {
+  std::vector<Record> records = sample::windowed_records();
+  for (Record& record : records)
+    if (record.time) record.time->process_rounds = {6, 6};
+  for (std::size_t round = 6; round < 12; ++round) records[1].time->samples_ns[round] *= 1.5;
+  judge(records);
+  const Stored stored(records);
+  EXPECT_EQ(cell(windows_table(stored.view), 1, "remark"), "inconclusive, too few processes");
+}
+
 TEST(Windows, DenseAttentionIsMarkedAsAnotherFunction) {
   const Stored stored(sample::windowed_records());
   const Table table = windows_table(stored.view);
@@ -106,7 +116,11 @@ TEST(WindowTimes, ALineThroughTimesThatFollowThePairsLeavesNothing) {
     EXPECT_NEAR(value(table, row, "predicted_ns") / value(table, row, "time_ns"), 1, 0.005);
     EXPECT_NEAR(value(table, row, "ns_per_pair"), 20, 0.2);
   }
-  EXPECT_EQ(window_times_sentence(stored.view).find("Time follows the pairs that tiles compute"), 0u);
+  EXPECT_EQ(window_times_sentence(stored.view)
+                .find("Time follows the pairs that tiles compute. 3 times were compared "
+                      "with the line"),
+            0u)
+      << window_times_sentence(stored.view);
 }
 
 TEST(WindowTimes, WhatPairsDoNotExplainIsTheResidual) {

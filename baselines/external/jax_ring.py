@@ -1,0 +1,244 @@
+"""The ring of flash-attn3-jax as an external baseline of hilbench (docs/external.md): FlashAttention-3 under JAX.
+
+One process drives all GPUs of the ring. Q, K and V are sharded along the sequence, one contiguous shard a GPU; then
+flash_mha of the package passes K and V on by ppermute and merges by LSE. It does not balance causal work: the last rank
+computes with every shard, the first one only with its own. flash_mha does not return the LSE.
+
+A thread starts executions one behind the other, at most AHEAD unfinished; another one waits for each and takes the time
+by perf_counter. An execution takes from the end of the one before it to the end of its slowest rank. JAX compiles the
+ring, and places inputs, before anything is timed. XLA hides transfers behind kernels, as the package's authors advise.
+
+Not computed: backward, dilations, several segments, fp32, other head dimensions than the package's kernels, shards of
+unequal length.
+"""
+
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+import time
+
+PROTOCOL = 1
+NAME, PACKAGE = "jax_ring", "flash-attn3-jax"
+OLDEST_JAX = (0, 6, 0)  # as the package's metadata say
+HEAD_DIM, CAPABILITY = 128, "9.0"  # of the kernels in its wheels
+WARM_UP = 3
+AHEAD = 4  # enough to keep the devices busy; each has its own output
+SCHEDULER = "xla_gpu_enable_latency_hiding_scheduler"
+# Read when JAX is loaded. JAX otherwise takes three quarters of a GPU at once, which others of the comparison use too.
+DEFAULTS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "NCCL_NVLS_ENABLE": "0"}  # hilbench's own rings set the second
+
+jax = flash_mha = None  # imported by hello, so that the answer can say what is missing
+
+
+class Unsupported(Exception):
+    """This program cannot compute the case: a skip, not a failure."""
+
+
+def first_line(error):
+    """Of a long message, with the next line if the first one only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:2 if lines[0].endswith(":") else 1]) if lines else type(error).__name__
+
+
+def too_old(version):
+    """Whether flash-attn3-jax cannot use this version of JAX, for example "0.5.3.dev20250401"."""
+    numbers = [int("".join(itertools.takewhile(str.isdigit, part)) or 0) for part in version.split(".")[:3]]
+    return tuple(numbers) < OLDEST_JAX
+
+
+def import_package():
+    """Returns the versions of the package and of JAX."""
+    global jax, flash_mha
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    try:
+        import jax as imported
+    except Exception as error:  # RuntimeError if jaxlib is of another version
+        raise Unsupported(f"no JAX for {sys.executable}: {first_line(error)}; set HILBENCH_PYTHON to another Python")
+    if too_old(imported.__version__):
+        raise Unsupported(f"JAX {imported.__version__} is too old for {PACKAGE}, which needs "
+                          f"{'.'.join(map(str, OLDEST_JAX))} or newer")
+    try:
+        import flash_attn3_jax as package
+    except ModuleNotFoundError as error:
+        if error.name == "flash_attn3_jax":
+            raise Unsupported(f"no {PACKAGE} for {sys.executable}: pip install --no-deps {PACKAGE}")
+        raise Unsupported(f"{PACKAGE} does not load: {first_line(error)}")
+    except Exception as error:  # its library does not load, or JAX has changed
+        raise Unsupported(f"{PACKAGE} does not load with JAX {imported.__version__}: {first_line(error)}")
+    jax, flash_mha = imported, package.flash_mha
+    return package.__version__, imported.__version__
+
+
+def refuse(case, option):
+    """Refuses what can be refused without JAX."""
+    ranks, length = case["ring_size"], case["sequence_length"]
+    whole = len(case["segments"]) == 1 and case["segments"][0] >= length and case["dilations"] == [1]
+    for holds, reason in (
+            (option, f"{NAME} has no options, so not '{option}'"),
+            (case["pass"] != "forward", "only the forward pass is computed"),
+            (ranks == 1, f"{NAME} needs a ring: ring_size must be above 1"),
+            (not whole, f"{PACKAGE} knows no dilation and no segments: one as long as the sequence"),
+            (case["dtype"] == "fp32", f"{PACKAGE} attends in fp16 and bf16, not in fp32"),
+            (case["head_dim"] != HEAD_DIM, f"the kernels of {PACKAGE} take head_dim {HEAD_DIM}, "
+                                           f"not {case['head_dim']}"),
+            (length % ranks, f"sequence_length {length} does not divide into {ranks} equal shards")):
+        if holds:
+            raise Unsupported(reason)
+
+
+def gpus():
+    try:
+        return jax.devices("cuda")
+    except RuntimeError as error:
+        raise Unsupported(f"JAX finds no GPU: {first_line(error)}")
+
+
+def capability(gpu):
+    return gpu.compute_capability
+
+
+def ring_gpus(ranks):
+    """One for each rank; rank 0 has the first that the process sees."""
+    found = gpus()
+    if len(found) < ranks:
+        raise Unsupported(f"ring_size {ranks}: a rank needs a GPU of its own, JAX finds {len(found)}")
+    for gpu in found[:ranks]:
+        if capability(gpu) != CAPABILITY:
+            raise Unsupported(f"the kernels of {PACKAGE} need compute capability {CAPABILITY}, "
+                              f"{gpu.device_kind} has {capability(gpu)}")
+    return found[:ranks]
+
+
+def compiled(function, shards):
+    """The function for these shards, and who decides that XLA hides transfers: true is this program."""
+    lowered = jax.jit(function).lower(*shards)
+    if SCHEDULER in os.environ.get("XLA_FLAGS", ""):
+        return lowered.compile(), "XLA_FLAGS"
+    try:
+        return lowered.compile(compiler_options={SCHEDULER: True}), True
+    except Exception as error:
+        if "No such compile option" in str(error):
+            return lowered.compile(), False
+        raise
+
+
+def run_in_a_row(start, wait, executions):
+    """The times in ns, and what the last execution returned.
+
+    start() enqueues an execution, or runs part of it itself, and returns its output; wait(output) returns at its end.
+    One untimed execution goes before them, so that each timed one begins when another ends.
+    """
+    started, room = queue.SimpleQueue(), threading.Semaphore(AHEAD)
+
+    def start_all():
+        try:
+            for _ in range(executions + 1):
+                room.acquire()
+                started.put((start(), None))
+        except Exception as error:
+            started.put((None, error))
+
+    threading.Thread(target=start_all, daemon=True).start()
+    ends = []
+    for _ in range(executions + 1):
+        output, error = started.get()
+        if error:
+            raise error
+        wait(output)
+        ends.append(time.perf_counter_ns())
+        room.release()
+    return [max(1, end - begin) for begin, end in itertools.pairwise(ends)], output
+
+
+def nccl_version():
+    import importlib.metadata
+    for name in ("nvidia-nccl-cu13", "nvidia-nccl-cu12"):
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+class Ring:
+    """One method for each request; it returns the answer."""
+
+    def hello(self, protocol):
+        if protocol != PROTOCOL:
+            raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        self.version, jax_version = import_package()
+        return {"protocol": PROTOCOL, "name": NAME, "version": f"{PACKAGE} {self.version}, JAX {jax_version}",
+                "devices": ["cuda"], "rings": True}
+
+    def load(self, case, option, **files):
+        refuse(case, option)
+        devices = ring_gpus(case["ring_size"])
+        try:
+            self.shards = self.place(case, devices, [files[name] for name in "qkv"])
+            hidden = self.compile(case["causal"])
+            self.run(WARM_UP)
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" in str(error):
+                raise Unsupported(f"does not fit: {first_line(error)}")
+            raise
+        return {"timer": "perf_counter", "libraries": [f"FlashAttention-3, {PACKAGE} {self.version}"],
+                "ranks": len(devices), "load_balance": False, "latency_hiding_scheduler": hidden,
+                "nccl": nccl_version(), "nccl_nvls_enable": os.environ["NCCL_NVLS_ENABLE"],
+                "xla_flags": os.environ.get("XLA_FLAGS", "")}
+
+    def place(self, case, devices, paths):
+        """Q, K and V as [batch, sequence, heads, head_dim], each GPU with its shard of the sequence."""
+        import numpy
+        mesh = jax.sharding.Mesh(numpy.array(devices), ("ring",))
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "ring", None, None))
+        kind = numpy.dtype({"bf16": jax.numpy.bfloat16, "fp16": jax.numpy.float16}[case["dtype"]])
+        shards = []
+        for path, heads in zip(paths, ("heads", "kv_heads", "kv_heads")):
+            shape = case["batch"], case["sequence_length"], case[heads], case["head_dim"]
+            shards.append(jax.device_put(numpy.fromfile(path, kind).reshape(shape), sharding))
+        return jax.block_until_ready(shards)
+
+    def compile(self, causal):
+        """Returns who decides that XLA hides transfers."""
+        try:
+            step, hidden = compiled(lambda q, k, v: flash_mha(q, k, v, is_causal=causal), self.shards)
+        except Exception as error:
+            if "RESOURCE_EXHAUSTED" in str(error):
+                raise
+            raise Unsupported(f"JAX {jax.__version__} does not compile the ring: {first_line(error)}")
+        self.start = lambda: step(*self.shards)
+        return hidden
+
+    def run(self, executions):
+        times, self.output = run_in_a_row(self.start, jax.block_until_ready, executions)
+        return {"times_ns": times}
+
+    def read(self, o, lse):
+        """Gathers O from the ranks; shards stand in position order."""
+        import numpy
+        numpy.asarray(self.output).astype(numpy.float32).tofile(o)
+        return {"lse": False}
+
+
+def main(program):
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
+    for line in sys.stdin:
+        request = json.loads(line)
+        what = request.pop("do")
+        try:
+            answer = getattr(program, what)(**request)
+        except Unsupported as reason:
+            answer = {"unsupported": str(reason)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {first_line(error)}"}
+        print(json.dumps(answer), file=answers, flush=True)
+    os._exit(0)  # the system frees all at once; JAX and CUDA take longer
+
+
+if __name__ == "__main__":
+    main(Ring())

@@ -1,0 +1,233 @@
+// The table of variants, and the main program: it is also the worker that the supervisor starts.
+#include "tests/harness/worker/spoiled_variants.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "baselines/peak/peak.hpp"
+#include "baselines/table.hpp"
+#include "harness/worker/worker.hpp"
+#include "kernels/cpu/dilated_cpu.hpp"
+#include "tests/fakes/own_implementations.hpp"
+
+namespace hilbench {
+namespace {
+
+using Spoil = void (*)(const Case& work, const Operands& operands);
+
+// Runs dilated_cpu, then spoils its output.
+class Spoiled final : public Execution {
+ public:
+  Spoiled(const Case& work, const Variant& variant, int threads, Spoil spoil)
+      : work_(work), right_(kDilatedCpu.prepare(work, variant, threads)), spoil_(spoil) {}
+  void run(const Operands& operands, const Index& index) override {
+    ++g_spoiled_runs;
+    right_->run(operands, index);
+    spoil_(work_, operands);
+  }
+
+ private:
+  Case work_;
+  std::unique_ptr<Execution> right_;
+  Spoil spoil_;
+};
+
+float* output(const Operands& operands) {
+  return static_cast<float*>(operands.o);
+}
+std::size_t rows(const Case& work) {
+  return static_cast<std::size_t>(work.batch * work.sequence_length * work.heads);
+}
+
+void one_value_off(const Case&, const Operands& operands) {
+  output(operands)[37] += 0.01f;
+}
+void last_row_unwritten(const Case& work, const Operands& operands) {
+  const auto row = static_cast<std::size_t>(work.head_dim);
+  std::memset(output(operands) + (rows(work) - 1) * row, 0xff, row * sizeof(float));
+}
+void lse_off(const Case&, const Operands& operands) {
+  operands.lse[0] += 0.01f;
+}
+void crash(const Case&, const Operands&) {
+  ::raise(SIGSEGV);
+}
+void crash_when_timed(const Case&, const Operands&) {
+  static std::atomic<int> runs = 0;
+  if (++runs > 2) ::raise(SIGSEGV);  // after verification and key probe
+}
+// Puts O on 4 KiB pages, as a system does that has no memory in one piece.
+void splits_pages(const Case& work, const Operands& operands) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto o = reinterpret_cast<std::uintptr_t>(operands.o), begin = o / kPage * kPage;
+  const std::size_t bytes = o - begin + rows(work) * static_cast<std::size_t>(work.head_dim) * sizeof(float);
+  void* const memory = reinterpret_cast<void*>(begin);
+  const std::vector<char> kept(static_cast<char*>(memory), static_cast<char*>(memory) + bytes);
+  ASSERT_EQ(::madvise(memory, bytes, MADV_NOHUGEPAGE), 0);
+  ASSERT_EQ(::madvise(memory, bytes, MADV_DONTNEED), 0);
+  std::memcpy(memory, kept.data(), bytes);
+}
+void splits_pages_when_timed(const Case& work, const Operands& operands) {
+  static std::atomic<int> runs = 0;
+  if (++runs == 4) splits_pages(work, operands);  // after verification, check of the pages and key probe
+}
+void throw_something(const Case&, const Operands&) {
+  throw std::runtime_error("the kernel refuses");
+}
+void no_memory(const Case&, const Operands&) {
+  throw std::bad_alloc();
+}
+// The first rank that computes throws; the others wait for its data.
+void one_rank_throws(const Case&, const Operands&) {
+  static std::atomic<bool> thrown = false;
+  if (!thrown.exchange(true)) throw std::runtime_error("this rank refuses");
+}
+// The first rank that computes never ends; the others wait for its data.
+void one_rank_hangs(const Case&, const Operands&) {
+  static std::atomic<bool> hung = false;
+  if (!hung.exchange(true)) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+void nothing(const Case&, const Operands&) {}
+void notes_inputs(const Case& work, const Operands& operands) {
+  const auto* q = static_cast<const float*>(operands.q);
+  const auto* v = static_cast<const float*>(operands.v);
+  const std::size_t size = rows(work) * static_cast<std::size_t>(work.head_dim);
+  g_seen.emplace_back(q, q + size);
+  g_seen.back().insert(g_seen.back().end(), v, v + size);
+}
+
+// Runs dilated_cpu with an index that is wrong in a tile.
+using Misread = void (*)(Index& index);
+class Misreading final : public Execution {
+ public:
+  Misreading(const Case& work, const Variant& variant, int threads, Misread misread)
+      : right_(kDilatedCpu.prepare(work, variant, threads)), misread_(misread) {}
+  void run(const Operands& operands, const Index& index) override {
+    Index wrong = index;
+    misread_(wrong);
+    right_->run(operands, wrong);
+  }
+
+ private:
+  std::unique_ptr<Execution> right_;
+  Misread misread_;
+};
+
+// Runs dilated_cpu; its choice says how often it was tuned, and after how many runs.
+class Tuned final : public Execution {
+ public:
+  Tuned(const Case& work, const Variant& variant, int threads)
+      : right_(kDilatedCpu.prepare(work, variant, threads)) {}
+  void tune(const Operands& operands) override {
+    choice_ = std::to_string(++tunings_) + " after " + std::to_string(runs_);
+    operands.lse[0] = 7;  // as is allowed
+  }
+  std::map<std::string, std::string> choices() const override { return {{"plan", choice_}}; }
+  void run(const Operands& operands, const Index& index) override {
+    ++runs_;
+    right_->run(operands, index);
+  }
+
+ private:
+  std::unique_ptr<Execution> right_;
+  int tunings_ = 0, runs_ = 0;
+  std::string choice_;
+};
+
+const Implementation& tuned() {
+  static const Implementation kTuned = [] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = "tuned";
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Tuned>(work, variant, threads);
+    };
+    return implementation;
+  }();
+  return kTuned;
+}
+
+void misses_a_key(Index& index) {
+  IndexTile& tile = index.branches.back().tiles.back();
+  --tile.key_count;
+  tile.unmasked = tile.key_count;
+}
+void doubles_a_key(Index& index) {  // in place of its neighbour
+  const IndexTile& tile = index.branches.back().tiles.back();
+  auto key = index.branches.back().key_slot.begin() + tile.key_begin;
+  key[1] = key[0];
+}
+
+template <Misread misread>
+const Implementation& misreading(std::string_view name) {
+  static const Implementation kMisreading = [name] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = name;
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Misreading>(work, variant, threads, misread);
+    };
+    return implementation;
+  }();
+  return kMisreading;
+}
+
+template <Spoil spoil>
+const Implementation& spoiled(std::string_view name) {
+  static const Implementation kSpoiled = [name] {
+    Implementation implementation = kDilatedCpu;
+    implementation.name = name;
+    implementation.prepare = [](const Case& work, const Variant& variant,
+                                int threads) -> std::unique_ptr<Execution> {
+      return std::make_unique<Spoiled>(work, variant, threads, spoil);
+    };
+    return implementation;
+  }();
+  return kSpoiled;
+}
+
+}  // namespace
+
+std::span<const Implementation* const> implementation_table() {
+  static const std::array kTable = {&kDilatedCpu,
+                                    &kPeak,
+                                    &spoiled<one_value_off>("one_value_off"),
+                                    &spoiled<last_row_unwritten>("last_row_unwritten"),
+                                    &spoiled<lse_off>("lse_off"),
+                                    &spoiled<crash>("crash"),
+                                    &spoiled<crash_when_timed>("crash_when_timed"),
+                                    &spoiled<one_rank_hangs>("one_rank_hangs"),
+                                    &spoiled<throw_something>("throw_something"),
+                                    &spoiled<splits_pages>("splits_pages"),
+                                    &spoiled<splits_pages_when_timed>("splits_pages_when_timed"),
+                                    &spoiled<no_memory>("no_memory"),
+                                    &spoiled<one_rank_throws>("one_rank_throws"),
+                                    &misreading<misses_a_key>("misses_a_key"),
+                                    &misreading<doubles_a_key>("doubles_a_key"),
+                                    &spoiled<notes_inputs>("notes_inputs"),
+                                    &tuned(),
+                                    &spoiled<nothing>("boaster")};
+  return kTable;
+}
+
+}  // namespace hilbench
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "worker") == 0)
+    return hilbench::worker_main(std::atoi(argv[2]), std::atoi(argv[3]));
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

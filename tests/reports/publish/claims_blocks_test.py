@@ -1,0 +1,93 @@
+"""What pages say of claims, and the picture of them."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
+from blocks import claims, picture  # noqa: E402
+
+
+def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
+    return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
+            "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
+            "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
+            "margin": "0.01", "dtype": dtype}
+
+
+class TableOfClaims:
+    """A folder whose table of claims is given."""
+
+    def __init__(self, rows):
+        self.given = rows
+
+    def rows(self, table):
+        return iter(self.given)
+
+
+class Claims(unittest.TestCase):
+    def test_answers_to_claims_of_a_gain_are_counted(self):
+        rows = [answer("a", "1.5", "1.25", "equivalent", "smaller than claimed"),
+                answer("b", "2", "2.5", "faster", "reproduced"), answer("c", "0.8", "0.8", "slower", "reproduced"),
+                answer("e", "2", "9", "faster", "reproduced", other_dtype="true"),
+                answer("d", "2", "", "", "not testable here")]
+        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
+        self.assertIn("**1 of 2 answers to claims of a faster kernel reproduced the claim (b).** There are 3 answers",
+                      said)
+        self.assertIn("Hilbert order took 0.400 to 1.250 times as long as linear order.", said)
+        self.assertIn("within 1 % in 1 of 3 answers, faster by more than 1 % in 1 and slower by more than 1 % in 1; "
+                      "0 are inconclusive.", said)
+        self.assertNotIn("One process", said)
+
+    def test_one_process_shows_no_equality(self):
+        rows = [answer("a", "1.5", "1", "inconclusive", "inconclusive", processes="1")]
+        said = " ".join(claims.block_claims_said(TableOfClaims(rows)).split())
+        self.assertIn("in 0 of 1 answer, faster by more than 1 % in 0 and slower by more than 1 % in 0; 1 are "
+                      "inconclusive. One process measured each, from which no equality can be shown.", said)
+
+    def test_no_gain_is_said_first(self):
+        rows = [answer("a", "1.5", "1", "equivalent", "no gain")]
+        said = claims.block_claims_said(TableOfClaims(rows))
+        self.assertTrue(said.startswith("**None of 1 answer to claims of a faster kernel reproduced"), said)
+
+    def test_runs_that_disagree_are_one_verdict(self):
+        rows = [answer("a", "1.5", "1", "1", "contradicted"), answer("a", "1.5", "1", "equivalent", "no gain")]
+        self.assertEqual(claims.joint_verdict(rows), "differs between runs")
+        self.assertEqual(claims.joint_verdict([answer("c", "0.8", "0.8", "1", "reproduced")]),
+                         "loss or no difference reproduced")
+
+
+class Dtypes(unittest.TestCase):
+    def test_verdicts_are_counted_by_dtype(self):
+        rows = [answer("a", "1.5", "1", "", "no gain"),
+                answer("a", "1.5", "0.8", "", "contradicted", other_dtype="true", dtype="bf16")]
+        for row in rows:
+            row.update(stated="", metric="speedup")
+        self.assertEqual(claims.block_verdicts(TableOfClaims(rows)).splitlines()[2:],
+                         ["| kernel time | bf16 | 0 | 0 | 0 | 0 | 1 | 0 | 0 |",
+                          "| kernel time | fp32 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"])
+
+    def test_dtypes_of_one_run_are_no_two_runs(self):
+        row = {"claim": "a", "metric": "cache_miss_reduction", "case": "", "level": "L2", "ratio": "1", "claimed": "-20.0 %",
+               "against_linear": "+1.0 %", "against_control": "", "counts": "5", "verdict": "no gain", "in_sweep": "a"}
+        table = claims.block_caches(TableOfClaims([{**row, "dtype": "bf16"}, {**row, "dtype": "fp32"}])).splitlines()
+        self.assertEqual([line.split(" | ")[2::6] for line in table[2:]],
+                         [["all cases of its sweep in bf16", "1"], ["all cases of its sweep in fp32", "1"]])
+
+
+class Legend(unittest.TestCase):
+    def test_entries_keep_a_distance(self):
+        names = ["AMD EPYC, 2 cores", "Intel Xeon, 16 cores", "NVIDIA H100 80GB HBM3", "NVIDIA H200"]
+        for machines in (names, names * 2, ["MMMMMMMMMM"] * 4):
+            for row in picture.legend_rows(machines):
+                for (_, name, x), (_, _, following) in zip(row, row[1:]):
+                    self.assertGreaterEqual(following - x - picture.ENTRY_INDENT - picture.text_width(name), 19.9, name)
+                mark, name, x = row[-1]
+                self.assertLessEqual(x + picture.ENTRY_INDENT + picture.text_width(name), picture.WIDTH, name)
+        self.assertEqual(len(picture.legend_rows(names)), 1)
+        # As the browser measures it in DejaVu Sans at 13 pixels.
+        self.assertAlmostEqual(picture.text_width("NVIDIA H100 80GB HBM3"), 166, delta=8)
+
+
+if __name__ == "__main__":
+    unittest.main()
