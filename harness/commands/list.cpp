@@ -74,9 +74,21 @@ std::string unavailable(const Implementation& implementation, const GpuSurvey& s
   const Variant variant{.kernel = std::string(implementation.name),
                         .baseline = implementation.kind == ImplementationKind::baseline};
   // A reason in the build has priority over a reason in the machine.
-  if (on_gpu && !survey.absence.empty())
-    return implementation.why_not(ordinary, variant).value_or(survey.absence);
-  return why_not(implementation, ordinary, variant, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
+  const auto reason = [&](const Case& work, const Variant& by) {
+    if (on_gpu && !survey.absence.empty()) return implementation.why_not(work, by).value_or(survey.absence);
+    return why_not(implementation, work, by, on_gpu ? &survey.gpus.front() : nullptr).value_or("");
+  };
+  const std::string why = reason(ordinary, variant);
+  if (why.empty() || !implementation.windows) return why;
+  // Some kernels compute windows alone, in boxes.
+  Case windows = ordinary;
+  windows.windows = {{.extent = 64, .window = 13}, {.extent = 64, .window = 13}};
+  Variant boxes = variant;
+  boxes.order = "boxes";
+  boxes.order_box = {8, 16};
+  boxes.order_tensors = OrderTensors::qkv;
+  boxes.tiles = KeyTiles::aligned;
+  return reason(windows, boxes);
 }
 
 std::string best_kernels(const GpuSurvey& survey) {

@@ -211,11 +211,11 @@ ClaimVerdict combined(const std::vector<LevelAnswer>& levels) {
   return all_or_none ? verdicts.front() : ClaimVerdict::inconclusive;
 }
 
-std::string level_text(const LevelAnswer& answer) {
+std::string level_text(const LevelAnswer& answer, std::string_view standard) {
   const std::string name = fmt::format("{} read misses", answer.level->name);
   if (!answer.measured) return fmt::format("{}: not judged ({})", name, answer.why);
   const std::size_t cases = answer.to_standard.size();
-  std::string text = fmt::format("{} {} against linear", name, change_text(answer.to_standard));
+  std::string text = fmt::format("{} {} against {}", name, change_text(answer.to_standard), standard);
   if (!answer.to_control.empty())
     text += fmt::format(", {} against {}", change_text(answer.to_control), answer.control_name);
   if (cases > 1) text += fmt::format(" ({} cases)", cases);

@@ -56,6 +56,6 @@ LevelAnswer over_cases(double claimed, const std::vector<LevelAnswer>& answers);
 // not.
 ClaimVerdict combined(const std::vector<LevelAnswer>& levels);
 // "L2 read misses -0.3 % against linear, +0.1 % against dilated/random: no gain".
-std::string level_text(const LevelAnswer& answer);
+std::string level_text(const LevelAnswer& answer, std::string_view standard = "linear");
 
 }  // namespace hilbench

@@ -121,7 +121,7 @@ void judge_misses(PaperAnswer& answer, const Record* against, const Record* vari
   std::vector<std::string> said;
   for (const LevelAnswer& level : levels) {
     if (level.measured && !answer.measured) answer.measured = level.measured;
-    said.push_back(level_text(level));
+    said.push_back(level_text(level, against->variant_id));
   }
   answer.why = fmt::format("{}", fmt::join(said, "; "));
   if (!answer.measured) answer.why = "no counters" + (said.empty() ? "" : ": " + answer.why);

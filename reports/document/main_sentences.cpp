@@ -64,12 +64,13 @@ std::string hilbert_sentence(const View& view, std::int64_t chunk, std::string_v
 struct AgainstRival {
   std::string rival;
   Tally tally;
+  std::set<const CaseView*> cases;  // fewer than comparisons if a case has several kernels or ring options
 };
 
 // The strongest rival first: the one that comes nearest in some case, or is ahead.
-std::vector<AgainstRival> strongest_first(const std::map<std::string, Tally>& rivals) {
+std::vector<AgainstRival> strongest_first(const std::map<std::string, AgainstRival>& rivals) {
   std::vector<AgainstRival> sorted;
-  for (const auto& [rival, tally] : rivals) sorted.push_back({rival, tally});
+  for (const auto& [rival, against] : rivals) sorted.push_back(against);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.tally.low < b.tally.low; });
   return sorted;
@@ -78,7 +79,11 @@ std::vector<AgainstRival> strongest_first(const std::map<std::string, Tally>& ri
 // "dilated_mma is faster than cudnn, its strongest rival, in 3 of 4 cases ...": the strongest rival by name,
 // the others by their ratios.
 std::string rivals_text(const std::string& kernel, const std::vector<AgainstRival>& rivals) {
-  const auto& [rival, tally] = rivals.front();
+  const auto& [rival, tally, cases] = rivals.front();
+  const std::string compared = tally.cases == cases.size()
+                                   ? plural(tally.cases, "case", "cases")
+                                   : fmt::format("{} of {}", plural(tally.cases, "comparison", "comparisons"),
+                                                 plural(cases.size(), "case", "cases"));
   const auto range = [](const Tally& of) {
     const std::string low = number_text(of.low, 3), high = number_text(of.high, 3);
     return low == high ? low : low + " to " + high;
@@ -88,16 +93,20 @@ std::string rivals_text(const std::string& kernel, const std::vector<AgainstRiva
     others.push_back(fmt::format("{} {}", rivals[i].rival, range(rivals[i].tally)));
   return fmt::format(
       "{} is faster than {}{} in {} of {} and slower in {} (time of the rival / time of the kernel: {}{}{}).",
-      kernel, rival, rivals.size() > 1 ? ", its strongest rival," : "", tally.with(Verdict::faster),
-      plural(tally.cases, "case", "cases"), tally.with(Verdict::slower), range(tally),
+      kernel, rival, rivals.size() > 1 ? ", its strongest rival," : "", tally.with(Verdict::faster), compared,
+      tally.with(Verdict::slower), range(tally),
       others.empty() ? "" : "; other rivals: ", fmt::join(others, ", "));
 }
 
 // Each kernel against its rivals, the kernel that holds its own best first; empty if there is no pair.
 std::string rivals_sentence(const View& view) {
-  std::map<std::string, std::map<std::string, Tally>> tallies;
-  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows))
-    tallies[pair.kernel->kernel][pair.rival->variant_id].add(pair.ratio);
+  std::map<std::string, std::map<std::string, AgainstRival>> tallies;
+  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows)) {
+    AgainstRival& against = tallies[pair.kernel->kernel][pair.rival->variant_id];
+    against.rival = pair.rival->variant_id;
+    against.tally.add(pair.ratio);
+    against.cases.insert(pair.where);
+  }
   std::vector<std::pair<std::string, std::vector<AgainstRival>>> kernels;
   for (const auto& [kernel, rivals] : tallies) kernels.emplace_back(kernel, strongest_first(rivals));
   std::stable_sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) {

@@ -48,6 +48,8 @@ def block_misses_said(published, name):
     machine = short_name(folder).removeprefix("NVIDIA ")
     said = [f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
             f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced."]
+    if open_ := sum(row["verdict"] == "inconclusive" for row in rows):
+        said.append(f"{open_} {'is' if open_ == 1 else 'are'} inconclusive.")
     if few := sum("a verdict needs" in row["why"] for row in rows):
         said.append(f"{few} of them {'is' if few == 1 else 'are'} inconclusive because each variant was counted less "
                     "than five times.")

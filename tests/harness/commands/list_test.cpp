@@ -29,6 +29,7 @@ TEST(List, NamesAllThatTheTablesHold) {
     EXPECT_NE(variants.find(std::string(implementation->name) + " "), std::string::npos)
         << implementation->name;
   EXPECT_EQ(list_text("kernels").rfind("dilated ", 0), 0u);
+  EXPECT_EQ(variants.find("it computes windows on grids only"), std::string::npos) << "that is no lack";
   for (const TransportInfo& transport : transports())
     EXPECT_NE(list_text("transports").find(std::string(transport.name) + " "), std::string::npos)
         << transport.name;

@@ -191,6 +191,20 @@ TEST(FirstSentences, NameTheStrongestRivalFirst) {
             "rival / time of the kernel: 1.20; other rivals: gemm 2.39).");
 }
 
+TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {
+  ReportInput input;
+  sample::add_comparison(input.records, sample::work(8192, {{4096, 2}}), 1);
+  std::erase_if(input.records, [](const Record& record) { return record.variant.order == "random"; });
+  Record zigzag = input.records.front();
+  zigzag.variant.sharding = Sharding::zigzag;
+  zigzag.variant_id = variant_id(zigzag.variant);
+  input.records.push_back(zigzag);
+  EXPECT_EQ(
+      main_sentences(view_of(input)).at(0),
+      "dilated_cpu is faster than gemm in 2 of 2 comparisons of 1 case and slower in 0 (time of the rival "
+      "/ time of the kernel: 2.39).");
+}
+
 TEST(FirstSentences, AnswerTheQuestionOfTheSweep) {
   ReportInput input = sample::input();
   const auto asked = [&] { return question_of(view_of(input)); };
