@@ -60,10 +60,9 @@ class WalkExecution {
   virtual ~WalkExecution() = default;
   // Brings the walk to the memory of the device. `walk` outlives the runs that follow.
   virtual void load(const Walk& walk) = 0;
-  // Like Execution::run(). It may wait for chunks whose arrival is enqueued already.
+  // Like Execution::run(). It may wait for chunks whose arrival is enqueued already, or copies them itself.
+  // There is a tile in the walk.
   virtual void run(const Operands& operands, const ReceivedShards& received) = 0;
-  // Once the device is idle: the source, as KeyStretch numbers it, for which a run waited in vain.
-  virtual std::optional<std::int32_t> missed() const = 0;
 };
 
 struct WalkLimits {

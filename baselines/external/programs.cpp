@@ -133,10 +133,11 @@ const Implementation kTorchWindows = [] {
 }();
 
 std::string embedded_script(std::string_view name) {
-  if (name == kTorchContextParallel.name) return std::string(embedded_torch_context_parallel());
   if (name == kJaxRing.name) return std::string(embedded_jax_ring());
-  const std::string shared =
-      as_module("fork_server", embedded_fork_server()) + as_module("torch_program", embedded_torch_program());
+  const std::string server = as_module("fork_server", embedded_fork_server());
+  if (name == kTorchContextParallel.name)
+    return server + "\n" + std::string(embedded_torch_context_parallel());
+  const std::string shared = server + as_module("torch_program", embedded_torch_program());
   if (name == kTorchSdpa.name)
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
            std::string(embedded_torch_sdpa());
@@ -145,7 +146,7 @@ std::string embedded_script(std::string_view name) {
 }
 
 bool can_be_forked(std::string_view name) {
-  return name == kTorchSdpa.name || name == kTorchWindows.name;
+  return name == kTorchSdpa.name || name == kTorchWindows.name || name == kTorchContextParallel.name;
 }
 
 }  // namespace hilbench

@@ -1,7 +1,8 @@
 """PyTorch's context_parallel as an external baseline of hilbench, for rings (docs/external.md).
 
-The program answers `hello` and refuses cases that it cannot compute. For other cases it becomes torchrun: one process
-for each rank, each with its own GPU; rank 0 answers all further requests. Keys and values rotate as PyTorch does by
+The program answers `hello` and refuses cases that it cannot compute. For other cases it forks a process for each rank,
+each with its own GPU; rank 0 answers all further requests. So PyTorch is imported once, or not at all if the program
+itself is a fork of fork_server.py. Keys and values rotate as PyTorch does by
 default, or as the option asks: `allgather` all at once, `ring` (PyTorch's "alltoall") to the neighbour. PyTorch's load
 balancer distributes causal work. On GPUs attention is cuDNN's; executions are enqueued one after another and timed by
 events. On CPUs PyTorch has no rotation, and attention of shards only in some versions; executions are timed by
@@ -20,13 +21,12 @@ import signal
 import sys
 import time
 
+import fork_server
+
 PROTOCOL = 1
 ROTATIONS = {"allgather": "allgather", "ring": "alltoall"}
 WARM_UP = 3
 PR_SET_PDEATHSIG = 1
-
-# What the launcher passes to its ranks: its process id and its descriptors for answers and last words; the request.
-LAUNCHER, REQUEST = "HILBENCH_LAUNCHER", "HILBENCH_REQUEST"
 
 torch = None  # imported by hello, so that the answer can say that it is missing
 
@@ -39,7 +39,6 @@ def import_torch():
     global torch
     try:
         import torch as imported
-        import torch.distributed.run
         import torch.distributed.tensor.experimental._attention
     except ImportError as error:
         raise Unsupported(f"no PyTorch with context_parallel for {sys.executable}: {error}; "
@@ -47,13 +46,31 @@ def import_torch():
     torch = imported
 
 
-def refuse(case, option):
+def found_gpus():
+    """How many GPUs PyTorch sees, and its version of NCCL. A fork asks: a process that has touched a GPU can fork no
+    ranks that use one."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+            nccl = ".".join(map(str, torch.cuda.nccl.version())) if gpus else None
+            os.write(write, json.dumps([gpus, nccl]).encode())
+        finally:
+            os._exit(0)  # as torch_program.py does
+    os.close(write)
+    with os.fdopen(read) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(said) if said else [0, None]
+
+
+def refuse(case, option, gpus):
     """Refuses what can be refused before ranks are started."""
     ranks, length = case["ring_size"], case["sequence_length"]
     shards = 2 * ranks if case["causal"] else ranks
     whole = len(case["segments"]) == 1 and case["segments"][0] >= length and case["dilations"] == [1]
     gpu = case["device"] == "cuda"
-    gpus = torch.cuda.device_count()
     for holds, reason in (
             (option and option not in ROTATIONS, f"there is no option '{option}', only {', '.join(ROTATIONS)}"),
             (case["pass"] != "forward", "only the forward pass is computed"),
@@ -84,36 +101,35 @@ class Launcher:
     def __init__(self):
         self.answers = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
-        self.last_words = os.memfd_create("last_words")
 
     def hello(self, protocol):
         if protocol != PROTOCOL:
             raise Unsupported(f"speaks protocol {PROTOCOL}, not {protocol}")
+        forked = "torch" in sys.modules
         import_torch()
-        gpu = torch.cuda.is_available()
+        self.gpus, nccl = found_gpus()
         return {"protocol": PROTOCOL, "name": "torch_context_parallel", "version": f"PyTorch {torch.__version__}",
-                "devices": ["cpu", "cuda"] if gpu else ["cpu"], "rings": True, "profiles": gpu,
-                "nccl": ".".join(map(str, torch.cuda.nccl.version())) if gpu else None}
+                "devices": ["cpu", "cuda"] if self.gpus else ["cpu"], "rings": True, "profiles": self.gpus > 0,
+                "nccl": nccl, "forked": forked}
 
     def load(self, **request):
         """Rank 0 answers this request and all later ones. Returns None if all ranks ended well, else a last answer."""
         case = request["case"]
-        refuse(case, request["option"])
-        os.environ[LAUNCHER] = f"{os.getpid()} {self.answers.fileno()} {self.last_words}"
-        os.environ[REQUEST] = json.dumps({"do": "load", **request})
-        os.environ["OMP_NUM_THREADS"] = str(max(1, case["threads"] // case["ring_size"]))
+        refuse(case, request["option"], self.gpus)
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # hilbench's own rings do so too
-        os.ftruncate(self.last_words, 0)
-        from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+        meeting, last_words = os.memfd_create("meeting"), os.memfd_create("last_words")
         try:
-            # "standalone" uses a free port of this host.
-            torch.distributed.run.main(["--standalone", f"--nproc-per-node={case['ring_size']}", __file__])
-        except ChildFailedError as failure:
-            said = os.pread(self.last_words, 1 << 16, 0).decode()
-            rank, first = failure.get_first_failure()
-            if first.exitcode > 0 and said:
-                return json.loads(said.splitlines()[0])
-            sys.exit(f"rank {rank} of {case['ring_size']} left with status {first.exitcode}")
+            ranks = [start_rank(rank, request, meeting, last_words, self.answers) for rank in range(case["ring_size"])]
+            rank, status = first_failure(ranks)
+            said = os.pread(last_words, 1 << 16, 0).decode()
+        finally:
+            os.close(meeting)
+            os.close(last_words)
+        if rank is None:
+            return None
+        if status > 0 and said:
+            return json.loads(said.splitlines()[0])
+        sys.exit(f"rank {rank} of {len(ranks)} left with status {status}")
 
     def serve(self):
         for line in sys.stdin:
@@ -127,19 +143,59 @@ class Launcher:
                 print(json.dumps(answer), file=self.answers, flush=True)
 
 
+def first_failure(ranks):
+    """Waits for all ranks. If one fails, ends the others and returns its number and status, else None and 0."""
+    running, failed = set(ranks), (None, 0)
+    while running:
+        ended, status = os.wait()
+        running.discard(ended)
+        status = os.waitstatus_to_exitcode(status)
+        if status != 0 and failed[0] is None and ended in ranks:
+            failed = ranks.index(ended), status
+            for rank in running:
+                os.kill(rank, signal.SIGKILL)
+    return failed
+
+
+def start_rank(number, request, meeting, last_words, answers):
+    """Forks a rank and returns its process id."""
+    launcher = os.getpid()
+    child = os.fork()
+    if child != 0:
+        return child
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != launcher:
+        os._exit(1)
+    size = request["case"]["ring_size"]
+    try:
+        os.environ.update(RANK=str(number), LOCAL_RANK=str(number), WORLD_SIZE=str(size), LOCAL_WORLD_SIZE=str(size))
+        torch.set_num_threads(max(1, request["case"]["threads"] // size))
+        store = torch.distributed.FileStore(f"/proc/self/fd/{meeting}", size)
+        Rank(request["case"]["device"], number, size, store).serve({"do": "load", **request}, answers)
+        os._exit(0)  # the orderly end of PyTorch takes seconds, and its threads may crash
+    except Exception as error:
+        answer = ({"unsupported": str(error)} if isinstance(error, Unsupported) else
+                  {"error": f"rank {number} of {size}: {type(error).__name__}: {error}"})
+        with open(last_words, "a", closefd=False) as stream:
+            print(json.dumps(answer), file=stream)
+    finally:
+        os._exit(1)  # the other ranks may wait for this one, and an orderly end would wait for them
+
+
 class Rank:
     """One method for each request; it returns the answer on rank 0."""
 
-    def __init__(self, device):
+    def __init__(self, device, number, size, store):
         import torch.distributed as dist
         from torch.distributed.device_mesh import init_device_mesh
         self.dist = dist
         self.gpu = device == "cuda"
+        self.number, self.device = number, device
         if self.gpu:
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+            torch.cuda.set_device(number)
         # hilbench limits the time of a request, but any time may pass between two requests.
-        dist.init_process_group("cpu:gloo,cuda:nccl" if self.gpu else "gloo", timeout=datetime.timedelta(days=1))
-        self.number, self.device = dist.get_rank(), device
+        dist.init_process_group("cpu:gloo,cuda:nccl" if self.gpu else "gloo", store=store, rank=number,
+                                world_size=size, timeout=datetime.timedelta(days=1))
         self.mesh = init_device_mesh(device, (dist.get_world_size(),))
         self.open = contextlib.ExitStack()
 
@@ -258,25 +314,7 @@ class Rank:
             request = self.next_request()
 
 
-def be_rank():
-    launcher, answers, last_words = (int(word) for word in os.environ[LAUNCHER].split())
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != launcher:
-        sys.exit("the launcher is gone")
-    try:
-        import_torch()
-        request = json.loads(os.environ[REQUEST])
-        with open(f"/proc/{launcher}/fd/{answers}", "w") as stream:
-            Rank(request["case"]["device"]).serve(request, stream)
-        os._exit(0)  # the orderly end of PyTorch takes seconds, and its threads may crash
-    except Exception as error:
-        place = f"rank {os.environ['RANK']} of {os.environ['WORLD_SIZE']}"
-        answer = ({"unsupported": str(error)} if isinstance(error, Unsupported) else
-                  {"error": f"{place}: {type(error).__name__}: {error}"})
-        with open(f"/proc/{launcher}/fd/{last_words}", "a") as stream:
-            print(json.dumps(answer), file=stream)
-        os._exit(1)  # the other ranks may wait for this one, and an orderly end would wait for them
-
-
 if __name__ == "__main__":
-    be_rank() if LAUNCHER in os.environ else Launcher().serve()
+    fork_server.hand_over()
+    Launcher().serve()
+    os._exit(0)  # as torch_program.py does

@@ -7,6 +7,7 @@
 
 #include "kernels/case/case.hpp"
 #include "kernels/index/row_writes.hpp"
+#include "kernels/index/shard_copies.hpp"
 #include "kernels/ring/ring_index.hpp"
 
 namespace hilbench {
@@ -49,6 +50,22 @@ class RingDevice {
   virtual void clear(std::size_t /*part*/, void* /*o*/, float* /*o_fp32*/, float* /*lse*/) {}
   // Rounds o_fp32 to o in all rows except the untouched ones.
   virtual void round(std::size_t /*part*/, float* /*o_fp32*/, void* /*o*/) {}
+
+  // What persistent launches need. Returns when all that is enqueued is done.
+  virtual void synchronize() {}
+  // Words of host memory that kernels may write, zeros.
+  virtual std::shared_ptr<std::uint32_t> host_words(std::size_t /*count*/) { return nullptr; }
+
+  // What launches need that copy shards themselves (kernels/index/shard_copies.hpp). The number of copiers, 0
+  // if they cannot.
+  virtual std::uint32_t copiers() const { return 0; }
+  // These are done after all that is enqueued: bringing a small table to memory of allocate(); storing a
+  // value that says to all ranks that the work before it is done; the copies alone, without a computation;
+  // and waiting for those who read.
+  virtual void upload(const void* /*data*/, std::size_t /*bytes*/, void* /*to*/) {}
+  virtual void tell(std::uint32_t* /*word*/, std::uint32_t /*value*/) {}
+  virtual void copy_shards(const ShardCopies& /*copies*/) {}
+  virtual void wait_until_read(const ShardReaders& /*readers*/) {}
 };
 
 // Its memory is on `pages` (kernels/machine/host_memory.hpp).

@@ -44,23 +44,14 @@ ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t
           .end_head = std::min(ring.work().kv_heads, (head_chunk + 1) * chunks.heads)};
 }
 
-std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks, ChunkShape shape) {
+std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks) {
   const bool passes_on =
       ring.algorithm() == RingAlgorithm::ring || ring.algorithm() == RingAlgorithm::ring_packed;
-  const std::int64_t steps = ring.ranks() - 1, count = chunks.count(ring.work().batch);
   std::vector<ChunkExchange> exchanges;
-  const auto add = [&](std::int64_t step, std::int64_t chunk) {
-    const bool apart = passes_on || shape == ChunkShape::rows;
-    if (apart || exchanges.empty()) exchanges.emplace_back();
-    if (passes_on && step > 0) exchanges.back().after = Transport::After::arrivals;
-    exchanges.back().moves.push_back({step, chunk});
-  };
-  if (shape == ChunkShape::heads)
-    for (std::int64_t chunk = 0; chunk < count; ++chunk)
-      for (std::int64_t step = 0; step < steps; ++step) add(step, chunk);
-  else
-    for (std::int64_t step = 0; step < steps; ++step)
-      for (std::int64_t chunk = 0; chunk < count; ++chunk) add(step, chunk);
+  for (std::int64_t step = 0; step < ring.ranks() - 1; ++step)
+    for (std::int64_t chunk = 0; chunk < chunks.count(ring.work().batch); ++chunk)
+      exchanges.push_back(
+          {step, chunk, passes_on && step > 0 ? Transport::After::arrivals : Transport::After::stream});
   return exchanges;
 }
 

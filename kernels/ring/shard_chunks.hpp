@@ -10,15 +10,14 @@
 
 namespace hilbench {
 
-// What a transport moves in one message.
 enum class ChunkShape {
-  heads,  // some K/V heads of all rows: tiles of the first heads need no more to begin
-  rows,   // some rows of all heads, which are contiguous
+  heads,  // some K/V heads of all rows: tiles of the first heads need no more to begin. Launches copy these.
+  rows,   // some rows of all heads, which are contiguous: a message
 };
 
 struct ChunkSizes {
-  // heads: copy engines move short lines slowly, and each copy takes a few microseconds to begin.
-  std::int64_t least_line_bytes = 1 << 10;
+  // heads: loads from another GPU move 128 bytes at once, and copiers take a microsecond to count a chunk.
+  std::int64_t least_line_bytes = 1 << 8;
   std::int64_t least_bytes = 1 << 20;  // of K, and as many of V
   // rows: of K, and as many of V; long enough for NCCL's rate, short enough for several in a shard.
   std::int64_t row_bytes = 8 << 20;
@@ -33,22 +32,17 @@ struct ShardChunk {
   // The chunks after this one, up to `last`, have none of the shard's rows: they arrive together with it.
   std::int64_t last = 0;
   std::int64_t batch = 0, begin = 0, end = 0, first_head = 0, end_head = 0;
-  std::int64_t lines() const { return end - begin; }
-  std::int64_t heads() const { return end_head - first_head; }
+  std::int64_t rows() const { return end - begin; }
 };
 ShardChunk shard_chunk(const Ring& ring, const ShardChunks& chunks, std::int64_t source, std::int64_t number);
 
-// One exchange: chunks of what the ring's steps move.
+// One exchange of messages: a chunk of what a step of the ring moves.
 struct ChunkExchange {
-  struct Move {
-    std::int64_t step = 0, chunk = 0;
-  };
-  std::vector<Move> moves;
+  std::int64_t step = 0, chunk = 0;
   Transport::After after = Transport::After::stream;
 };
 
-// All exchanges of a run, the same on every rank. Chunks of heads arrive from all ranks in turn, because a
-// tile needs its head of every shard; chunks of rows one shard after another, as tiles visit them.
-std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks, ChunkShape shape);
+// All exchanges of a run, the same on every rank: one shard after another, as tiles visit them.
+std::vector<ChunkExchange> chunk_exchanges(const Ring& ring, const ShardChunks& chunks);
 
 }  // namespace hilbench

@@ -328,17 +328,21 @@ windows_sweeps() {
   for file in "${@:2}"; do contribute_sweep "$file" --allow-external --processes "$1"; done
 }
 
-# Rings over both transports, over a slow link between groups, and beside PyTorch's; the rings that a claim projects.
+# Rings over both transports, over a slow link between groups, and beside those of others; the rings that a claim
+# projects. What answers most comes first. Dense attention over 262144 positions takes most of the time: stores of its
+# own hold it, with the algorithms that differ most.
 ring_published() {
-  local transport
+  local long='^n262144-.*(/dilated/linear(/allgather|/ring_packed|/ulysses)?|context_parallel.*|jax_ring)$'
   several_gpus ring-published || return 0
-  for transport in peer nccl; do
-    contribute_store "ring-$transport" sweeps/ring/nccl.yaml --axis "transport=$transport" --processes 5
-  done
-  contribute_sweep sweeps/ring/outer-link.yaml --processes 5
-  contribute_sweep sweeps/ring/rivals.yaml --allow-external --processes 5
-  contribute_sweep sweeps/claims/analysis-projection.yaml --device cuda --processes 5
+  ring_store ring-peer sweeps/ring/nccl.yaml --axis sequence_length=16384,65536 --axis transport=peer
+  ring_store rivals sweeps/ring/rivals.yaml --allow-external --filter '^n(16384|65536)-'
+  ring_store outer-link sweeps/ring/outer-link.yaml --axis sequence_length=16384,65536
+  ring_store ring-peer-long sweeps/ring/nccl.yaml --axis transport=peer --filter "$long"
+  ring_store rivals-long sweeps/ring/rivals.yaml --allow-external --filter "$long"
+  ring_store ring-nccl sweeps/ring/nccl.yaml --axis sequence_length=16384,65536 --axis transport=nccl
+  ring_store analysis-projection sweeps/claims/analysis-projection.yaml --device cuda
 }
+ring_store() { contribute_store "$@" --processes 5; }
 
 for step in "${steps[@]}"; do
   case $step in

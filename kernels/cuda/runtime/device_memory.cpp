@@ -1,6 +1,7 @@
 #include "kernels/cuda/runtime/device_memory.hpp"
 
 #include <cstdio>
+#include <cstring>
 
 namespace hilbench::cuda {
 namespace {
@@ -34,6 +35,15 @@ void* allocate(std::size_t bytes) {
 
 void release(void* data) noexcept {
   report(cudaFree(data), "cudaFree");
+}
+
+std::shared_ptr<std::uint32_t> mapped_words(std::size_t count) {
+  void* memory = nullptr;
+  HILBENCH_CUDA(
+      cudaHostAlloc(&memory, count * sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
+  std::memset(memory, 0, count * sizeof(std::uint32_t));
+  return {static_cast<std::uint32_t*>(memory),
+          [](std::uint32_t* words) { report(cudaFreeHost(words), "cudaFreeHost"); }};
 }
 
 }  // namespace hilbench::cuda

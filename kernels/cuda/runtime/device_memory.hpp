@@ -4,6 +4,8 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,9 @@ namespace hilbench::cuda {
 // Uninitialised memory on the current device. Throws CudaError if it cannot be allocated.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
+
+// Words of host memory, 0, which kernels of all GPUs read and write at the same address. Throws CudaError.
+std::shared_ptr<std::uint32_t> mapped_words(std::size_t count);
 
 // Uninitialised memory for `count` elements on the current device, freed with its owner.
 template <class T>

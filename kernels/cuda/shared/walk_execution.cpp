@@ -12,25 +12,6 @@
 namespace hilbench::cuda {
 namespace {
 
-// A word of host memory that a kernel may write.
-class HostWord {
- public:
-  HostWord() {
-    void* memory = nullptr;
-    HILBENCH_CUDA(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
-    word_ = static_cast<std::uint32_t*>(memory);
-    *word_ = 0;
-  }
-  HostWord(const HostWord&) = delete;
-  HostWord& operator=(const HostWord&) = delete;
-  ~HostWord() { report(cudaFreeHost(word_), "cudaFreeHost"); }
-  std::uint32_t* data() const { return word_; }
-  std::uint32_t value() const { return *static_cast<volatile std::uint32_t*>(word_); }
-
- private:
-  std::uint32_t* word_ = nullptr;
-};
-
 // Tables of one branch on the current device.
 struct BranchTables {
   BranchTables(const Case& work, const Variant& variant, const WalkBranch& branch)
@@ -74,7 +55,7 @@ class CudaWalkExecution final : public WalkExecution {
         variant_(variant),
         limits_(limits),
         kernel_(std::move(kernel)),
-        counters_(std::vector<std::int32_t>(2, 0)) {}
+        counters_(std::vector<std::int32_t>(3, 0)) {}
 
   void load(const Walk& walk) override {
     q_slots_ = DeviceMemory<std::int32_t>(query_slots(work_, variant_, walk.q_slots));
@@ -92,7 +73,6 @@ class CudaWalkExecution final : public WalkExecution {
                            static_cast<std::int32_t>(walk.chunks.head_chunks),
                            static_cast<std::int32_t>(walk.chunks.row_chunks)};
     params_.walk.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
-    params_.walk.gave_up = gave_up_.data();
   }
 
   void run(const Operands& operands, const ReceivedShards& received) override {
@@ -107,15 +87,14 @@ class CudaWalkExecution final : public WalkExecution {
     params.walk.v = received.v;
     params.walk.arrived = received.arrived;
     params.walk.first = received.first;
+    params.walk.gave_up = received.gave_up;
+    params.walk.copies = received.copies;
     for (const BranchTables& branch : branches_) {
       branch.describe(params);
-      if (params.tile_count > 0) kernel_->launch(params, nullptr);
+      if (params.tile_count == 0) continue;
+      kernel_->launch(params, nullptr);
+      params.walk.copies = {};  // the first launch has done them
     }
-  }
-
-  std::optional<std::int32_t> missed() const override {
-    const std::uint32_t source = gave_up_.value();
-    return source == 0 ? std::nullopt : std::optional(static_cast<std::int32_t>(source));
   }
 
  private:
@@ -123,7 +102,6 @@ class CudaWalkExecution final : public WalkExecution {
   Variant variant_;
   WalkLimits limits_;
   std::unique_ptr<WalkKernel> kernel_;
-  HostWord gave_up_;
   DeviceMemory<std::int32_t> counters_, q_slots_;
   std::vector<BranchTables> branches_;
   WalkForwardParams params_;  // what is the same for all branches and runs

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/shared/forward.hpp"
+#include "kernels/index/shard_copies.hpp"
 
 namespace hilbench::cuda {
 
@@ -49,6 +50,7 @@ struct WalkTables {
   // 0 in host memory, and waits for nothing any more: it ends soon, and its results are wrong.
   std::uint64_t patience_ns = 0;
   std::uint32_t* gave_up = nullptr;
+  ShardCopies copies;  // that the launch does itself; none if streams bring the shards
 };
 
 struct WalkForwardParams : ForwardParams {

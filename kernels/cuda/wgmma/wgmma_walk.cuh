@@ -1,28 +1,16 @@
 // The producers of a launch that walks the keys of several sources: before they read keys of a received shard
-// they wait until its chunk has arrived.
+// they wait until its chunk has arrived. Chunks are brought by streams, or by blocks of the launch itself.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/cuda/shared/shard_copier.cuh"
 #include "kernels/cuda/wgmma/hopper.cuh"
 #include "kernels/cuda/wgmma/tensor_map.hpp"
 #include "kernels/cuda/wgmma/wgmma_load.cuh"
 #include "kernels/cuda/wgmma/wgmma_tiling.cuh"
 
 namespace hilbench::cuda {
-
-// What was written to memory before the value, by copies of other devices as well, may be read after this.
-__device__ __forceinline__ std::uint32_t load_acquired(const std::uint32_t* flag) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
-  return value;
-}
-
-__device__ __forceinline__ std::uint64_t nanoseconds() {
-  std::uint64_t now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
 
 // What one thread knows of the received shards. Most calls of wait() read no memory.
 class Arrivals {
@@ -69,7 +57,8 @@ class Arrivals {
     }
     if (source_ < 32 && here_ >= p.batch * p.walk.chunks.head_chunks * p.walk.chunks.row_chunks)
       complete_ |= 1u << (source_ - 1);
-    // Bulk copies read through another proxy than the load of the flag.
+    // Bulk copies read through another proxy than the load of the flag, and than the stores of copying warps.
+    // The acquire above pairs with the release after those stores; this fence follows on the same path.
     asm volatile("fence.proxy.async.global;" ::: "memory");
   }
 
@@ -78,6 +67,20 @@ class Arrivals {
   int first_ = 0;  // chunks before those of the head
   int here_ = 0;   // chunks of the source that are known to have arrived
 };
+
+// What the blocks that start first do before anything else: all warps of a block copy. No other block runs
+// before these do, so what waits for them is never in their way. `shared` as run_block() has it.
+template <class S>
+__device__ __forceinline__ void copy_first(const WalkParams& p, unsigned char* shared) {
+  constexpr std::uint32_t kWarps = S::kThreads / 32;
+  int* const place = reinterpret_cast<int*>(shared + S::kFinishedAt);
+  if (threadIdx.x == 0) *place = atomicAdd(&p.counters[2], 1);
+  __syncthreads();
+  const std::uint32_t copier = *place * kWarps + threadIdx.x / 32;
+  __syncthreads();  // run_block() overwrites *place
+  CopyingWarp warp;
+  if (copier < p.walk.copies.copiers) copy_shards(p.walk.copies, copier, warp);
+}
 
 // A block of strided keys of one source.
 struct WalkedBlock {

@@ -32,7 +32,8 @@ struct Transfer {
 // What the ranks share. `mutex_` guards all of it; buffers are accessed without it.
 class InProcessGroup {
  public:
-  InProcessGroup(int size, double timeout_s);
+  // `ended`: becomes 1 when the ring fails; kernels of the ranks may read it.
+  InProcessGroup(int size, double timeout_s, std::shared_ptr<std::uint32_t> ended);
 
  private:
   friend class InProcessTransport;
@@ -55,6 +56,9 @@ class InProcessGroup {
   std::vector<std::deque<std::shared_ptr<Transfer>>> channels_;  // [source, destination]: of one end so far
   std::map<std::uint64_t, Gathering> gatherings_;  // those that some rank has not left, by number
   std::optional<std::string> failure_;
+  const std::shared_ptr<std::uint32_t> ended_;
+  std::vector<std::shared_ptr<void>> accesses_;  // [rank]: the mark after its last access(), null at first
+  int enqueuing_ = 0;                            // ranks that are in access()
 };
 
 // A rank of the group. A derived class moves the data; its destructor calls leave().
@@ -67,6 +71,8 @@ class InProcessTransport : public Transport {
   std::string failure() final;
   void settle() final;
   bool signals() const final { return true; }
+  const std::uint32_t* ended() const final { return group_->ended_.get(); }
+  void access(const std::function<void()>& enqueue) final;
 
  protected:
   using Lock = std::unique_lock<std::mutex>;
@@ -80,8 +86,12 @@ class InProcessTransport : public Transport {
   }
   // Ends the ring if an exchange was not waited for, because its buffers are about to be freed.
   void leave() noexcept;
+  // For release(): waits until no rank is in access(); returns the marks of all ranks.
+  std::vector<std::shared_ptr<void>> last_accesses(Lock& lock);
 
  private:
+  // A mark after what is on stream 0; null if this transport knows of no streams. Called without the lock.
+  virtual std::shared_ptr<void> mark_access() { return nullptr; }
   // All of these are called with the lock and hold it when they return.
   // The data `with` the messages of an exchange that is being posted.
   // `signals`: some message sets a flag when it arrives.
@@ -92,7 +102,8 @@ class InProcessTransport : public Transport {
   virtual bool advance(Lock&) { return false; }
   // Called when all transfers of the exchange that is waited for are done.
   virtual void complete(const Exchange&) {}
-  // Called when the ring has failed: returns when nobody accesses a buffer of exchanges() any more.
+  // Called when the ring has failed: returns when nobody accesses a buffer of exchanges(), or another rank's
+  // memory, any more.
   virtual void release(Lock&) noexcept = 0;
 
   void start(std::span<const Message> sends, std::span<const Message> receives, After after) final;

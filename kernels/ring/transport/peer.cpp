@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/status.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
@@ -80,14 +81,19 @@ struct Post {
 class PeerTransport final : public InProcessTransport {
  public:
   // The rank's device must be current. `alone`: no other rank uses it.
-  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, bool alone, EmulatedLink link)
-      : InProcessTransport(rank, std::move(group)), device_(device), alone_(alone), link_(link) {
+  PeerTransport(int rank, std::shared_ptr<InProcessGroup> group, int device, bool alone, Reach reach,
+                EmulatedLink link)
+      : InProcessTransport(rank, std::move(group)),
+        device_(device),
+        alone_(alone),
+        reach_(reach),
+        link_(link) {
     if (!link.present()) return;
     landing_ = std::make_unique<cuda::SideStream>();
     chunks_ = std::make_unique<PinnedChunks>();
   }
   ~PeerTransport() override { leave(); }
-  bool moves_lines() const override { return !link_.present(); }
+  Reach reach() const override { return reach_; }
   int multiprocessors() const override { return alone_ ? 0 : kCopyMultiprocessors; }
 
  private:
@@ -144,10 +150,7 @@ class PeerTransport final : public InProcessTransport {
       source.hold(stream);
       destination.hold(stream);
     }
-    if (from.lines > 1)
-      HILBENCH_CUDA(cudaMemcpy2DAsync(to.data, to.step, from.data, from.step, from.bytes / from.lines,
-                                      from.lines, cudaMemcpyDefault, stream));
-    else if (from.bytes > 0)
+    if (from.bytes > 0)
       HILBENCH_CUDA(
           cudaMemcpyPeerAsync(to.data, destination.device, from.data, source.device, from.bytes, stream));
     if (to.arrival.flag != nullptr) cuda::write_value(to.arrival.flag, to.arrival.value, stream);
@@ -190,20 +193,24 @@ class PeerTransport final : public InProcessTransport {
   }
 
   // Stream 0 waits for exchanges after wait(), so that freeing memory waits too; this function
-  // waits for the others.
+  // waits for the others, and for kernels that access the memory of other ranks.
   void release(Lock& lock) noexcept override {
+    std::vector<std::shared_ptr<void>> marks = last_accesses(lock);
     lock.unlock();
     for (const Exchange& exchange : exchanges())
-      for (const std::shared_ptr<Transfer>& transfer : exchange) {
-        if (transfer->moved == nullptr) continue;
-        try {
-          moved(*transfer).wait();
-        } catch (const cuda::CudaError& error) {
-          std::fprintf(stderr, "%s\n", error.what());
-        }
+      for (const std::shared_ptr<Transfer>& transfer : exchange) marks.push_back(transfer->moved);
+    for (const std::shared_ptr<void>& mark : marks) {
+      if (mark == nullptr) continue;
+      try {
+        static_cast<cuda::Mark*>(mark.get())->wait();
+      } catch (const cuda::CudaError& error) {
+        std::fprintf(stderr, "%s\n", error.what());
       }
+    }
     lock.lock();
   }
+
+  std::shared_ptr<void> mark_access() override { return marked(device_, nullptr); }
 
   static cuda::Mark& moved(const Transfer& transfer) {
     return *static_cast<cuda::Mark*>(transfer.moved.get());
@@ -211,6 +218,7 @@ class PeerTransport final : public InProcessTransport {
 
   const int device_;
   const bool alone_;
+  const Reach reach_;
   const EmulatedLink link_;
   cuda::SideStream side_;
   std::vector<std::unique_ptr<cuda::SideStream>> arrivals_;
@@ -224,7 +232,7 @@ bool can_access(int device, int peer) {
   return possible != 0;
 }
 
-// Lets copies between two devices bypass host memory, if the hardware can.
+// Lets copies and kernels of two devices bypass host memory, if the hardware can.
 void connect(int device, int peer) {
   if (device == peer || !can_access(device, peer)) return;
   const cuda::CurrentDevice current(device);
@@ -243,14 +251,19 @@ std::string peer_absence() {
 
 std::vector<std::unique_ptr<Transport>> peer_transports(const std::vector<int>& devices, double timeout_s,
                                                         EmulatedLink link) {
-  const auto group = std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s);
+  const auto group =
+      std::make_shared<InProcessGroup>(static_cast<int>(devices.size()), timeout_s, cuda::mapped_words(1));
+  const auto alone = [&](int device) { return std::count(devices.begin(), devices.end(), device) == 1; };
+  Transport::Reach reach = Transport::Reach::none;
+  if (!link.present() && unlinked_gpus(devices).empty())
+    reach = std::all_of(devices.begin(), devices.end(), alone) ? Transport::Reach::running
+                                                               : Transport::Reach::mapped;
   std::vector<std::unique_ptr<Transport>> transports;
   for (const int device : devices) {
     for (const int peer : devices) connect(device, peer);
     const cuda::CurrentDevice current(device);
-    const bool alone = std::count(devices.begin(), devices.end(), device) == 1;
-    transports.push_back(
-        std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device, alone, link));
+    transports.push_back(std::make_unique<PeerTransport>(static_cast<int>(transports.size()), group, device,
+                                                         alone(device), reach, link));
   }
   return transports;
 }
@@ -259,7 +272,8 @@ std::vector<std::pair<int, int>> unlinked_gpus(const std::vector<int>& devices) 
   std::vector<std::pair<int, int>> unlinked;
   for (std::size_t i = 0; i < devices.size(); ++i)
     for (std::size_t j = i + 1; j < devices.size(); ++j)
-      if (!can_access(devices[i], devices[j]) || !can_access(devices[j], devices[i]))
+      if (devices[i] != devices[j] &&
+          (!can_access(devices[i], devices[j]) || !can_access(devices[j], devices[i])))
         unlinked.emplace_back(devices[i], devices[j]);
   return unlinked;
 }

@@ -18,7 +18,7 @@ class ThreadTransport final : public InProcessTransport {
         link_(link),
         between_(link.present() ? kLinkChunkBytes : 0) {}
   ~ThreadTransport() override { leave(); }
-  bool moves_lines() const override { return !link_.present(); }
+  Reach reach() const override { return link_.present() ? Reach::none : Reach::running; }
 
  private:
   // The transfers of which this rank receives something that it may be about to pass on.
@@ -61,9 +61,7 @@ class ThreadTransport final : public InProcessTransport {
     if (link_.crossed_by(transfer.source, transfer.destination))
       cross(from, static_cast<std::byte*>(to.data));
     else if (from.bytes > 0)
-      for (std::size_t line = 0, bytes = from.bytes / from.lines; line < from.lines; ++line)
-        std::memcpy(static_cast<std::byte*>(to.data) + line * to.step,
-                    static_cast<const std::byte*>(from.data) + line * from.step, bytes);
+      std::memcpy(to.data, from.data, from.bytes);
     if (to.arrival.flag != nullptr)
       std::atomic_ref(*to.arrival.flag).store(to.arrival.value, std::memory_order_release);
     lock.lock();
@@ -92,7 +90,7 @@ class ThreadTransport final : public InProcessTransport {
 }  // namespace
 
 std::vector<std::unique_ptr<Transport>> thread_transports(int size, double timeout_s, EmulatedLink link) {
-  const auto group = std::make_shared<InProcessGroup>(size, timeout_s);
+  const auto group = std::make_shared<InProcessGroup>(size, timeout_s, std::make_shared<std::uint32_t>(0));
   std::vector<std::unique_ptr<Transport>> transports;
   for (int rank = 0; rank < size; ++rank)
     transports.push_back(std::make_unique<ThreadTransport>(rank, group, link));

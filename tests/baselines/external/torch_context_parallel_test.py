@@ -51,6 +51,7 @@ class ProtocolTest(torch_rivals.ProtocolTest):
         self.assertEqual((self.hello["protocol"], self.hello["name"], self.hello["rings"]),
                          (1, "torch_context_parallel", True))
         self.assertRegex(self.hello["version"], r"^PyTorch \d+\.\d+")
+        self.assertIs(self.hello["forked"], False)
         self.assertEqual(self.script.ask(do="hello", protocol=2), {"unsupported": "speaks protocol 1, not 2"})
         gpu = {"device": "cuda", "dtype": "bf16"}
         for change, option, reason in (
@@ -80,7 +81,7 @@ class ProtocolTest(torch_rivals.ProtocolTest):
         answer = self.script.ask(do="run", executions=1)
         if answer is None:
             self.assertEqual(self.script.process.wait(), 1)
-        else:  # the other rank was quicker to miss it than torchrun
+        else:  # the other rank was quicker to miss it than the launcher
             self.assertRegex(answer.get("error", ""), "^rank 0 of 2: ")
 
     def test_ranks_die_with_the_program(self):
@@ -109,6 +110,7 @@ class ThroughTheProgramTest(torch_rivals.ThroughTheProgramTest):
         self.assertIsNone(ring["verify"]["lse_max_abs"])
         self.assertEqual(ring["time_ns"]["timer"], "external:perf_counter")
         self.assertEqual(ring["environment"]["library"]["ranks"], 2)
+        self.assertIs(ring["environment"]["library"]["forked"], True)
         self.assertIsNone(ring["comm_bytes"])
 
     def check_skips(self, records):

@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Gpus, PersistentMultiGpuRing,
                                           testing::Values(2, 4), testing::ValuesIn(kPersistentAlgorithms),
                                           testing::ValuesIn(kShardings)));
 
-// Long enough that tiles wait for chunks which are on their way.
+// Long enough that tiles wait for chunks which are on their way; packed if the dilation is more than 1.
 class LongPersistentMultiGpuRing : public testing::TestWithParam<std::tuple<TransportKind, int>> {};
 TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
   const auto [transport, ranks] = GetParam();
@@ -37,9 +37,10 @@ TEST_P(LongPersistentMultiGpuRing, EqualsTheOracle) {
   if (transport == TransportKind::nccl && !nccl_absence().empty()) GTEST_SKIP() << nccl_absence();
   const Gpus gpus(ranks);
   Random random(6);
-  for (const Mask mask : {Mask::full, Mask::causal}) {
+  for (const auto& [mask, dilation] :
+       {std::pair{Mask::full, 1}, std::pair{Mask::causal, 1}, std::pair{Mask::full, 4}}) {
     const Case work{.sequence_length = 20011,
-                    .pattern = {{20011, 1}},
+                    .pattern = {{20011, dilation}},
                     .heads = 8,
                     .kv_heads = 8,
                     .head_dim = 128,

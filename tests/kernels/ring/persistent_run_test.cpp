@@ -13,33 +13,39 @@ namespace {
 constexpr ChunkSizes kSmallChunks = {.least_line_bytes = 1, .least_bytes = 1, .row_bytes = 256};
 constexpr double kLongestWait_s = 60;  // for keys that arrive late
 
-std::unique_ptr<RankResources> resources_for(const Case& work, const Variant& variant) {
-  std::vector<std::shared_ptr<Transport>> ends;
-  const auto ranks = static_cast<int>(work.ring_size);
+using Ends = std::vector<std::shared_ptr<Transport>>;
+
+Ends ends_of(int ranks, double timeout_s, EmulatedLink link = {},
+             Transport::Reach reach = Transport::Reach::running) {
+  Ends ends;
+  const auto streams = std::make_shared<AccessingStreams>();
+  for (auto& end : thread_transports(ranks, timeout_s, link))
+    ends.push_back(std::make_shared<LateTransport>(std::move(end), streams, reach));
+  return ends;
+}
+
+AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant,
+                             Transport::Reach reach = Transport::Reach::running,
+                             decltype(RingRun::device) device = StreamedDevice::make) {
+  const Implementation kernel = emulated_walk_kernel();
+  const auto ranks = static_cast<int>(problem.work.ring_size);
   EmulatedLink link;
   if (variant.outer_link == OuterLink::emulated_host)
     link.group_size = ranks / static_cast<int>(variant.ring_groups);
-  for (auto& end : thread_transports(ranks, kLongestWait_s, link))
-    ends.push_back(std::make_shared<LateTransport>(std::move(end)));
-  return cpu_rank_resources(std::move(ends), 1);
-}
-
-AttentionOutput run_emulated(const AttentionProblem& problem, const Variant& variant) {
-  const Implementation kernel = emulated_walk_kernel();
-  const auto resources = resources_for(problem.work, variant);
+  const auto resources = cpu_rank_resources(ends_of(ranks, kLongestWait_s, link, reach), 1);
   return run_rings({{.problem = problem,
                      .variant = variant,
                      .kernel = kernel,
                      .chunks = kSmallChunks,
-                     .device = StreamedDevice::make}},
+                     .device = device}},
                    *resources, 1)
       .front();
 }
 
 class PersistentEqualsOneRank : public testing::TestWithParam<std::tuple<RingAlgorithm, Sharding>> {};
 
-// Ring sizes, masks and dtypes as in RingEqualsOneRank; chunks of heads, or of rows if a link between groups
-// is emulated.
+// Ring sizes, masks and dtypes as in RingEqualsOneRank. Launches copy chunks of heads; if a link between
+// groups is emulated, messages bring chunks of rows.
 TEST_P(PersistentEqualsOneRank, ForEverySizeMaskAndDtype) {
   const auto [algorithm, sharding] = GetParam();
   Random random(static_cast<std::uint64_t>(static_cast<int>(algorithm) * 10 + static_cast<int>(sharding)));
@@ -67,6 +73,119 @@ INSTANTIATE_TEST_SUITE_P(All, PersistentEqualsOneRank,
                          testing::Combine(testing::ValuesIn(kPersistentAlgorithms),
                                           testing::ValuesIn(kShardings)));
 
+// All ranks on one stream, as on one GPU: nothing that is enqueued waits for what comes after it.
+TEST(PersistentRun, RanksMayShareAStream) {
+  static std::shared_ptr<EmulatedStream> shared;
+  shared = std::make_shared<EmulatedStream>();
+  const auto device = [](RingDevice& other) {
+    EmulatedStream::own() = shared;
+    return StreamedDevice::make(other);
+  };
+  Random random(7);
+  for (const RingAlgorithm algorithm : kPersistentAlgorithms)
+    for (const std::int64_t ranks : {2, 4}) {
+      Case work = random_ring_case(random, ranks, 60, algorithm);
+      work.pattern = {{work.sequence_length, 1}, {work.sequence_length, 2}};
+      Variant variant = random_ring_variant(random, ranks, algorithm, Sharding::automatic);
+      variant.ring_launch = RingLaunch::persistent;
+      variant.traversal = "auto";
+      variant.outer_link = OuterLink::direct;
+      if (!Ring(work, variant).persistent()) continue;
+      SCOPED_TRACE(described(work, variant));
+      const AttentionProblem problem(work, random);
+      const ExpectedRows expected(problem, every_row(work));
+      EXPECT_EQ(expected.mismatch(work, run_emulated(problem, variant, Transport::Reach::mapped, device)),
+                "");
+    }
+  shared = nullptr;
+}
+
+// Two executions of a small ring, with chunks of a head. `prepare` is called by each rank before the second.
+class PersistentFaults : public testing::Test {
+ protected:
+  std::vector<std::string> run(double timeout_s, const std::function<void(int rank)>& prepare) const {
+    Random random(1);
+    const AttentionProblem problem(work_, random);
+    const Ring ring(work_, variant_);
+    const Implementation kernel = emulated_walk_kernel();
+    const auto ranks = static_cast<int>(work_.ring_size);
+    const Ends ends = ends_of(ranks, timeout_s);
+    return run_ranks(ranks, [&](int rank) {
+      Transport& transport = *ends[static_cast<std::size_t>(rank)];
+      const auto device = open_cpu_device(1);
+      RankTensors tensors(problem, ring, *device, rank);
+      const auto memory = cpu_ring_device(1);
+      StreamedDevice streamed(*memory);
+      RingExecution execution(ring, kernel, streamed, transport, 1, kSmallChunks);
+      execution.run(tensors.operands());
+      execution.expect_complete();
+      prepare(rank);
+      execution.run(tensors.operands());
+      execution.expect_complete();
+      transport.barrier();
+    });
+  }
+  static void keep_busy(double seconds) {
+    EmulatedStream::own()->enqueue(
+        [seconds] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
+  }
+
+  Case work_{
+      .sequence_length = 64, .pattern = {{64, 1}}, .heads = 2, .kv_heads = 2, .head_dim = 16, .ring_size = 3};
+  Variant variant_ = [] {
+    Variant variant{.kernel = "dilated_cpu"};
+    variant.ring_launch = RingLaunch::persistent;
+    variant.sharding = Sharding::contiguous;
+    return variant;
+  }();
+};
+
+// Its rows come too late: whoever waits for them ends, and says so. The ring ends on all ranks, after the
+// late one has read what it needs.
+TEST_F(PersistentFaults, ALateRankEndsTheRing) {
+  for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
+    variant_.ring_algorithm = algorithm;
+    const std::vector<std::string> errors = run(1, [](int rank) {
+      if (rank == 1) keep_busy(3);
+    });
+    EXPECT_NE(errors[0].find(": its kernel waited 1 s for keys of rank 1"), std::string::npos) << errors[0];
+    for (const std::string& error : errors) EXPECT_EQ(error, errors[0]);
+  }
+}
+
+// Rank 0 needs no keys, but rank 2 reads its keys too late.
+TEST_F(PersistentFaults, ALateReaderEndsTheRing) {
+  work_.mask = Mask::causal;
+  variant_.ring_algorithm = RingAlgorithm::allgather_packed;
+  const std::vector<std::string> errors = run(1, [](int rank) {
+    if (rank == 2) EmulatedWalk::before_launch() = [] { keep_busy(3); };
+  });
+  EXPECT_NE(errors[0].find(" waited 1 s for rank 2 to read its keys"), std::string::npos) << errors[0];
+  for (const std::string& error : errors) EXPECT_EQ(error, errors[0]);
+}
+
+TEST_F(PersistentFaults, ASilentRankIsNamed) {
+  const std::vector<std::string> errors = run(1, [](int rank) {
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
+  });
+  EXPECT_NE(errors[0].find(" waited 1 s for rank 1 to come"), std::string::npos) << errors[0];
+  for (const std::string& error : errors) EXPECT_EQ(error, errors[0]);
+}
+
+// The others wait for what it passes on: they end at once, not after their patience, and nobody reads its
+// memory when it frees it.
+TEST_F(PersistentFaults, ARankThatDiesBeforeItsLaunchEndsTheOthers) {
+  for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
+    variant_.ring_algorithm = algorithm;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::string> errors = run(300, [](int rank) {
+      if (rank == 1) EmulatedWalk::before_launch() = [] { throw std::runtime_error("rank 1 cannot launch"); };
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    for (const std::string& error : errors) EXPECT_EQ(error, "rank 1 cannot launch");
+  }
+}
+
 // Ranks that send nothing: the kernels give up, and so does the ring.
 TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const Case work{
@@ -77,7 +196,7 @@ TEST(PersistentRun, EndsIfKeysNeverArrive) {
   const AttentionProblem problem(work, random);
   const Ring ring(work, variant);
   const Implementation kernel = emulated_walk_kernel();
-  std::vector<std::unique_ptr<Transport>> ends = thread_transports(2, 0.2);
+  const Ends ends = ends_of(2, 0.2);
   const auto errors = run_ranks(2, [&](int rank) {
     const auto device = open_cpu_device(1);
     RankTensors tensors(problem, ring, *device, rank);

@@ -1,5 +1,5 @@
-// A kernel that walks the keys of several sources, on processors: it runs beside the thread that exchanges
-// the shards, as a launch on a GPU does, and waits for the same flags.
+// A kernel that walks the keys of several sources, on processors: it runs beside the thread of its rank, as a
+// launch on a GPU does, waits for the same flags, and copies shards by the same code.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,9 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "kernels/case/rounding.hpp"
@@ -37,9 +39,9 @@ class EmulatedStream {
     const std::lock_guard lock(mutex_);
     return queue_.empty();
   }
-  // Of the calling thread, which is that of a rank.
-  static EmulatedStream& own() {
-    thread_local EmulatedStream stream;
+  // Of the calling thread, which is that of a rank. A test may give several ranks one stream, as on one GPU.
+  static std::shared_ptr<EmulatedStream>& own() {
+    thread_local std::shared_ptr<EmulatedStream> stream = std::make_shared<EmulatedStream>();
     return stream;
   }
 
@@ -64,22 +66,85 @@ class EmulatedStream {
   std::thread thread_;
 };
 
+// What the protocol of kernels/index/shard_copies.hpp runs on here.
+struct HostThread {
+  std::uint32_t load(const std::uint32_t* word) const {
+    return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
+  }
+  void store(std::uint32_t* word, std::uint32_t value) const {
+    std::atomic_ref(*word).store(value, std::memory_order_release);
+  }
+  std::uint64_t now_ns() const {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now().time_since_epoch())
+                                          .count());
+  }
+  void pause(int turn) const {
+    if (turn < 8)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+};
+
+struct HostCopier : HostThread {
+  static constexpr std::uint32_t kPieceWords = 3;
+  bool wait_for(const std::uint32_t* word, std::uint32_t needed, const ShardWaits& waits, int missed,
+                std::uint32_t whom) {
+    return hilbench::wait_for(word, needed, waits, missed, whom, *this);
+  }
+  // Late, so that whoever does not wait reads something else. By bytes: the thread sanitizer does not see
+  // memcpy() of a fixed size.
+  void copy(const ChunkWords& words, std::uint32_t begin, std::uint32_t end) {
+    if (std::exchange(late_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (std::uint32_t word = begin; word < end; ++word)
+      for (int byte = 0; byte < 16; ++byte)
+        words.to[words.at(word) + byte] = words.from[words.at(word) + byte];
+  }
+  bool is_last(std::uint32_t* word, std::uint32_t needed) {
+    return std::atomic_ref(*word).fetch_add(1, std::memory_order_acq_rel) + 1 == needed;
+  }
+  void add(std::uint32_t* word) { std::atomic_ref(*word).fetch_add(1, std::memory_order_release); }
+  void tell(std::uint32_t* word, std::uint32_t value) { store(word, value); }
+
+ private:
+  bool late_ = true;
+};
+
+// The copiers of a launch.
+class EmulatedCopiers {
+ public:
+  explicit EmulatedCopiers(const ShardCopies& copies) {
+    for (std::uint32_t copier = 0; copier < copies.copiers; ++copier)
+      threads_.emplace_back([copies, copier] {
+        HostCopier by;
+        copy_shards(copies, copier, by);
+      });
+  }
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
 class EmulatedWalk final : public WalkExecution {
  public:
   EmulatedWalk(const Case& work, const Variant& variant, const WalkLimits& limits)
       : work_(work), gathers_(variant.rows == KeyRows::gathered), limits_(limits) {}
+  // What the calling thread, that of a rank, does before its launches: for faults.
+  static std::function<void()>& before_launch() {
+    thread_local std::function<void()> does;
+    return does;
+  }
   void load(const Walk& walk) override { walk_ = &walk; }
   void run(const Operands& operands, const ReceivedShards& received) override {
-    stream_.enqueue([=, this] {
+    if (before_launch() != nullptr) before_launch()();
+    stream_->enqueue([=, this] {
+      const EmulatedCopiers copiers(received.copies);
       for (const WalkBranch& branch : walk_->branches)
         for (const IndexTile& tile : branch.tiles)
           for (std::int32_t i = 0; i < tile.query_count; ++i)
             attend(operands, received, branch, tile, tile.query_row + i * tile.query_step);
     });
-  }
-  std::optional<std::int32_t> missed() const override {
-    stream_.synchronize();
-    return missed_ == 0 ? std::nullopt : std::optional(missed_);
   }
 
  private:
@@ -125,12 +190,13 @@ class EmulatedWalk final : public WalkExecution {
         (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
         (gathers_ ? chunks.row_chunks - 1 : slot / chunks.rows);
     const auto begin = std::chrono::steady_clock::now();
-    const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]);
-    while (missed_ == 0 &&
-           static_cast<std::int32_t>(flag.load(std::memory_order_acquire) - received.first) < chunk + 1) {
-      std::this_thread::yield();
+    const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]), gave_up(*received.gave_up);
+    for (int turn = 0; gave_up == 0 && static_cast<std::int32_t>(flag.load(std::memory_order_acquire) -
+                                                                 received.first) < chunk + 1;
+         ++turn) {
+      HostThread().pause(turn);
       if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(limits_.timeout_s))
-        missed_ = source;
+        gave_up = static_cast<std::uint32_t>(source);
     }
   }
 
@@ -175,50 +241,124 @@ class EmulatedWalk final : public WalkExecution {
   const bool gathers_;
   const WalkLimits limits_;
   const Walk* walk_ = nullptr;
-  EmulatedStream& stream_ = EmulatedStream::own();
-  std::int32_t missed_ = 0;
+  const std::shared_ptr<EmulatedStream> stream_ = EmulatedStream::own();
 };
 
-// Rounds after what is on the stream.
+// Does what is enqueued on a GPU on the stream.
 class StreamedDevice final : public ClearingDevice {
  public:
   using ClearingDevice::ClearingDevice;
   void round(std::size_t part, float* o_fp32, void* o) override {
-    const auto work = [=, this] { ClearingDevice::round(part, o_fp32, o); };
-    if (EmulatedStream::own().idle())  // as after a rank that computes nothing
-      work();
-    else
-      EmulatedStream::own().enqueue(work);
+    EmulatedStream::own()->enqueue([=, this] { ClearingDevice::round(part, o_fp32, o); });
+  }
+  void synchronize() override { EmulatedStream::own()->synchronize(); }
+  std::shared_ptr<std::uint32_t> host_words(std::size_t count) override {
+    const auto words = std::make_shared<std::vector<std::uint32_t>>(count, 0);
+    return {words, words->data()};
+  }
+  std::uint32_t copiers() const override { return 3; }
+  void upload(const void* data, std::size_t bytes, void* to) override {
+    const auto* const from = static_cast<const std::byte*>(data);
+    EmulatedStream::own()->enqueue([held = std::vector<std::byte>(from, from + bytes), to] {
+      std::memcpy(to, held.data(), held.size());
+    });
+  }
+  void tell(std::uint32_t* word, std::uint32_t value) override {
+    EmulatedStream::own()->enqueue([=] { HostThread().store(word, value); });
+  }
+  void copy_shards(const ShardCopies& copies) override {
+    EmulatedStream::own()->enqueue([=] { const EmulatedCopiers copiers(copies); });
+  }
+  void wait_until_read(const ShardReaders& readers) override {
+    EmulatedStream::own()->enqueue([=] {
+      HostThread thread;
+      hilbench::wait_until_read(readers, thread);
+    });
   }
   static std::unique_ptr<RingDevice> make(RingDevice& other) {
     return std::make_unique<StreamedDevice>(other);
   }
 };
 
-// Its messages come late, so that whoever does not wait for them reads something else.
+// The streams of all ranks, as far as they may access each other's memory.
+class AccessingStreams {
+ public:
+  void add(std::shared_ptr<EmulatedStream> stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.insert(std::move(stream));
+  }
+  void synchronize() {
+    std::unique_lock lock(mutex_);
+    const auto streams = streams_;
+    lock.unlock();
+    for (const auto& stream : streams) stream->synchronize();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::shared_ptr<EmulatedStream>> streams_;
+};
+
+// Its messages come late, so that whoever does not wait for them reads something else. When the ring has
+// failed its calls return after the work on the streams of all ranks, as between GPUs.
 class LateTransport final : public Transport {
  public:
-  explicit LateTransport(std::unique_ptr<Transport> other)
-      : Transport(other->rank(), other->size(), other->timeout_s()), other_(std::move(other)) {}
-  void settle() override { other_->settle(); }
+  LateTransport(std::unique_ptr<Transport> other, std::shared_ptr<AccessingStreams> streams,
+                Reach reach = Reach::running)
+      : Transport(other->rank(), other->size(), other->timeout_s()),
+        other_(std::move(other)),
+        streams_(std::move(streams)),
+        reach_(std::min(reach, other_->reach())) {}
+  void settle() override {
+    released([&] { other_->settle(); });
+  }
   bool signals() const override { return other_->signals(); }
-  bool moves_lines() const override { return other_->moves_lines(); }
-  void barrier() override { other_->barrier(); }
-  std::vector<std::string> gather(const std::string& mine) override { return other_->gather(mine); }
-  void abort(const std::string& why) noexcept override { other_->abort(why); }
+  Reach reach() const override { return reach_; }
+  const std::uint32_t* ended() const override { return other_->ended(); }
+  void access(const std::function<void()>& enqueue) override {
+    released([&] {
+      other_->access([&] {
+        streams_->add(EmulatedStream::own());
+        enqueue();
+      });
+    });
+  }
+  void barrier() override {
+    released([&] { other_->barrier(); });
+  }
+  std::vector<std::string> gather(const std::string& mine) override {
+    std::vector<std::string> all;
+    released([&] { all = other_->gather(mine); });
+    return all;
+  }
+  void abort(const std::string& why) noexcept override {
+    other_->abort(why);
+    streams_->synchronize();
+  }
   std::string failure() override { return other_->failure(); }
 
  private:
   void start(std::span<const Message> sends, std::span<const Message> receives, After after) override {
-    other_->post(sends, receives, after);
+    released([&] { other_->post(sends, receives, after); });
     late_ = true;
   }
   void finish() override {
     if (std::exchange(late_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    other_->wait();
+    released([&] { other_->wait(); });
+  }
+  template <class Call>
+  void released(const Call& call) {
+    try {
+      call();
+    } catch (const TransportError&) {
+      streams_->synchronize();
+      throw;
+    }
   }
 
   const std::unique_ptr<Transport> other_;
+  const std::shared_ptr<AccessingStreams> streams_;
+  const Reach reach_;
   bool late_ = false;
 };
 

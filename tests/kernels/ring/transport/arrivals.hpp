@@ -11,27 +11,21 @@
 
 namespace hilbench {
 
-// Every rank's data goes around the ring, in lines if the transport moves them. Flags count on from round to
-// round. All is posted before anything is waited for.
+// Every rank's data goes around the ring. Flags count on from round to round. All is posted before anything
+// is waited for.
 template <class Memory>
 void exercise_arrivals(Transport& transport) {
-  constexpr std::size_t kLine = 24, kLines = 1500;
-  const bool lines = transport.moves_lines();
-  const std::size_t step = lines ? kLine + 16 : kLine;
+  constexpr std::size_t kBytes = 36'000;
   const int ranks = transport.size(), rank = transport.rank();
   const auto data_of = [&](int source, int round, std::vector<unsigned char> before) {
-    for (std::size_t line = 0; line < kLines; ++line)
-      for (std::size_t i = 0; i < kLine; ++i)
-        before[line * step + i] =
-            static_cast<unsigned char>(line * 7 + i + static_cast<std::size_t>(source * 50 + round));
+    for (std::size_t i = 0; i < kBytes; ++i)
+      before[i] = static_cast<unsigned char>(i / 24 * 7 + i + static_cast<std::size_t>(source * 50 + round));
     return before;
   };
   const auto message = [&](int peer, void* data) {
-    Transport::Message made{.peer = peer, .data = data, .bytes = kLine * kLines};
-    if (lines) made.lines = kLines, made.step = step;
-    return made;
+    return Transport::Message{.peer = peer, .data = data, .bytes = kBytes};
   };
-  const std::vector<unsigned char> empty(step * kLines, 0x5a);
+  const std::vector<unsigned char> empty(kBytes, 0x5a);
   MessageBuffer<Memory> own(empty.size()), flags(sizeof(std::uint32_t) * static_cast<std::size_t>(ranks));
   flags.fill(std::vector<unsigned char>(sizeof(std::uint32_t) * static_cast<std::size_t>(ranks), 0));
   auto* const flag = static_cast<std::uint32_t*>(flags.message(0).data);

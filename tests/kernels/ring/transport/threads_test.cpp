@@ -179,20 +179,6 @@ TEST(Threads, SizesThatDifferAreTold) {
   for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 4 bytes to rank 1, which expects 8");
 }
 
-TEST(Threads, LinesThatDifferAreTold) {
-  const std::vector<std::string> errors = run_threads(2, kPatience_s, [](Transport& transport) {
-    int values[4] = {};
-    const Transport::Message sends[] = {{.peer = 1, .data = values, .bytes = 8, .lines = 2, .step = 8}};
-    const Transport::Message receives[] = {{.peer = 0, .data = values, .bytes = 8}};
-    if (transport.rank() == 0)
-      transport.post(sends, {});
-    else
-      transport.post({}, receives);
-    transport.wait();
-  });
-  for (const std::string& error : errors) EXPECT_EQ(error, "rank 0 sends 2 lines to rank 1, which expects 1");
-}
-
 TEST(Threads, AbortWakesEveryone) {
   const std::vector<std::string> errors = run_threads(5, kPatience_s, [](Transport& transport) {
     int value = 0;
