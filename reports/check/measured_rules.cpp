@@ -46,11 +46,16 @@ std::string most_frequent(const Chosen& some) {
 }
 
 // A kernel variant whose order is judged against the reference.
-// A kernel that leaves the rows of K and V where they are (boxes_wgmma) has no price of a permutation, and its order
-// moves nothing that a random one could control.
+// Whether K and V are stored in the variant's order. boxes_wgmma leaves them where they are: then there is
+// nothing that a random order could control, and no price of a permutation. Rows of a global order are made
+// where they belong, which has no price either.
+bool moves_rows(const Record& record) {
+  return record.permute_ns || record.variant.order_span == OrderSpan::global;
+}
+
 bool is_judged_order(const Record& record) {
   return is_ok(record) && !record.twin && record.speedup && record.kind == ImplementationKind::kernel &&
-         record.permute_ns && record.variant.order != "linear" && record.variant.order != "random";
+         moves_rows(record) && record.variant.order != "linear" && record.variant.order != "random";
 }
 
 bool is_control(const Record& record) {

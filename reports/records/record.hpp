@@ -111,8 +111,8 @@ struct Record {
   std::string reason;  // empty if status is ok
   std::optional<Verification> verify;
   std::optional<Timing> time;
-  std::optional<Energy> energy;  // of steady samples
-  std::optional<double> permute_ns;  // none if no row is moved
+  std::optional<Energy> energy;      // of steady samples
+  std::optional<double> permute_ns;  // none if no row is moved, or rows are made where they belong
   std::optional<double> flops;
   std::optional<double> min_bytes;
   std::optional<double> tflops;

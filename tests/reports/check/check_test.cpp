@@ -168,6 +168,8 @@ TEST(Check, OrdersHaveAControlBesideThem) {
   expect_only(input, "controls: 1 of 2 cases and kernels have none");
   input.records[5].permute_ns.reset();
   EXPECT_TRUE(texts(input, FindingKind::not_ok).empty()) << "nothing is moved: " << text_of(input);
+  input.records[5].variant.order_span = OrderSpan::global;
+  expect_only(input, "controls: 1 of 2 cases and kernels have none", "case1 dilated/hilbert");
 }
 
 TEST(Check, FewProcessesAreNotEnough) {
