@@ -136,41 +136,48 @@ INSTANTIATE_TEST_SUITE_P(Rings, LaunchCopiesOnGpus,
                          testing::Combine(testing::Values(2, 3, 4, 8),
                                           testing::Values(RingAlgorithm::ring, RingAlgorithm::allgather)));
 
-// 48 MiB of K and as much of V from each rank, in chunks as a sweep has them.
+// 48 MiB of K and as much of V from each rank, in chunks as a sweep has them, by more and fewer warps than
+// launches use.
+void print_rates(const Ring& ring, std::uint32_t copiers) {
+  const ShardChunks chunks = shard_chunks(ring, ChunkShape::heads);
+  std::vector<std::string> errors;
+  run_copies(
+      ring, 20,
+      [&](int rank, Transport& transport, RingDevice& device) {
+        RankRows rows(ring, rank, device);
+        const auto gave_up = device.host_words(2);
+        LaunchCopies copies(ring, chunks, device, transport, gave_up.get());
+        cuda::Event begin, end;
+        double ns = 0;
+        for (int execution = 1; execution <= 4; ++execution) {
+          rows.fill(RankRows::value(rank, execution));
+          ShardCopies made = copies.begin(rows.memory());
+          made.copiers = copiers;
+          transport.access([&] {
+            begin.record();
+            device.copy_shards(made);
+            end.record();
+          });
+          copies.end();
+          device.synchronize();
+          rows.expect_received(rank, execution);
+          if (execution == 1 || end.ns_since(begin) < ns) ns = end.ns_since(begin);
+        }
+        if (rank == 0)
+          fmt::print("{} of {}, {} warps: rank 0 received {:.0f} MB at up to {:.1f} GB/s\n",
+                     to_string(ring.variant().ring_algorithm), ring.ranks(), copiers,
+                     rows.received_bytes(rank) / 1e6, rows.received_bytes(rank) / ns);
+      },
+      errors);
+  expect_no_errors(errors);
+}
+
 TEST(LaunchCopiesRate, IsPrinted) {
   if (gpu_count() == 0) GTEST_SKIP() << "no GPU here";
   const int ranks = std::clamp(gpu_count(), 2, 8);
-  for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather}) {
-    const Ring ring = ring_of(ranks, ranks * 32768, algorithm);
-    const ShardChunks chunks = shard_chunks(ring, ChunkShape::heads);
-    std::vector<std::string> errors;
-    run_copies(
-        ring, 20,
-        [&](int rank, Transport& transport, RingDevice& device) {
-          RankRows rows(ring, rank, device);
-          const auto gave_up = device.host_words(2);
-          LaunchCopies copies(ring, chunks, device, transport, gave_up.get());
-          cuda::Event begin, end;
-          for (int execution = 1; execution <= 4; ++execution) {
-            rows.fill(RankRows::value(rank, execution));
-            const ShardCopies made = copies.begin(rows.memory());
-            transport.access([&] {
-              begin.record();
-              device.copy_shards(made);
-              end.record();
-            });
-            copies.end();
-            device.synchronize();
-            rows.expect_received(rank, execution);
-            if (rank == 0)
-              fmt::print("{} of {}: execution {}: rank 0 received {:.0f} MB at {:.1f} GB/s\n",
-                         to_string(algorithm), ranks, execution, rows.received_bytes(rank) / 1e6,
-                         rows.received_bytes(rank) / end.ns_since(begin));
-          }
-        },
-        errors);
-    expect_no_errors(errors);
-  }
+  for (const RingAlgorithm algorithm : {RingAlgorithm::ring, RingAlgorithm::allgather})
+    for (const std::uint32_t copiers : {96, 192, 384, 768})
+      print_rates(ring_of(ranks, ranks * 32768, algorithm), copiers);
 }
 
 }  // namespace
