@@ -8,6 +8,7 @@
 namespace hilbench {
 
 // Made by hilbench_embed (CMake), as is embedded_fork_server().
+std::string_view embedded_request_loop();
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_sdpa_backends();
@@ -134,9 +135,10 @@ const Implementation kTorchWindows = [] {
 
 std::string embedded_script(std::string_view name) {
   if (name == kTorchContextParallel.name) return std::string(embedded_torch_context_parallel());
-  if (name == kJaxRing.name) return std::string(embedded_jax_ring());
-  const std::string shared =
-      as_module("fork_server", embedded_fork_server()) + as_module("torch_program", embedded_torch_program());
+  const std::string loop = as_module("request_loop", embedded_request_loop());
+  if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
+  const std::string shared = loop + as_module("fork_server", embedded_fork_server()) +
+                             as_module("torch_program", embedded_torch_program());
   if (name == kTorchSdpa.name)
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
            std::string(embedded_torch_sdpa());
