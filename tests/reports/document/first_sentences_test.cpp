@@ -35,6 +35,20 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
+TEST(Tiles, SayHowManyInconclusiveAnswersExcludeTheClaim) {
+  const ClaimRow claim{.claim_id = "one", .quantity = Quantity::speedup, .claimed = 1.5};
+  const auto inconclusive = [&](double high) {
+    return ClaimAnswer{.claim = &claim,
+                       .verdict = ClaimVerdict::inconclusive,
+                       .measured = Measured{1.1, {1, high}, 5, Verdict::inconclusive, 0.01}};
+  };
+  const auto label = [](const std::vector<ClaimAnswer>& answers) { return claim_tiles(answers).at(5).label; };
+  EXPECT_EQ(label({inconclusive(1.6)}), "inconclusive");
+  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.6)}),
+            "inconclusive, but 1 of them excludes what is claimed");
+  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.3)}), "inconclusive, but all exclude what is claimed");
+}
+
 TEST(FirstSentences, InjectedWorkIsSaidFirst) {
   ReportInput input = sample::input();
   EXPECT_EQ(to_markdown(document_without_pictures(input)).find("injected work"), std::string::npos);
