@@ -13,12 +13,13 @@ unequal length.
 """
 
 import itertools
-import json
 import os
 import queue
 import sys
 import threading
 import time
+
+from request_loop import Unsupported, serve
 
 PROTOCOL = 1
 NAME, PACKAGE = "jax_ring", "flash-attn3-jax"
@@ -31,10 +32,6 @@ SCHEDULER = "xla_gpu_enable_latency_hiding_scheduler"
 DEFAULTS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "NCCL_NVLS_ENABLE": "0"}  # hilbench's own rings set the second
 
 jax = flash_mha = None  # imported by hello, so that the answer can say what is missing
-
-
-class Unsupported(Exception):
-    """This program cannot compute the case: a skip, not a failure."""
 
 
 def first_line(error):
@@ -224,21 +221,5 @@ class Ring:
         return {"lse": False}
 
 
-def main(program):
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
-    for line in sys.stdin:
-        request = json.loads(line)
-        what = request.pop("do")
-        try:
-            answer = getattr(program, what)(**request)
-        except Unsupported as reason:
-            answer = {"unsupported": str(reason)}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {first_line(error)}"}
-        print(json.dumps(answer), file=answers, flush=True)
-    os._exit(0)  # the system frees all at once; JAX and CUDA take longer
-
-
 if __name__ == "__main__":
-    main(Ring())
+    serve(Ring(), first_line)

@@ -8,6 +8,7 @@
 namespace hilbench {
 
 // Made by hilbench_embed (CMake), as is embedded_fork_server().
+std::string_view embedded_request_loop();
 std::string_view embedded_torch_program();
 std::string_view embedded_torch_sdpa();
 std::string_view embedded_sdpa_backends();
@@ -133,11 +134,12 @@ const Implementation kTorchWindows = [] {
 }();
 
 std::string embedded_script(std::string_view name) {
-  if (name == kJaxRing.name) return std::string(embedded_jax_ring());
+  const std::string loop = as_module("request_loop", embedded_request_loop());
+  if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
   const std::string server = as_module("fork_server", embedded_fork_server());
   if (name == kTorchContextParallel.name)
     return server + "\n" + std::string(embedded_torch_context_parallel());
-  const std::string shared = server + as_module("torch_program", embedded_torch_program());
+  const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
   if (name == kTorchSdpa.name)
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +
            std::string(embedded_torch_sdpa());

@@ -1,7 +1,7 @@
-"""What torch_sdpa.py and torch_windows.py share: the protocol of docs/external.md, inputs and outputs, and the clock."""
+"""What torch_sdpa.py and torch_windows.py share: inputs and outputs, the clock, and answers to the requests of
+docs/external.md."""
 
 import importlib.metadata
-import json
 import math
 import os
 import sys
@@ -9,6 +9,7 @@ import threading
 import time
 
 import fork_server
+from request_loop import Unsupported, serve
 
 PROTOCOL = 1
 TRIALS = 5
@@ -16,10 +17,6 @@ FLEX_MODE = "max-autotune-no-cudagraphs"  # times tile sizes while it compiles; 
 FLEX_TUNING_S = 120  # after this much time nothing further is tried, as hilbench waits only so long
 
 torch = None  # imported by Program.hello, so that the answer can say that it is missing
-
-
-class Unsupported(Exception):
-    """The program cannot compute the case: a skip, not a failure."""
 
 
 def package_version(name):
@@ -195,16 +192,4 @@ class Program:
 def main(program):
     """Answers requests, in a fork of the server that has imported PyTorch if there is one."""
     fork_server.hand_over()
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
-    for line in sys.stdin:
-        request = json.loads(line)
-        what = request.pop("do")
-        try:
-            answer = getattr(program, what)(**request)
-        except Unsupported as reason:
-            answer = {"unsupported": str(reason)}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
-    os._exit(0)  # the system frees all at once; PyTorch and CUDA need a second to do it piece by piece
+    serve(program)

@@ -2,21 +2,27 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "baselines/peak/peak.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/run_in_child.hpp"
 
 namespace hilbench {
 namespace {
 
 constexpr double kPatience_s = 10;  // a library that loads takes some 20 ms
+// OpenBLAS maps this much for each thread that calls it (BUFFER_SIZE of x86-64), and tries for ever if it
+// cannot.
+constexpr std::size_t kBufferBytes = std::size_t{128} << 20;
 
 // Values of CBLAS.
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
@@ -35,9 +41,20 @@ void choose_core_type() {
   if (!core_type.empty()) setenv("OPENBLAS_CORETYPE", core_type.c_str(), 0);
 }
 
+// Without threads of its own: each would map a buffer. Programs that this process starts may have theirs.
+void* open_without_threads() {
+  constexpr const char* kThreads = "OPENBLAS_NUM_THREADS";
+  const char* const wanted = std::getenv(kThreads);
+  const std::optional<std::string> before = wanted ? std::optional<std::string>(wanted) : std::nullopt;
+  setenv(kThreads, "1", 1);
+  void* const handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  before ? setenv(kThreads, before->c_str(), 1) : unsetenv(kThreads);
+  return handle;
+}
+
 Library load() {
   choose_core_type();
-  void* handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void* handle = open_without_threads();
   if (handle == nullptr)
     return {.absence = fmt::format("OpenBLAS not loaded ({}); install libopenblas0", dlerror())};
   const auto find = [&](const char* name) { return dlsym(handle, name); };
@@ -56,13 +73,22 @@ const Library& library() {
   return loaded;
 }
 
+// Why the buffers of this many further threads cannot be mapped; empty if they can.
+std::string why_no_buffers(int threads) {
+  const std::size_t bytes = kBufferBytes * static_cast<std::size_t>(threads);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped != MAP_FAILED) munmap(mapped, bytes);
+  if (mapped != MAP_FAILED) return "";
+  return fmt::format("OpenBLAS cannot map its {} MiB of buffers; raise the limit on memory (ulimit -v)",
+                     bytes >> 20);
+}
+
 // Loads the library in a child process, where it may crash or hang.
 std::string ask_for_absence() {
   choose_core_type();
   const ProbeFinding finding = probe(
       [] {
-        setenv("OPENBLAS_NUM_THREADS", "1", 1);  // a child must not start threads
-        return ProbeFinding{true, library().absence};
+        return ProbeFinding{true, library().absence.empty() ? why_no_buffers(1) : library().absence};
       },
       kPatience_s);
   if (finding.works) return finding.text;
@@ -128,6 +154,14 @@ std::string blas_core_type() {
 const std::string& blas_absence() {
   static const std::string absence = ask_for_absence();
   return absence;
+}
+
+void expect_blas_buffers(int threads) {
+  static int mapped = 0;  // OpenBLAS keeps them
+  if (threads <= mapped) return;
+  library();  // which takes memory too
+  if (std::string why = why_no_buffers(threads - mapped); !why.empty()) throw EnvironmentError({.what = why});
+  mapped = threads;
 }
 
 void sgemm(Transposed b_is, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,

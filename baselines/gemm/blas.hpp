@@ -11,11 +11,15 @@ namespace hilbench {
 // OpenBLAS, it would decide for its slowest kernels.
 std::string blas_core_type();
 
-// Empty if a child process could load OpenBLAS, else the reason and what to install: a library that crashes
-// or hangs harms nobody. The first call sets OPENBLAS_CORETYPE to blas_core_type() unless the user has set
-// it; it must be made before other threads run. This process loads the library when sgemm() or blas_record()
-// needs it.
+// Empty if a child process could load OpenBLAS and map a buffer of it, else the reason and what to do: a
+// library that crashes or hangs harms nobody. The first call sets OPENBLAS_CORETYPE to blas_core_type()
+// unless the user has set it; it must be made before other threads run. This process loads the library when
+// sgemm() or blas_record() needs it.
 const std::string& blas_absence();
+
+// To be called before this many threads call sgemm(). Throws EnvironmentError if memory is limited so that
+// OpenBLAS could not map its buffers: sgemm() would never return.
+void expect_blas_buffers(int threads);
 
 // Row-major C[m x n] = alpha * A[m x k] * B + beta * C, on the calling thread. B is [k x n], or [n x k]
 // with `Transposed::yes`. Row strides lda, ldb, ldc are in elements. May be called only if

@@ -314,6 +314,7 @@ const Implementation kGemm = {
     .why_not = why_not,
     .workspace_bytes = [](const Case& work, int threads) { return 4 * workspace_elements(work, threads); },
     .prepare = [](const Case& work, const Variant&, int threads) -> std::unique_ptr<Execution> {
+      expect_blas_buffers(threads);
       blas_record();  // measures now, before anything is timed
       return std::make_unique<GemmExecution>(work, threads);
     },

@@ -68,8 +68,8 @@ void open_standard_streams() {
   if (fd >= 0) ::close(fd);
 }
 
-// What Google Benchmark takes from the environment when a worker starts: it would write files, or measure
-// otherwise than the sweep says.
+// What Google Benchmark takes from the environment: it would write files, or measure otherwise than the sweep
+// says.
 constexpr std::array kBenchmarkVariables = {
     "BENCHMARK_OUT",        "BENCHMARK_OUT_FORMAT",
     "BENCHMARK_FORMAT",     "BENCHMARK_FILTER",
@@ -81,11 +81,22 @@ constexpr std::array kBenchmarkVariables = {
     "BENCHMARK_V",          "BENCHMARK_REPORT_AGGREGATES_ONLY",
 };
 
-void prepare_process() {
+// Google Benchmark has read its variables before main() begins, and under a launcher this process measures
+// itself: it starts again without them.
+void leave_benchmark_variables(char** argv) {
+  bool set = false;
+  for (const char* name : kBenchmarkVariables) {
+    set = set || std::getenv(name) != nullptr;
+    ::unsetenv(name);
+  }
+  if (set) ::execv("/proc/self/exe", argv);  // if it cannot, workers at least are without them
+}
+
+void prepare_process(char** argv) {
   open_standard_streams();
   ::signal(SIGCHLD, SIG_DFL);  // if the parent ignores it, so would this process, and lose its children
   ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead
-  for (const char* name : kBenchmarkVariables) ::unsetenv(name);
+  leave_benchmark_variables(argv);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads != nullptr && *threads == '\0')
     ::unsetenv("OMP_NUM_THREADS");  // LLVM's OpenMP ends the program if the value is empty
 }
@@ -176,7 +187,7 @@ int report_caught(const CLI::App& app) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  prepare_process();
+  prepare_process(argv);
   CLI::App app("hilbench: does the order of memory, or of work, make long-context attention faster?",
                "hilbench");
   app.require_subcommand(1);

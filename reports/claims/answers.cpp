@@ -158,6 +158,16 @@ bool is_about_a_gain(const ClaimAnswer& answer) {
   return claims_a_gain(*answer.claim) && !equal;
 }
 
+bool excludes_claim(const ClaimAnswer& answer) {
+  if (answer.verdict != ClaimVerdict::inconclusive || !answer.measured || !answer.claim->claimed)
+    return false;
+  const double claimed = *answer.claim->claimed;
+  return excludes_claim(claimed, *answer.measured) &&
+         std::all_of(answer.levels.begin(), answer.levels.end(), [claimed](const LevelAnswer& level) {
+           return !level.measured || excludes_claim(claimed, *level.measured);
+         });
+}
+
 void settle(ClaimAnswer& answer) {
   if (!answer.measured) return;
   std::optional<Verdict> control;

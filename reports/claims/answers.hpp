@@ -40,6 +40,10 @@ std::vector<ClaimAnswer> answer_claims(const std::vector<ClaimRow>& claims, cons
 // equality, which a claim within the margin can be.
 bool is_about_a_gain(const ClaimAnswer& answer);
 
+// True if an inconclusive answer excludes the claimed gain or loss all the same: of caches, at every level
+// that was counted.
+bool excludes_claim(const ClaimAnswer& answer);
+
 // Sets the verdict by what was measured. Adds to `why` what leaves it open.
 void settle(ClaimAnswer& answer);
 

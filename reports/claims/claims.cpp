@@ -55,4 +55,9 @@ ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional
   return ClaimVerdict::inconclusive;
 }
 
+bool excludes_claim(double claimed, const Measured& measured) {
+  if (claimed < 1) return excludes_claim(1 / claimed, mirrored(measured));
+  return std::log(claimed) > std::log1p(measured.margin) + kRounding && measured.ci.high < claimed;
+}
+
 }  // namespace hilbench

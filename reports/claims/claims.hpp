@@ -64,4 +64,8 @@ std::string_view to_string(ClaimVerdict verdict);
 // nothing if none was measured. A ratio of exact counts (0 processes) needs no control.
 ClaimVerdict judge_claim(double claimed, const Measured& measured, std::optional<Verdict> control);
 
+// True if the 95 % interval ends before the claimed gain or loss, whatever the verdict. A claim within the
+// margin of 1 says that there is neither.
+bool excludes_claim(double claimed, const Measured& measured);
+
 }  // namespace hilbench

@@ -118,6 +118,10 @@ void judge_misses(PaperAnswer& answer, const Record* against, const Record* vari
   const std::string& only = answer.claim->test->level;
   std::erase_if(levels, [&](const LevelAnswer& each) { return !only.empty() && each.level->name != only; });
   answer.verdict = combined(levels);
+  answer.excludes_claim = answer.verdict == ClaimVerdict::inconclusive &&
+                          std::all_of(levels.begin(), levels.end(), [&](const LevelAnswer& level) {
+                            return !level.measured || excludes_claim(answer.claim->claimed, *level.measured);
+                          });
   std::vector<std::string> said;
   for (const LevelAnswer& level : levels) {
     if (level.measured && !answer.measured) answer.measured = level.measured;
@@ -140,6 +144,8 @@ void judge_times(PaperAnswer& answer, const Record& against, const Record& varia
   answer.verdict =
       judge_claim(answer.claim->claimed, *answer.measured,
                   answer.against_control ? std::optional(answer.against_control->verdict) : std::nullopt);
+  answer.excludes_claim =
+      answer.verdict == ClaimVerdict::inconclusive && excludes_claim(answer.claim->claimed, *answer.measured);
   if (dense) answer.why = "the two are cases of their own, measured in turn";
   if (answer.measured->processes == 1)
     answer.why += answer.why.empty() ? "within one process" : ", within one process";

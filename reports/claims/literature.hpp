@@ -34,6 +34,7 @@ struct PaperAnswer {
   const PaperClaim* claim = nullptr;
   const CaseView* where = nullptr;  // null if no case answers it
   ClaimVerdict verdict = ClaimVerdict::not_testable;
+  bool excludes_claim = false;               // though inconclusive, as of ClaimAnswer
   std::string why;                           // basis of the verdict, or why there is none
   std::optional<Measured> measured;          // against / variant
   std::optional<Measured> with_permutation;  // the time of one permutation added to the variant's

@@ -15,7 +15,8 @@ namespace hilbench {
 std::vector<std::string> main_sentences(const View& view);
 // Whether kernels differ in traversal, the sequence of the tiles, more than in order.
 bool varies_traversals(const View& view);
-// Each traversal against that of the reference, all else equal; the one that gains most first.
+// Each traversal of a kernel in an order against that of the reference, all else equal; the one that gains
+// most first.
 std::vector<std::string> traversal_sentences(const View& view);
 // The question that main_sentences() answers.
 std::string main_question(const View& view);

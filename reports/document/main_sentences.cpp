@@ -14,6 +14,7 @@
 #include "reports/tables/twins.hpp"
 #include "reports/tables/window_pairs.hpp"
 #include "reports/tables/window_times.hpp"
+#include "reports/view/dense_case.hpp"
 #include "reports/view/format.hpp"
 
 namespace hilbench {
@@ -99,9 +100,9 @@ std::string rivals_text(const std::string& kernel, const std::vector<AgainstRiva
 }
 
 // Each kernel against its rivals, the kernel that holds its own best first; empty if there is no pair.
-std::string rivals_sentence(const View& view) {
+std::string rivals_sentence_of(const std::vector<RivalPair>& pairs) {
   std::map<std::string, std::map<std::string, AgainstRival>> tallies;
-  for (const RivalPair& pair : rival_pairs(view, kMostRivalRows)) {
+  for (const RivalPair& pair : pairs) {
     AgainstRival& against = tallies[pair.kernel->kernel][pair.rival->variant_id];
     against.rival = pair.rival->variant_id;
     against.tally.add(pair.ratio);
@@ -115,6 +116,19 @@ std::string rivals_sentence(const View& view) {
   std::vector<std::string> sentences;
   for (const auto& [kernel, rivals] : kernels) sentences.push_back(rivals_text(kernel, rivals));
   return fmt::format("{}", fmt::join(sentences, " "));
+}
+
+// The rivals on windows first: dense attention on the same tokens is another function.
+std::string rivals_sentence(const View& view) {
+  std::vector<RivalPair> pairs = rival_pairs(view, kMostRivalRows);
+  const std::set<const CaseView*> dense = dense_cases(view);
+  const auto on_all_pairs = std::stable_partition(
+      pairs.begin(), pairs.end(), [&](const RivalPair& pair) { return !dense.contains(pair.where); });
+  std::string said = rivals_sentence_of({pairs.begin(), on_all_pairs});
+  if (on_all_pairs == pairs.end()) return said;
+  if (!said.empty()) said += " ";
+  return said + "Dense attention on all pairs, which is another function than windows: " +
+         rivals_sentence_of({on_all_pairs, pairs.end()});
 }
 
 bool has_control(const View& view) {

@@ -33,6 +33,19 @@ const Record* base_of(const CaseView& of_case, const Record& record) {
   return record_in(of_case, variant_id(wanted));
 }
 
+// "dilated_wgmma/hilbert": the kernel that ran and its order with all options. Each case has it once.
+std::string kernel_and_order(const Record& record) {
+  Variant variant = record.variant;
+  variant.traversal = Variant{}.traversal;
+  variant.traversal_param.reset();
+  return record.kernel + variant_id(variant).substr(variant.kernel.size());
+}
+
+struct Compared {
+  std::string kernel_and_order, traversal, base;
+  auto operator<=>(const Compared&) const = default;
+};
+
 }  // namespace
 
 bool varies_traversals(const View& view) {
@@ -47,17 +60,17 @@ bool varies_traversals(const View& view) {
 }
 
 std::vector<std::string> traversal_sentences(const View& view) {
-  using Named = std::pair<std::string, std::string>;  // a traversal, and the one that it is against
-  std::map<Named, Tally> tallies;
+  std::map<Compared, Tally> tallies;
   for (const CaseView& of_case : view.cases)
     for (const Record* record : of_case.records) {
       if (record->kind != ImplementationKind::kernel) continue;
       const Record* base = base_of(of_case, *record);
       if (base == nullptr || base == record) continue;
       if (const auto ratio = time_ratio(*base, *record))
-        tallies[{traversal_text(record->variant), traversal_text(base->variant)}].add(*ratio);
+        tallies[{kernel_and_order(*record), traversal_text(record->variant), traversal_text(base->variant)}]
+            .add(*ratio);
     }
-  std::vector<std::pair<Named, Tally>> sorted(tallies.begin(), tallies.end());
+  std::vector<std::pair<Compared, Tally>> sorted(tallies.begin(), tallies.end());
   const auto lead = [](const Tally& tally) {
     return std::pair(
         static_cast<double>(tally.with(Verdict::faster)) - static_cast<double>(tally.with(Verdict::slower)),
@@ -66,12 +79,13 @@ std::vector<std::string> traversal_sentences(const View& view) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto& a, const auto& b) { return lead(a.second) > lead(b.second); });
   std::vector<std::string> said;
-  for (const auto& [names, tally] : sorted)
+  for (const auto& [compared, tally] : sorted)
     said.push_back(
-        fmt::format("Traversal {0} against {1}: {2}, and within {3} in {4} of {5} (time of {1} / time of "
-                    "{0}: {6}).{7}",
-                    names.first, names.second, tally.sides(), tally.within(), tally.with(Verdict::equivalent),
-                    plural(tally.cases, "comparison", "comparisons"), tally.ratios(), tally.one_process()));
+        fmt::format("{0}, traversal {1} against {2}: {3}, and within {4} in {5} of {6} (time of {2} / time "
+                    "of {1}: {7}).{8}",
+                    compared.kernel_and_order, compared.traversal, compared.base, tally.sides(),
+                    tally.within(), tally.with(Verdict::equivalent), plural(tally.cases, "case", "cases"),
+                    tally.ratios(), tally.one_process()));
   return said;
 }
 

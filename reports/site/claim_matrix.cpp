@@ -55,7 +55,8 @@ std::vector<Row> rows_of(const std::vector<MachineOverview>& machines) {
 Cell verdicts_of(const std::vector<Answer>& answers) {
   std::vector<std::pair<Cell, std::size_t>> said;
   for (const Answer& answer : answers) {
-    const Cell verdict = shown_verdict(answer.entry->verdict, answer.entry->gain);
+    const Cell verdict =
+        shown_verdict(answer.entry->verdict, answer.entry->gain, answer.entry->claim_excluded);
     auto known = std::find_if(said.begin(), said.end(),
                               [&](const auto& one) { return one.first.text == verdict.text; });
     if (known == said.end()) known = said.insert(known, {verdict, 0});

@@ -41,7 +41,8 @@ std::vector<ClaimEntry> claim_entries(const View& view, const std::vector<ClaimA
                      .title = answer.claim->title,
                      .compares = compared(answer),
                      .verdict = answer.verdict,
-                     .gain = is_about_a_gain(answer)};
+                     .gain = is_about_a_gain(answer),
+                     .claim_excluded = excludes_claim(answer)};
     if (answer.measured) entry.measured = answer.measured->ratio;
     if (answer.against_random) entry.against_random = answer.against_random->verdict;
     entry.evidence = evidence_address(answer);
@@ -58,7 +59,8 @@ void add_papers(std::vector<ClaimEntry>& entries, const View& view) {
                      .compares = answer.claim->test->compares,
                      .verdict = answer.verdict,
                      .of_paper = true,
-                     .gain = answer.claim->claimed > 1};
+                     .gain = answer.claim->claimed > 1,
+                     .claim_excluded = answer.excludes_claim};
     if (answer.measured) entry.measured = answer.measured->ratio;
     entry.evidence = record_address(answer.where->case_id, answer.claim->test->variant);
     entries.push_back(std::move(entry));

@@ -1,5 +1,7 @@
 #include "reports/tables/claim_cells.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -20,8 +22,10 @@ Tone tone_of(ClaimVerdict verdict) {
   }
 }
 
-Cell shown_verdict(ClaimVerdict verdict, bool gain) {
+Cell shown_verdict(ClaimVerdict verdict, bool gain, bool claim_excluded) {
   const std::string text(to_string(verdict));
+  if (claim_excluded)
+    return {fmt::format("{} (claimed {} excluded)", text, gain ? "gain" : "loss"), tone_of(verdict)};
   if (gain || (verdict != ClaimVerdict::reproduced && verdict != ClaimVerdict::no_gain))
     return {text, tone_of(verdict)};
   return {

@@ -13,6 +13,12 @@
 namespace hilbench {
 namespace {
 
+struct Judged {
+  ClaimVerdict verdict;
+  bool claim_excluded, gain;  // gain: one was claimed
+  auto operator<=>(const Judged&) const = default;
+};
+
 // All judged rows of a claim that compare the same quantity in the same dtype.
 struct Headline {
   const ClaimRow* claim = nullptr;
@@ -21,7 +27,7 @@ struct Headline {
   std::string remark;    // of another dtype than the claim's
   std::string evidence;  // address of the record of its first row
   std::vector<double> claimed, measured, random;
-  std::map<std::pair<ClaimVerdict, bool>, std::size_t> verdicts;  // bool: a gain was claimed
+  std::map<Judged, std::size_t> verdicts;
 };
 
 std::string span_text(const std::vector<double>& values, int significant) {
@@ -52,7 +58,7 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
     if (answer.claim->claimed_range) found->claimed.push_back(answer.claim->claimed_range->high);
     if (answer.measured) found->measured.push_back(answer.measured->ratio);
     if (answer.random) found->random.push_back(answer.random->ratio);
-    ++found->verdicts[{answer.verdict, is_about_a_gain(answer)}];
+    ++found->verdicts[{answer.verdict, excludes_claim(answer), is_about_a_gain(answer)}];
   }
   return headlines;
 }
@@ -60,8 +66,8 @@ std::vector<Headline> headlines_of(const std::vector<ClaimAnswer>& answers) {
 Cell headline_verdict(const Headline& headline) {
   std::vector<std::pair<Cell, std::size_t>> said;  // verdicts with the same text count together
   std::size_t rows = 0;
-  for (const auto& [kind, count] : headline.verdicts) {
-    const Cell verdict = shown_verdict(kind.first, kind.second);
+  for (const auto& [judged, count] : headline.verdicts) {
+    const Cell verdict = shown_verdict(judged.verdict, judged.gain, judged.claim_excluded);
     if (said.empty() || said.back().first.text != verdict.text) said.emplace_back(verdict, 0);
     said.back().second += count;
     rows += count;

@@ -91,6 +91,7 @@ Table claims_table(const std::vector<ClaimAnswer>& answers) {
       {{"measured_high", ""}, [](A a) { return end_cell(a.measured, &Interval::high); }},
       {{"verdict", ""}, claim_verdict_cell},
       {{"gain", ""}, [](A a) { return Cell{is_about_a_gain(a) ? "true" : "false"}; }},
+      {{"claim_excluded", ""}, [](A a) { return Cell{excludes_claim(a) ? "true" : "false"}; }},
       {{"with_permutation", ""}, [](A a) { return ratio_cell(a.with_permutation); }},
       {{"with_permutation_low", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::low); }},
       {{"with_permutation_high", ""}, [](A a) { return end_cell(a.with_permutation, &Interval::high); }},
@@ -130,7 +131,8 @@ Table judged_claims_table(const std::vector<ClaimAnswer>& answers) {
       work_column(),
       compares_column(),
       claimed_column(),
-      {{"verdict", "verdict"}, [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a)); }},
+      {{"verdict", "verdict"},
+       [](A a) { return shown_verdict(a.verdict, is_about_a_gain(a), excludes_claim(a)); }},
       {{"random", "random order (control)", Align::right},
        [](A a) {
          return Cell{measured_text(a.random), Tone::muted, record_address(a, &ClaimRecords::random)};

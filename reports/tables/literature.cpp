@@ -36,11 +36,6 @@ ColumnOf<PaperAnswer> compared_here_column() {
   return {{"compares", "what is compared here", Align::wrapped},
           [](const PaperAnswer& a) { return Cell{a.claim->test ? a.claim->test->compares : ""}; }};
 }
-ColumnOf<PaperAnswer> verdict_column() {
-  return {{"verdict", "verdict"}, [](const PaperAnswer& a) {
-            return Cell{std::string(to_string(a.verdict)), tone_of(a.verdict)};
-          }};
-}
 ColumnOf<PaperAnswer> obtained_column() {
   return {{"obtained", "obtained", Align::wrapped},
           [](const PaperAnswer& a) { return Cell{a.claim->obtained}; }};
@@ -63,7 +58,9 @@ Table literature_table(const std::vector<PaperAnswer>& answers) {
        {{"measured", ""}, [](const PaperAnswer& a) { return ratio_cell(a.measured); }},
        {{"measured_low", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::low); }},
        {{"measured_high", ""}, [](const PaperAnswer& a) { return end_cell(a.measured, &Interval::high); }},
-       verdict_column(),
+       {{"verdict", ""}, [](const PaperAnswer& a) { return Cell{std::string(to_string(a.verdict))}; }},
+       {{"claim_excluded", ""},
+        [](const PaperAnswer& a) { return Cell{a.excludes_claim ? "true" : "false"}; }},
        {{"with_permutation", ""}, [](const PaperAnswer& a) { return ratio_cell(a.with_permutation); }},
        {{"against_control", ""}, [](const PaperAnswer& a) { return ratio_cell(a.against_control); }},
        {{"processes", ""},
@@ -81,7 +78,10 @@ Table judged_papers_table(const std::vector<PaperAnswer>& answers) {
                     [](const PaperAnswer& a) { return Cell{a.where ? case_text(*a.where->work) : ""}; }},
                    {{"measured", "measured [interval]", Align::right},
                     [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.measured)}; }},
-                   verdict_column(),
+                   {{"verdict", "verdict"},
+                    [](const PaperAnswer& a) {
+                      return shown_verdict(a.verdict, a.claim->claimed > 1, a.excludes_claim);
+                    }},
                    {{"with_permutation", "with one permutation", Align::right},
                     [](const PaperAnswer& a) { return Cell{paper_ratio_text(a.with_permutation)}; }},
                    {{"against_control", "against the control", Align::wrapped}, control_cell},

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -60,6 +63,29 @@ class LineReader {
     return !line.empty();
   }
 
+  // To be called when all lines are read: gzgets() ignores what follows the compressed text.
+  void expect_end() {
+    if (::gzdirect(in_.get()) != 0) return;
+    z_stream stream{};
+    if (::inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, ::inflateEnd);
+    std::ifstream compressed(file_, std::ios::binary);
+    std::array<char, 1 << 16> from, to;
+    int status = Z_OK;
+    while (compressed.read(from.data(), from.size()), compressed.gcount() > 0) {
+      stream.next_in = reinterpret_cast<Bytef*>(from.data());
+      stream.avail_in = static_cast<uInt>(compressed.gcount());
+      do {
+        if (status == Z_STREAM_END) ::inflateReset(&stream);  // another member may follow
+        stream.next_out = reinterpret_cast<Bytef*>(to.data());
+        stream.avail_out = static_cast<uInt>(to.size());
+        status = ::inflate(&stream, Z_NO_FLUSH);
+        if (status < 0 && status != Z_BUF_ERROR) fail_to_read(file_, "bytes follow its compressed text");
+      } while (stream.avail_in > 0 || (status == Z_OK && stream.avail_out == 0));
+    }
+    if (status != Z_STREAM_END) fail_to_read(file_, "bytes follow its compressed text");
+  }
+
  private:
   struct Close {
     void operator()(gzFile file) const { ::gzclose_r(file); }
@@ -110,6 +136,7 @@ ReportInput read_exported(const fs::path& folder) {
                         one_line(error.what(), 200), ""});
     }
   }
+  lines.expect_end();
   if (input.records.empty()) throw UsageError({"no records", file.string(), "it is empty", ""});
   judge(input.records);
   return input;

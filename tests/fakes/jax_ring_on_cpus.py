@@ -42,6 +42,7 @@ def replace_kernels():
                            platform="cpu")
 
 
+sys.path.insert(0, os.path.dirname(os.environ["JAX_RING"]))  # for the modules that it imports
 specification = importlib.util.spec_from_file_location("jax_ring", os.environ["JAX_RING"])
 jax_ring = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(jax_ring)
@@ -69,4 +70,4 @@ class Ring(jax_ring.Ring):
                           for shard in tensor.addressable_shards] for tensor in self.shards]}
 
 
-jax_ring.main(Ring())
+jax_ring.serve(Ring(), jax_ring.first_line)

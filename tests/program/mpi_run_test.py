@@ -99,6 +99,14 @@ class RingTest(LaunchedTest):
         _, err = process.communicate(timeout=240)
         self.assertEqual(err.count("rank 0 may use fewer cores"), 1, err)
 
+    def test_variables_of_google_benchmark_do_not_act(self):
+        sweep = self.program.sweep(QUICK)
+        flags = ["-x", "BENCHMARK_OUT=bench.json", "-x", "BENCHMARK_REPETITIONS=3"]
+        _, told = self.launch(4, "run", sweep, "-o", "out", flags=flags)
+        self.assertEqual(told, [])
+        self.assertFalse((self.program.folder / "bench.json").exists())
+        self.assertEqual({status for status, _ in self.statuses().values()}, {"ok"})
+
     def test_cold_caches(self):
         self.launch(2, "run", self.program.sweep(QUICK.replace("measure: {", "measure: {cache: cold, ")), "-o", "out",
                     "--axis", "ring_size=2", "--filter", "n64-")

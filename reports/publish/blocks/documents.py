@@ -1,6 +1,6 @@
 """Blocks of README.md and docs/: block_NAME(published, [FOLDER, [SWEEP]]). Those of findings pages serve there too."""
 
-from blocks.claims import answers, claims_a_gain
+from blocks.claims import answers, claim_excluded, claims_a_gain
 from blocks.kernels import block_strongest
 from blocks.machine import on_processor, short_name
 from blocks.pairs import STUDIES, pairs_of
@@ -48,12 +48,20 @@ def block_misses_said(published, name):
     machine = short_name(folder).removeprefix("NVIDIA ")
     said = [f"Hardware counters of the {machine} answer {plural(len(rows), 'claim')} of fewer cache misses: "
             f"{won or 'none'} {'is' if won <= 1 else 'are'} reproduced."]
-    if open_ := sum(row["verdict"] == "inconclusive" for row in rows):
-        said.append(f"{open_} {'is' if open_ == 1 else 'are'} inconclusive.")
+    if open_ := [row for row in rows if row["verdict"] == "inconclusive"]:
+        said.append(f"{len(open_)} {'is' if len(open_) == 1 else 'are'} inconclusive{excluded_said(open_)}.")
     if few := sum("a verdict needs" in row["why"] for row in rows):
         said.append(f"{few} of them {'is' if few == 1 else 'are'} inconclusive because each variant was counted less "
                     "than five times.")
     return wrapped(*said)
+
+
+def excluded_said(rows):
+    """How many of inconclusive answers exclude what is claimed all the same."""
+    excluded = sum(map(claim_excluded, rows))
+    if excluded == len(rows):
+        return ", but excludes what is claimed" if excluded == 1 else ", but all exclude what is claimed"
+    return f", but {excluded} of them exclude{'s' if excluded == 1 else ''} what is claimed" if excluded else ""
 
 
 def block_order_gains_said(published, *names):

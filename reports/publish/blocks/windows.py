@@ -2,6 +2,7 @@
 
 from statistics import median
 
+from blocks.claims import verdict_text
 from cells import grouped, interval, markdown, number, plural, span, work, wrapped
 
 FEW = ("too few processes", "within one process")  # ends of remarks
@@ -13,11 +14,12 @@ def rows_of(folder, table, sweep):
 
 
 def block_windows(folder, sweep):
-    """A row a case: the pairs needed and, of each variant, time of raster order / its time and computed / needed."""
+    """A row a case: the pairs needed and, of each variant, time of raster order / its time and computed / needed; dense
+    attention on all pairs last."""
     rows = rows_of(folder, "windows", sweep)
     if not rows:
         return "Nothing was measured."
-    variants = list(dict.fromkeys(row["variant"] for row in rows if row["ratio"]))
+    variants = sorted(dict.fromkeys(row["variant"] for row in rows if row["ratio"]), key=lambda name: name.endswith(DENSE))
     return markdown(["case", "needed, of all pairs", "raster, computed / needed"] + variants,
                     [case_cells(case, group, variants) for case, group in grouped(rows, lambda r: r["case"]).items()])
 
@@ -67,12 +69,12 @@ def block_window_times(folder, sweep):
     rows = rows_of(folder, "window_times", sweep)
     if not rows:
         return "No case has three orders that compute different numbers of pairs."
-    residuals = [abs(float(row["residual"].split(" ")[0])) for row in rows]
+    residuals = [abs(float(row["time_ns"]) / float(row["predicted_ns"]) - 1) for row in rows]
     cases = plural(len({row["case"] for row in rows}), "case")
     worst = rows[residuals.index(max(residuals))]
     return wrapped(f"In {cases}, {plural(len(rows), 'measured time')} {'was' if len(rows) == 1 else 'were'} compared with",
                    "the line a + b x computed pairs that fits the case best. A time differs from its line by",
-                   f"{median(residuals):.1f} % in the median, and by {max(residuals):.1f} % at most",
+                   f"{100 * median(residuals):.1f} % in the median, and by {100 * max(residuals):.1f} % at most",
                    f"(`{worst['variant']}`, {work(worst['case'])}).")
 
 
@@ -83,4 +85,4 @@ def block_papers(folder):
         return "No claim of a paper was tested here."
     heads = ["paper", "arXiv", "what it says", "claimed", "what is compared here", "case", "measured", "verdict"]
     return markdown(heads, [[row["paper"], row["arxiv"], row["says"], row["claimed"], row["compares"], work(row["case"]),
-                             interval(row, "measured"), row["verdict"]] for row in rows])
+                             interval(row, "measured"), verdict_text(row)] for row in rows])

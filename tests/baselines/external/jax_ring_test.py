@@ -69,6 +69,8 @@ class ScriptTest(torch_rivals.RivalTest):
     """Parts of the script that need no JAX."""
 
     def setUp(self):
+        sys.path.insert(0, str(pathlib.Path(self.path_of_script).parent))  # for the modules that it imports
+        self.addCleanup(sys.path.pop, 0)
         specification = importlib.util.spec_from_file_location("jax_ring", self.path_of_script)
         self.script = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(self.script)

@@ -1,12 +1,18 @@
 #include "baselines/gemm/blas.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "kernels/base/error.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hilbench {
 namespace {
@@ -31,6 +37,28 @@ TEST_F(Blas, MultipliesRowMajor) {
   EXPECT_EQ(c, (std::vector<float>{19, 22, 43, 50}));
   sgemm(Transposed::yes, 2, 2, 2, 2, a.data(), 2, b.data(), 2, 1, c.data(), 2);
   EXPECT_EQ(c, (std::vector<float>{19 + 34, 22 + 46, 43 + 78, 50 + 106}));
+}
+
+// OpenBLAS itself would try for ever.
+TEST_F(Blas, RefusesToRunIfItsBuffersCannotBeMapped) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers map more than any limit";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t used = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  const rlimit tight{used + (rlim_t{1} << 30), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  std::string said;
+  try {
+    expect_blas_buffers(1000);
+  } catch (const EnvironmentError& error) {
+    said = error.what();
+  }
+  EXPECT_NO_THROW(expect_blas_buffers(2));
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(said, "OpenBLAS cannot map its 128000 MiB of buffers; raise the limit on memory (ulimit -v)");
 }
 
 TEST_F(Blas, RecordNamesLibraryCoreAndRate) {

@@ -84,6 +84,20 @@ TEST(JudgeClaim, OfAnUnknownIntervalIsInconclusive) {
   EXPECT_EQ(judge_claim(1.3, {1.5, kUnknownInterval, 1}, {}), ClaimVerdict::inconclusive);
 }
 
+TEST(ExcludesClaim, IfTheIntervalEndsBeforeIt) {
+  const auto excluded = [](double claimed, Interval measured) {
+    return excludes_claim(claimed, {1, measured, 5, Verdict::inconclusive, 0.01});
+  };
+  EXPECT_TRUE(excluded(1.3, {1.001, 1.02}));
+  EXPECT_TRUE(excluded(1.3, {0.8, 0.9})) << "slower";
+  EXPECT_FALSE(excluded(1.3, {0.9, 1.3}));
+  EXPECT_FALSE(excluded(1.3, {1.31, 1.4})) << "more than claimed";
+  EXPECT_TRUE(excluded(0.8, {0.85, 1.1}));
+  EXPECT_FALSE(excluded(0.8, {0.7, 1.1}));
+  EXPECT_FALSE(excluded(1.005, {0.9, 1.001})) << "that is no gain";
+  EXPECT_FALSE(excluded(1.3, kUnknownInterval));
+}
+
 TEST(Claims, EveryRowOfTheEmbeddedFileHasACaseOrSaysWhyNot) {
   const std::vector<ClaimRow> rows = load_claims({});
   std::set<std::string> ids;

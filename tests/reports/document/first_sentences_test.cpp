@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/reports/rendered.hpp"
-#include "tests/reports/sample_records.hpp"
+#include "tests/reports/windows_records.hpp"
 
 namespace hilbench {
 namespace {
@@ -35,6 +35,20 @@ TEST(Tiles, TellALossThatWasReproducedFromAGain) {
   EXPECT_TRUE(document_without_pictures(input).tiles.empty()) << "no claim is tested";
 }
 
+TEST(Tiles, SayHowManyInconclusiveAnswersExcludeTheClaim) {
+  const ClaimRow claim{.claim_id = "one", .quantity = Quantity::speedup, .claimed = 1.5};
+  const auto inconclusive = [&](double high) {
+    return ClaimAnswer{.claim = &claim,
+                       .verdict = ClaimVerdict::inconclusive,
+                       .measured = Measured{1.1, {1, high}, 5, Verdict::inconclusive, 0.01}};
+  };
+  const auto label = [](const std::vector<ClaimAnswer>& answers) { return claim_tiles(answers).at(5).label; };
+  EXPECT_EQ(label({inconclusive(1.6)}), "inconclusive");
+  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.6)}),
+            "inconclusive, but 1 of them excludes what is claimed");
+  EXPECT_EQ(label({inconclusive(1.2), inconclusive(1.3)}), "inconclusive, but all exclude what is claimed");
+}
+
 TEST(FirstSentences, InjectedWorkIsSaidFirst) {
   ReportInput input = sample::input();
   EXPECT_EQ(to_markdown(document_without_pictures(input)).find("injected work"), std::string::npos);
@@ -60,24 +74,30 @@ TEST(FirstSentences, SayThatTimesAreSteady) {
 TEST(FirstSentences, FollowWhatTheSweepVaries) {
   ReportInput input;
   const Case work = sample::work(16384, {{16384, 1}});
-  for (const auto& [traversal, factor] : {std::pair{"head_major", 1.0}, {"sawtooth", 1.25}, {"auto", 0.8}}) {
-    input.records.push_back(sample::record(work, "dilated", "linear"));
+  const auto add = [&](const char* order, const char* traversal, double factor) {
+    input.records.push_back(sample::record(work, "dilated", order));
     Record& made = input.records.back();
     made.variant.traversal = traversal;
     made.variant_id = variant_id(made.variant);
     made.reference = "dilated/linear/head_major";
     sample::time(made, 1, factor, 0);
-  }
+  };
+  add("linear", "head_major", 1.0);
+  add("linear", "sawtooth", 1.25);
+  add("linear", "auto", 0.8);
+  add("random", "head_major", 1.0);
+  add("random", "sawtooth", 0.5);
   judge(input.records);
   const Document document = document_without_pictures(input);
   EXPECT_EQ(
       document.question.rfind("Does the sequence in which tiles are computed make attention faster?", 0), 0u);
-  ASSERT_GE(document.answer.size(), 2u);
-  EXPECT_EQ(document.answer[0].rfind("Traversal auto against head_major: faster in 1, slower in 0", 0), 0u)
-      << document.answer[0];
-  EXPECT_EQ(document.answer[1].rfind("Traversal sawtooth against head_major: faster in 0, slower in 1", 0),
-            0u)
-      << document.answer[1];
+  ASSERT_GE(document.answer.size(), 3u);
+  for (const auto& [place, begin] :
+       {std::pair{0, "dilated_cpu/random, traversal sawtooth against head_major: faster in 1, slower in 0"},
+        {1, "dilated_cpu/linear, traversal auto against head_major: faster in 1, slower in 0"},
+        {2, "dilated_cpu/linear, traversal sawtooth against head_major: faster in 0, slower in 1"}})
+    EXPECT_EQ(document.answer[place].rfind(begin, 0), 0u) << document.answer[place];
+  EXPECT_NE(document.answer[0].find(" of 1 case ("), std::string::npos) << document.answer[0];
   input.records.resize(1);
   const Document alone = document_without_pictures(input);
   EXPECT_EQ(alone.question, "How much time and memory does each case need?");
@@ -189,6 +209,23 @@ TEST(FirstSentences, NameTheStrongestRivalFirst) {
             "dilated_cpu is faster than torch_sdpa, its strongest rival, in 1 of 1 case and slower in 0 "
             "(time of the "
             "rival / time of the kernel: 1.20; other rivals: gemm 2.39).");
+}
+
+TEST(FirstSentences, NameRivalsOnWindowsBeforeThoseOnAllPairs) {
+  ReportInput input;
+  input.records = sample::windowed_records();  // flex takes 5/6 of the kernel's time
+  const Record dense = input.records.back();   // dense attention takes 30
+  Record gemm = sample::record(dense.work, "gemm", "linear", true);
+  sample::time(gemm, 1, 15, 3);
+  sample::compare_with(gemm, dense);
+  input.records.push_back(gemm);
+  const std::vector<std::string> said = main_sentences(view_of(input));
+  EXPECT_EQ(
+      said.back(),
+      "dilated_cpu is faster than torch_windows.flex in 0 of 1 case and slower in 1 (time of the rival / "
+      "time of the kernel: 0.836). Dense attention on all pairs, which is another function than windows: "
+      "dilated_cpu is faster than gemm in 0 of 1 case and slower in 1 (time of the rival / time of the "
+      "kernel: 0.501).");
 }
 
 TEST(FirstSentences, CountACaseOnceIfItsKernelRanInSeveralWays) {

@@ -264,15 +264,18 @@ class Windows(BlocksTest):
             {**plain, "variant": "dilated/hilbert.qkv", "computed_over_needed": "3.00", "ratio": "1.9", "ratio_low": "1.8",
              "ratio_high": "2", "remark": "faster"},
             {**plain, "variant": "dilated/linear (all pairs)", "computed_over_needed": "24", "ratio": "0.25",
-             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function"}])
+             "ratio_low": "0.2", "ratio_high": "0.3", "remark": "all pairs: a different function"},
+            {**plain, "variant": "torch_windows", "computed_over_needed": "", "ratio": "0.5", "ratio_low": "0.4",
+             "ratio_high": "0.6", "remark": "slower"}])
         table = windows.block_windows(folder, "images").split("\n")
         self.assertEqual(table[0], "| case | needed, of all pairs | raster, computed / needed | dilated/hilbert.qkv | "
-                                   "dilated/linear (all pairs) |")
+                                   "torch_windows | dilated/linear (all pairs) |")
         self.assertEqual(table[2], "| grid 64x64, window 13x13, h 4, d 64, bf16 | 4.1 % | 6.00 | 1.900 [1.800, 2.000]; 3.00 | "
-                                   "0.250 [0.200, 0.300]; 24.0 |")
+                                   "0.500 [0.400, 0.600] | 0.250 [0.200, 0.300]; 24.0 |")
         said = windows.block_windows_said(folder, "images").replace("\n", " ")
         self.assertEqual(said, "1 case with windows, against the kernel in raster order. `dilated/hilbert.qkv` is faster in "
-                               "1, slower in 0: 1.900 times as fast.")
+                               "1, slower in 0: 1.900 times as fast. `torch_windows` is faster in 0, slower in 1: 0.500 times as "
+                               "fast.")
         self.assertEqual(windows.block_windows(folder, "videos"), "Nothing was measured.")
 
     def test_too_few_processes_are_said_in_place_of_counts(self):
@@ -289,10 +292,12 @@ class Windows(BlocksTest):
 
     def test_time_by_pairs_in_a_sentence(self):
         case = "g64x64-win13x13-h4-d64-bf16-p1-cuda"
-        folder = TablesOfWindows([{"case": case, "variant": f"dilated/{order}", "residual": residual} for order, residual in
-                                  (("linear", "+1.0 %"), ("hilbert.qkv", "-2.5 %"), ("random.qkv", "+0.5 %"))])
+        folder = TablesOfWindows([
+            {"case": case, "variant": f"dilated/{order}", "time_ns": time_ns, "predicted_ns": "100000", "residual": ""}
+            for order, time_ns in (("linear", "101041"), ("hilbert.qkv", "97500"), ("random.qkv", "100500"),
+                                   ("boxes.qkv", "98949"))])
         said = windows.block_window_times(folder, "images").replace("\n", " ")
-        self.assertEqual(said, "In 1 case, 3 measured times were compared with the line a + b x computed pairs that fits the "
+        self.assertEqual(said, "In 1 case, 4 measured times were compared with the line a + b x computed pairs that fits the "
                                "case best. A time differs from its line by 1.0 % in the median, and by 2.5 % at most "
                                "(`dilated/hilbert.qkv`, grid 64x64, window 13x13, h 4, d 64, bf16).")
 

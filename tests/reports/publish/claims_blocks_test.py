@@ -5,14 +5,15 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "reports/publish"))
-from blocks import claims, picture  # noqa: E402
+from blocks import claims, documents, picture  # noqa: E402
 
 
-def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32"):
+def answer(claim, claimed, measured, against_random, verdict, processes="5", other_dtype="false", dtype="fp32",
+           claim_excluded="false"):
     return {"claim": claim, "case": "n1", "claimed": claimed, "measured": measured, "processes": processes,
             "against_random_verdict": against_random, "other_dtype": other_dtype, "verdict": verdict,
             "gain": "true" if float(claimed) > 1 else "false", "compares": "kernel time", "in_sweep": claim,
-            "margin": "0.01", "dtype": dtype}
+            "margin": "0.01", "dtype": dtype, "claim_excluded": claim_excluded}
 
 
 class TableOfClaims:
@@ -57,6 +58,18 @@ class Claims(unittest.TestCase):
                          "loss or no difference reproduced")
 
 
+    def test_an_inconclusive_answer_says_if_the_claim_is_excluded(self):
+        excluded, open_ = (answer("a", "1.5", "1.2", "", "inconclusive", claim_excluded=known) for known in ("true", "false"))
+        self.assertEqual(claims.joint_verdict([excluded, excluded]), "inconclusive, claim excluded")
+        self.assertEqual(claims.joint_verdict([excluded, open_]), "inconclusive")
+        self.assertEqual(claims.verdict_text(excluded), "inconclusive (claimed gain excluded)")
+        self.assertEqual(claims.verdict_text(open_), "inconclusive")
+        for rows, said in (([open_], ""), ([excluded, open_], ", but 1 of them excludes what is claimed"),
+                           ([excluded, excluded], ", but all exclude what is claimed"),
+                           ([excluded, excluded, open_], ", but 2 of them exclude what is claimed")):
+            self.assertEqual(documents.excluded_said(rows), said)
+
+
 class Dtypes(unittest.TestCase):
     def test_verdicts_are_counted_by_dtype(self):
         rows = [answer("a", "1.5", "1", "", "no gain"),
@@ -64,8 +77,8 @@ class Dtypes(unittest.TestCase):
         for row in rows:
             row.update(stated="", metric="speedup")
         self.assertEqual(claims.block_verdicts(TableOfClaims(rows)).splitlines()[2:],
-                         ["| kernel time | bf16 | 0 | 0 | 0 | 0 | 1 | 0 | 0 |",
-                          "| kernel time | fp32 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"])
+                         ["| kernel time | bf16 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |",
+                          "| kernel time | fp32 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |"])
 
     def test_dtypes_of_one_run_are_no_two_runs(self):
         row = {"claim": "a", "metric": "cache_miss_reduction", "case": "", "level": "L2", "ratio": "1", "claimed": "-20.0 %",

@@ -45,6 +45,31 @@ TEST(Tables, AHeadlineSumsUpTheRowsOfAClaim) {
   }
 }
 
+TEST(Tables, AnInconclusiveAnswerSaysThatTheClaimIsExcluded) {
+  ClaimRow claim{.claim_id = "one", .quantity = Quantity::speedup, .claimed = 1.5};
+  const auto inconclusive = [&](Interval interval) {
+    return ClaimAnswer{.claim = &claim,
+                       .verdict = ClaimVerdict::inconclusive,
+                       .measured = Measured{1.1, interval, 5, Verdict::inconclusive, 0.01}};
+  };
+  std::vector<ClaimAnswer> answers = {inconclusive({1, 1.2}), inconclusive({0.9, 1.6}),
+                                      inconclusive({1, 1.1})};
+  const Table judged = judged_claims_table(answers), data = claims_table(answers);
+  EXPECT_EQ(cell(judged, 0, "verdict"), "inconclusive (claimed gain excluded)");
+  EXPECT_EQ(cell(judged, 1, "verdict"), "inconclusive");
+  EXPECT_EQ(cell(data, 0, "verdict"), "inconclusive");
+  EXPECT_EQ(cell(data, 0, "claim_excluded"), "true");
+  EXPECT_EQ(cell(data, 1, "claim_excluded"), "false");
+  EXPECT_EQ(cell(headline_claims_table(answers), 0, "verdict"),
+            "1 inconclusive, 2 inconclusive (claimed gain excluded)");
+  answers[0].levels = {{.measured = answers[0].measured}, {.measured = answers[1].measured}};
+  EXPECT_FALSE(excludes_claim(answers[0])) << "one level holds it";
+  answers[0].levels.pop_back();
+  EXPECT_TRUE(excludes_claim(answers[0]));
+  answers[0].verdict = ClaimVerdict::no_gain;
+  EXPECT_FALSE(excludes_claim(answers[0])) << "it says so already";
+}
+
 TEST(Tables, LevelsOfAClaimSayTheDtype) {
   const auto claims = load_claims({});
   const auto claim =

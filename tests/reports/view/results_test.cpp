@@ -52,6 +52,20 @@ TEST(Exported, ReadsCompressedRecordsUnlessTheyAreCutShort) {
   ASSERT_EQ(gzclose(out), Z_OK);
   ASSERT_TRUE(holds_export(folder.path()));
   EXPECT_EQ(read_results(folder.path()).records.size(), input.records.size());
+  const auto whole = fs::file_size(file);
+  for (const std::string& after :
+       {std::string("more"), std::string(1, '\0'), std::string("\x1f\x8b\x08 no gzip")}) {
+    std::ofstream(file, std::ios::app | std::ios::binary) << after;
+    EXPECT_EQ(refusal(folder.path()).find("the export cannot be read"), 0u) << refusal(folder.path());
+    fs::resize_file(file, whole);
+  }
+  std::ofstream(file, std::ios::app | std::ios::binary) << "more";
+  EXPECT_NE(refusal(folder.path()).find("bytes follow its compressed text"), std::string::npos);
+  fs::resize_file(file, whole);
+  const gzFile again = gzopen(file.c_str(), "ab");  // a second member
+  ASSERT_EQ(gzwrite(again, "\n", 0), 0);
+  ASSERT_EQ(gzclose(again), Z_OK);
+  EXPECT_EQ(read_results(folder.path()).records.size(), input.records.size());
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_NE(refusal(folder.path()).find("cannot be read"), std::string::npos) << refusal(folder.path());
 }

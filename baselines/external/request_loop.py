@@ -1,0 +1,26 @@
+"""The loop by which a program answers the requests of hilbench (docs/external.md)."""
+
+import json
+import os
+import sys
+
+
+class Unsupported(Exception):
+    """This program cannot compute the case: a skip, not a failure."""
+
+
+def serve(program, told=str):
+    """Answers each request by the method of `program` that it names. `told`: what is said of an error."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
+    for line in sys.stdin:
+        request = json.loads(line)
+        what = request.pop("do")
+        try:
+            answer = getattr(program, what)(**request)
+        except Unsupported as reason:
+            answer = {"unsupported": str(reason)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {told(error)}"}
+        print(json.dumps(answer), file=answers, flush=True)
+    os._exit(0)  # the system frees all at once; frameworks and CUDA need a second to do it piece by piece
