@@ -2,11 +2,11 @@
 
 The program answers `hello` and refuses cases that it cannot compute. For other cases it forks a process for each rank,
 each with its own GPU; rank 0 answers all further requests. So PyTorch is imported once, or not at all if the program
-itself is a fork of fork_server.py. Keys and values rotate as PyTorch does by
-default, or as the option asks: `allgather` all at once, `ring` (PyTorch's "alltoall") to the neighbour. PyTorch's load
-balancer distributes causal work. On GPUs attention is cuDNN's; executions are enqueued one after another and timed by
-events. On CPUs PyTorch has no rotation, and attention of shards only in some versions; executions are timed by
-perf_counter. A duration is that of the slowest rank. PyTorch does not return the LSE.
+itself is a fork of fork_server.py. Keys and values rotate as PyTorch does by default, or as the option asks:
+`allgather` all at once, `ring` (PyTorch's "alltoall") to the neighbour. PyTorch's load balancer distributes causal
+work. On GPUs attention is cuDNN's; executions are enqueued one after another and timed by events. On CPUs PyTorch has
+no rotation, and attention of shards only in some versions; executions are timed by perf_counter. A duration is that of
+the slowest rank. PyTorch does not return the LSE.
 
 Not computed: backward, dilations, several segments, fewer K/V heads than heads, shards of unequal length.
 """
@@ -57,7 +57,7 @@ def found_gpus():
             nccl = ".".join(map(str, torch.cuda.nccl.version())) if gpus else None
             os.write(write, json.dumps([gpus, nccl]).encode())
         finally:
-            os._exit(0)  # as torch_program.py does
+            os._exit(0)  # as request_loop.py does
     os.close(write)
     with os.fdopen(read) as answer:
         said = answer.read()
@@ -317,4 +317,4 @@ class Rank:
 if __name__ == "__main__":
     fork_server.hand_over()
     Launcher().serve()
-    os._exit(0)  # as torch_program.py does
+    os._exit(0)  # as request_loop.py does
