@@ -144,7 +144,7 @@ class OracleWork {
       const Item& item = keys[static_cast<std::size_t>(i)];
       read_key(*item.shared, item.shared->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic)
     for (std::int64_t i = 0; i < use_count; ++i) {
       const Item& item = uses[static_cast<std::size_t>(i)];
       const SharedKeys::Use& use = item.shared->uses[item.number];
