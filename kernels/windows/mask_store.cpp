@@ -22,6 +22,20 @@ std::shared_ptr<BlockMask[]> map_masks(std::size_t most) {
 
 }  // namespace
 
+// At least half of the entries are free, so searches are short.
+void MaskStore::Part::grow() {
+  std::vector<Entry> before(std::max<std::size_t>(16, 2 * entries.size()));
+  before.swap(entries);
+  for (const Entry& entry : before)
+    if (entry.number >= 0) free_entry(entry.hash) = entry;
+}
+
+MaskStore::Part::Entry& MaskStore::Part::free_entry(std::uint64_t hash) {
+  std::size_t at = hash % entries.size();
+  while (entries[at].number >= 0) at = (at + 1) % entries.size();
+  return entries[at];
+}
+
 MaskStore::MaskStore(std::size_t most) : memory_(map_masks(most)) {}
 
 std::int32_t MaskStore::number_of(const BlockMask& mask) {
@@ -31,11 +45,15 @@ std::int32_t MaskStore::number_of(const BlockMask& mask) {
 std::int32_t MaskStore::number_of(const BlockMask& mask, std::uint64_t hash) {
   Part& part = parts_[hash >> (64 - kPartBits)];
   const std::lock_guard lock(part.mutex);
-  for (auto [at, end] = part.numbers.equal_range(hash); at != end; ++at)
-    if (memory_[at->second] == mask) return at->second;
+  if (2 * part.used >= part.entries.size()) part.grow();
+  const std::size_t size = part.entries.size();
+  for (std::size_t at = hash % size; part.entries[at].number >= 0; at = (at + 1) % size)
+    if (const Part::Entry& entry = part.entries[at]; entry.hash == hash && memory_[entry.number] == mask)
+      return entry.number;
   const std::int32_t number = count_.fetch_add(1, std::memory_order_relaxed);
   memory_[number] = mask;
-  part.numbers.emplace(hash, number);
+  part.free_entry(hash) = {hash, number};
+  ++part.used;
   return number;
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
 
 #include "kernels/index/index.hpp"
 
@@ -29,8 +29,15 @@ class MaskStore {
  private:
   // The masks whose hashes begin alike. Threads wait for each other only if they add to the same part.
   struct alignas(64) Part {
+    struct Entry {
+      std::uint64_t hash = 0;
+      std::int32_t number = -1;  // below 0: free
+    };
     std::mutex mutex;
-    std::unordered_multimap<std::uint64_t, std::int32_t> numbers;  // by hash
+    std::vector<Entry> entries;  // a mask's is the first free one from the place that its hash says
+    std::size_t used = 0;
+    Entry& free_entry(std::uint64_t hash);
+    void grow();
   };
   static constexpr int kPartBits = 8;
 

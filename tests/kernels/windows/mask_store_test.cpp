@@ -36,6 +36,17 @@ TEST(MaskStore, TellsMasksWithTheSameHashApart) {
   EXPECT_EQ(store.masks().size(), 3u);
 }
 
+// Many in one part of the store, which grows meanwhile.
+TEST(MaskStore, FindsEveryMaskAmongManyWithFewHashes) {
+  constexpr std::int32_t kMasks = 300;
+  MaskStore store(kMasks);
+  for (int again = 0; again < 2; ++again)
+    for (std::int32_t i = 0; i < kMasks; ++i)
+      ASSERT_EQ(
+          store.number_of(mask_numbered(static_cast<std::size_t>(i)), static_cast<std::uint64_t>(i) % 7), i);
+  EXPECT_EQ(store.masks().size(), static_cast<std::size_t>(kMasks));
+}
+
 TEST(MaskStore, IsEmptyAtFirst) {
   EXPECT_EQ(MaskStore(0).masks().size(), 0u);
 }
