@@ -35,6 +35,8 @@ class Device {
   // system would put it: up to 64 KiB, a multiple of 1 KiB, and a number of whole pages. So chance alignments
   // of two buffers, and the places of their pages, differ from process to process.
   Buffer allocate(std::size_t bytes);
+  // Host memory, not set, from and to which copies are the fastest.
+  virtual Buffer allocate_host(std::size_t bytes);
   // Seed of these offsets; 0: none.
   void set_offset_seed(std::uint64_t seed) { offset_seed_ = seed; }
   // Copies `bytes` between host memory and the buffer, starting at byte `offset` of the buffer.

@@ -150,6 +150,10 @@ Buffer Device::allocate(std::size_t bytes) {
           .bytes = bytes};
 }
 
+Buffer Device::allocate_host(std::size_t bytes) {
+  return {.memory = {new std::byte[bytes], std::default_delete<std::byte[]>()}, .bytes = bytes};
+}
+
 nlohmann::json Device::state() const {
   return nullptr;
 }

@@ -14,6 +14,7 @@
 #include "kernels/cuda/runtime/device_memory.hpp"
 #include "kernels/cuda/runtime/event.hpp"
 #include "kernels/cuda/runtime/flush_l2.hpp"
+#include "kernels/cuda/runtime/pinned_memory.hpp"
 #include "kernels/cuda/runtime/stream.hpp"
 #include "kernels/cuda/shared/permute.hpp"
 #include "kernels/machine/gpu.hpp"
@@ -46,6 +47,16 @@ class CudaDevice final : public Device {
   Buffer allocate_aligned(std::size_t bytes) override {
     auto memory = std::make_shared<cuda::DeviceMemory<std::byte>>(std::max<std::size_t>(bytes, 1));
     return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};
+  }
+  // Ordinary memory does too if the system cannot pin more.
+  Buffer allocate_host(std::size_t bytes) override {
+    try {
+      auto memory = std::make_shared<cuda::PinnedMemory<std::byte>>(bytes);
+      return {.memory = std::shared_ptr<void>(memory, memory->data()), .bytes = bytes};
+    } catch (const cuda::CudaError&) {
+      cudaGetLastError();  // clears the error, which the next checked launch would report
+      return Device::allocate_host(bytes);
+    }
   }
   void upload(const void* from, std::size_t bytes, Buffer& to, std::size_t offset) override {
     HILBENCH_CUDA(

@@ -131,13 +131,19 @@ Buffer Bench::allocate(Tensor which) {
   return device->allocate(static_cast<std::size_t>(inputs.size(which) * dtype_bytes(work.dtype)));
 }
 
+std::byte* Bench::staging(std::size_t bytes) {
+  if (staging_.bytes < bytes) staging_ = device->allocate_host(bytes);
+  return static_cast<std::byte*>(staging_.data());
+}
+
 void Bench::fill(InputSet set, Tensor which, Buffer& buffer) {
+  if (set == InputSet::key_probe && which == Tensor::q) return device->fill(buffer, std::byte{0});
   const auto element = static_cast<std::size_t>(dtype_bytes(work.dtype));
-  std::vector<std::byte> part;
   for_each_part(inputs.size(which), 1, [&](std::int64_t first, std::int64_t count) {
-    part.resize(static_cast<std::size_t>(count) * element);
-    tensors(set).read_stored(which, first, count, part.data(), threads);
-    device->upload(part.data(), part.size(), buffer, static_cast<std::size_t>(first) * element);
+    const std::size_t bytes = static_cast<std::size_t>(count) * element;
+    std::byte* part = staging(bytes);
+    tensors(set).read_stored(which, first, count, part, threads);
+    device->upload(part, bytes, buffer, static_cast<std::size_t>(first) * element);
   });
 }
 

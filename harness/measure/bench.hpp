@@ -50,6 +50,9 @@ class Bench {
   // Fills the stored inputs with this set, unless they hold it. Rings have their own.
   void hold(InputSet set);
 
+  // Host memory of at least `bytes` for data on its way to or from the device. The next call may move it.
+  std::byte* staging(std::size_t bytes);
+
   // observe() notes clocks, temperature, power and other programs of every device; device_state() sums them
   // up. With several devices, `further` lists all but the first, and `foreign_processes` counts the programs
   // on all of them. Both throw like RingRanks::ask().
@@ -84,6 +87,7 @@ class Bench {
   std::map<std::string, KeyProbe> key_probes_;
   std::mutex mutex_;  // of both maps
   std::optional<InputSet> held_ = InputSet::ordinary;
+  Buffer staging_;
 };
 
 }  // namespace hilbench

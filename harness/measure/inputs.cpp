@@ -20,9 +20,19 @@ std::size_t number_of(Tensor which) {
 }
 
 void round_all(Dtype dtype, std::span<float> values) {
-  if (dtype == Dtype::fp32) return;
-  for (float& value : values) value = round_to(dtype, value);
+  if (dtype == Dtype::bf16)
+    for (float& value : values) value = bf16_value(bf16_bits(value));
+  if (dtype == Dtype::fp16)
+    for (float& value : values) value = fp16_value(fp16_bits(value));
 }
+
+// The signs that the bits of a byte stand for.
+constexpr auto kSignsOfByte = [] {
+  std::array<std::array<float, 8>, 256> signs = {};
+  for (std::size_t byte = 0; byte < signs.size(); ++byte)
+    for (std::size_t bit = 0; bit < 8; ++bit) signs[byte][bit] = (byte >> bit & 1) != 0 ? 1.0f : -1.0f;
+  return signs;
+}();
 
 // Signs `first`, `first` + 1, ... of the stream `key`: one bit of a word for each.
 void random_signs(std::uint64_t key, std::uint64_t first, std::span<float> to) {
@@ -30,7 +40,9 @@ void random_signs(std::uint64_t key, std::uint64_t first, std::span<float> to) {
     const std::uint64_t at = first + i;
     const std::uint64_t word = mix(key + at / 64) >> at % 64;
     const std::size_t count = std::min<std::size_t>(to.size() - i, 64 - at % 64);
-    for (std::size_t bit = 0; bit < count; ++bit) to[i + bit] = (word >> bit & 1) != 0 ? 1.0f : -1.0f;
+    for (std::size_t bit = 0; bit < count; bit += 8)
+      std::copy_n(kSignsOfByte[word >> bit & 255].begin(), std::min<std::size_t>(8, count - bit),
+                  to.begin() + static_cast<std::ptrdiff_t>(i + bit));
     i += count;
   }
 }

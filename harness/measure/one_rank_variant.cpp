@@ -128,14 +128,15 @@ OutputReader OneRankVariant::output() {
 void OneRankVariant::read_elements(const Buffer& from, std::int64_t first, std::span<float> to) const {
   const Dtype dtype = bench_.work.dtype;
   const auto element = static_cast<std::size_t>(dtype_bytes(dtype));
-  std::vector<std::byte> raw(to.size() * element);
-  bench_.device->download(from, static_cast<std::size_t>(first) * element, raw.size(), raw.data());
+  const std::size_t bytes = to.size() * element;
+  std::byte* raw = bench_.staging(bytes);
+  bench_.device->download(from, static_cast<std::size_t>(first) * element, bytes, raw);
   constexpr std::int64_t kBlock = 1 << 14;
   const std::int64_t count = std::ssize(to);
 #pragma omp parallel for num_threads(bench_.threads) schedule(static) if (count > 4 * kBlock)
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
     const auto at = static_cast<std::size_t>(begin);
-    widen(dtype, raw.data() + at * element,
+    widen(dtype, raw + at * element,
           to.subspan(at, static_cast<std::size_t>(std::min(kBlock, count - begin))));
   }
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/base/untouched_vector.hpp"
 #include "kernels/case/pattern.hpp"
 
 namespace hilbench {
@@ -136,15 +137,17 @@ class OracleWork {
       for (std::size_t j = 0; j < shared.keys.size(); ++j) keys.push_back({&shared, begin, j});
       for (std::size_t j = 0; j < shared.uses.size(); ++j) uses.push_back({&shared, begin, j});
     }
-    k_.resize(keys.size() * head_dim());
-    v_.resize(k_.size());
+    for (auto* rows : {&k_, &v_}) {
+      rows->clear();  // so that none is copied if they move
+      rows->resize(keys.size() * head_dim());
+    }
     const std::int64_t key_count = std::ssize(keys), use_count = std::ssize(uses);
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < key_count; ++i) {
       const Item& item = keys[static_cast<std::size_t>(i)];
       read_key(*item.shared, item.shared->keys[item.number], static_cast<std::size_t>(i) * head_dim());
     }
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic)
     for (std::int64_t i = 0; i < use_count; ++i) {
       const Item& item = uses[static_cast<std::size_t>(i)];
       const SharedKeys::Use& use = item.shared->uses[item.number];
@@ -169,7 +172,8 @@ class OracleWork {
   const int threads_;
   std::vector<std::int32_t> position_of_;  // by slot
   std::vector<SharedKeys> shared_keys_;
-  std::vector<float> queries_, k_, v_;
+  std::vector<float> queries_;
+  UntouchedVector<float> k_, v_;
   std::vector<std::vector<ReferenceRow>> exact_, plain_;  // by row, then by branch
 };
 

@@ -159,8 +159,11 @@ MemoryNeed own_need(const Case& work, const Variant& variant, const Implementati
   if (implementation.tile_rows != nullptr) {
     const std::int64_t tile_rows = implementation.tile_rows(work);
     double index = case_index_bytes(work, variant, tile_rows, tiles);
-    if (gpu && has_windows(work))  // what goes to the GPU is put together in host memory
-      index += case_device_index_bytes(work, variant, tile_rows, tiles);
+    if (gpu && has_windows(work)) {  // what goes to the GPU is put together in host memory, masks in parts
+      std::optional<TileCounts> together = tiles;
+      if (together) together->masks = std::min(together->masks, kMasksUnderway);
+      index += case_device_index_bytes(work, variant, tile_rows, together);
+    }
     need = need + (gpu ? MemoryNeed{case_device_index_bytes(work, variant, tile_rows, tiles), index}
                        : MemoryNeed{index, 0});
   }

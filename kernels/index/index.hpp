@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "kernels/base/untouched_vector.hpp"
 #include "kernels/case/case.hpp"
 #include "kernels/case/variant.hpp"
 #include "kernels/traversals/fastest.hpp"
@@ -40,22 +42,33 @@ using KeyMask = std::array<std::uint64_t, kMaskedRows / 64>;
 using BlockMask = std::array<KeyMask, kMaskedKeys>;
 inline constexpr std::int32_t kUnmasked = -1;  // every query sees every key of the block
 
+// Masks that nobody changes any more (kernels/windows/mask_store.hpp makes them); copies share them.
+struct MaskList {
+  std::shared_ptr<const BlockMask[]> memory;
+  std::size_t count = 0;
+  std::size_t size() const { return count; }
+  const BlockMask* data() const { return memory.get(); }
+  const BlockMask& operator[](std::size_t number) const {
+    return memory[static_cast<std::ptrdiff_t>(number)];
+  }
+};
+
 // The tiles of one launch: no two of them share a row of O. The keys are in lists, one after another. On one
 // rank there is a list for each stream (the K/V heads with equal offset o) and segment, sorted by o first.
 // Keys of a list are in visiting sequence: by position, or by slot (`key_visit: slot`).
 struct BranchIndex {
-  std::vector<std::int64_t> begin;         // [lists + 1]: first key of each list
-  std::vector<std::int32_t> key_slot;      // memory slot of each key
-  std::vector<std::int32_t> key_position;  // the first row that sees the key under a causal mask
-  std::int32_t key_step = 1;               // step of key_position inside a list, if keys_by_step
-  bool keys_by_step = true;                // false: a causal mask must read key_position of every key
-  std::vector<IndexTile> tiles;            // in the sequence of the traversal; each has a query row or more
+  std::vector<std::int64_t> begin;             // [lists + 1]: first key of each list
+  UntouchedVector<std::int32_t> key_slot;      // memory slot of each key
+  UntouchedVector<std::int32_t> key_position;  // the first row that sees the key under a causal mask
+  std::int32_t key_step = 1;                   // step of key_position inside a list, if keys_by_step
+  bool keys_by_step = true;                    // false: a causal mask must read key_position of every key
+  std::vector<IndexTile> tiles;  // in the sequence of the traversal; each has a query row or more
   // Of windows, else empty. There is a list of keys for each kMaskedRows query rows (or slots of Q), and
   // key_position is empty: masks say everything.
   std::vector<std::int32_t> query_rows;     // if tiles number the slots of Q: the row in each slot
   std::vector<std::int64_t> block_begin;    // [lists + 1]: first block of each list
   std::vector<std::int32_t> mask_of_block;  // of each block of each list: a number in `masks`, or kUnmasked
-  std::vector<BlockMask> masks;             // each once
+  MaskList masks;                           // each once
 };
 
 struct Index {

@@ -1,35 +1,12 @@
 #include "kernels/windows/case_index.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_map>
 
 #include "kernels/index/tile_grid.hpp"
+#include "kernels/windows/mask_store.hpp"
 
 namespace hilbench {
 namespace {
-
-// Stores each mask once. Several threads may add.
-class MaskStore {
- public:
-  explicit MaskStore(std::vector<BlockMask>& masks) : masks_(masks) {}
-
-  std::int32_t number_of(const BlockMask& mask) {
-    const std::uint64_t hash = hash_of(mask);
-    const std::lock_guard lock(mutex_);
-    for (auto [at, end] = numbers_.equal_range(hash); at != end; ++at)
-      if (masks_[static_cast<std::size_t>(at->second)] == mask) return at->second;
-    const auto number = static_cast<std::int32_t>(masks_.size());
-    masks_.push_back(mask);
-    numbers_.emplace(hash, number);
-    return number;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<BlockMask>& masks_;
-  std::unordered_multimap<std::uint64_t, std::int32_t> numbers_;
-};
 
 std::int64_t blocks_of(std::int64_t keys) {
   return (keys + kMaskedKeys - 1) / kMaskedKeys;
@@ -74,7 +51,7 @@ std::vector<IndexTile> lay_out(const WindowTiles& tiles, BranchIndex& branch) {
 }
 
 void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, BranchIndex& branch) {
-  MaskStore store(branch.masks);
+  MaskStore store(branch.mask_of_block.size());
 #pragma omp parallel
   {
     WindowTiles::Reader reader(tiles);
@@ -89,6 +66,7 @@ void fill_lists(const WindowTiles& tiles, const std::vector<IndexTile>& laid, Br
         *block++ = tiles.read_mask(reader, first, mask) ? store.number_of(mask) : kUnmasked;
     }
   }
+  branch.masks = store.masks();
 }
 
 Index window_index(const Case& work, const Variant& variant, const TraversalFacts& facts) {

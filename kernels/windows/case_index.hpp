@@ -13,6 +13,9 @@ namespace hilbench {
 Index case_index(const Case& work, const Variant& variant, std::int64_t tile_rows,
                  const TraversalFacts& facts = {});
 
+// A GPU gets the masks of windows in parts: at most this many (32 MiB) are in host memory a second time.
+inline constexpr std::int64_t kMasksUnderway = std::int64_t{1} << 14;
+
 // Bytes of the index in host memory, without building it: an upper bound, with `counts` of windows.
 double case_index_bytes(const Case& work, const Variant& variant, std::int64_t tile_rows,
                         const std::optional<TileCounts>& counts);

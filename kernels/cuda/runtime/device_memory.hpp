@@ -28,7 +28,8 @@ class DeviceMemory {
   explicit DeviceMemory(std::size_t count)
       : data_(count > 0 ? static_cast<T*>(allocate(count * sizeof(T))) : nullptr), count_(count) {}
   // A copy of `values`; complete when it returns.
-  explicit DeviceMemory(const std::vector<T>& values) : DeviceMemory(values.size()) {
+  template <class Allocator>
+  explicit DeviceMemory(const std::vector<T, Allocator>& values) : DeviceMemory(values.size()) {
     if (count_ > 0)
       HILBENCH_CUDA(cudaMemcpy(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice));
   }

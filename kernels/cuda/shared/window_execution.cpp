@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "kernels/cuda/runtime/device_memory.hpp"
+#include "kernels/cuda/runtime/pinned_memory.hpp"
 #include "kernels/cuda/shared/window_kernel.hpp"
 #include "kernels/cuda/shared/window_lists.hpp"
+#include "kernels/windows/case_index.hpp"
 
 namespace hilbench::cuda {
 namespace {
@@ -24,7 +26,11 @@ class WindowExecution final : public Execution {
     tiles_ = DeviceMemory<ForwardTile>(window_tiles(branch, lists));
     query_rows_ = DeviceMemory<std::int32_t>(branch.query_rows);
     mask_of_block_ = DeviceMemory<std::int32_t>(lists.mask_of_block);
-    masks_ = DeviceMemory<std::uint64_t>(lists.masks);
+    constexpr std::size_t kPart = kMasksUnderway / 2 * kMaskWords;
+    masks_ = upload_parts<std::uint64_t>(
+        lists.mask_count() * kMaskWords, kPart, [&](std::size_t first, std::size_t size, std::uint64_t* to) {
+          write_masks(lists, kernel_->mask_layout(), first / kMaskWords, {to, size});
+        });
     key_blocks_ = DeviceMemory<std::int32_t>(lists.key_blocks);
     key_slots_ = DeviceMemory<std::int32_t>(lists.key_slots);
   }

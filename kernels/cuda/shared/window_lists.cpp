@@ -1,10 +1,12 @@
 #include "kernels/cuda/shared/window_lists.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "kernels/base/error.hpp"
 
@@ -13,25 +15,58 @@ namespace {
 
 static_assert(64 * kMaskWords == kMaskedRows * kMaskedKeys, "a bit for each pair");
 
-bool sees(const BlockMask& mask, const MaskedPair& pair) {
-  const KeyMask& key = mask[static_cast<std::size_t>(pair.key)];
-  return (key[static_cast<std::size_t>(pair.query / 64)] >> pair.query % 64 & 1) != 0;
+// Bit i of word j becomes bit j of word i (Warren, Hacker's Delight, section 7-3).
+void transpose(std::array<std::uint64_t, 64>& words) {
+  std::uint64_t low = 0x00000000ffffffff;
+  for (std::size_t width = 32; width > 0; width /= 2, low ^= low << width)
+    for (std::size_t first = 0; first < 64; first += 2 * width)
+      for (std::size_t i = first; i < first + width; ++i) {
+        const std::uint64_t moved = (words[i] >> width ^ words[i + width]) & low;
+        words[i + width] ^= moved;
+        words[i] ^= moved << width;
+      }
 }
 
-// Which pair each bit stands for, [kMaskWords, 64].
-std::vector<MaskedPair> masked_pairs(MaskLayout layout) {
-  std::vector<MaskedPair> pairs;
-  for (std::int32_t word = 0; word < kMaskWords; ++word)
-    for (std::int32_t bit = 0; bit < 64; ++bit) pairs.push_back(masked_pair(layout, word, bit));
-  return pairs;
+// The keys that each query sees: bit k % 64 of word [k / 64][q].
+using QueryMasks = std::array<std::array<std::uint64_t, kMaskedRows>, kMaskedKeys / 64>;
+
+QueryMasks by_query(const BlockMask& mask) {
+  QueryMasks queries;
+  std::array<std::uint64_t, 64> words;
+  for (std::size_t half = 0; half < queries.size(); ++half)
+    for (std::size_t group = 0; group < std::tuple_size_v<KeyMask>; ++group) {
+      for (std::size_t key = 0; key < 64; ++key) words[key] = mask[64 * half + key][group];
+      transpose(words);
+      std::copy(words.begin(), words.end(), queries[half].begin() + static_cast<std::ptrdiff_t>(64 * group));
+    }
+  return queries;
 }
 
-void write_mask(const BlockMask& mask, const std::vector<MaskedPair>& pairs, std::uint64_t* words) {
-  auto pair = pairs.begin();
-  for (std::int32_t word = 0; word < kMaskWords; ++word) {
-    std::uint64_t bits = 0;
-    for (std::int32_t bit = 0; bit < 64; ++bit) bits |= std::uint64_t{sees(mask, *pair++)} << bit;
-    words[word] = bits;
+// What one thread of a group of four holds of a fragment of 16 rows: of each 8 keys two successive ones, of a
+// row `upper` and of `lower`, eight rows below it. Bits 4 n to 4 n + 3 are of keys 8 n on; `lane` is 0 to 3.
+std::uint64_t fragment(std::uint64_t upper, std::uint64_t lower, std::size_t lane) {
+  constexpr std::uint64_t kPairs = 0x0303030303030303;
+  std::uint64_t bits = (upper >> 2 * lane & kPairs) | (lower >> 2 * lane & kPairs) << 2;
+  bits = (bits | bits >> 4) & 0x00ff00ff00ff00ff;
+  bits = (bits | bits >> 8) & 0x0000ffff0000ffff;
+  return (bits | bits >> 16) & 0x00000000ffffffff;
+}
+
+// As masked_pair() says.
+void write_mask(const BlockMask& mask, MaskLayout layout, std::uint64_t* words) {
+  const QueryMasks queries = by_query(mask);
+  const auto rows_of = [&](std::size_t half, std::size_t row, std::size_t lane) {
+    return fragment(queries[half][row], queries[half][row + 8], lane);
+  };
+  for (std::size_t word = 0; word < kMaskWords; ++word) {
+    const std::size_t row = word % 32 / 4, lane = word % 4;
+    if (layout == MaskLayout::mma) {
+      const std::size_t half = word / 128, first = word % 128 / 32 * 32 + row;
+      words[word] = rows_of(half, first, lane) | rows_of(half, first + 16, lane) << 32;
+    } else {
+      const std::size_t first = word / 32 * 16 + row;
+      words[word] = rows_of(0, first, lane) | rows_of(1, first, lane) << 32;
+    }
   }
 }
 
@@ -84,28 +119,40 @@ int rows_that_see(const BlockMask& mask) {
 // For each list, the block in which most rows see a key; blocks of fewer than kMaskedKeys keys stay at the
 // end.
 std::vector<std::int64_t> best_blocks(const BranchIndex& branch) {
-  std::vector<int> rows_of_mask;
-  for (const BlockMask& mask : branch.masks) rows_of_mask.push_back(rows_that_see(mask));
+  std::vector<int> rows_of_mask(branch.masks.size());
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows_of_mask.size(); ++i) rows_of_mask[i] = rows_that_see(branch.masks[i]);
   const auto rows_of_block = [&](std::int32_t mask) {
     return mask == kUnmasked ? static_cast<int>(kMaskedRows) : rows_of_mask[static_cast<std::size_t>(mask)];
   };
-  std::vector<std::int64_t> best;
-  for (std::size_t list = 0; list + 1 < branch.begin.size(); ++list) {
+  std::vector<std::int64_t> best(branch.begin.size() - 1);
+#pragma omp parallel for schedule(static)
+  for (std::size_t list = 0; list < best.size(); ++list) {
     const auto first = branch.mask_of_block.begin() + branch.block_begin[list];
     const auto end = first + (branch.begin[list + 1] - branch.begin[list]) / kMaskedKeys;
-    best.push_back(first == end ? 0 : std::ranges::max_element(first, end, {}, rows_of_block) - first);
+    if (first != end) best[list] = std::ranges::max_element(first, end, {}, rows_of_block) - first;
   }
   return best;
 }
 
 // Moves block best[list] of every list to its front. `entries`: `size` of each block, from begin[list] on.
 void move_to_front(const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& begin,
-                   std::int64_t size, std::vector<std::int32_t>& entries) {
+                   std::int64_t size, std::span<std::int32_t> entries) {
+#pragma omp parallel for schedule(static)
   for (std::size_t list = 0; list < best.size(); ++list) {
     if (best[list] == 0) continue;
     const auto first = entries.begin() + begin[list];
     std::rotate(first, first + best[list] * size, first + (best[list] + 1) * size);
   }
+}
+
+UntouchedVector<std::int32_t> slots_of_keys(const BranchIndex& branch) {
+  UntouchedVector<std::int32_t> slots(branch.key_slot.size());
+#pragma omp parallel for schedule(static)
+  for (std::size_t list = 0; list < branch.begin.size() - 1; ++list)
+    std::copy(branch.key_slot.begin() + branch.begin[list], branch.key_slot.begin() + branch.begin[list + 1],
+              slots.begin() + branch.begin[list]);
+  return slots;
 }
 
 std::int32_t in_32_bits(std::int64_t entry) {
@@ -127,18 +174,12 @@ MaskedPair masked_pair(MaskLayout layout, std::int32_t word, std::int32_t bit) {
 }
 
 WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout) {
-  WindowLists lists{.mask_of_block = branch.mask_of_block};
-  const std::vector<BlockMask> added = mask_short_blocks(branch, lists.mask_of_block);
-  const std::vector<MaskedPair> pairs = masked_pairs(layout);
-  const std::size_t own = branch.masks.size(), all = own + added.size();
-  lists.masks.resize(all * kMaskWords);
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < all; ++i)
-    write_mask(i < own ? branch.masks[i] : added[i - own], pairs, &lists.masks[i * kMaskWords]);
+  WindowLists lists{.mask_of_block = branch.mask_of_block, .masks = branch.masks};
+  lists.short_masks = mask_short_blocks(branch, lists.mask_of_block);
   if (layout == MaskLayout::wgmma && tiles == KeyTiles::aligned)
     lists.key_blocks = blocks_of_keys(branch);
   else
-    lists.key_slots = branch.key_slot;
+    lists.key_slots = slots_of_keys(branch);
   if (layout == MaskLayout::wgmma) {
     const std::vector<std::int64_t> best = best_blocks(branch);
     move_to_front(best, branch.block_begin, 1, lists.mask_of_block);
@@ -148,6 +189,17 @@ WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout l
       move_to_front(best, branch.begin, kMaskedKeys, lists.key_slots);
   }
   return lists;
+}
+
+void write_masks(const WindowLists& lists, MaskLayout layout, std::size_t first,
+                 std::span<std::uint64_t> words) {
+  const std::size_t own = lists.masks.size(), count = words.size() / kMaskWords;
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t number = first + i;
+    write_mask(number < own ? lists.masks[number] : lists.short_masks[number - own], layout,
+               &words[i * kMaskWords]);
+  }
 }
 
 GridBoxes grid_boxes(const Case& work, const Variant& variant) {

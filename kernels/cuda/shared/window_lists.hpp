@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/case/case.hpp"
@@ -26,11 +27,17 @@ MaskedPair masked_pair(MaskLayout layout, std::int32_t word, std::int32_t bit);
 // the branch.
 struct WindowLists {
   std::vector<std::int32_t> mask_of_block;  // a last block of fewer than kMaskedKeys keys always has a mask
-  std::vector<std::uint64_t> masks;         // [masks, kMaskWords]
+  MaskList masks;                           // those of the branch, and after them:
+  std::vector<BlockMask> short_masks;       // of last blocks that had none
   std::vector<std::int32_t> key_blocks;     // wgmma and aligned: slots kMaskedKeys * b on; else empty
-  std::vector<std::int32_t> key_slots;      // of each key; empty beside key_blocks
+  UntouchedVector<std::int32_t> key_slots;  // of each key; empty beside key_blocks
+  std::size_t mask_count() const { return masks.size() + short_masks.size(); }
 };
 WindowLists window_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout);
+
+// Writes the words of the masks from number `first` on, [masks, kMaskWords]: as many as `words` has room for.
+void write_masks(const WindowLists& lists, MaskLayout layout, std::size_t first,
+                 std::span<std::uint64_t> words);
 
 // The boxes of order `boxes`; those of other orders are single positions.
 GridBoxes grid_boxes(const Case& work, const Variant& variant);

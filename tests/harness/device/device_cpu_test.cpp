@@ -55,6 +55,18 @@ TEST(CpuDevice, BuffersOfChosenPagesStartAtTheSameOffsets) {
   EXPECT_GT(*std::max_element(found.begin(), found.end()), 64u * 1024) << "moved by pages";
 }
 
+TEST(CpuDevice, HostMemoryHoldsWhatIsCopied) {
+  const auto device = open_cpu_device(1);
+  Buffer on_device = device->allocate(3), host = device->allocate_host(3);
+  EXPECT_EQ(host.bytes, 3u);
+  std::memcpy(host.data(), "abc", 3);
+  device->upload(host.data(), on_device);
+  device->fill(host, std::byte{0});
+  device->download(on_device, host.data());
+  EXPECT_EQ(std::memcmp(host.data(), "abc", 3), 0);
+  EXPECT_EQ(device->allocate_host(0).bytes, 0u);
+}
+
 TEST(CpuDevice, WorksForAboutAsLongAsItIsAsked) {
   const auto device = open_cpu_device(1);
   double least = 1e18;  // of several: other programs may be running

@@ -115,6 +115,28 @@ TEST(Inputs, AreTheSameReadInParts) {
   }
 }
 
+// However they are read; and the bytes of a query are 0, as Bench fills them.
+TEST(Inputs, OfTheKeyProbeAreSignsAndQueriesOfZero) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    const InputTensors inputs = InputTensors::key_probe(small_case(dtype), 7);
+    const std::vector<float> all = whole(inputs, Tensor::v);
+    EXPECT_EQ(all, stored(inputs, Tensor::v, dtype, 2));
+    const auto positive = static_cast<double>(std::count(all.begin(), all.end(), 1.0f));
+    EXPECT_EQ(positive + static_cast<double>(std::count(all.begin(), all.end(), -1.0f)),
+              static_cast<double>(all.size()));
+    EXPECT_NEAR(positive / static_cast<double>(all.size()), 0.5, 0.01);
+    for (const std::int64_t first : {0, 1, 7, 61, 64, 40001})
+      for (const std::size_t count : {1, 5, 8, 70, 200}) {
+        std::vector<float> part(count);
+        inputs.read(Tensor::v, first, part);
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first)) << first << " " << count;
+      }
+    std::vector<std::byte> bytes(static_cast<std::size_t>(777 * dtype_bytes(dtype)), std::byte{1});
+    inputs.read_stored(Tensor::q, 3, 777, bytes.data(), 2);
+    EXPECT_EQ(bytes, std::vector<std::byte>(bytes.size()));
+  }
+}
+
 TEST(Inputs, PartsCoverATensorInWholeUnits) {
   std::int64_t next = 0, parts = 0;
   for_each_part(3 * kPartElements, 192, [&](std::int64_t first, std::int64_t count) {

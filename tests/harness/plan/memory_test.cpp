@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/plan/plan_tables.hpp"
+#include "kernels/case/windows.hpp"
 #include "kernels/ring/ring_walk.hpp"
 
 namespace hilbench {
@@ -100,6 +101,21 @@ TEST(MemoryNeed, CountsTheStretchesOfAPersistentRing) {
               ring.memory(rank).total() + device_index_bytes(one, by_table, 192) + 32 * stretches);
     EXPECT_GE(need.host, 2 * index_bytes(one, by_table, 192) + 2 * 24 * stretches);
   }
+}
+
+// The host holds the masks of windows once, and a GPU gets them in parts; lists are there twice.
+TEST(MemoryNeed, OfTheHostHoldsMasksOnce) {
+  Case work = case_of(1 << 14);
+  work.windows = {{.extent = 128, .window = 63}, {.extent = 128, .window = 63}};
+  fill_in_windows(work);
+  const auto need = [&](std::int64_t masks, std::int64_t keys) {
+    return own_need(work, {}, kKernel, 1, 1, TileCounts{.keys = keys, .masks = masks});
+  };
+  constexpr double kMask = sizeof(BlockMask);
+  EXPECT_EQ((need(101, 0) - need(1, 0)).host, 2 * 100 * kMask);
+  EXPECT_EQ((need(1 << 20, 0) - need(1 << 19, 0)).host, (1 << 19) * kMask);
+  EXPECT_EQ((need(1 << 20, 0) - need(1 << 19, 0)).device, (1 << 19) * kMask);
+  EXPECT_EQ((need(1, 1000) - need(1, 0)).host, 2 * 4.0 * 1000);
 }
 
 TEST(MemoryNeed, LongestSequenceFitsAndOneStepMoreDoesNot) {

@@ -61,8 +61,46 @@ std::vector<std::pair<std::int32_t, std::int32_t>> places_of(MaskLayout layout) 
   return places;
 }
 
+// The lists and the words of their masks, as a kernel gets them.
+struct KernelLists : WindowLists {
+  std::vector<std::uint64_t> words;
+};
+
+// The words are written in parts, of which the last is smaller.
+KernelLists kernel_lists(const BranchIndex& branch, KeyTiles tiles, MaskLayout layout) {
+  constexpr std::size_t kPart = 7;
+  KernelLists lists{window_lists(branch, tiles, layout), {}};
+  lists.words.resize(lists.mask_count() * kMaskWords);
+  for (std::size_t first = 0; first < lists.mask_count(); first += kPart) {
+    const std::size_t masks = std::min(kPart, lists.mask_count() - first);
+    write_masks(lists, layout, first, std::span(lists.words).subspan(first * kMaskWords, masks * kMaskWords));
+  }
+  return lists;
+}
+
+// Every bit of a random mask is where masked_pair() says.
+TEST(WriteMasks, PutsEachPairInItsPlace) {
+  Random random(1);
+  for (const MaskLayout layout : kLayouts) {
+    WindowLists lists;
+    BlockMask& mask = lists.short_masks.emplace_back();
+    for (KeyMask& key : mask)
+      for (std::uint64_t& word : key) word = random();
+    std::vector<std::uint64_t> words(kMaskWords);
+    write_masks(lists, layout, 0, words);
+    for (std::int32_t word = 0; word < kMaskWords; ++word)
+      for (std::int32_t bit = 0; bit < 64; ++bit) {
+        const auto [query, key] = masked_pair(layout, word, bit);
+        const std::uint64_t of_key =
+            mask[static_cast<std::size_t>(key)][static_cast<std::size_t>(query / 64)];
+        ASSERT_EQ(words[static_cast<std::size_t>(word)] >> bit & 1, of_key >> query % 64 & 1)
+            << word << " " << bit;
+      }
+  }
+}
+
 // Whether the pair is seen, by the words of a kernel.
-bool seen(const WindowLists& lists, const ForwardTile& tile, MaskLayout layout, std::int32_t query,
+bool seen(const KernelLists& lists, const ForwardTile& tile, MaskLayout layout, std::int32_t query,
           std::int32_t key) {
   const std::int32_t number =
       lists.mask_of_block[static_cast<std::size_t>(tile.key_position + key / kMaskedKeys)];
@@ -71,10 +109,10 @@ bool seen(const WindowLists& lists, const ForwardTile& tile, MaskLayout layout, 
                                                                               places_of(MaskLayout::wgmma)};
   const auto [word, bit] = places[layout == MaskLayout::wgmma ? 1 : 0]
                                  [static_cast<std::size_t>(query * kMaskedKeys + key % kMaskedKeys)];
-  return (lists.masks[static_cast<std::size_t>(number * kMaskWords + word)] >> bit & 1) != 0;
+  return (lists.words[static_cast<std::size_t>(number * kMaskWords + word)] >> bit & 1) != 0;
 }
 
-std::int32_t rows_that_see(const WindowLists& lists, const ForwardTile& tile, std::int32_t block) {
+std::int32_t rows_that_see(const KernelLists& lists, const ForwardTile& tile, std::int32_t block) {
   std::int32_t count = 0;
   for (std::int32_t query = 0; query < tile.query_count; ++query) {
     bool sees = false;
@@ -95,7 +133,7 @@ TEST(WindowLists, HoldThePairsOfTheDefinition) {
     const MaskLayout layout = one_of(random, {MaskLayout::mma, MaskLayout::wgmma});
     const Index index = case_index(work, variant, kMaskedRows);
     const BranchIndex& branch = index.branches.front();
-    const WindowLists lists = window_lists(branch, variant.tiles, layout);
+    const KernelLists lists = kernel_lists(branch, variant.tiles, layout);
     std::vector<std::int64_t> position_of(static_cast<std::size_t>(work.sequence_length));
     for (std::size_t t = 0; t < position_of.size(); ++t)
       position_of[index.k_slots.empty() ? t : static_cast<std::size_t>(index.k_slots[t])] =

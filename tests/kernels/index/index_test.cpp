@@ -14,7 +14,7 @@
 namespace hilbench {
 namespace {
 
-using Positions = std::vector<std::int32_t>;
+using Positions = UntouchedVector<std::int32_t>;
 
 Positions list_of(const BranchIndex& index, std::size_t list, const Positions& values) {
   return {values.begin() + index.begin[list], values.begin() + index.begin[list + 1]};
@@ -60,7 +60,7 @@ TEST(Index, ResidueMovesSlotsAndKeepsPositions) {
   Variant variant;
   variant.order = "residue";
   const Index index = build_index(kSmall, variant, 2);
-  EXPECT_EQ(index.k_slots, (Positions{0, 4, 1, 5, 2, 6, 3}));
+  EXPECT_EQ(index.k_slots, (std::vector<std::int32_t>{0, 4, 1, 5, 2, 6, 3}));
   EXPECT_TRUE(index.q_slots.empty());
   EXPECT_EQ(index.branches[0].key_position, (Positions{0, 2, 4, 6, 1, 3, 5}));
   EXPECT_EQ(index.branches[0].key_slot, (Positions{0, 1, 2, 3, 4, 5, 6}));
@@ -203,9 +203,9 @@ TEST(Index, LongestFirstStartsWithTheMostPairs) {
     EXPECT_EQ(index.branches[0].tiles[static_cast<std::size_t>(i)].query_row, 16 * (3 - i));
 }
 
-template <class T>
-double bytes_of(const std::vector<T>& values) {
-  return static_cast<double>(values.size() * sizeof(T));
+template <class Values>
+double bytes_of(const Values& values) {
+  return static_cast<double>(values.size() * sizeof(values[0]));
 }
 
 TEST(IndexBytes, BoundsWhatIsBuilt) {
