@@ -12,11 +12,12 @@ namespace {
 
 // A mapping, because the system gives its pages when masks are written: most lists of blocks have few
 // different masks. It reserves no memory, because all blocks together may have masks of more than there is.
+// Null if the system refuses it.
 std::shared_ptr<BlockMask[]> map_masks(std::size_t most) {
-  const std::size_t bytes = std::max<std::size_t>(most, 1) * sizeof(BlockMask);
+  const std::size_t bytes = most * sizeof(BlockMask);
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
+  if (memory == MAP_FAILED) return nullptr;
   return {static_cast<BlockMask*>(memory), [bytes](BlockMask* masks) { ::munmap(masks, bytes); }};
 }
 
@@ -36,7 +37,15 @@ MaskStore::Part::Entry& MaskStore::Part::free_entry(std::uint64_t hash) {
   return entries[at];
 }
 
-MaskStore::MaskStore(std::size_t most) : memory_(map_masks(most)) {}
+// Where addresses are limited (ulimit -v, strict overcommit), half of what is left is taken: other memory
+// needs the rest, and the masks that differ seldom need all.
+MaskStore::MaskStore(std::size_t most) : most_(std::max<std::size_t>(most, 1)) {
+  for (memory_ = map_masks(most_); memory_ == nullptr;) {
+    if (most_ < 4) throw std::bad_alloc();
+    most_ /= 2;
+    if (map_masks(most_) != nullptr) memory_ = map_masks(most_ /= 2);
+  }
+}
 
 std::int32_t MaskStore::number_of(const BlockMask& mask) {
   return number_of(mask, hash_of(mask));
@@ -51,6 +60,7 @@ std::int32_t MaskStore::number_of(const BlockMask& mask, std::uint64_t hash) {
     if (const Part::Entry& entry = part.entries[at]; entry.hash == hash && memory_[entry.number] == mask)
       return entry.number;
   const std::int32_t number = count_.fetch_add(1, std::memory_order_relaxed);
+  if (static_cast<std::size_t>(number) >= most_) throw std::bad_alloc();
   memory_[number] = mask;
   part.free_entry(hash) = {hash, number};
   ++part.used;

@@ -18,7 +18,7 @@ class MaskStore {
   explicit MaskStore(std::size_t most);
 
   // The number of a mask: counts from 0, the same for equal masks. With several threads, chance decides which
-  // mask has which number.
+  // mask has which number. Throws std::bad_alloc.
   std::int32_t number_of(const BlockMask& mask);
   // The same, with the mask's hash (hash_of). Masks with equal hashes may differ.
   std::int32_t number_of(const BlockMask& mask, std::uint64_t hash);
@@ -41,6 +41,7 @@ class MaskStore {
   };
   static constexpr int kPartBits = 8;
 
+  std::size_t most_;
   std::shared_ptr<BlockMask[]> memory_;
   std::atomic<std::int32_t> count_ = 0;
   std::array<Part, 1 << kPartBits> parts_;

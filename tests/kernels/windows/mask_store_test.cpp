@@ -1,11 +1,15 @@
 #include "kernels/windows/mask_store.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <set>
 #include <vector>
 
 #include "kernels/windows/window_tiles.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hilbench {
 namespace {
@@ -56,6 +60,23 @@ TEST(MaskStore, TakesMemoryOnlyForWhatIsAdded) {
   MaskStore store(std::size_t{1} << 24);  // of 2 KiB each
   EXPECT_EQ(store.number_of(mask_numbered(3)), 0);
   EXPECT_EQ(store.masks().size(), 1u);
+}
+
+TEST(MaskStore, NeedsNoAddressesForAllThatItMayHold) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers map more than any limit";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t used = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  const rlimit tight{used + (rlim_t{1} << 30), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const std::int32_t number = MaskStore(std::size_t{1} << 24).number_of(mask_numbered(3));
+  const std::vector<char> room(std::size_t{200} << 20);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(number, 0);
+  EXPECT_EQ(room.back(), 0);
 }
 
 // The masks outlive the store, and copies share them.
