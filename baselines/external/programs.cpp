@@ -138,7 +138,7 @@ std::string embedded_script(std::string_view name) {
   if (name == kJaxRing.name) return loop + "\n" + std::string(embedded_jax_ring());
   const std::string server = as_module("fork_server", embedded_fork_server());
   if (name == kTorchContextParallel.name)
-    return server + "\n" + std::string(embedded_torch_context_parallel());
+    return loop + server + "\n" + std::string(embedded_torch_context_parallel());
   const std::string shared = loop + server + as_module("torch_program", embedded_torch_program());
   if (name == kTorchSdpa.name)
     return shared + as_module("sdpa_backends", embedded_sdpa_backends()) + "\n" +

@@ -9,10 +9,17 @@ class Unsupported(Exception):
     """This program cannot compute the case: a skip, not a failure."""
 
 
-def serve(program, told=str):
-    """Answers each request by the method of `program` that it names. `told`: what is said of an error."""
+def take_answers():
+    """The stream of answers. Nothing that libraries print becomes an answer: it goes to the standard error."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
+    os.dup2(2, 1)
+    return answers
+
+
+def serve(program, told=str, answers=None):
+    """Answers each request by the method of `program` that it names; a method that returns None has answered itself.
+    `told`: what is said of an error. `answers`: of take_answers(), if the program has called it."""
+    answers = answers or take_answers()
     for line in sys.stdin:
         request = json.loads(line)
         what = request.pop("do")
@@ -22,5 +29,6 @@ def serve(program, told=str):
             answer = {"unsupported": str(reason)}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {told(error)}"}
-        print(json.dumps(answer), file=answers, flush=True)
+        if answer is not None:
+            print(json.dumps(answer), file=answers, flush=True)
     os._exit(0)  # the system frees all at once; frameworks and CUDA need a second to do it piece by piece

@@ -22,6 +22,7 @@ import sys
 import time
 
 import fork_server
+from request_loop import Unsupported, serve, take_answers
 
 PROTOCOL = 1
 ROTATIONS = {"allgather": "allgather", "ring": "alltoall"}
@@ -29,10 +30,6 @@ WARM_UP = 3
 PR_SET_PDEATHSIG = 1
 
 torch = None  # imported by hello, so that the answer can say that it is missing
-
-
-class Unsupported(Exception):
-    """This program cannot compute the case: a skip, not a failure."""
 
 
 def import_torch():
@@ -98,9 +95,8 @@ def covered(spans):
 class Launcher:
     """Answers requests until the ranks do."""
 
-    def __init__(self):
-        self.answers = os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)  # so that nothing that libraries print becomes an answer
+    def __init__(self, answers):
+        self.answers = answers
 
     def hello(self, protocol):
         if protocol != PROTOCOL:
@@ -130,17 +126,6 @@ class Launcher:
         if status > 0 and said:
             return json.loads(said.splitlines()[0])
         sys.exit(f"rank {rank} of {len(ranks)} left with status {status}")
-
-    def serve(self):
-        for line in sys.stdin:
-            request = json.loads(line)
-            what = request.pop("do")
-            try:
-                answer = getattr(self, what)(**request)
-            except Unsupported as reason:
-                answer = {"unsupported": str(reason)}
-            if answer is not None:
-                print(json.dumps(answer), file=self.answers, flush=True)
 
 
 def first_failure(ranks):
@@ -316,5 +301,5 @@ class Rank:
 
 if __name__ == "__main__":
     fork_server.hand_over()
-    Launcher().serve()
-    os._exit(0)  # as request_loop.py does
+    answers = take_answers()
+    serve(Launcher(answers), answers=answers)

@@ -9,14 +9,15 @@
 //   arrived[s]  chunks of received shard s that have arrived in all executions: its copiers add to it; tiles
 //               wait for it, and so does the rank to which the shard is passed on
 //   counts[i]   parts of chunk i of a shard that its copiers have copied in all executions; the copier that
-//               counts the last part tells of the arrival
+//               counts the last part then adds the chunk to `arrived`
 //   read[r]     the last execution in which rank r has read all that it needs here: rank r writes it, this
 //               rank waits for it before its rows may change
 //
-// Whoever writes data and then such a word releases it, whoever waits for the word acquires it. Copiers count
-// with both, so the one that tells of an arrival, or of the end of reading, does so for all of them. Two of
-// them may add to `arrived` for successive chunks in either sequence: who counted the last part of the later
-// chunk has seen all parts of the earlier one, because every copier counts them in sequence.
+// A rank that writes data and then such a word releases it; a rank that waits for the word acquires it.
+// Copiers acquire and release when they count. So when the last of them writes `arrived` or `read`, the work
+// of all of them is visible. Two copiers may add to `arrived` for successive chunks in either sequence: the
+// copier that counted the last part of the later chunk has seen all parts of the earlier one, because every
+// copier counts in the sequence of chunks.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct ShardSource {
   std::int32_t hop = 0;                  // how often it was passed on; 0: that rank's own rows
 };
 
-// When a wait ends in vain.
+// When a wait fails.
 struct ShardWaits {
   std::uint64_t patience_ns = 0;
   const std::uint32_t* ended = nullptr;  // not 0: the ring has failed
@@ -58,9 +59,9 @@ struct ShardCopies {
   std::int32_t head_bytes = 0;                    // a multiple of 16, as all addresses are
   std::byte* k = nullptr;                         // [sources, batch, rows of the longest shard, kv_heads]
   std::byte* v = nullptr;
-  std::int64_t batch_step = 0;       // bytes between batch entries of k and v
-  std::uint32_t* arrived = nullptr;  // [sources]
-  std::uint32_t* counts = nullptr;   // [sources, chunks], and one more: copiers that have come to their end
+  std::int64_t batch_step = 0;           // bytes between batch entries of k and v
+  std::uint32_t* arrived = nullptr;      // [sources]
+  std::uint32_t* counts = nullptr;       // [sources, chunks], and one more: copiers that have ended
   std::uint32_t* const* read = nullptr;  // [read_count] words `read` at the ranks that this one reads from
   std::int32_t read_count = 0;
   std::uint32_t execution = 0;
@@ -102,7 +103,7 @@ HILBENCH_IN_LAUNCH std::uint32_t arrived_before(const ShardCopies& copies) {
 }
 
 // Waits until a word has reached a number. False, and `whom` in gave_up[missed], if it does not; false as
-// well if another wait of the rank was in vain. A Thread has
+// well if another wait of the rank has failed. A Thread has
 //   load(word)   acquires
 //   store(word, value)
 //   now_ns(), pause(turn)
@@ -135,7 +136,8 @@ HILBENCH_IN_LAUNCH bool wait_for(const std::uint32_t* word, std::uint32_t needed
 //   is_last(word, needed)        counts one; true if that makes `needed`. Acquires and releases.
 //   add(word)                    adds 1; releases
 //   tell(word, value)            releases; the word may be in another rank's memory
-// After a wait in vain a copier copies no more, but says that it has read: nobody need wait for it.
+// After a failed wait a copier copies nothing more, but still says that it has read, so that no rank waits
+// for it.
 template <class Copier>
 HILBENCH_IN_LAUNCH void copy_shards(const ShardCopies& copies, std::uint32_t copier, Copier& by) {
   const std::int32_t chunks = chunk_count(copies);

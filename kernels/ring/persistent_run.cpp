@@ -35,7 +35,8 @@ PersistentRun::PersistentRun(const Ring& ring, const Implementation& kernel, Rin
   prepare_kernel(kernel, tile_rows);
 }
 
-// Another rank's launch may still read here if a wait was in vain: then the ring fails, which waits for it.
+// Another rank's launch may still read here if a wait has failed. The ring then fails too, and waits for that
+// launch.
 PersistentRun::~PersistentRun() {
   try {
     expect_complete();

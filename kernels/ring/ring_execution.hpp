@@ -33,7 +33,7 @@ class RingExecution {
   // the last exchange received.
   void run(const Operands& own, RingPart part);
   void run(const Operands& own) { run(own, RingPart::all); }
-  // Once the device is idle. Throws TransportError, and ends the ring, if a run has waited in vain for keys.
+  // Once the device is idle. Throws TransportError, and ends the ring, if keys did not arrive in a run.
   void expect_complete() const;
 
   // The most query rows in a tile of this rank's pieces.

@@ -21,7 +21,7 @@ void store(const void* data, std::size_t bytes, void* to, cudaStream_t stream);
 void tell(std::uint32_t* word, std::uint32_t value, cudaStream_t stream);
 // All copiers, beside no computation.
 void copy_shards(const ShardCopies& copies, cudaStream_t stream);
-// Ends when all have read, or in vain.
+// Ends when all have read, or when the wait fails.
 void wait_until_read(const ShardReaders& readers, cudaStream_t stream);
 
 }  // namespace hilbench::cuda

@@ -1,17 +1,15 @@
 #include "baselines/gemm/blas.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "tests/process_memory.hpp"
 #include "tests/sanitized.hpp"
 
 namespace hilbench {
@@ -42,22 +40,14 @@ TEST_F(Blas, MultipliesRowMajor) {
 // OpenBLAS itself would try for ever.
 TEST_F(Blas, RefusesToRunIfItsBuffersCannotBeMapped) {
   if (kSanitized) GTEST_SKIP() << "sanitizers map more than any limit";
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-  std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;
-  statm >> pages;
-  const rlim_t used = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  const rlimit tight{used + (rlim_t{1} << 30), before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
   std::string said;
+  const AddressLimit limit(1 << 30);
   try {
     expect_blas_buffers(1000);
   } catch (const EnvironmentError& error) {
     said = error.what();
   }
   EXPECT_NO_THROW(expect_blas_buffers(2));
-  setrlimit(RLIMIT_AS, &before);
   EXPECT_EQ(said, "OpenBLAS cannot map its 128000 MiB of buffers; raise the limit on memory (ulimit -v)");
 }
 

@@ -1,12 +1,11 @@
 #include "kernels/base/untouched_vector.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <fstream>
 #include <numeric>
 
+#include "tests/process_memory.hpp"
 #include "tests/sanitized.hpp"
 
 namespace hilbench {
@@ -31,17 +30,11 @@ TEST(UntouchedVector, ComparesAsAnyVector) {
 
 // A gigabyte, of which only one page is taken.
 TEST(UntouchedVector, TakesNoMemoryBeforeItIsWritten) {
-  const auto resident_kib = [] {
-    std::ifstream statm("/proc/self/statm");
-    std::int64_t all = 0, resident = 0;
-    statm >> all >> resident;
-    return resident * ::sysconf(_SC_PAGESIZE) / 1024;
-  };
   if (kSanitized) GTEST_SKIP() << "a sanitizer keeps memory of its own";
-  const std::int64_t before = resident_kib();
+  const std::uint64_t before = process_bytes().resident;
   UntouchedVector<std::int32_t> values(std::size_t{1} << 28);
   values[0] = 1;
-  EXPECT_LT(resident_kib() - before, 100 * 1024);
+  EXPECT_LT(process_bytes().resident, before + (100 << 20));
 }
 
 }  // namespace
