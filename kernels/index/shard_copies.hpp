@@ -44,7 +44,7 @@ struct ShardSource {
 // When a wait fails.
 struct ShardWaits {
   std::uint64_t patience_ns = 0;
-  const std::uint32_t* ended = nullptr;  // not 0: the ring has failed
+  const std::uint32_t* ended = nullptr;  // in host memory; not 0: the ring has failed. May be null
   // [2] in host memory, 0 at first. [kMissedKeys]: 1 + the received shard of which a chunk did not arrive;
   // [kMissedReader]: 1 + the rank that did not say that it has read. Then results are wrong.
   std::uint32_t* gave_up = nullptr;
@@ -104,26 +104,29 @@ HILBENCH_IN_LAUNCH std::uint32_t arrived_before(const ShardCopies& copies) {
 
 // Waits until a word has reached a number. False, and `whom` in gave_up[missed], if it does not; false as
 // well if another wait of the rank has failed. A Thread has
+//   kTurns       loads of the word between two looks at the clock and at host memory: many, because looks of
+//                hundreds of threads are in the way of what they wait for
+//   peek(word)   does not acquire
 //   load(word)   acquires
 //   store(word, value)
 //   now_ns(), pause(turn)
 template <class Thread>
 HILBENCH_IN_LAUNCH bool wait_for(const std::uint32_t* word, std::uint32_t needed, const ShardWaits& waits,
                                  int missed, std::uint32_t whom, Thread& thread) {
-  constexpr int kTurns = 64;  // between two looks at the clock and at host memory
   std::uint64_t begin = 0;
-  for (int turn = 0; !has_reached(thread.load(word), needed); ++turn) {
+  for (int turn = 0; !has_reached(thread.peek(word), needed); ++turn) {
     if (turn == 0) begin = thread.now_ns();
-    if (turn % kTurns == kTurns - 1) {
+    if (turn % Thread::kTurns == Thread::kTurns - 1) {
       if (thread.load(waits.gave_up + kMissedKeys) != 0) return false;
-      if (thread.now_ns() - begin > waits.patience_ns || thread.load(waits.ended) != 0) {
+      if (thread.now_ns() - begin > waits.patience_ns ||
+          (waits.ended != nullptr && thread.load(waits.ended) != 0)) {
         thread.store(waits.gave_up + missed, whom);
         return false;
       }
     }
     thread.pause(turn);
   }
-  return true;
+  return has_reached(thread.load(word), needed);  // true, since it only counts on
 }
 
 // The part of copier number `copier` in an execution. Chunk c of a shard that was passed on h times comes in

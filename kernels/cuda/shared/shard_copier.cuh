@@ -15,6 +15,13 @@ __device__ __forceinline__ std::uint32_t load_acquired(const std::uint32_t* word
   return value;
 }
 
+// Does not acquire: what was written before the word may still be unseen.
+__device__ __forceinline__ std::uint32_t peek(const std::uint32_t* word) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+
 __device__ __forceinline__ void store_released(std::uint32_t* word, std::uint32_t value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
 }
@@ -27,8 +34,12 @@ __device__ __forceinline__ std::uint64_t nanoseconds() {
 
 // One thread.
 struct WaitingThread {
+  static constexpr int kTurns = 4096;  // some milliseconds
   __device__ __forceinline__ std::uint32_t load(const std::uint32_t* word) const {
     return load_acquired(word);
+  }
+  __device__ __forceinline__ std::uint32_t peek(const std::uint32_t* word) const {
+    return hilbench::cuda::peek(word);
   }
   __device__ __forceinline__ void store(std::uint32_t* word, std::uint32_t value) const {
     *static_cast<volatile std::uint32_t*>(word) = value;

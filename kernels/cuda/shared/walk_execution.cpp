@@ -72,7 +72,7 @@ class CudaWalkExecution final : public WalkExecution {
                            static_cast<std::int32_t>(walk.chunks.rows),
                            static_cast<std::int32_t>(walk.chunks.head_chunks),
                            static_cast<std::int32_t>(walk.chunks.row_chunks)};
-    params_.walk.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
+    params_.walk.waits.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s);
   }
 
   void run(const Operands& operands, const ReceivedShards& received) override {
@@ -87,7 +87,7 @@ class CudaWalkExecution final : public WalkExecution {
     params.walk.v = received.v;
     params.walk.arrived = received.arrived;
     params.walk.first = received.first;
-    params.walk.gave_up = received.gave_up;
+    params.walk.waits.gave_up = received.gave_up;
     params.walk.copies = received.copies;
     for (const BranchTables& branch : branches_) {
       branch.describe(params);

@@ -46,10 +46,9 @@ struct WalkTables {
   const std::uint32_t* arrived = nullptr;
   std::uint32_t first = 0;
   ArrivalChunks chunks;
-  // A launch that waits longer than this for a chunk writes the source (see KeyStretch) to *gave_up, which is
-  // 0 in host memory, and waits for nothing any more: it ends soon, and its results are wrong.
-  std::uint64_t patience_ns = 0;
-  std::uint32_t* gave_up = nullptr;
+  // If a wait for a chunk fails, `whom` is the source (see KeyStretch), and the launch waits for nothing any
+  // more: it ends soon, and its results are wrong.
+  ShardWaits waits;
   ShardCopies copies;  // that the launch does itself; none if streams bring the shards
 };
 

@@ -35,30 +35,23 @@ class Arrivals {
 
  private:
   static constexpr int kAll = 0x7FFFFFFF;
-  static constexpr int kTurns = 64;  // between two looks at the clock
 
   // Waits until this number of chunks of the shard has arrived.
   __device__ __forceinline__ void wait(const WalkParams& p, int chunks) {
+    if (here_ >= chunks) return;
     const std::uint32_t* flag = p.walk.arrived + (source_ - 1);
-    std::uint64_t begin = 0;
-    for (int turn = 0; here_ < chunks; ++turn) {
-      if (turn > 0) __nanosleep(turn < 8 ? 40 : 400);
+    WaitingThread thread;
+    if (wait_for(flag, p.walk.first + chunks, p.walk.waits, kMissedKeys, source_, thread)) {
       here_ = static_cast<int>(load_acquired(flag) - p.walk.first);
-      if (turn % kTurns == 0) {
-        if (turn == 0) begin = nanoseconds();
-        const bool waits_too_long = nanoseconds() - begin > p.walk.patience_ns;
-        volatile std::uint32_t* gave_up = p.walk.gave_up;
-        if (turn > 0 && here_ < chunks && (waits_too_long || *gave_up != 0)) {
-          if (*gave_up == 0) *gave_up = source_;
-          complete_ = ~0u;  // bit 31 is for all further sources: this thread waits no more
-          here_ = kAll;
-        }
-      }
+    } else {
+      complete_ = ~0u;  // bit 31 is for all further sources: this thread waits no more
+      here_ = kAll;
     }
     if (source_ < 32 && here_ >= p.batch * p.walk.chunks.head_chunks * p.walk.chunks.row_chunks)
       complete_ |= 1u << (source_ - 1);
     // Bulk copies read through another proxy than the load of the flag, and than the stores of copying warps.
-    // The acquire above pairs with the release after those stores; this fence follows on the same path.
+    // The acquire in wait_for() pairs with the release after those stores; this fence follows on the same
+    // path.
     asm volatile("fence.proxy.async.global;" ::: "memory");
   }
 

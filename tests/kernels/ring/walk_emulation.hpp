@@ -68,9 +68,11 @@ class EmulatedStream {
 
 // What the protocol of kernels/index/shard_copies.hpp runs on here.
 struct HostThread {
+  static constexpr int kTurns = 64;
   std::uint32_t load(const std::uint32_t* word) const {
     return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
   }
+  std::uint32_t peek(const std::uint32_t* word) const { return load(word); }
   void store(std::uint32_t* word, std::uint32_t value) const {
     std::atomic_ref(*word).store(value, std::memory_order_release);
   }
@@ -189,15 +191,13 @@ class EmulatedWalk final : public WalkExecution {
     const std::int64_t chunk =
         (tile.batch * chunks.head_chunks + tile.kv_head / chunks.heads) * chunks.row_chunks +
         (gathers_ ? chunks.row_chunks - 1 : slot / chunks.rows);
-    const auto begin = std::chrono::steady_clock::now();
-    const std::atomic_ref<std::uint32_t> flag(received.arrived[source - 1]), gave_up(*received.gave_up);
-    for (int turn = 0; gave_up == 0 && static_cast<std::int32_t>(flag.load(std::memory_order_acquire) -
-                                                                 received.first) < chunk + 1;
-         ++turn) {
-      HostThread().pause(turn);
-      if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(limits_.timeout_s))
-        gave_up = static_cast<std::uint32_t>(source);
-    }
+    HostThread thread;
+    const ShardWaits waits = {.patience_ns = static_cast<std::uint64_t>(1e9 * limits_.timeout_s),
+                              .gave_up = received.gave_up};
+    if (std::atomic_ref(*received.gave_up).load() != 0) return;
+    hilbench::wait_for(received.arrived + (source - 1),
+                       received.first + static_cast<std::uint32_t>(chunk) + 1, waits, kMissedKeys,
+                       static_cast<std::uint32_t>(source), thread);
   }
 
   std::vector<float> elements(const void* tensor, std::int64_t row) const {
