@@ -17,13 +17,14 @@ import pathlib
 import re
 import sys
 
-from blocks import (calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates, rings,
-                    runs, two_folders, windows)
+from blocks import (calibration, claims, counts, documents, kernels, left_out, machine, orders, picture, rates,
+                    ring_plans, rings, runs, two_folders, windows)
 from marks import filled, stale_blocks
 from published import Folder, Published
 from render import TREE, RenderError, sweeps_of
 
-MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, rings, runs, two_folders, windows)
+MODULES = (calibration, claims, counts, kernels, left_out, machine, orders, rates, ring_plans, rings, runs, two_folders,
+           windows)
 PROCESSOR_PAGE = pathlib.Path(__file__).with_name("processor_page.md")
 CALIBRATION_PAGE = pathlib.Path(__file__).with_name("calibration_page.md")
 CALIBRATION_PART = pathlib.Path(__file__).with_name("calibration_part.md")  # of both pages

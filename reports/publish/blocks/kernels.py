@@ -2,7 +2,7 @@
 
 from blocks.machine import short_name
 from cells import grouped, interval, markdown, number, plural, span, work, wrapped
-from published import chosen
+from published import chosen, value_of
 
 EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "share of copy rate",
              "l2_read_hit_rate": "L2 read hit rate", "l2_first_hit_rate": "L2 hit rate at the first slice",
@@ -11,7 +11,9 @@ EXPLAINED = {"dram_of_compulsory": "DRAM bytes / compulsory", "dram_of_copy": "s
 
 RIVALS = {"torch_sdpa.fa3": "FlashAttention-3", "cudnn": "cuDNN reading dilated rows in place",
           "cudnn_gather": "cuDNN on gathered rows", "torch_sdpa.cudnn": "PyTorch's cuDNN",
-          "torch_sdpa.flex": "FlexAttention", "torch_sdpa.flash": "PyTorch's FlashAttention-2"}
+          "torch_sdpa.flex": "FlexAttention", "torch_sdpa.flash": "PyTorch's FlashAttention-2",
+          "torch_context_parallel.allgather": "PyTorch's context_parallel with rotation by allgather",
+          "torch_context_parallel.ring": "PyTorch's context_parallel with rotation in a ring"}
 
 
 def block_explained(folder, sweep, variants=None):
@@ -52,11 +54,27 @@ def block_strongest(folder, sweep, kernel="dilated_wgmma"):
             if row["kernel"] == kernel and row["variant"].partition("/")[2] == "linear"]
     by_case = grouped(rows, lambda row: row["case"])
     by_rival = grouped([strongest_of(group) for group in by_case.values()], lambda row: row["rival"])
-    parts = [f"{RIVALS.get(rival, rival)} in {len(duels)} ({span((row['ratio'] for row in duels), '.2f')})"
+    parts = [f"{RIVALS.get(rival, rival)} in {len(duels) if len(by_rival) > 1 else 'each'} ({span((row['ratio'] for row in duels), '.2f')})"
              for rival, duels in sorted(by_rival.items(), key=lambda item: -len(item[1]))]
-    machine = short_name(folder).removeprefix("NVIDIA ")
-    return wrapped(f"The strongest rival on an {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: in "
+    machine = gpus_text(short_name(folder).removeprefix("NVIDIA "), folder.records(sweep))
+    return wrapped(f"The strongest rival on {machine}, in {plural(len(by_case), 'case')}, is {', '.join(parts)}: in "
                    f"brackets its time over that of `{kernel}`, in linear order.")
+
+
+def gpus_text(name, records):
+    """"an H200"; of rings "4 GPUs (H200)"."""
+    ranks = span((record["params"]["ring_size"] for record in records), ".0f")
+    return f"an {name}" if ranks == "1" else f"{ranks} GPUs ({name})"
+
+
+def block_busy(folder, sweep):
+    """Of rivals that were profiled: their time beside the time in which their GPU is busy."""
+    times = {(r["case"], r["variant"]): r["time_ns"]["median"] for r in folder.records(sweep) if r["time_ns"]}
+    rows = [[work(r["case"]), r["variant"], *(f"{time / 1e6:.4g}" for time in (r["time_ns"]["median"], busy)),
+             f"{busy / r['time_ns']['median']:.2f}", f"{busy / times[r['case'], 'dilated/linear']:.2f}"]
+            for r in folder.records(sweep) if (busy := value_of(r, "gpu_busy_ns"))]
+    return markdown(["case (segment/dilation)", "rival", "ms", "its busiest GPU works, ms", "works / time",
+                     "works / time of `dilated/linear`"], rows)
 
 
 def rival_cells(group, rivals, peak, processes):

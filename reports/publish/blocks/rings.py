@@ -1,10 +1,15 @@
-"""A block about rings: what they send, hide and gain."""
+"""Blocks about rings: what they send, hide and gain, over fast and slow links, in steps and in one launch."""
 
-from cells import interval, markdown, number, work
+from blocks.kernels import processes_of
+from cells import grouped, interval, markdown, number, span, work
+from published import chosen
+
+ALONE = "dilated/linear"  # the one variant that every case of one rank has
 
 
-def block_rings(folder, sweep):
+def block_rings(folder, sweep, variants=None):
     rings = [row for row in folder.rows("rings", sweep) if row["ring_size"] != "1"]
+    rings = chosen(rings, variants) if variants else rings
     counted = any(row.get("nvlink_data_per_ring_byte") for row in rings)
     heads = (["case (segment/dilation)", "variant", "algorithm", "ranks", "ms", "MiB sent"]
              + (["share counted on NVLink"] if counted else [])
@@ -13,11 +18,84 @@ def block_rings(folder, sweep):
     return markdown(heads, [ring_cells(row, counted) for row in rings])
 
 
-def ring_cells(row, counted):
-    def scaled(key, unit):
-        return f"{float(row[key]) / unit:.4g}" if row[key] else ""
+def scaled(row, key, unit):
+    return f"{float(row[key]) / unit:.4g}" if row[key] else ""
 
+
+def milliseconds(row, key="time_ns"):
+    return scaled(row, key, 1e6)
+
+
+def ring_cells(row, counted):
     links = [f"{float(row['nvlink_data_per_ring_byte']):.4f}"] if counted else []
-    return [work(row["case"]), row["variant"], row["ring_algorithm"], row["ring_size"], scaled("time_ns", 1e6),
-            scaled("comm_bytes", 2**20), *links, scaled("compute_ns", 1e6), scaled("exchange_ns", 1e6),
-            scaled("overlap", 0.01), interval(row), number(row["efficiency"], 3)]
+    return [work(row["case"]), row["variant"], row["ring_algorithm"], row["ring_size"], milliseconds(row),
+            scaled(row, "comm_bytes", 2**20), *links, milliseconds(row, "compute_ns"),
+            milliseconds(row, "exchange_ns"), scaled(row, "overlap", 0.01), interval(row),
+            number(row["efficiency"], 3)]
+
+
+def block_ring_speedups(folder, sweep, variants=None):
+    """One row a case and ring size, one column a variant: speedup over one rank."""
+    rings = list(folder.rows("rings", sweep))
+    alone = {work_alone(row["case"]): row for row in rings if row["ring_size"] == "1" and row["variant"] == ALONE}
+    shown = [row for row in chosen(rings, variants) if row["speedup"]]
+    processes = {(record["case"], record["variant"]): processes_of(record["time_ns"]["samples"])
+                 for record in folder.records(sweep) if record["time_ns"]}
+    names = list(dict.fromkeys(row["variant"] for row in shown))
+    rows = []
+    for case, group in grouped(shown, lambda row: row["case"]).items():
+        ratios = {row["variant"]: interval(row) for row in group}
+        rows.append([work(case), group[0]["ring_size"], span((processes[case, name] for name in ratios), ".0f"),
+                     milliseconds(alone[work_alone(case)]), *(ratios.get(name, "") for name in names)])
+    return markdown(["case (segment/dilation)", "ranks", "processes", "one GPU, ms"] + names, rows)
+
+
+def work_alone(case):
+    """An id of a case without its number of ranks."""
+    return "-".join(part for part in case.split("-") if not (part[0] == "p" and part[1:].isdigit()))
+
+
+def block_links(folder, sweep):
+    """Rings whose ranks are in groups, each beside the flat ring over the same link."""
+    rows = [row for row in folder.rows("rings", sweep) if row["comm_bytes_between"]]
+    over_direct = {(row["case"], row["variant"]): row for row in folder.rows("comparison", sweep)}
+    flat = {(row["case"], link_name(row)): float(row["time_ns"]) for row in rows if row["ring_algorithm"] == "ring"}
+    return markdown(["case (segment/dilation)", "algorithm", "link between groups", "GB/s inside", "GB/s between",
+                     "MiB inside", "MiB between", "ms", "exchange alone, ms", "exchange hidden, %",
+                     "speedup over ring, direct link", "speedup over ring, same link"],
+                    [link_cells(row, over_direct[row["case"], row["variant"]], flat) for row in rows])
+
+
+def link_name(row):
+    return "slow" if "emulated" in row["variant"] else "direct"
+
+
+def link_cells(row, over_direct, flat):
+    inside = float(row["comm_bytes"]) - float(row["comm_bytes_between"])
+    return [work(row["case"]), row["ring_algorithm"], link_name(row),
+            number(row["link_inside_gb_per_s"]), number(row["link_between_gb_per_s"]), f"{inside / 2**20:.4g}",
+            scaled(row, "comm_bytes_between", 2**20), milliseconds(row), milliseconds(row, "exchange_ns"),
+            scaled(row, "overlap", 0.01), interval(over_direct),
+            f"{flat[row['case'], link_name(row)] / float(row['time_ns']):.3f}"]
+
+
+def block_launches(folder, sweep):
+    """One launch a rank beside a launch for each shard, by case and algorithm."""
+    rows = {(row["case"], row["variant"]): row for row in folder.rows("rings", sweep)}
+    rounds = {(record["case"], record["variant"]): rounds_of(record["time_ns"]["samples"])
+              for record in folder.records(sweep) if record["time_ns"]}
+    cells = []
+    for (case, variant), one in rows.items():
+        steps = rows.get((case, variant.removesuffix(".persistent").removesuffix("/auto")))
+        if not variant.endswith(".persistent") or steps is None:
+            continue
+        cells.append([work(case), steps["ring_algorithm"], steps["ring_size"], rounds[case, variant],
+                      milliseconds(steps, "compute_ns"), milliseconds(steps, "exchange_ns"), milliseconds(steps),
+                      milliseconds(one), f"{float(one['time_ns']) / float(steps['time_ns']):.2f}"])
+    return markdown(["case (segment/dilation)", "algorithm", "ranks", "rounds of each process",
+                     "computation alone, ms", "exchange alone, ms", "in steps, ms", "one launch, ms",
+                     "one launch / in steps"], cells)
+
+
+def rounds_of(samples):
+    return ", ".join(str(len(one)) for one in samples) if isinstance(samples[0], list) else len(samples)
